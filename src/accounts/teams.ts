@@ -1,0 +1,84 @@
+import type { Core } from "../core.ts";
+import { newId } from "../kit/ids.ts";
+import { hasControls } from "../kit/text.ts";
+import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
+
+const DEFAULT_SEATS = 5;
+
+/** Makes a team with an active subscription. @throws Error when the name is taken or is not one line of text. */
+export async function createTeam(
+  core: Core,
+  name: string,
+  options: { readonly tier?: Tier; readonly seats?: number } = {},
+): Promise<Team> {
+  const now = core.clock.now();
+  const team: Team = {
+    id: newId("team", core.clock, core.random),
+    name: readName(name),
+    tier: options.tier ?? "team",
+    seats: options.seats ?? DEFAULT_SEATS,
+    subscription: "active",
+    subscriptionChangedAt: now,
+    periodEndAt: null,
+    suspendedAt: null,
+    createdAt: now,
+  };
+  await core.store.write(() => {
+    if (rows(core.store).teamByName.get(team.name)) throw new Error(`there is a team named "${team.name}" already`);
+    rows(core.store).insertTeam.run(team);
+  });
+  return team;
+}
+
+function readName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed.length < 1 || trimmed.length > 200 || hasControls(trimmed))
+    throw new Error("a team's name has 1 to 200 characters on one line");
+  return trimmed;
+}
+
+/** A team by id or exact name. */
+export function findTeam(core: Core, idOrName: string): Team | undefined {
+  return rows(core.store).teamById.get(idOrName) ?? rows(core.store).teamByName.get(idOrName);
+}
+
+/** @throws Error naming what was looked for. */
+export function getTeam(core: Core, idOrName: string): Team {
+  const team = findTeam(core, idOrName);
+  if (!team) throw new Error(`there is no team with the id or exact name "${idOrName}" (see: reckon team list)`);
+  return team;
+}
+
+export function listTeams(core: Core): Team[] {
+  return rows(core.store).teams.all();
+}
+
+export interface TeamChange {
+  readonly tier?: Tier;
+  readonly seats?: number;
+  readonly subscription?: Subscription;
+  /** Milliseconds since the epoch; null for no end. */
+  readonly periodEndAt?: number | null;
+  readonly suspended?: boolean;
+}
+
+/** Changes what is given of a team. @returns the team as it is now. */
+export function updateTeam(core: Core, idOrName: string, change: TeamChange): Promise<Team> {
+  return core.store.write(() => {
+    const team = getTeam(core, idOrName);
+    const now = core.clock.now();
+    const turned = change.subscription !== undefined && change.subscription !== team.subscription;
+    const next: Team = {
+      ...team,
+      tier: change.tier ?? team.tier,
+      seats: change.seats ?? team.seats,
+      subscription: change.subscription ?? team.subscription,
+      subscriptionChangedAt: turned ? now : team.subscriptionChangedAt,
+      periodEndAt: change.periodEndAt === undefined ? team.periodEndAt : change.periodEndAt,
+      suspendedAt:
+        change.suspended === undefined ? team.suspendedAt : change.suspended ? (team.suspendedAt ?? now) : null,
+    };
+    rows(core.store).updateTeam.run(next);
+    return next;
+  });
+}

@@ -1,0 +1,165 @@
+import * as v from "valibot";
+import { requireCapability } from "../accounts/accounts.ts";
+import type { Core } from "../core.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { fault, malformed, refuse, tierGate, tooLarge } from "../http/faults.ts";
+import { Count, Counter, DateTime, NO_REPO, RepoKey } from "../http/fields.ts";
+import { sha256 } from "../kit/hash.ts";
+import { findSecrets, lineAt, mightHoldSecret, RULES_VERSION, redactText } from "../redact/redact.ts";
+import { refreshIndex } from "./index.ts";
+import { collisionKey, judgePath } from "./paths.ts";
+import { rows } from "./rows.ts";
+import { manifestDigest, type ReadyFile, type Snapshot, storeSnapshot } from "./store-snapshot.ts";
+
+const rawSecret = fault({
+  name: "rawSecret",
+  status: 422,
+  code: "unprocessable",
+  shape: "legacy",
+  says: "A file holds a raw secret. Nothing was stored; redact it and send the snapshot again.",
+});
+
+const BrainSnapshot = v.object({
+  version: v.pipe(Counter, v.description("Counts up per device and repository.")),
+  files: v.array(
+    v.object({
+      path: v.pipe(v.string(), v.description("Relative to the repository, folders separated by /.")),
+      content: v.pipe(v.string(), v.description("Markdown.")),
+    }),
+  ),
+  repoKey: v.optional(RepoKey),
+  clientTimestamp: v.optional(DateTime),
+});
+
+type SentFile = v.InferOutput<typeof BrainSnapshot>["files"][number];
+
+/** Takes a whole snapshot of a repository's brain; files that did not change cost nothing. */
+export const ingest = endpoint(
+  {
+    id: "brainIngest",
+    method: "POST",
+    path: "/api/brain/ingest",
+    summary: "Publish a snapshot of a repository's brain files",
+    tag: "Brain",
+    auth: "device",
+    // JSON may spell a byte in six: the snapshot's own cap is checked on the decoded files.
+    body: { schema: BrainSnapshot, maxBytes: (config) => 2 * config.maxBrainSnapshotBytes },
+    ok: v.object({
+      ok: v.boolean(),
+      version: Count,
+      files: Count,
+      bytes: v.optional(Count),
+      redactionHits: v.optional(v.pipe(Count, v.description("Likely secrets that the server replaced."))),
+      ledger: v.optional(
+        v.object({
+          gap: v.pipe(v.boolean(), v.description("Versions were skipped.")),
+          rollback: v.pipe(
+            v.boolean(),
+            v.description("The version is not above the last and its content differs: kept as evidence, not current."),
+          ),
+        }),
+      ),
+    }),
+    faults: [tierGate, rawSecret],
+    limits: [{ name: "brain", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
+    example: {
+      body: {
+        version: 7,
+        repoKey: "github.com/acme/shop",
+        files: [
+          {
+            path: ".claude/brain/errors.md",
+            content:
+              "## 2026-11-20 Login loop\n\nThe cookie lacked its path.\n\n**Prevention rule:** set Path on every cookie.\n",
+          },
+        ],
+      },
+    },
+  },
+  async ({ core, principal, body }) => {
+    requireCapability(principal.tier, "brain");
+    requireSoundFiles(core, body.files);
+    const snapshot = prepare(core, principal.teamId, body);
+    const digest = manifestDigest(snapshot.files);
+    const stored = await core.store.write(() => storeSnapshot(core, principal, snapshot, digest));
+    if (!stored.rollback) refreshIndex(core, principal.teamId);
+    return {
+      ok: true,
+      version: snapshot.version,
+      files: snapshot.files.length,
+      bytes: snapshot.bytes,
+      redactionHits: snapshot.redactionHits,
+      ledger: stored,
+    };
+  },
+);
+
+function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
+  if (files.length > config.maxBrainFiles)
+    refuse(tooLarge, { error: `The snapshot has ${files.length} files; at most ${config.maxBrainFiles} fit in one.` });
+  const seen = new Map<string, number>();
+  let total = 0;
+  files.forEach(({ path, content }, i) => {
+    const wrong = judgePath(path);
+    if (wrong) refuse(malformed, { error: `The path of file ${i} ${wrong}.` });
+    const twin = seen.get(collisionKey(path));
+    if (twin !== undefined)
+      refuse(malformed, { error: `The paths of files ${twin} and ${i} are the same but for case or Unicode form.` });
+    seen.set(collisionKey(path), i);
+    if (!content.isWellFormed()) refuse(malformed, { error: `The content of file ${i} holds a lone surrogate.` });
+    const bytes = Buffer.byteLength(content);
+    if (bytes > config.maxBrainFileBytes)
+      refuse(tooLarge, { error: `File ${i} has ${bytes} bytes; at most ${config.maxBrainFileBytes} are taken.` });
+    total += bytes;
+  });
+  if (total > config.maxBrainSnapshotBytes)
+    refuse(tooLarge, {
+      error: `The files have ${total} bytes together; at most ${config.maxBrainSnapshotBytes} are taken.`,
+    });
+}
+
+/** Scans what is new, replaces likely secrets and refuses certain ones. */
+function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof BrainSnapshot>): Snapshot {
+  const tripped: string[] = [];
+  let redactionHits = 0;
+  let redactedFiles = 0;
+  let bytes = 0;
+  const clean = (text: string, say: (line: number, rule: string) => string): string => {
+    if (!mightHoldSecret(text)) return text;
+    const findings = findSecrets(text);
+    for (const { rule, strength, start } of findings)
+      if (strength === "certain") tripped.push(say(lineAt(text, start), rule));
+    redactionHits += findings.length;
+    return findings.length > 0 ? redactText(text).text : text;
+  };
+  const files = sent.files.map(({ path, content }, i): ReadyFile => {
+    const digest = sha256(content);
+    const name = clean(path, (_line, rule) => `the path of file ${i} (${rule})`);
+    const held = rows(core.store).blob.get(teamId, digest);
+    if (held && held.rulesVersion === RULES_VERSION) {
+      bytes += held.bytes;
+      return { path: name, sha256: digest, bytes: held.bytes, blobId: held.id };
+    }
+    const text = clean(content, (line, rule) => `${name} line ${line} (${rule})`);
+    const size = Buffer.byteLength(text);
+    bytes += size;
+    if (text !== content) redactedFiles++;
+    return { path: name, sha256: text === content ? digest : sha256(text), bytes: size, content: text };
+  });
+  if (tripped.length > 0) {
+    const more = tripped.length > 10 ? ` and ${tripped.length - 10} more` : "";
+    refuse(rawSecret, {
+      error: `Raw secret in ${tripped.slice(0, 10).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
+    });
+  }
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return {
+    repoKey: sent.repoKey === undefined ? NO_REPO : redactText(sent.repoKey).text,
+    version: sent.version,
+    files,
+    bytes,
+    redactionHits,
+    redactedFiles,
+    clientTimestamp: sent.clientTimestamp ?? null,
+  };
+}

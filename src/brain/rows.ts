@@ -1,0 +1,72 @@
+import { statements } from "../store/store.ts";
+
+/** A manifest's entries: path and blob id, sorted by path. */
+export type ManifestEntries = readonly (readonly [path: string, blobId: number])[];
+
+export interface CurrentRow {
+  readonly repoKey: string;
+  readonly snapshotId: number;
+  readonly entries: string;
+}
+
+export interface SnapshotRow {
+  readonly accepted: 0 | 1;
+  readonly gap: 0 | 1;
+}
+
+export const rows = statements((db) => ({
+  // By brain_blobs' unique index (team_id, sha256).
+  blob: db.prepare<[string, Buffer], { id: number; rulesVersion: string; bytes: number }>(
+    "SELECT id, rules_version AS rulesVersion, bytes FROM brain_blobs WHERE team_id = ? AND sha256 = ?",
+  ),
+  insertBlob: db
+    .prepare<[string, Buffer, string, number, string], number>(
+      `INSERT INTO brain_blobs (team_id, sha256, rules_version, bytes, content) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (team_id, sha256) DO UPDATE SET rules_version = excluded.rules_version RETURNING id`,
+    )
+    .pluck(),
+  blobContent: db.prepare<[number], string>("SELECT content FROM brain_blobs WHERE id = ?").pluck(),
+  blobById: db.prepare<[number], { sha256: Buffer; content: string }>(
+    "SELECT sha256, content FROM brain_blobs WHERE id = ?",
+  ),
+  // By brain_manifests' unique index (team_id, sha256).
+  manifest: db
+    .prepare<[string, Buffer], number>("SELECT id FROM brain_manifests WHERE team_id = ? AND sha256 = ?")
+    .pluck(),
+  insertManifest: db.prepare<[string, Buffer, number, number, string]>(
+    "INSERT INTO brain_manifests (team_id, sha256, files, bytes, entries) VALUES (?, ?, ?, ?, ?)",
+  ),
+  // By brain_streams' unique index (device_id, repo_key).
+  stream: db.prepare<[string, string], { id: number; lastVersion: number }>(
+    "SELECT id, last_version AS lastVersion FROM brain_streams WHERE device_id = ? AND repo_key = ?",
+  ),
+  insertStream: db.prepare<[string, string, string, number]>(
+    "INSERT INTO brain_streams (team_id, device_id, repo_key, last_version) VALUES (?, ?, ?, ?)",
+  ),
+  updateStream: db.prepare<[number, number]>("UPDATE brain_streams SET last_version = ? WHERE id = ?"),
+  // By brain_snapshots' unique index (stream_id, version, manifest_id).
+  snapshot: db.prepare<[number, number, number], SnapshotRow>(
+    "SELECT accepted, gap FROM brain_snapshots WHERE stream_id = ? AND version = ? AND manifest_id = ?",
+  ),
+  insertSnapshot: db.prepare<[number, string, string, number, number, number, number, number, number, string | null]>(
+    `INSERT INTO brain_snapshots (stream_id, team_id, repo_key, version, manifest_id, delivery_id, accepted, gap, redaction_hits, client_timestamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ),
+  setCurrent: db.prepare<[string, string, number]>(
+    `INSERT INTO brain_currents (team_id, repo_key, snapshot_id) VALUES (?, ?, ?)
+     ON CONFLICT (team_id, repo_key) DO UPDATE SET snapshot_id = excluded.snapshot_id`,
+  ),
+  // brain_currents by its primary key's first column; the others by primary key.
+  currents: db.prepare<[string], CurrentRow>(
+    `SELECT c.repo_key AS repoKey, c.snapshot_id AS snapshotId, m.entries
+     FROM brain_currents c JOIN brain_snapshots s ON s.id = c.snapshot_id JOIN brain_manifests m ON m.id = s.manifest_id
+     WHERE c.team_id = ? ORDER BY c.repo_key`,
+  ),
+  currentIds: db.prepare<[string], { repoKey: string; snapshotId: number }>(
+    "SELECT repo_key AS repoKey, snapshot_id AS snapshotId FROM brain_currents WHERE team_id = ?",
+  ),
+  snapshotsByDelivery: db.prepare<[], { deliveryId: number; version: number; accepted: number; entries: string }>(
+    `SELECT s.delivery_id AS deliveryId, s.version, s.accepted, m.entries
+     FROM brain_snapshots s JOIN brain_manifests m ON m.id = s.manifest_id ORDER BY s.delivery_id`,
+  ),
+}));

@@ -1,0 +1,63 @@
+import type { Command } from "commander";
+import { type Config, readConfig, type Settings } from "../config.ts";
+import type { Core } from "../core.ts";
+import { systemClock } from "../kit/clock.ts";
+import { processLog } from "../kit/log.ts";
+import { systemRandom } from "../kit/random.ts";
+import { openStore } from "../store/store.ts";
+import { createOutput, type Output } from "./output.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** What `run` hands to every command. */
+export interface Cli {
+  readonly env: Env;
+  /** Ends the process with this code once the command is done; 0 unless set. */
+  exitCode: number;
+}
+
+/** Options that every command takes. */
+export function common(command: Command): Command {
+  return command
+    .option(
+      "--data <dir>",
+      "directory that holds the database, the signing key and backups (env RECKON_DATA)",
+      undefined,
+    )
+    .option("--json", "print the result as one JSON document", false);
+}
+
+export interface CommonOptions {
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+export const outputOf = (options: CommonOptions): Output => createOutput(options.json ?? false);
+
+export function configOf(cli: Cli, options: CommonOptions, more: Settings = {}): Config {
+  return readConfig({ ...(options.data === undefined ? {} : { data: options.data }), ...more }, cli.env);
+}
+
+/** Opens the data directory for one command, beside a running server or without one. */
+export async function withCore<T>(
+  cli: Cli,
+  options: CommonOptions,
+  work: (core: Core, output: Output) => T | Promise<T>,
+  create = false,
+): Promise<T> {
+  const config = configOf(cli, options);
+  const clock = systemClock;
+  const store = openStore(config.data, { create, now: clock.now });
+  const core: Core = {
+    config,
+    clock,
+    random: systemRandom,
+    log: processLog(config.log === "info" ? "warn" : config.log, clock.now),
+    store,
+  };
+  try {
+    return await work(core, outputOf(options));
+  } finally {
+    store.close();
+  }
+}

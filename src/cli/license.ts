@@ -1,0 +1,79 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Command } from "commander";
+import { getTeam } from "../accounts/accounts.ts";
+import { systemClock } from "../kit/clock.ts";
+import { judgeSubscription, mintLicense, verifyLicense } from "../license/license.ts";
+import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
+import { facts } from "./output.ts";
+import { instant, wholeNumber } from "./values.ts";
+
+const REFUSED = {
+  suspended: "its account is suspended",
+  canceled: "its subscription was canceled",
+  none: "it has no subscription",
+  grace_over: "its paid period and the grace after it are over",
+} as const;
+
+export function licenseCommands(program: Command, cli: Cli): void {
+  const license = program.command("license").description("licences that verify offline");
+
+  common(license.command("mint").description("sign a licence for a team"))
+    .requiredOption("--team <team>", "id or exact name")
+    .option("--days <n>", "lifetime, capped by the paid period (default: RECKON_LICENSE_DAYS)", wholeNumber)
+    .option("--out <file>", "write it to a file instead of printing it")
+    .action((options: CommonOptions & { team: string; days?: number; out?: string }) =>
+      withCore(cli, options, async (core, output) => {
+        if (core.config.signing === "off") throw new Error("licence signing is switched off (RECKON_SIGNING=off)");
+        const team = getTeam(core, options.team);
+        const signed = await mintLicense(core, team, null, options.days);
+        if (signed === undefined) {
+          const judged = judgeSubscription(team, core.clock.now());
+          throw new Error(
+            `the team "${team.name}" gets no licence: ${judged.licensed ? "unknown" : REFUSED[judged.because]}`,
+          );
+        }
+        if (options.out !== undefined) writeFileSync(options.out, `${signed}\n`);
+        output.result({ license: signed, teamId: team.id, file: options.out ?? null }, () =>
+          options.out === undefined ? signed : "",
+        );
+        if (options.out !== undefined)
+          output.note(
+            `Written to ${options.out}. Check it anywhere with: reckon license verify ${options.out} --pubkey PEM`,
+          );
+      }),
+    );
+
+  license
+    .command("verify")
+    .argument("<file>", "licence file; - reads standard input")
+    .description("check a licence with a public key alone: no data directory, no server, no network")
+    .requiredOption("--pubkey <pem>", "file of the public key (SPKI, PEM)")
+    .option("--at <date>", "judge it as of this date instead of now", instant)
+    .option("--data <dir>", "accepted for uniformity; nothing is read from it")
+    .option("--json", "print the result as one JSON document", false)
+    .action(async (file: string, options: CommonOptions & { pubkey: string; at?: number }) => {
+      const text = readFileSync(file === "-" ? 0 : file, "utf8");
+      const pem = readFileSync(options.pubkey, "utf8");
+      if (!/-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(pem))
+        throw new Error(`${options.pubkey} is not a public key in PEM form`);
+      const verdict = await verifyLicense(text, pem, new Date(options.at ?? systemClock.now()));
+      const claims = verdict.claims;
+      outputOf(options).result({ valid: verdict.valid, claims, reason: verdict.valid ? null : verdict.reason }, () =>
+        [
+          verdict.valid ? "valid" : `not valid: ${verdict.reason}`,
+          ...(claims
+            ? [
+                facts([
+                  ["team", String(claims.sub)],
+                  ["tier", String(claims.tier)],
+                  ["seats", Number(claims.seats)],
+                  ["status", String(claims.status)],
+                  ["expires", new Date(Number(claims.exp) * 1000).toISOString()],
+                ]),
+              ]
+            : []),
+        ].join("\n"),
+      );
+      if (!verdict.valid) cli.exitCode = 1;
+    });
+}

@@ -1,0 +1,62 @@
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../config.ts";
+import { programVersion } from "../kit/assets.ts";
+import { DataDirectoryInUse } from "../kit/unavailable.ts";
+import { codeCommands } from "./code.ts";
+import type { Cli, Env } from "./context.ts";
+import { devCommand } from "./dev.ts";
+import { deviceCommands } from "./device.ts";
+import { keyCommands } from "./key.ts";
+import { licenseCommands } from "./license.ts";
+import { openapiCommand } from "./openapi.ts";
+import { policyCommands } from "./policy.ts";
+import { safekeepingCommands } from "./safekeeping.ts";
+import { serveCommand } from "./serve.ts";
+import { teamCommands } from "./team.ts";
+
+/** Exit codes: 0 done, 1 failed, 2 wrong usage, 75 (EX_TEMPFAIL of sysexits.h) the data directory is in use. */
+const FAILED = 1;
+const USAGE = 2;
+const IN_USE = 75;
+
+/** Runs one command line. @returns the exit code; never throws */
+export async function run(argv: readonly string[], env: Env): Promise<number> {
+  const cli: Cli = { env, exitCode: 0 };
+  const program = new Command("reckon")
+    .description("Accountability for AI coding agents: one executable, one database file, one signing key.")
+    .version(programVersion(), "-V, --version", "print the version")
+    .helpCommand(false)
+    .showHelpAfterError("(add --help for the options)")
+    .showSuggestionAfterError()
+    .exitOverride();
+  for (const add of [
+    serveCommand,
+    devCommand,
+    teamCommands,
+    codeCommands,
+    deviceCommands,
+    policyCommands,
+    licenseCommands,
+    keyCommands,
+    safekeepingCommands,
+    openapiCommand,
+  ])
+    add(program, cli);
+  // Sub-commands made before exitOverride was called on the program do not inherit it.
+  for (const command of walk(program)) command.exitOverride();
+  try {
+    await program.parseAsync(argv as string[], { from: "user" });
+    return cli.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+    process.stderr.write(`reckon: ${error instanceof Error ? error.message : String(error)}\n`);
+    if (env.RECKON_LOG === "debug" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    if (error instanceof ConfigError) return USAGE;
+    return error instanceof DataDirectoryInUse ? IN_USE : FAILED;
+  }
+}
+
+function* walk(command: Command): Generator<Command> {
+  yield command;
+  for (const child of command.commands) yield* walk(child);
+}

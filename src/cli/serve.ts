@@ -1,0 +1,86 @@
+import type { Command } from "commander";
+import { ConfigError, SETTINGS, type Settings } from "../config.ts";
+import { systemClock } from "../kit/clock.ts";
+import { processLog } from "../kit/log.ts";
+import { systemRandom } from "../kit/random.ts";
+import { createInstance, type Instance } from "../server.ts";
+import { type Cli, configOf } from "./context.ts";
+
+type SettingName = keyof typeof SETTINGS;
+
+export function serveCommand(program: Command, cli: Cli): void {
+  const serve = program.command("serve").description("run the server; prints its address when it answers");
+  const variables: string[] = [];
+  for (const row of Object.values(SETTINGS)) {
+    const fallback = "shown" in row && row.shown ? row.shown : String(row.fallback);
+    if ("flag" in row && row.flag)
+      serve.option(`${row.flag} <value>`, `${row.says} (env ${row.env}, default ${fallback})`);
+    else variables.push(`  ${row.env.padEnd(36)} ${row.says} (default ${fallback})`);
+  }
+  serve.option("--json", "print the address as JSON", false);
+  serve.addHelpText(
+    "after",
+    `\nEnvironment only:\n${variables.join("\n")}\n\nAny variable can be given as NAME_FILE, naming a file that holds its value.`,
+  );
+  serve.action(async (options: Partial<Record<SettingName, string>> & { json: boolean }) => {
+    const { json, ...flags } = options;
+    const config = configOf(cli, {}, flags as Settings);
+    const log = processLog(config.log, systemClock.now);
+    let fatal: ((reason: string) => void) | undefined;
+    const instance = await createInstance({
+      config,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      onFatal: (reason) => fatal?.(reason),
+    });
+    const url = await listenOrExplain(instance);
+    log.info("started", { url, data: config.data, pid: process.pid });
+    process.stdout.write(json ? `${JSON.stringify({ url })}\n` : `listening on ${url}\n`);
+    cli.exitCode = await untilStopped(instance, (stop) => {
+      fatal = (reason) => {
+        log.error("stopping", { reason });
+        process.stderr.write(`reckon: ${reason}\n`);
+        stop(1);
+      };
+    });
+    log.info("stopped");
+  });
+}
+
+/** Binds the socket; a taken port is the operator's to mend, so it is said plainly. */
+export async function listenOrExplain(instance: Instance): Promise<string> {
+  try {
+    return await instance.listen();
+  } catch (error) {
+    await instance.close();
+    const { code } = error as NodeJS.ErrnoException;
+    const { host, port } = instance.core.config;
+    if (code === "EADDRINUSE")
+      throw new ConfigError(`port ${port} on ${host} is in use; choose another with --port, or 0 for a free one`);
+    if (code === "EADDRNOTAVAIL" || code === "EACCES")
+      throw new ConfigError(`cannot listen on ${host} port ${port} (${code})`);
+    throw error;
+  }
+}
+
+/**
+ * Waits for SIGTERM or SIGINT, then closes in good order; a second signal ends at once.
+ * @param other handed a function that stops the instance with an exit code
+ */
+export function untilStopped(instance: Instance, other?: (stop: (code: number) => void) => void): Promise<number> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (code: number) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      instance.close().then(
+        () => resolve(code),
+        () => resolve(1),
+      );
+    };
+    process.on("SIGTERM", () => stop(0));
+    process.on("SIGINT", () => stop(0));
+    other?.(stop);
+  });
+}

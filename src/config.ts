@@ -1,0 +1,232 @@
+import { readFileSync } from "node:fs";
+import { BlockList, isIP } from "node:net";
+import { resolve } from "node:path";
+import * as v from "valibot";
+import { LOG_LEVELS } from "./kit/log.ts";
+
+/** A quota: so many in a span, or off. */
+export interface Quota {
+  readonly count: number;
+  readonly seconds: number;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** A refusal to start for a reason the operator can mend; the message names the variable and a value that works. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+interface Setting<T> {
+  readonly env: string;
+  readonly flag?: string;
+  readonly fallback: T;
+  /** How the default reads in help and docs, where the value itself would mislead. */
+  readonly shown?: string;
+  readonly says: string;
+  /** Returns the value, or a sentence on what is wrong. */
+  readonly read: (text: string) => { readonly value: T } | { readonly wrong: string };
+}
+
+const text = (text: string) => ({ value: text });
+
+function whole(least: number, most: number) {
+  const schema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number), v.minValue(least), v.maxValue(most));
+  return (raw: string) => {
+    const parsed = v.safeParse(schema, raw.trim());
+    return parsed.success ? { value: parsed.output } : { wrong: `must be a whole number from ${least} to ${most}` };
+  };
+}
+
+function oneOf<const T extends readonly string[]>(choices: T) {
+  return (raw: string) =>
+    choices.includes(raw) ? { value: raw as T[number] } : { wrong: `must be one of ${choices.join(", ")}` };
+}
+
+function quota(raw: string): { value: Quota | null } | { wrong: string } {
+  if (raw.trim() === "off") return { value: null };
+  const match = /^(\d{1,9})\/(\d{1,7})$/.exec(raw.trim());
+  const count = Number(match?.[1]);
+  const seconds = Number(match?.[2]);
+  return match && count > 0 && seconds > 0
+    ? { value: { count, seconds } }
+    : { wrong: "must be COUNT/SECONDS such as 600/60, or off" };
+}
+
+function baseUrl(raw: string): { value: string | null } | { wrong: string } {
+  if (!URL.canParse(raw)) return { wrong: "must be an absolute URL such as https://reckon.example.com/sub" };
+  const url = new URL(raw);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return { wrong: "must begin with http:// or https://" };
+  if (url.search || url.hash || url.username) return { wrong: "must have no query, fragment or user name" };
+  return { value: url.origin + url.pathname.replace(/\/+$/, "") };
+}
+
+function cidrList(raw: string): { value: readonly string[] } | { wrong: string } {
+  const parts = raw
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+  for (const part of parts) {
+    const [address = "", prefix] = part.split("/");
+    const family = isIP(address);
+    const most = family === 6 ? 128 : 32;
+    if (family === 0 || (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= most)))
+      return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8` };
+  }
+  return { value: parts };
+}
+
+function setting<T>(value: Setting<T>): Setting<T> {
+  return value;
+}
+
+const limit = (env: string, count: number, says: string) =>
+  setting<Quota | null>({ env, fallback: { count, seconds: 60 }, shown: `${count}/60`, says, read: quota });
+const size = (env: string, fallback: number, says: string) =>
+  setting<number>({ env, fallback, says, read: whole(1, 1024 * MIB) });
+
+/** Every setting with its default: `--help`, the documentation's table and the reader below all walk this list. */
+export const SETTINGS = {
+  data: setting<string>({
+    env: "RECKON_DATA",
+    flag: "--data",
+    fallback: "./data",
+    says: "directory that holds the database, the signing key and backups",
+    read: text,
+  }),
+  host: setting<string>({
+    env: "RECKON_HOST",
+    flag: "--host",
+    fallback: "127.0.0.1",
+    says: "address to listen on",
+    read: text,
+  }),
+  port: setting<number>({
+    env: "RECKON_PORT",
+    flag: "--port",
+    fallback: 4870,
+    says: "port to listen on; 0 takes a free one",
+    read: whole(0, 65535),
+  }),
+  baseUrl: setting<string | null>({
+    env: "RECKON_BASE_URL",
+    flag: "--base-url",
+    fallback: null,
+    shown: "http://HOST:PORT",
+    says: "public address, sub-path included; every URL we emit begins with it",
+    read: baseUrl,
+  }),
+  trustedProxies: setting<readonly string[]>({
+    env: "RECKON_TRUSTED_PROXIES",
+    flag: "--trusted-proxies",
+    fallback: [],
+    shown: "none",
+    says: "comma-separated CIDR list; only from these peers is X-Forwarded-For believed",
+    read: cidrList,
+  }),
+  licenseDays: setting<number>({
+    env: "RECKON_LICENSE_DAYS",
+    fallback: 30,
+    says: "lifetime of a licence in days, capped by the paid period and its grace",
+    read: whole(1, 3650),
+  }),
+  signing: setting<"on" | "off">({
+    env: "RECKON_SIGNING",
+    fallback: "on",
+    says: "off: no key is made or read, and no licence is signed",
+    read: oneOf(["on", "off"] as const),
+  }),
+  log: setting<(typeof LOG_LEVELS)[number]>({
+    env: "RECKON_LOG",
+    fallback: "info",
+    says: `least level that is logged: ${LOG_LEVELS.join(", ")}`,
+    read: oneOf(LOG_LEVELS),
+  }),
+  metrics: setting<string | null>({
+    env: "RECKON_METRICS",
+    fallback: null,
+    shown: "off",
+    says: "HOST:PORT of a separate listener for Prometheus text",
+    read: (raw) =>
+      /^.+:\d{1,5}$/.test(raw)
+        ? { value: raw }
+        : raw === "off"
+          ? { value: null }
+          : { wrong: "must be HOST:PORT, or off" },
+  }),
+  limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges an address may try"),
+  limitTelemetry: limit("RECKON_LIMIT_TELEMETRY", 600, "telemetry batches of a team"),
+  limitBrain: limit("RECKON_LIMIT_BRAIN", 120, "brain snapshots of a team"),
+  limitTraces: limit("RECKON_LIMIT_TRACES", 300, "trace batches of a team"),
+  maxTelemetryEntries: size("RECKON_MAX_TELEMETRY_ENTRIES", 1_000, "entries in a telemetry batch"),
+  maxTelemetryBytes: size("RECKON_MAX_TELEMETRY_BYTES", 4 * MIB, "bytes of a telemetry batch, inflated"),
+  maxTelemetryPayloadBytes: size("RECKON_MAX_TELEMETRY_PAYLOAD_BYTES", 64 * KIB, "bytes of one entry's payload"),
+  maxBrainFiles: size("RECKON_MAX_BRAIN_FILES", 500, "files in a brain snapshot"),
+  maxBrainFileBytes: size(
+    "RECKON_MAX_BRAIN_FILE_BYTES",
+    MIB + 4 * KIB,
+    "bytes of one brain file, a publisher's cut-off footer included",
+  ),
+  maxBrainSnapshotBytes: size("RECKON_MAX_BRAIN_SNAPSHOT_BYTES", 8 * MIB, "bytes of a brain snapshot"),
+  maxTraceSessions: size("RECKON_MAX_TRACE_SESSIONS", 200, "sessions in a trace batch"),
+  maxTraceSpans: size("RECKON_MAX_TRACE_SPANS", 20_000, "spans in a trace batch"),
+  maxTraceBytes: size("RECKON_MAX_TRACE_BYTES", 8 * MIB, "bytes of a trace batch"),
+  maxConnections: size("RECKON_MAX_CONNECTIONS", 4_096, "sockets held open at once"),
+  maxWalBytes: size("RECKON_MAX_WAL_BYTES", 256 * MIB, "bytes of write-ahead log above which a warning is logged"),
+} as const;
+
+type Values = { readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
+
+/** The settings of one run, decided and frozen. */
+export interface Config extends Omit<Values, "trustedProxies"> {
+  readonly trustedProxies: readonly string[];
+}
+
+export type Settings = Partial<Record<keyof typeof SETTINGS, string>>;
+
+/**
+ * Decides the configuration: flags, then environment, then defaults. An empty variable counts as unset.
+ * @throws ConfigError naming the first variable or flag that cannot be understood.
+ */
+export function readConfig(flags: Settings, env: Readonly<Record<string, string | undefined>>): Config {
+  const decided: Record<string, unknown> = {};
+  for (const [name, row] of Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][]) {
+    const flag = flags[name];
+    const raw = flag ?? fromEnvironment(row.env, env);
+    if (raw === undefined || raw === "") {
+      decided[name] = row.fallback;
+      continue;
+    }
+    const read = row.read(raw);
+    if ("wrong" in read) throw new ConfigError(`${flag === undefined ? row.env : row.flag} ${read.wrong}`);
+    decided[name] = read.value;
+  }
+  decided.data = resolve(decided.data as string);
+  return Object.freeze(decided) as unknown as Config;
+}
+
+/** Reads a variable, or the file that `NAME_FILE` names (how containers hand over secrets). */
+function fromEnvironment(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const file = env[`${name}_FILE`];
+  if (env[name] === undefined && file) {
+    try {
+      return readFileSync(file, "utf8").trim();
+    } catch {
+      throw new ConfigError(`${name}_FILE names a file that cannot be read`);
+    }
+  }
+  return env[name];
+}
+
+/** The ranges from which forwarded addresses are believed, as a set that answers `check(address, family)`. */
+export function proxyRanges(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = "", prefix] = range.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}

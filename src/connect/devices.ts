@@ -1,0 +1,80 @@
+import { findTeam, type Team } from "../accounts/accounts.ts";
+import type { Core } from "../core.ts";
+import { refuse } from "../http/faults.ts";
+import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
+import { newId } from "../kit/ids.ts";
+import { newToken, tokenDigest } from "../kit/tokens.ts";
+import { codeDigest } from "./codes.ts";
+import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
+import { type DeviceRow, rows } from "./rows.ts";
+
+export const TOKEN_LIFETIME_MS = 90 * DAY_MS;
+
+/** How stale `last_seen_at` may be: written at most once in this time, so that a busy device costs no extra row a request. */
+const SEEN_EVERY_MS = MINUTE_MS;
+
+export interface Device extends DeviceRow {
+  readonly status: "active" | "revoked";
+}
+
+export interface Binding {
+  readonly deviceId: string;
+  readonly deviceToken: string;
+  readonly expiresAt: number;
+  readonly team: Team;
+}
+
+/**
+ * Consumes a connect code and binds a device to its team, in one transaction: of parallel exchanges exactly one succeeds.
+ * @throws Refusal teamNotFound (404), codeUsed or codeExpired (400)
+ */
+export function bindDevice(
+  core: Core,
+  typedCode: string,
+  consentVersion: string,
+  label: string | null,
+): Promise<Binding> {
+  const digest = codeDigest(typedCode);
+  if (!digest) return refuse(teamNotFound);
+  const deviceId = newId("dev", core.clock, core.random);
+  const deviceToken = newToken("rkd", core.random);
+  return core.store.write(() => {
+    const now = core.clock.now();
+    const code = rows(core.store).code.get(digest);
+    const team = code && findTeam(core, code.teamId);
+    if (!code || !team) return refuse(teamNotFound);
+    if (code.consumedAt !== null) refuse(codeUsed);
+    if (code.expiresAt <= now) refuse(codeExpired);
+    const expiresAt = now + TOKEN_LIFETIME_MS;
+    rows(core.store).consumeCode.run(now, deviceId, digest);
+    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now);
+    rows(core.store).insertToken.run(tokenDigest(deviceToken), deviceId, now, expiresAt);
+    return { deviceId, deviceToken, expiresAt, team };
+  });
+}
+
+/** Notes that a device was heard of; call inside a transaction. */
+export function touchDevice(
+  core: Core,
+  device: { readonly deviceId: string; readonly lastSeenAt: number | null },
+  now: number,
+): void {
+  if (device.lastSeenAt === null || now - device.lastSeenAt >= SEEN_EVERY_MS || now < device.lastSeenAt)
+    rows(core.store).touchDevice.run(now, device.deviceId);
+}
+
+/** @param teamId only this team's devices; all when undefined */
+export function listDevices(core: Core, teamId?: string): Device[] {
+  return rows(core.store)
+    .devices.all(teamId ?? null, teamId ?? null)
+    .map((row) => ({ ...row, status: row.revokedAt === null ? "active" : "revoked" }));
+}
+
+/** Ends a device's binding. @returns false when it had ended before. @throws Error for an unknown device */
+export function revokeDevice(core: Core, deviceId: string): Promise<boolean> {
+  return core.store.write(() => {
+    if (!rows(core.store).device.get(deviceId))
+      throw new Error(`there is no device with the id "${deviceId}" (see: reckon device list)`);
+    return rows(core.store).revokeDevice.run(core.clock.now(), deviceId).changes === 1;
+  });
+}

@@ -1,0 +1,49 @@
+import * as v from "valibot";
+import { endpoint } from "../http/endpoint.ts";
+import { type Fault, refuse } from "../http/faults.ts";
+import { Instant } from "../http/fields.ts";
+import type { DevicePrincipal } from "../http/principal.ts";
+import { isoInstant } from "../kit/clock.ts";
+import { newToken, tokenDigest } from "../kit/tokens.ts";
+import { TOKEN_LIFETIME_MS } from "./devices.ts";
+import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faults.ts";
+import { rows } from "./rows.ts";
+
+/** Why a token cannot be rotated, or undefined when it can. What a person did (revoke) outranks what time did (expire). */
+export function judgeRotation(device: DevicePrincipal, now: number): Fault | undefined {
+  if (device.revokedAt !== null) return tokenRevoked;
+  if (device.tokenReplacedAt !== null) return alreadyRotated;
+  if (device.tokenExpiresAt !== null && device.tokenExpiresAt <= now) return tokenExpired;
+  return undefined;
+}
+
+/** Replaces a device token; the old one stops working in the same transaction. */
+export const rotate = endpoint(
+  {
+    id: "connectRotate",
+    method: "POST",
+    path: "/api/connect/rotate",
+    summary: "Replace the device token with a new one",
+    tag: "Connect",
+    auth: "deviceAnyState",
+    ok: v.object({ deviceToken: v.string(), expiresAt: Instant, teamId: v.string() }),
+    faults: [invalidToken, tokenExpired, tokenRevoked, alreadyRotated],
+    limits: [],
+  },
+  async ({ core, principal }) => {
+    if (!principal) return refuse(invalidToken);
+    const refused = judgeRotation(principal, core.clock.now());
+    if (refused) refuse(refused);
+    const deviceToken = newToken("rkd", core.random);
+    const expiresAt = await core.store.write(() => {
+      const now = core.clock.now();
+      // Of parallel rotations the first to get here wins: the update finds the token unreplaced once.
+      if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) refuse(alreadyRotated);
+      if (rows(core.store).device.get(principal.deviceId)?.revokedAt !== null) refuse(tokenRevoked);
+      rows(core.store).insertToken.run(tokenDigest(deviceToken), principal.deviceId, now, now + TOKEN_LIFETIME_MS);
+      rows(core.store).touchDevice.run(now, principal.deviceId);
+      return now + TOKEN_LIFETIME_MS;
+    });
+    return { deviceToken, expiresAt: isoInstant(expiresAt), teamId: principal.teamId };
+  },
+);

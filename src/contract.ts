@@ -1,0 +1,32 @@
+import { ingest as brainIngest } from "./brain/ingest.ts";
+import { search } from "./brain/search.ts";
+import { disconnect } from "./connect/disconnect.ts";
+import { exchange } from "./connect/exchange.ts";
+import { rotate } from "./connect/rotate.ts";
+import { health } from "./health/get-health.ts";
+import type { Endpoint } from "./http/endpoint.ts";
+import { openapi } from "./http/openapi-endpoint.ts";
+import { license } from "./license/get-license.ts";
+import { jwks, pubkey } from "./license/pubkey.ts";
+import { policy } from "./policy/get-policy.ts";
+import { heartbeat } from "./telemetry/heartbeat.ts";
+import { ingest as telemetryIngest } from "./telemetry/ingest.ts";
+import { ingest as tracesIngest } from "./traces/ingest.ts";
+
+/** Every endpoint, in the order of the documents. The router, the OpenAPI document and the tests walk this list. */
+export const CONTRACT: readonly Endpoint[] = [
+  health,
+  exchange,
+  rotate,
+  disconnect,
+  license,
+  pubkey,
+  jwks,
+  telemetryIngest,
+  heartbeat,
+  brainIngest,
+  search,
+  tracesIngest,
+  policy,
+  openapi,
+];

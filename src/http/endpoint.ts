@@ -1,0 +1,131 @@
+import type * as v from "valibot";
+import type { Config, Quota } from "../config.ts";
+import type { Core } from "../core.ts";
+import type { Fault, Shape } from "./faults.ts";
+import {
+  internal,
+  malformed,
+  rateLimited,
+  storeUnavailable,
+  tooLarge,
+  unauthorized,
+  unsupportedMediaType,
+  unsupportedVersion,
+} from "./faults.ts";
+import type { Auth, Principals } from "./principal.ts";
+
+export type Schema = v.GenericSchema<unknown, unknown>;
+type Out<S> = S extends Schema ? v.InferOutput<S> : undefined;
+
+/** A quota on an endpoint. */
+export interface Limit {
+  /** As it stands in `RateLimit-Policy`. */
+  readonly name: string;
+  readonly quota: (config: Config) => Quota | null;
+  /** Whose use is counted. */
+  readonly per: "ip" | "team";
+  /** Whether the rate-limit headers go on every reply or on refusals only. */
+  readonly headers: "always" | "limited";
+}
+
+export interface BodySpec<B extends Schema> {
+  readonly schema: B;
+  /** Cap in bytes, after inflating where gzip is accepted. */
+  readonly maxBytes: (config: Config) => number;
+  readonly gzip?: boolean;
+  /** An absent body counts as `{}`. */
+  readonly optional?: boolean;
+}
+
+export interface EndpointSpec<
+  A extends Auth,
+  Q extends Schema | undefined,
+  B extends Schema | undefined,
+  R extends Schema,
+> {
+  /** The OpenAPI operationId. */
+  readonly id: string;
+  readonly method: "GET" | "POST";
+  readonly path: `/${string}`;
+  /** One line for the documents. */
+  readonly summary: string;
+  readonly tag: string;
+  readonly auth: A;
+  readonly query?: Q;
+  readonly body?: B extends Schema ? BodySpec<B> : never;
+  readonly ok: R;
+  /** Media type of a success. Default `application/json`. */
+  readonly media?: string;
+  /** Replies other than 200 and the faults: status and what it means, with the schema where there is a body. */
+  readonly also?: readonly { readonly status: number; readonly says: string; readonly schema?: Schema }[];
+  readonly faults: readonly Fault[];
+  readonly limits: readonly Limit[];
+  /** Shape of the faults any endpoint can meet. Default `legacy`. */
+  readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse">;
+  /** `Cache-Control` of a success. Default `no-store`. */
+  readonly cache?: string;
+  /** Response examples for the documents. */
+  readonly example?: { readonly body?: unknown; readonly ok?: unknown };
+}
+
+/** A request as a handler sees it: validated, and of a known caller. */
+export interface Call<A extends Auth = Auth, Q = unknown, B = unknown> {
+  readonly core: Core;
+  readonly principal: Principals[A];
+  /** The bearer token that was sent, well-formed or not. */
+  readonly bearer: string | undefined;
+  readonly query: Q;
+  readonly body: B;
+  /** The JSON text as sent, for what must be kept in its own spelling; `""` without a body. */
+  readonly text: string;
+  /** The client's address, proxies seen through. */
+  readonly ip: string;
+  header(name: string): string | null;
+}
+
+/** A success with more to say than its body. */
+export class Reply<R> {
+  readonly body: R | null;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    body: R | null,
+    options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    this.body = body;
+    this.status = options.status ?? 200;
+    this.headers = options.headers ?? {};
+  }
+}
+
+export type Handler<A extends Auth, Q, B, R> = (call: Call<A, Q, B>) => R | Reply<R> | Promise<R | Reply<R>>;
+
+export interface Endpoint {
+  readonly spec: EndpointSpec<Auth, Schema | undefined, Schema | undefined, Schema>;
+  readonly handle: (call: Call<never, never, never>) => unknown;
+}
+
+/** Declares an endpoint. Everything that is known of it without running it is in the first argument. */
+export function endpoint<
+  A extends Auth,
+  R extends Schema,
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+>(spec: EndpointSpec<A, Q, B, R>, handler: Handler<A, Out<Q>, Out<B>, v.InferInput<R>>): Endpoint {
+  return { spec: spec as unknown as Endpoint["spec"], handle: handler as unknown as Endpoint["handle"] };
+}
+
+/** Every fault an endpoint can answer with: its own, and those that follow from what it declares. */
+export function faultsOf({ spec }: Endpoint): Fault[] {
+  const shape = spec.errorShape ?? "legacy";
+  const implied: Fault[] = [];
+  if (spec.auth === "device") implied.push(unauthorized);
+  if (spec.body || spec.query) implied.push(malformed);
+  if (spec.body) implied.push(tooLarge, unsupportedMediaType);
+  if (spec.limits.length > 0) implied.push(rateLimited);
+  if (spec.method === "POST") implied.push(storeUnavailable);
+  implied.push(internal);
+  const own = new Set(spec.faults.map((fault) => fault.name));
+  const rest = implied.filter((fault) => !own.has(fault.name)).map((fault) => ({ ...fault, shape }));
+  return [...spec.faults, ...rest, unsupportedVersion];
+}

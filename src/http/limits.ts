@@ -1,0 +1,88 @@
+import type { Quota } from "../config.ts";
+
+/** What a bucket says of one request. */
+export interface Decision {
+  readonly allowed: boolean;
+  readonly limit: number;
+  /** Whole requests left now. */
+  readonly remaining: number;
+  /** Seconds, rounded up, until the quota is whole again. */
+  readonly resetSeconds: number;
+  /** Seconds, rounded up and at least one, until a request would be allowed; 0 when this one was. */
+  readonly retryAfterSeconds: number;
+}
+
+/**
+ * A token bucket in its one-number form (GCRA, ITU-T I.371 annex A): the instant at which the bucket will be full again.
+ * Pure: no clock, no state.
+ * @param fullAt when the bucket is full, monotonic milliseconds; undefined for a bucket never drawn from
+ * @param now monotonic milliseconds
+ */
+export function draw(
+  fullAt: number | undefined,
+  now: number,
+  { count, seconds }: Quota,
+): { fullAt: number; decision: Decision } {
+  const perToken = (seconds * 1000) / count;
+  const from = Math.max(fullAt ?? now, now);
+  const next = from + perToken;
+  const span = seconds * 1000;
+  // A millisecond's slack keeps rounding of perToken from refusing the last token of a full bucket.
+  const allowed = next - now <= span + 1e-3;
+  const filled = allowed ? next : from;
+  const remaining = Math.max(0, Math.floor((span - (filled - now)) / perToken + 1e-6));
+  return {
+    fullAt: filled,
+    decision: {
+      allowed,
+      limit: count,
+      remaining,
+      resetSeconds: Math.ceil((filled - now) / 1000),
+      retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((next - span - now) / 1000)),
+    },
+  };
+}
+
+/** Buckets by key, bounded: a flood of addresses costs the buckets that hold least, never memory without end. */
+export class Buckets {
+  readonly #fullAt = new Map<string, number>();
+  readonly #most: number;
+
+  constructor(most = 100_000) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#fullAt.size;
+  }
+
+  take(key: string, now: number, quota: Quota): Decision {
+    const known = this.#fullAt.get(key);
+    const { fullAt, decision } = draw(known, now, quota);
+    // Re-inserting keeps the map in order of last use, so the front holds those that refilled longest ago.
+    if (known !== undefined) this.#fullAt.delete(key);
+    else if (this.#fullAt.size >= this.#most) this.#makeRoom(now);
+    this.#fullAt.set(key, fullAt);
+    return decision;
+  }
+
+  #makeRoom(now: number): void {
+    let examined = 0;
+    for (const [key, fullAt] of this.#fullAt) {
+      // A full bucket says nothing a missing one would not; failing that, the least recently used goes.
+      if (fullAt <= now || this.#fullAt.size >= this.#most) this.#fullAt.delete(key);
+      if (++examined >= 64) return;
+    }
+  }
+}
+
+/** Of several decisions the one to report: a refusal before a permission, then the one nearest exhaustion. */
+export function nearestExhaustion(decisions: readonly Decision[]): Decision | undefined {
+  return [...decisions].sort(
+    (a, b) =>
+      Number(a.allowed) - Number(b.allowed) ||
+      b.retryAfterSeconds - a.retryAfterSeconds ||
+      a.remaining - b.remaining ||
+      b.resetSeconds - a.resetSeconds,
+  )[0];
+}

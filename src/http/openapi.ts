@@ -1,0 +1,209 @@
+import { STATUS_CODES } from "node:http";
+import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
+import { type Endpoint, faultsOf, type Schema } from "./endpoint.ts";
+import { type Fault, SHAPE_SCHEMAS, type Shape } from "./faults.ts";
+import { SERVED_VERSIONS } from "./version.ts";
+
+type Json = Record<string, unknown>;
+
+const SHAPE_NAMES: Record<Shape, string> = {
+  canonical: "CanonicalError",
+  legacy: "LegacyError",
+  okFalse: "OkFalseError",
+  rotation: "RotationFailure",
+  tierGate: "TierGate",
+  retryable: "RetryableError",
+  rfc8628: "DeviceFlowError",
+  download: "DownloadError",
+};
+
+const SECURITY_OF = { none: undefined, device: "deviceToken", deviceAnyState: "deviceToken" } as const;
+
+/** Converts a schema as clients write it; checks that JSON Schema cannot say are left to the server. */
+function schemaOf(schema: Schema): JsonSchema {
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    target: "draft-2020-12",
+    // Nothing is transformed on the way in, so what comes out of validation is what clients send.
+    typeMode: "output",
+    errorMode: "ignore",
+    ignoreActions: ["check", "trim", "brand", "transform", "safe_integer"],
+  });
+  return rest;
+}
+
+const rateHeader = (says: string) => ({ description: says, schema: { type: "integer", minimum: 0 } });
+
+const HEADERS = {
+  ServiceApiVersion: {
+    description: "The API version that served the request.",
+    schema: { type: "string", enum: SERVED_VERSIONS },
+  },
+  RateLimitLimit: rateHeader("Requests of the quota nearest exhaustion."),
+  RateLimitRemaining: rateHeader("Requests left in it."),
+  RateLimitReset: rateHeader("Seconds until it is whole again."),
+  RateLimitPolicy: {
+    description: "Every quota, as `<name>;q=<quota>;w=<window seconds>`.",
+    schema: { type: "string" },
+  },
+  RetryAfter: { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 1 } },
+  WwwAuthenticate: {
+    description: 'Bearer; with error="invalid_token" when a token was sent.',
+    schema: { type: "string" },
+  },
+  ETag: { description: "Entity tag for If-None-Match.", schema: { type: "string" } },
+};
+
+const header = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` });
+const VERSION = { "Service-Api-Version": header("ServiceApiVersion") };
+const RATE = {
+  "RateLimit-Limit": header("RateLimitLimit"),
+  "RateLimit-Remaining": header("RateLimitRemaining"),
+  "RateLimit-Reset": header("RateLimitReset"),
+  "RateLimit-Policy": header("RateLimitPolicy"),
+};
+
+/** One response object for all faults of a status. */
+function faultResponse(status: number, faults: readonly Fault[]): Json {
+  const shapes = [...new Set(faults.map((fault) => fault.shape))];
+  const refs = shapes.map((shape) => ({ $ref: `#/components/schemas/${SHAPE_NAMES[shape]}` }));
+  return {
+    description: faults.map((fault) => (fault.says.endsWith(".") ? fault.says : `${fault.says}.`)).join(" "),
+    headers: {
+      ...VERSION,
+      ...(status === 401 ? { "WWW-Authenticate": header("WwwAuthenticate") } : {}),
+      ...(status === 429 ? RATE : {}),
+      ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
+    },
+    content: { "application/json": { schema: refs.length === 1 ? refs[0] : { oneOf: refs } } },
+  };
+}
+
+function successResponse({ spec }: Endpoint): Json {
+  const always = spec.limits.some((limit) => limit.headers === "always");
+  return {
+    description: STATUS_CODES[200],
+    headers: { ...VERSION, ...(always ? RATE : {}) },
+    content: {
+      [spec.media ?? "application/json"]: {
+        schema: { $ref: `#/components/schemas/${componentName(spec.id, "Reply")}` },
+        ...(spec.example?.ok === undefined ? {} : { example: spec.example.ok }),
+      },
+    },
+  };
+}
+
+const componentName = (id: string, what: string) => id[0]?.toUpperCase() + id.slice(1) + what;
+
+function parameters({ spec }: Endpoint): Json[] {
+  const listed: Json[] = [{ $ref: "#/components/parameters/ServiceApiVersion" }];
+  if (spec.also?.some(({ status }) => status === 304)) listed.push({ $ref: "#/components/parameters/IfNoneMatch" });
+  if (!spec.query) return listed;
+  const schema = schemaOf(spec.query);
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const { description, ...rest } = property as JsonSchema;
+    listed.push({ name, in: "query", required: schema.required?.includes(name) ?? false, description, schema: rest });
+  }
+  return listed;
+}
+
+function operation(endpoint: Endpoint): Json {
+  const { spec } = endpoint;
+  const responses: Json = { 200: successResponse(endpoint) };
+  for (const { status, says, schema } of spec.also ?? []) {
+    responses[status] = {
+      description: says,
+      headers: { ...VERSION, ...(status === 304 ? { ETag: header("ETag") } : {}) },
+      ...(schema ? { content: { "application/json": { schema: schemaOf(schema) } } } : {}),
+    };
+  }
+  for (const [status, faults] of Map.groupBy(faultsOf(endpoint), (fault) => fault.status)) {
+    // A status can be both a fault and a declared reply (503 of the health check): the declared one is the more precise.
+    responses[status] ??= faultResponse(status, faults);
+  }
+  const security = SECURITY_OF[spec.auth];
+  return {
+    operationId: spec.id,
+    summary: spec.summary,
+    tags: [spec.tag],
+    security: security ? [{ [security]: [] }] : [],
+    parameters: parameters(endpoint),
+    ...(spec.body
+      ? {
+          requestBody: {
+            required: !spec.body.optional,
+            ...(spec.body.gzip ? { description: "May be sent with `Content-Encoding: gzip`." } : {}),
+            content: {
+              "application/json": {
+                schema: { $ref: `#/components/schemas/${componentName(spec.id, "Request")}` },
+                ...(spec.example?.body === undefined ? {} : { example: spec.example.body }),
+              },
+            },
+          },
+        }
+      : {}),
+    responses,
+  };
+}
+
+export interface OpenApiDocument extends Json {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; [extra: string]: unknown };
+  readonly paths: Record<string, Json>;
+}
+
+/** The OpenAPI 3.1 document of the endpoints given. @param baseUrl the public address, for `servers` */
+export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string): OpenApiDocument {
+  const schemas: Record<string, unknown> = {};
+  const used = new Set(endpoints.flatMap((endpoint) => faultsOf(endpoint).map((fault) => fault.shape)));
+  for (const shape of used) schemas[SHAPE_NAMES[shape]] = schemaOf(SHAPE_SCHEMAS[shape] as Schema);
+  const paths: Record<string, Json> = {};
+  for (const endpoint of endpoints) {
+    const { spec } = endpoint;
+    schemas[componentName(spec.id, "Reply")] = schemaOf(spec.ok);
+    if (spec.body) schemas[componentName(spec.id, "Request")] = schemaOf(spec.body.schema);
+    paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: operation(endpoint) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Reckon",
+      version: "1.0.0",
+      summary: "Accountability for AI coding agents",
+      description:
+        "Binds machines to teams, takes their agents' telemetry, brain snapshots and traces durably, and mints licences that verify offline. " +
+        "Served at unversioned paths; pin the version with the request header `Service-Api-Version`.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: baseUrl }],
+    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas,
+      headers: HEADERS,
+      parameters: {
+        ServiceApiVersion: {
+          name: "Service-Api-Version",
+          in: "header",
+          required: false,
+          description: "Pins the API version; without it the current one answers.",
+          schema: { type: "string", enum: SERVED_VERSIONS },
+        },
+        IfNoneMatch: {
+          name: "If-None-Match",
+          in: "header",
+          required: false,
+          description: "Entity tag of the copy at hand.",
+          schema: { type: "string" },
+        },
+      },
+      securitySchemes: {
+        deviceToken: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "Opaque token that binds one machine to one team; from connectExchange, replaced with connectRotate.",
+        },
+      },
+    },
+  };
+}

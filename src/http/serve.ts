@@ -1,0 +1,241 @@
+import type { BlockList } from "node:net";
+import { getQuery, H3, type H3Event, type HTTPError } from "h3";
+import * as v from "valibot";
+import { proxyRanges } from "../config.ts";
+import type { Core } from "../core.ts";
+import { StoreUnavailable } from "../kit/unavailable.ts";
+import { clientAddress, quotaKey } from "./address.ts";
+import { ClientGone, readJson, validate } from "./body.ts";
+import { type Call, type Endpoint, type Limit, Reply } from "./endpoint.ts";
+import {
+  badRequest,
+  type Extra,
+  type Fault,
+  internal,
+  methodNotAllowed,
+  notFound,
+  Refusal,
+  rateLimited,
+  refuse,
+  storeUnavailable,
+  unauthorized,
+} from "./faults.ts";
+import { Buckets, type Decision } from "./limits.ts";
+import type { DevicePrincipal } from "./principal.ts";
+import { type HeaderList, rateHeaders, respond, respondFault } from "./render.ts";
+import { requireServedVersion, VERSION_HEADER } from "./version.ts";
+
+/** Finds whose a credential is; undefined when it is nobody's. */
+export interface Authenticators {
+  readonly device: (core: Core, token: string) => DevicePrincipal | undefined;
+}
+
+export interface ServeOptions {
+  readonly authenticators: Authenticators;
+  /** The public address, for hints that name a URL. */
+  readonly baseUrl: () => string;
+  /** Told of every answered request. */
+  readonly observe?: (what: Observation) => void;
+  /** Check every success against its declared schema and answer 500 when it does not fit. For tests and local instances. */
+  readonly checkReplies?: boolean;
+}
+
+export interface Observation {
+  readonly operation: string;
+  readonly status: number;
+  readonly fault?: string;
+  readonly milliseconds: number;
+}
+
+interface Drawn {
+  readonly limit: Limit;
+  readonly decision: Decision;
+  readonly seconds: number;
+}
+
+/** Builds the application that answers the endpoints given, and 404 or 405 to everything else. */
+export function createApp(core: Core, endpoints: readonly Endpoint[], options: ServeOptions): H3 {
+  const app = new H3({ silent: true, onError: (error, event) => lastResort(core, error, event) });
+  const trusted = proxyRanges(core.config.trustedProxies);
+  const buckets = new Buckets();
+  const byPath = Map.groupBy(endpoints, (one) => one.spec.path);
+  const subPath = new URL(options.baseUrl()).pathname.replace(/\/$/, "");
+  for (const [path, group] of byPath) {
+    const methods = new Map(group.map((one) => [one.spec.method as string, one]));
+    const allow = group.flatMap((one) => (one.spec.method === "GET" ? ["GET", "HEAD"] : [one.spec.method])).join(", ");
+    const get = methods.get("GET");
+    if (get) methods.set("HEAD", get);
+    const answer = (event: H3Event) => {
+      const found = methods.get(event.req.method);
+      if (!found) return plainFault(event, methodNotAllowed, { headers: { allow } });
+      return answerRequest(core, found, event, { options, trusted, buckets });
+    };
+    app.all(path, answer);
+    // A proxy may or may not strip the public sub-path; both reach the same endpoint.
+    if (subPath) app.all(subPath + path, answer);
+  }
+  app.all("/**", (event) => plainFault(event, notFound, unknownPath(options.baseUrl())));
+  return app;
+}
+
+function unknownPath(baseUrl: string): Extra {
+  const hint = `The API is described at ${baseUrl}/openapi.json`;
+  return { error: `There is nothing at this path. ${hint}`, members: { hint } };
+}
+
+/** A refusal that belongs to no endpoint. */
+function plainFault(event: H3Event, fault: Fault, extra: Extra): Response {
+  try {
+    requireSoundRequest(event);
+    requireServedVersion(event.req.headers.get(VERSION_HEADER));
+    return respondFault(fault, extra, { sentToken: false, rate: [] });
+  } catch (refusal) {
+    if (refusal instanceof Refusal) return respondFault(refusal.fault, refusal.extra, { sentToken: false, rate: [] });
+    throw refusal;
+  }
+}
+
+/** Two Host headers mean that a proxy and we may disagree on whose request this is (RFC 9112 section 3.2). */
+function requireSoundRequest(event: H3Event): void {
+  const raw = event.runtime?.node?.req.rawHeaders;
+  if (!raw) return;
+  let hosts = 0;
+  for (let i = 0; i < raw.length; i += 2) if (raw[i]?.length === 4 && raw[i]?.toLowerCase() === "host") hosts++;
+  if (hosts > 1) refuse(badRequest, { error: "The request names more than one host." });
+}
+
+interface Serving {
+  readonly options: ServeOptions;
+  readonly trusted: BlockList;
+  readonly buckets: Buckets;
+}
+
+/** The way of a request, from the version pin to the rendered reply. */
+async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, serving: Serving): Promise<Response> {
+  const { spec } = endpoint;
+  const started = core.clock.monotonic();
+  const headers = event.req.headers;
+  const drawn: Drawn[] = [];
+  const bearer = bearerToken(headers.get("authorization"));
+  let response: Response;
+  let faultName: string | undefined;
+  try {
+    requireSoundRequest(event);
+    requireServedVersion(headers.get(VERSION_HEADER));
+    const ip = clientAddress(peerAddress(event), headers.get("x-forwarded-for"), serving.trusted);
+    drawLimits(core, spec.limits, "ip", quotaKey(ip), serving.buckets, drawn);
+    const principal = authenticate(core, endpoint, bearer, serving.options.authenticators);
+    if (principal) drawLimits(core, spec.limits, "team", principal.teamId, serving.buckets, drawn);
+    const query = spec.query ? validate(spec.query, getQuery(event), "query") : undefined;
+    const { text, value } = spec.body
+      ? await readJson(event, spec.body, spec.body.maxBytes(core.config))
+      : { text: "", value: undefined };
+    const body = spec.body ? validate(spec.body.schema, value, "body") : undefined;
+    const call: Call = { core, principal, bearer, query, body, text, ip, header: (name) => headers.get(name) };
+    const result = await endpoint.handle(call as Call<never, never, never>);
+    const reply = result instanceof Reply ? result : new Reply(result);
+    if (serving.options.checkReplies && reply.status === 200) v.parse(spec.ok, reply.body);
+    const out: HeaderList = [["cache-control", spec.cache ?? "no-store"]];
+    if (drawn.some(({ limit }) => limit.headers === "always")) out.push(...rateHeaders(drawn));
+    for (const [name, text] of Object.entries(reply.headers)) out.push([name, text]);
+    response = respond(reply.status, reply.body, out, spec.media);
+  } catch (error) {
+    if (error instanceof ClientGone) return respond(499, null, []);
+    const refusal = asRefusal(core, error, endpoint);
+    const shape = spec.errorShape ?? "legacy";
+    // Faults declared by nobody in particular take the endpoint's own shape.
+    const generic = refusal.fault.shape === "legacy" && !spec.faults.includes(refusal.fault);
+    const fault = generic ? { ...refusal.fault, shape } : refusal.fault;
+    faultName = fault.name;
+    response = respondFault(fault, refusal.extra, {
+      sentToken: bearer !== undefined,
+      rate: fault.status === 429 ? rateHeaders(drawn) : [],
+    });
+  }
+  const milliseconds = core.clock.monotonic() - started;
+  serving.options.observe?.({
+    operation: spec.id,
+    status: response.status,
+    milliseconds,
+    ...(faultName ? { fault: faultName } : {}),
+  });
+  if (core.log.enabled("debug"))
+    core.log.debug("request", {
+      operation: spec.id,
+      status: response.status,
+      fault: faultName,
+      ms: Math.round(milliseconds),
+    });
+  return response;
+}
+
+/** The address of the socket's other end; requests made in the process itself come from loopback. */
+function peerAddress(event: H3Event): string {
+  const socket = event.runtime?.node?.req.socket;
+  return socket ? (socket.remoteAddress ?? "0.0.0.0") : "127.0.0.1";
+}
+
+/** The credential of `Authorization: Bearer` (RFC 6750 section 2.1), or undefined when none was sent. */
+function bearerToken(header: string | null): string | undefined {
+  return header === null ? undefined : /^Bearer +(\S.*)$/i.exec(header)?.[1]?.trim();
+}
+
+function authenticate(
+  core: Core,
+  { spec }: Endpoint,
+  bearer: string | undefined,
+  authenticators: Authenticators,
+): DevicePrincipal | undefined {
+  if (spec.auth === "none") return undefined;
+  const principal = bearer === undefined ? undefined : authenticators.device(core, bearer);
+  if (spec.auth === "deviceAnyState") return principal;
+  if (!principal) refuse(unauthorized, bearer === undefined ? {} : { error: "The bearer token is not valid." });
+  if (principal.revokedAt !== null)
+    refuse(unauthorized, { error: "The device was disconnected; connect it again with a new code." });
+  if (principal.tokenReplacedAt !== null)
+    refuse(unauthorized, { error: "The bearer token was replaced by a newer one." });
+  if (principal.tokenExpiresAt !== null && principal.tokenExpiresAt <= core.clock.now())
+    refuse(unauthorized, { error: "The bearer token has expired." });
+  return principal;
+}
+
+function drawLimits(
+  core: Core,
+  limits: readonly Limit[],
+  per: Limit["per"],
+  key: string,
+  buckets: Buckets,
+  drawn: Drawn[],
+): void {
+  let refused = false;
+  for (const limit of limits) {
+    const quota = limit.per === per ? limit.quota(core.config) : null;
+    if (!quota) continue;
+    const decision = buckets.take(`${limit.name} ${key}`, core.clock.monotonic(), quota);
+    drawn.push({ limit, decision, seconds: quota.seconds });
+    refused ||= !decision.allowed;
+  }
+  if (refused) refuse(rateLimited);
+}
+
+/** Turns whatever was thrown into a refusal; what we did not foresee says nothing of its cause outside the log. */
+function asRefusal(core: Core, error: unknown, { spec }: Endpoint): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof StoreUnavailable) {
+    core.log.error("store_unavailable", { operation: spec.id, cause: causeText(error.cause) });
+    return new Refusal(storeUnavailable, { headers: { "retry-after": "5" } });
+  }
+  core.log.error("internal_error", { operation: spec.id, cause: causeText(error) });
+  return new Refusal(internal);
+}
+
+function causeText(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** For what h3 itself refuses before a handler runs: a URL that cannot be read, and bugs. */
+function lastResort(core: Core, error: HTTPError, _event: H3Event): Response {
+  if (error.status < 500) return respondFault(badRequest, {}, { sentToken: false, rate: [] });
+  core.log.error("internal_error", { cause: causeText(error.cause ?? error) });
+  return respondFault({ ...internal, shape: "canonical" }, {}, { sentToken: false, rate: [] });
+}

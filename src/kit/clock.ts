@@ -1,0 +1,51 @@
+/**
+ * Time, as a value that is handed in. Everything that expires reads `now`; everything that paces (buckets, polls) reads
+ * `monotonic`, which never goes back when an operator or NTP moves the wall clock.
+ */
+export interface Clock {
+  /** Wall-clock time, milliseconds since the Unix epoch. */
+  now(): number;
+  /** Milliseconds since an arbitrary start; never decreases. */
+  monotonic(): number;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+};
+
+/** An instant as RFC 3339 text in UTC with milliseconds, e.g. `2026-11-21T08:00:00.000Z`. */
+export function isoInstant(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * Reads a span such as `90s`, `15m`, `12h` or `90d`.
+ * @returns milliseconds, or undefined when the text is not a span.
+ */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,6})\s*(s|m|h|d)$/.exec(text.trim());
+  if (!match) return undefined;
+  const unit = { s: SECOND_MS, m: MINUTE_MS, h: 60 * MINUTE_MS, d: DAY_MS }[match[2] as "s" | "m" | "h" | "d"];
+  return Number(match[1]) * unit;
+}
+
+/**
+ * Watches the wall clock against the monotonic one.
+ * @param onJump told the difference in milliseconds (negative: the clock went back) when it exceeds two seconds.
+ * @returns a function that stops watching.
+ */
+export function watchClock(clock: Clock, onJump: (byMs: number) => void, everyMs = 5_000): () => void {
+  let offset = clock.now() - clock.monotonic();
+  const timer = setInterval(() => {
+    const next = clock.now() - clock.monotonic();
+    if (Math.abs(next - offset) > 2_000) onJump(Math.round(next - offset));
+    offset = next;
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

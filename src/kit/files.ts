@@ -1,0 +1,37 @@
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Flushes a directory, so that a name made or changed in it survives a power cut. */
+function syncDirectory(directory: string): void {
+  const fd = openSync(directory, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Writes a file whole or not at all, mode 0600, durably.
+ * @param replace whether an existing file may be replaced
+ * @throws EEXIST when it exists and may not
+ */
+export function writeFileAtomically(path: string, content: string, replace = false): void {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+  rmSync(temporary, { force: true });
+  const fd = openSync(temporary, "wx", 0o600);
+  try {
+    writeSync(fd, content);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  try {
+    // A hard link fails where a rename would overwrite: two first starts cannot replace each other's key.
+    if (replace) renameSync(temporary, path);
+    else linkSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  syncDirectory(dirname(path));
+}

@@ -1,0 +1,18 @@
+import { hash, timingSafeEqual } from "node:crypto";
+
+/** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes. */
+export function sha256(data: string | Uint8Array): Buffer {
+  return hash("sha256", data, "buffer");
+}
+
+export function sha256Hex(data: string | Uint8Array): string {
+  return hash("sha256", data, "hex");
+}
+
+/** Compares two digests in time that does not depend on where they differ. */
+export function sameDigest(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** CRC-32 of the ASCII bytes of a text (polynomial 0xEDB88320, as in gzip, RFC 1952 section 8), unsigned. */
+export { crc32 } from "node:zlib";

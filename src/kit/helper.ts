@@ -1,0 +1,10 @@
+import { isSea } from "node:sea";
+
+/** How to start this program again with other arguments: the executable itself, or Node with our entry file. */
+export function helperCommand(
+  command: string,
+  args: readonly string[],
+): { readonly file: string; readonly args: string[] } {
+  const entry = isSea() ? [] : [process.argv[1] as string];
+  return { file: process.execPath, args: [...entry, command, ...args] };
+}

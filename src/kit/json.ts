@@ -1,0 +1,142 @@
+/**
+ * Reading JSON text without losing what was sent. `JSON.parse` rounds large integers, drops all but the last of
+ * duplicate members and forgets spelling; free-form parts are therefore kept as slices of the text itself, and only what we
+ * understand is read from the parsed value. All functions here take text that `JSON.parse` has already accepted.
+ */
+
+/** A range of a JSON text: `[start, end)` in UTF-16 code units. */
+export interface Slice {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A member of a JSON object in its own spelling. */
+export interface Member extends Slice {
+  readonly key: string;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const COMMA = 44;
+
+/** Position after the string literal that opens at `at`. */
+function afterString(text: string, at: number): number {
+  let close = text.indexOf('"', at + 1);
+  while (text.charCodeAt(close - 1) === BACKSLASH) {
+    let slashes = 1;
+    while (text.charCodeAt(close - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) break;
+    close = text.indexOf('"', close + 1);
+  }
+  return close + 1;
+}
+
+function skipSpace(text: string, at: number): number {
+  let i = at;
+  for (let code = text.charCodeAt(i); code === 32 || code === 10 || code === 13 || code === 9; )
+    code = text.charCodeAt(++i);
+  return i;
+}
+
+/** Position after the value that begins at `at` (no leading space). */
+function afterValue(text: string, at: number): number {
+  const first = text.charCodeAt(at);
+  if (first === QUOTE) return afterString(text, at);
+  let i = at;
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+    let depth = 0;
+    for (;;) {
+      const code = text.charCodeAt(i);
+      if (code === QUOTE) {
+        i = afterString(text, i);
+        continue;
+      }
+      if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+      else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return i + 1;
+      i++;
+    }
+  }
+  for (;;) {
+    const code = text.charCodeAt(i);
+    if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || code <= 32 || Number.isNaN(code)) return i;
+    i++;
+  }
+}
+
+/**
+ * Whether arrays and objects nest deeper than allowed.
+ * @param text valid JSON
+ */
+export function nestsDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; ) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) {
+      i = afterString(text, i);
+      continue;
+    }
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (++depth > limit) return true;
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+    i++;
+  }
+  return false;
+}
+
+/** The members of the object that begins at or after `at`, in order, duplicates included. Empty for anything else. */
+export function members(text: string, at = 0): Member[] {
+  const found: Member[] = [];
+  let i = skipSpace(text, at);
+  if (text.charCodeAt(i) !== OPEN_BRACE) return found;
+  i = skipSpace(text, i + 1);
+  while (text.charCodeAt(i) === QUOTE) {
+    const keyEnd = afterString(text, i);
+    const literal = text.slice(i, keyEnd);
+    const key = literal.includes("\\") ? (JSON.parse(literal) as string) : literal.slice(1, -1);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = afterValue(text, start);
+    found.push({ key, start, end });
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
+  }
+  return found;
+}
+
+/** The elements of the array that begins at or after `at`, in order. Empty for anything else. */
+export function elements(text: string, at = 0): Slice[] {
+  const found: Slice[] = [];
+  let i = skipSpace(text, at);
+  if (text.charCodeAt(i) !== OPEN_BRACKET) return found;
+  i = skipSpace(text, i + 1);
+  while (i < text.length && text.charCodeAt(i) !== CLOSE_BRACKET) {
+    const end = afterValue(text, i);
+    found.push({ start: i, end });
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
+  }
+  return found;
+}
+
+/** A member by name; of duplicates the last, as `JSON.parse` takes it. */
+export function findMember(list: readonly Member[], key: string): Member | undefined {
+  return list.findLast((member) => member.key === key);
+}
+
+/** The first name that occurs twice among an object's members, or undefined. */
+export function duplicateKey(list: readonly Member[]): string | undefined {
+  const seen = new Set<string>();
+  for (const { key } of list) {
+    if (seen.has(key)) return key;
+    seen.add(key);
+  }
+  return undefined;
+}
+
+/** Whether a value is a JSON object (not null, not an array). */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

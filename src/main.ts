@@ -1,0 +1,11 @@
+import { setFlagsFromString } from "node:v8";
+import { run } from "./cli/run.ts";
+
+// Rules are written to be linear; should one not be, V8's linear engine takes over instead of stalling every request.
+setFlagsFromString("--enable-experimental-regexp-engine-on-excessive-backtracks");
+// Files made beside the database are their owner's alone.
+process.umask(0o077);
+// A closed stdout must not end a server.
+process.stdout.on("error", () => {});
+
+process.exitCode = await run(process.argv.slice(2), process.env);

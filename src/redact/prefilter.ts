@@ -1,0 +1,200 @@
+/**
+ * The first pass over a text: finds where any anchor of the rule table stands, reading about every third character.
+ *
+ * It is Wu and Manber's multi-string search with two-character blocks: a table says, for each pair of characters, how
+ * far the next place an anchor could end lies ahead. It works on the text's low bytes (one byte a code unit, so that
+ * positions carry over); a code unit above 255 can therefore look like another character and cost a useless try of a
+ * rule, but never hide an anchor.
+ */
+
+const CHUNK = 1 << 16;
+/** Room before the text, so that a short anchor at its very start has something before it. */
+const LEAD = 4;
+const WINDOW = 4;
+const SLOTS = 1 << 15;
+
+/** One anchor with what to do where it is seen. */
+export interface Target<T> {
+  readonly anchor: string;
+  readonly fold: boolean;
+  readonly payload: T;
+}
+
+/** What is called for each anchor seen: `at` is where the anchor's first character stands. True stops the search. */
+export type Visit<T> = (at: number, payload: T) => boolean;
+
+interface Seen<T> {
+  readonly back: number;
+  readonly payload: T;
+}
+
+/** Splits an anchor's spelling into one list of characters a position. */
+function positions(anchor: string, fold: boolean): number[][] {
+  const out: number[][] = [];
+  for (let i = 0; i < anchor.length; i++) {
+    const set = new Set<number>();
+    if (anchor[i] === "[") {
+      const close = anchor.indexOf("]", i + 1);
+      const body = anchor.slice(i + 1, close);
+      for (let k = 0; k < body.length; k++) {
+        const from = body.charCodeAt(k);
+        const isRange = body[k + 1] === "-" && k + 2 < body.length;
+        const to = isRange ? body.charCodeAt(k + 2) : from;
+        for (let c = from; c <= to; c++) set.add(c);
+        if (isRange) k += 2;
+      }
+      i = close;
+    } else set.add(anchor.charCodeAt(i));
+    if (fold) {
+      for (const c of [...set]) {
+        const char = String.fromCharCode(c);
+        set.add(char.toLowerCase().charCodeAt(0));
+        set.add(char.toUpperCase().charCodeAt(0));
+      }
+    }
+    out.push([...set]);
+  }
+  return out;
+}
+
+/** English letters from the most to the least common; program text keeps roughly to it. */
+const BY_USE = "etaoinshrdlucmfwypvbgkjqxz";
+
+/** Roughly how many of a thousand characters of ordinary text are this one. */
+function perMille(code: number): number {
+  const letter = BY_USE.indexOf(String.fromCharCode(code));
+  if (letter >= 0) return 80 * 0.86 ** letter;
+  if (code === 32) return 150;
+  if (code === 45 || code === 46) return 14;
+  if (code === 95 || code === 47 || code === 58 || code === 34) return 9;
+  return code >= 48 && code <= 57 ? 6 : 3;
+}
+
+const logUse = (set: readonly number[]): number => Math.log(set.reduce((sum, c) => sum + perMille(c), 0));
+
+/** The start of the stretch of `width` positions least often seen; its last pair counts twice, as the search stops there. */
+function rarest(sets: readonly number[][], width: number): number {
+  let best = 0;
+  let bestScore = Number.POSITIVE_INFINITY;
+  for (let start = 0; start + width <= sets.length; start++) {
+    const window = sets.slice(start, start + width);
+    let score = 0;
+    for (const set of [...window, ...window.slice(-2)]) score += logUse(set);
+    if (score < bestScore) {
+      best = start;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+const slotOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> 17;
+
+const endOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> 16;
+
+export class Prefilter<T> {
+  readonly #shift = new Uint8Array(1 << 16).fill(WINDOW - 1);
+  readonly #keys = new Int32Array(SLOTS);
+  readonly #lists = new Int32Array(SLOTS).fill(-1);
+  readonly #seen: Seen<T>[][] = [];
+  /** Whether any anchor ends in three characters of this hash: most places the shift table stops at fall here. */
+  readonly #ends = new Uint8Array(1 << 16);
+  readonly #bytes = Buffer.alloc(LEAD + CHUNK);
+
+  constructor(targets: readonly Target<T>[]) {
+    for (const target of targets) this.#add(target);
+  }
+
+  #add(target: Target<T>): void {
+    const sets = positions(target.anchor, target.fold);
+    const width = Math.min(WINDOW, sets.length);
+    if (width < WINDOW - 1) throw new Error(`anchor too short: ${target.anchor}`);
+    const start = rarest(sets, width);
+    const window = sets.slice(start, start + width);
+    // Block j of the window ends WINDOW - 2 - j places before the window does. A three-character anchor's first
+    // block is "anything, then its first character".
+    for (let j = 0; j < WINDOW - 1; j++) {
+      const first = width === WINDOW ? window[j] : j === 0 ? undefined : window[j - 1];
+      const second = (width === WINDOW ? window[j + 1] : window[j]) ?? [];
+      const firsts = first ?? Array.from({ length: 256 }, (_, c) => c);
+      for (const a of firsts) {
+        for (const b of second) {
+          const pair = (a << 8) | b;
+          this.#shift[pair] = Math.min(this.#shift[pair] ?? 0, WINDOW - 2 - j);
+        }
+      }
+    }
+    const seen: Seen<T> = { back: start + width - 1, payload: target.payload };
+    const spell = (position: number, key: number): void => {
+      if (position === width) {
+        this.#put(key, seen);
+        return;
+      }
+      for (const c of window[position] ?? []) spell(position + 1, (key << 8) | c);
+    };
+    // Three-character anchors leave the key's top byte zero, four-character ones never do.
+    spell(0, 0);
+  }
+
+  #put(key: number, seen: Seen<T>): void {
+    let slot = slotOf(key);
+    while (this.#lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
+    this.#ends[endOf(key & 0xffffff)] = 1;
+    if (this.#lists[slot] === -1) {
+      this.#keys[slot] = key;
+      this.#lists[slot] = this.#seen.push([]) - 1;
+    }
+    this.#seen[this.#lists[slot] ?? 0]?.push(seen);
+  }
+
+  #list(key: number): readonly Seen<T>[] | undefined {
+    let slot = slotOf(key);
+    for (;;) {
+      const list = this.#lists[slot] ?? -1;
+      if (list === -1) return undefined;
+      if (this.#keys[slot] === key) return this.#seen[list];
+      slot = (slot + 1) & (SLOTS - 1);
+    }
+  }
+
+  /**
+   * Calls `visit` for every anchor in the text, in the order the anchors' rarest parts end.
+   * Returns whether a visit stopped the search.
+   */
+  search(text: string, visit: Visit<T>): boolean {
+    const bytes = this.#bytes;
+    const shift = this.#shift;
+    const ends = this.#ends;
+    // Chunks share their last places, so that no anchor is cut in two.
+    for (let base = 0; base < text.length; base += CHUNK - (WINDOW - 1)) {
+      const part = base === 0 && text.length <= CHUNK ? text : text.slice(base, base + CHUNK);
+      const end = LEAD + bytes.write(part, LEAD, "latin1");
+      const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
+      bytes[LEAD - 1] = 0;
+      for (let i = first; i < end; ) {
+        const skip = shift[((bytes[i - 1] as number) << 8) | (bytes[i] as number)] as number;
+        if (skip !== 0) {
+          i += skip;
+          continue;
+        }
+        const three = ((bytes[i - 2] as number) << 16) | ((bytes[i - 1] as number) << 8) | (bytes[i] as number);
+        if (ends[endOf(three)] === 0) {
+          i++;
+          continue;
+        }
+        const four = ((bytes[i - 3] as number) << 24) | three;
+        const at = base + i - LEAD;
+        if (four !== three && this.#visitAll(this.#list(four), at, visit)) return true;
+        if (this.#visitAll(this.#list(three), at, visit)) return true;
+        i++;
+      }
+    }
+    return false;
+  }
+
+  #visitAll(list: readonly Seen<T>[] | undefined, at: number, visit: Visit<T>): boolean {
+    if (list === undefined) return false;
+    for (const seen of list) if (at >= seen.back && visit(at - seen.back, seen.payload)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Finds secrets in text and JSON and takes them out, before anything is stored.
+ * Owns the rule table, the scan and what stands in a redacted text; offsets are UTF-16 code units.
+ * Does not decide what happens on a finding (refusing an upload, counting): the callers do, and none of it logs a value.
+ */
+export { redactJson } from "./json.ts";
+export type { Strength } from "./rule.ts";
+export { RULES_VERSION } from "./rules.ts";
+export { type Finding, findSecrets, lineAt, mightHoldSecret, redactText } from "./scan.ts";

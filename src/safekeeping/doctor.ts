@@ -1,0 +1,80 @@
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Core } from "../core.ts";
+import { ensureSigningKey, hasSigningKey } from "../license/license.ts";
+import { KEY_FILE } from "./backup.ts";
+import { verifyLedger } from "./verify-ledger.ts";
+
+export interface Finding {
+  readonly check: string;
+  readonly status: "ok" | "warning" | "failed";
+  readonly detail: string;
+}
+
+const LOW_SPACE_BYTES = 512 * 1024 * 1024;
+
+/** Examines an open data directory without changing it. @param onProgress told the share done of the slow part, 0 to 1 */
+export async function examine(core: Core, onProgress: (share: number) => void): Promise<Finding[]> {
+  const { db, directory } = core.store;
+  const findings: Finding[] = [];
+  const add = (check: string, status: Finding["status"], detail: string) => findings.push({ check, status, detail });
+
+  const structure = db.pragma("integrity_check(1)", { simple: true });
+  if (structure === "ok") add("structure", "ok", "the database file is sound");
+  else
+    add(
+      "structure",
+      "failed",
+      `${structure}: restore the newest backup with "reckon restore FILE --data ${directory}"`,
+    );
+  const orphans = db.pragma("foreign_key_check") as unknown[];
+  add(
+    "references",
+    orphans.length === 0 ? "ok" : "failed",
+    orphans.length === 0 ? "every row's references hold" : `${orphans.length} rows refer to rows that are gone`,
+  );
+
+  const mode = statSync(directory).mode & 0o077;
+  add(
+    "directory",
+    mode === 0 ? "ok" : "warning",
+    mode === 0
+      ? "only its owner can read the data directory"
+      : `others can reach the data directory: chmod 700 ${directory}`,
+  );
+  findings.push(await examineKey(core));
+
+  const { bavail, bsize } = statfsSync(directory);
+  const free = bavail * bsize;
+  add("space", free < LOW_SPACE_BYTES ? "warning" : "ok", `${Math.floor(free / 1048576)} MiB free`);
+  const wal = core.store.walBytes();
+  add("write-ahead log", wal > core.config.maxWalBytes ? "warning" : "ok", `${Math.floor(wal / 1024)} KiB`);
+
+  if (structure === "ok") {
+    const ledger = verifyLedger(core, undefined, onProgress);
+    const first = ledger.faults[0];
+    if (first)
+      add(
+        "ledger",
+        "failed",
+        `${ledger.faults.length} of ${ledger.deliveries} deliveries do not verify, the first is ${first.deliveryId} (${first.problem})`,
+      );
+    else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
+  }
+  return findings;
+}
+
+async function examineKey(core: Core): Promise<Finding> {
+  const check = "signing key";
+  if (core.config.signing === "off") return { check, status: "ok", detail: "signing is off" };
+  if (!hasSigningKey(core)) return { check, status: "ok", detail: "none yet; the first start makes it" };
+  try {
+    const key = await ensureSigningKey(core);
+    const path = join(core.store.directory, KEY_FILE);
+    if (existsSync(path) && (statSync(path).mode & 0o077) !== 0)
+      return { check, status: "warning", detail: `others can read the key: chmod 600 ${path}` };
+    return { check, status: "ok", detail: `key ${key.kid}` };
+  } catch (error) {
+    return { check, status: "failed", detail: (error as Error).message };
+  }
+}

@@ -1,0 +1,99 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { writeFileAtomically } from "../kit/files.ts";
+import { databasePath, lockDirectory, openFile, requireOurs } from "../store/store.ts";
+import { KEY_FILE, RETIRED_FOLDER } from "./backup.ts";
+
+export interface BackupFacts {
+  readonly madeAt: string;
+  readonly schema: number;
+  readonly keys: number;
+  readonly teams: number;
+  readonly deliveries: number;
+}
+
+/**
+ * Reads a backup through and through. Changes nothing.
+ * @throws Error saying why it would not restore
+ */
+export function inspectBackup(file: string): BackupFacts {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  let db: ReturnType<typeof openFile> | undefined;
+  try {
+    db = openFile(file, { readonly: true });
+    requireOurs(db);
+    const finding = db.pragma("integrity_check(1)", { simple: true });
+    if (finding !== "ok") throw new Error(`it is damaged (${finding})`);
+    const hasFiles = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'backup_files'").pluck().get();
+    if (!hasFiles) throw new Error('it was not made by "reckon backup"');
+    const one = (sql: string) => (db as ReturnType<typeof openFile>).prepare(sql).pluck().get();
+    return {
+      madeAt: one("SELECT made_at FROM backup_facts") as string,
+      schema: db.pragma("user_version", { simple: true }) as number,
+      keys: one("SELECT count(*) FROM backup_files") as number,
+      teams: one("SELECT count(*) FROM teams") as number,
+      deliveries: one("SELECT count(*) FROM deliveries") as number,
+    };
+  } catch (error) {
+    throw new Error(`${file} cannot be restored: ${(error as Error).message}`);
+  } finally {
+    db?.close();
+  }
+}
+
+/**
+ * Puts a backup in place of a data directory's database and keys. What was there is moved to `backups/`, not deleted.
+ * @param stamp names the folder for what was there
+ * @throws DataDirectoryInUse while a server runs; Error when the backup would not restore
+ */
+export function restore(
+  file: string,
+  directory: string,
+  stamp: string,
+): BackupFacts & { readonly keptAside: string | null } {
+  const facts = inspectBackup(file);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(directory);
+  try {
+    const incoming = join(directory, "restoring.db");
+    rmSync(incoming, { force: true });
+    copyFileSync(file, incoming);
+    const files = takeOutKeys(incoming);
+    const keptAside = setAside(directory, stamp);
+    for (const { name, content } of files) {
+      mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o700 });
+      writeFileAtomically(join(directory, name), content, true);
+    }
+    renameSync(incoming, databasePath(directory));
+    return { ...facts, keptAside };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Turns a backup file back into a plain database. @returns the key files it carried */
+function takeOutKeys(path: string): { name: string; content: string }[] {
+  const db = openFile(path);
+  try {
+    const files = db.prepare("SELECT name, content FROM backup_files").all() as { name: string; content: string }[];
+    // Names come from a file that anybody may have made: only the ones we write are taken.
+    const sound = files.filter(({ name }) => name === KEY_FILE || /^retired-keys\/[\w-]+\.pem$/.test(name));
+    db.exec("DROP TABLE backup_files; DROP TABLE backup_facts");
+    db.pragma("secure_delete = ON");
+    db.exec("VACUUM");
+    return sound;
+  } finally {
+    db.close();
+  }
+}
+
+function setAside(directory: string, stamp: string): string | null {
+  const names = ["reckon.db", "reckon.db-wal", "reckon.db-shm", KEY_FILE, RETIRED_FOLDER].filter((name) =>
+    existsSync(join(directory, name)),
+  );
+  if (names.length === 0) return null;
+  const aside = join(directory, "backups", `replaced-${stamp}`);
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  for (const name of names) renameSync(join(directory, name), join(aside, name));
+  return aside;
+}

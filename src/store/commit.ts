@@ -1,0 +1,118 @@
+import type { Database } from "better-sqlite3";
+import { StoreUnavailable } from "../kit/unavailable.ts";
+
+interface Waiting {
+  readonly change: () => unknown;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What group commit has done since start; read by metrics. */
+export interface CommitStats {
+  transactions: number;
+  changes: number;
+  failures: number;
+}
+
+/**
+ * Group commit (DeWitt et al., 1984): changes that arrive together share one transaction and one fsync. Each runs in its
+ * own savepoint, so one that throws undoes only itself, and each promise settles only after COMMIT returned, which with
+ * `synchronous=FULL` means after the write-ahead log reached the disk.
+ */
+export class CommitQueue {
+  readonly stats: CommitStats = { transactions: 0, changes: 0, failures: 0 };
+  /** The last transaction failed; cleared by the next that succeeds. */
+  lastFailure: unknown;
+  readonly #db: Database;
+  readonly #begin;
+  readonly #commit;
+  readonly #savepoint;
+  readonly #release;
+  readonly #undo;
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#begin = db.prepare("BEGIN IMMEDIATE");
+    this.#commit = db.prepare("COMMIT");
+    this.#savepoint = db.prepare("SAVEPOINT change");
+    this.#release = db.prepare("RELEASE change");
+    this.#undo = db.prepare("ROLLBACK TO change");
+  }
+
+  /**
+   * Queues row changes. The closure runs once, synchronously, inside the shared transaction.
+   * @returns what the closure returned, after it is durable.
+   * @throws what the closure threw (its rows undone), or StoreUnavailable when the transaction could not be stored.
+   */
+  write<T>(change: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ change, resolve, reject });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      // After the I/O phase of this turn: by then every request that arrived with this one has queued its change.
+      setImmediate(() => this.flush());
+    });
+  }
+
+  /** Commits what is queued, now. */
+  flush(): void {
+    this.#scheduled = false;
+    const group = this.#waiting;
+    if (group.length === 0) return;
+    this.#waiting = [];
+    const outcomes: ({ value: unknown } | { error: unknown })[] = [];
+    try {
+      this.#begin.run();
+      for (const { change } of group) outcomes.push(this.#runOne(change));
+      this.#commit.run();
+    } catch (error) {
+      this.#abandon(group, error);
+      return;
+    }
+    this.lastFailure = undefined;
+    this.stats.transactions++;
+    this.stats.changes += group.length;
+    group.forEach(({ resolve, reject }, i) => {
+      const outcome = outcomes[i] as { value: never } | { error: unknown };
+      if ("error" in outcome) reject(outcome.error);
+      else resolve(outcome.value);
+    });
+  }
+
+  #runOne(change: () => unknown): { value: unknown } | { error: unknown } {
+    this.#savepoint.run();
+    try {
+      const value = change();
+      this.#release.run();
+      return { value };
+    } catch (error) {
+      // SQLite itself rolls the whole transaction back on a full disk or an I/O error: nobody in the group was stored.
+      if (!this.#db.inTransaction || isStorageTrouble(error)) throw error;
+      this.#undo.run();
+      this.#release.run();
+      return { error };
+    }
+  }
+
+  #abandon(group: readonly Waiting[], error: unknown): void {
+    try {
+      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+    } catch {
+      // The connection is already out of the transaction, which is what we want.
+    }
+    this.lastFailure = error;
+    this.stats.failures++;
+    const unavailable = new StoreUnavailable("the store could not take the write", { cause: error });
+    for (const { reject } of group) reject(unavailable);
+  }
+}
+
+/** Whether an error tells of the disk or file rather than of the change. */
+export function isStorageTrouble(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return (
+    typeof code === "string" && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|LOCKED|CORRUPT|NOTADB|NOMEM)/.test(code)
+  );
+}

@@ -1,0 +1,140 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { isoInstant } from "../kit/clock.ts";
+import { DataDirectoryError } from "../kit/unavailable.ts";
+import { CommitQueue, isStorageTrouble } from "./commit.ts";
+import { lockDirectory } from "./lock.ts";
+import { migrate } from "./migrate.ts";
+import type { Store } from "./store.ts";
+
+/** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
+export const CHECK_AT_START_BYTES = 64 * 1024 * 1024;
+
+const DATABASE = "reckon.db";
+
+export const databasePath = (directory: string) => join(directory, DATABASE);
+
+/** The line an operator gets when the file itself is damaged. */
+export function damageAdvice(directory: string, finding: string): string {
+  return (
+    `the database ${databasePath(directory)} is damaged (${finding}): restore the newest backup with ` +
+    `"reckon restore FILE --data ${directory}"; the damaged file is kept aside, not deleted`
+  );
+}
+
+export interface OpenOptions {
+  /** The directory is claimed by the caller (a server): migrations need no claim of their own. */
+  readonly locked?: boolean;
+  /** Create the directory and database when there is none. Default true. */
+  readonly create?: boolean;
+  /** Check the file's structure before use when it is small enough. */
+  readonly check?: boolean;
+  readonly now: () => number;
+}
+
+/**
+ * Opens the database of a data directory, ready for use: WAL, `synchronous=FULL` (read back), current schema.
+ * @throws DataDirectoryError with what to do, when it cannot be used.
+ */
+export function openStore(directory: string, options: OpenOptions): Store {
+  const path = databasePath(directory);
+  const isNew = !existsSync(path);
+  if (isNew && options.create === false)
+    throw new DataDirectoryError(
+      `there is no Reckon database in ${directory}; name another with --data, or start "reckon serve" there first`,
+    );
+  let db: Database | undefined;
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    db = new Sqlite(path, { timeout: 5_000 });
+    configure(db);
+    if (options.check && !isNew && statSync(path).size <= CHECK_AT_START_BYTES) {
+      const finding = quickCheck(db);
+      if (finding) throw new DataDirectoryError(damageAdvice(directory, finding));
+    }
+    const exclusively = options.locked
+      ? (work: () => void) => work()
+      : (work: () => void) => {
+          const lock = lockDirectory(directory);
+          try {
+            work();
+          } finally {
+            lock.release();
+          }
+        };
+    migrate(db, directory, isoInstant(options.now()), exclusively);
+    return wrap(db, directory);
+  } catch (error) {
+    db?.close();
+    throw explain(error, directory);
+  }
+}
+
+function configure(db: Database): void {
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = FULL");
+  db.pragma("foreign_keys = ON");
+  db.pragma("trusted_schema = OFF");
+  db.pragma("temp_store = MEMORY");
+  db.pragma("cache_size = -32768");
+  db.pragma("journal_size_limit = 67108864");
+  // Checkpoints run on a timer of ours, away from requests.
+  db.pragma("wal_autocheckpoint = 0");
+  const mode = db.pragma("journal_mode", { simple: true });
+  const synchronous = db.pragma("synchronous", { simple: true });
+  if (mode !== "wal" || synchronous !== 2)
+    throw new DataDirectoryError(
+      `this file system cannot hold the database safely (journal_mode ${mode}, synchronous ${synchronous}): choose a local disk`,
+    );
+}
+
+/** Opens a database file for copying or inspection, without the settings and checks of a store. */
+export function openFile(path: string, options: { readonly readonly?: boolean } = {}): Database {
+  return new Sqlite(path, { readonly: options.readonly ?? false, fileMustExist: true, timeout: 5_000 });
+}
+
+/** SQLite's own structural check. @returns the first finding, or undefined when the file is sound. */
+export function quickCheck(db: Database): string | undefined {
+  const first = db.pragma("quick_check(1)", { simple: true });
+  return first === "ok" ? undefined : String(first).split("\n")[0];
+}
+
+function wrap(db: Database, directory: string): Store {
+  const queue = new CommitQueue(db);
+  const dataVersion = db.prepare("PRAGMA data_version").pluck();
+  let dirtySince = 0;
+  return {
+    db,
+    directory,
+    write: (change) => queue.write(change),
+    stats: queue.stats,
+    get failing() {
+      return queue.lastFailure !== undefined;
+    },
+    outsideVersion: () => dataVersion.get() as number,
+    checkpoint() {
+      if (dirtySince === queue.stats.changes) return;
+      dirtySince = queue.stats.changes;
+      db.pragma("wal_checkpoint(PASSIVE)");
+    },
+    walBytes() {
+      return statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    },
+    close() {
+      queue.flush();
+      db.close();
+    },
+  };
+}
+
+function explain(error: unknown, directory: string): unknown {
+  const code = (error as { code?: string }).code ?? "";
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
+    return new DataDirectoryError(damageAdvice(directory, (error as Error).message));
+  if (/^(EACCES|EPERM|EROFS|ENOSPC|ENOTDIR)$/.test(code) || isStorageTrouble(error))
+    return new DataDirectoryError(
+      `the data directory ${directory} cannot be written (${(error as Error).message}): check its owner, its permissions and the free space`,
+    );
+  return error;
+}

@@ -1,0 +1,34 @@
+/**
+ * The store: one SQLite file, opened safely, written through group commit, migrated, locked and checkpointed.
+ * It knows no table's meaning: each room keeps its own SQL in its `rows.ts`.
+ */
+import type { Database } from "better-sqlite3";
+import { perOwner } from "../kit/memo.ts";
+import type { CommitStats } from "./commit.ts";
+
+export interface Store {
+  readonly db: Database;
+  readonly directory: string;
+  /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
+  write<T>(change: () => T): Promise<T>;
+  readonly stats: CommitStats;
+  /** The last transaction could not be stored. */
+  readonly failing: boolean;
+  /** Changes when another process commits (SQLite's data_version). */
+  outsideVersion(): number;
+  /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
+  checkpoint(): void;
+  walBytes(): number;
+  close(): void;
+}
+
+/** Prepares a room's statements once per open database. */
+export function statements<T>(prepare: (db: Database) => T): (store: Store) => T {
+  const made = perOwner((db: Database) => prepare(db));
+  return (store) => made(store.db);
+}
+
+export { type DirectoryLock, lockDirectory } from "./lock.ts";
+export { requireOurs } from "./migrate.ts";
+export { CHECK_AT_START_BYTES, damageAdvice, databasePath, openFile, openStore, quickCheck } from "./open.ts";
+export type { Database };

@@ -1,0 +1,25 @@
+import * as v from "valibot";
+import { touchDevice } from "../connect/connect.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { Instant } from "../http/fields.ts";
+import { isoInstant } from "../kit/clock.ts";
+
+/** Says that a device is alive while it has nothing to send. */
+export const heartbeat = endpoint(
+  {
+    id: "telemetryHeartbeat",
+    method: "POST",
+    path: "/api/telemetry/heartbeat",
+    summary: "Report that this machine is alive",
+    tag: "Telemetry",
+    auth: "device",
+    ok: v.object({ ok: v.boolean(), at: Instant }),
+    faults: [],
+    limits: [],
+  },
+  async ({ core, principal }) => {
+    const now = core.clock.now();
+    await core.store.write(() => touchDevice(core, { ...principal, lastSeenAt: null }, now));
+    return { ok: true, at: isoInstant(now) };
+  },
+);

@@ -1,0 +1,110 @@
+import * as v from "valibot";
+import { requireCapability } from "../accounts/accounts.ts";
+import type { Config } from "../config.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { malformed, refuse, tierGate, tooLarge } from "../http/faults.ts";
+import { Count, Counter, DateTime, FreeObject, identifier, NO_REPO, RepoKey } from "../http/fields.ts";
+import { sha256 } from "../kit/hash.ts";
+import { duplicateKey, elements, findMember, members } from "../kit/json.ts";
+import { mightHoldSecret, redactJson, redactText } from "../redact/redact.ts";
+import { appendBatch } from "./append.ts";
+import { type Entry, entryText } from "./rules.ts";
+
+const TelemetryBatch = v.object({
+  entries: v.array(
+    v.object({
+      seq: v.pipe(Counter, v.description("Sequence number, counting up per device and repository.")),
+      payload: v.pipe(FreeObject, v.description("Kept as sent, after redaction.")),
+      clientTimestamp: v.optional(DateTime),
+    }),
+  ),
+  mode: v.optional(identifier(100)),
+  repoKey: v.optional(RepoKey),
+});
+
+interface SentEntry {
+  readonly seq: number;
+  readonly clientTimestamp?: string | undefined;
+}
+
+/** Takes a batch of entries; 200 means that they survive a power cut. */
+export const ingest = endpoint(
+  {
+    id: "telemetryIngest",
+    method: "POST",
+    path: "/api/telemetry/ingest",
+    summary: "Append telemetry entries",
+    tag: "Telemetry",
+    auth: "device",
+    body: { schema: TelemetryBatch, maxBytes: (config) => config.maxTelemetryBytes, gzip: true },
+    ok: v.object({
+      ok: v.boolean(),
+      accepted: v.pipe(Count, v.description("Entries newly stored; a retry of stored ones counts none.")),
+      maxSeq: v.pipe(Count, v.description("The stream's highest sequence number.")),
+      flagged: v.pipe(
+        v.nullable(v.picklist(["gap", "rollback"])),
+        v.description(
+          "gap: sequence numbers are missing below; rollback: a number came again with other content, which is kept apart as evidence.",
+        ),
+      ),
+      serverRedacted: v.pipe(Count, v.description("Entries in which the server removed a secret.")),
+    }),
+    faults: [tierGate],
+    limits: [{ name: "telemetry", quota: (config) => config.limitTelemetry, per: "team", headers: "limited" }],
+    example: {
+      body: {
+        repoKey: "github.com/acme/shop",
+        entries: [
+          { seq: 1, payload: { type: "prompt", text: "Fix the login test" }, clientTimestamp: "2026-11-21T08:00:00Z" },
+        ],
+      },
+    },
+  },
+  async ({ core, principal, body, text }) => {
+    requireCapability(principal.tier, "telemetry");
+    const { entries, redacted } = readEntries(core.config, body.entries, text);
+    const digest = sha256(entries.map(entryText).join(""));
+    const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
+    const mode = body.mode === undefined ? null : redactText(body.mode).text;
+    const appended = await core.store.write(() =>
+      appendBatch(core, principal, { repoKey, mode, entries, digest, redacted }),
+    );
+    return { ok: true, ...appended, serverRedacted: redacted };
+  },
+);
+
+/** Takes each payload as its own slice of the text, redacted where need be, in ascending order of seq. */
+function readEntries(config: Config, sent: readonly SentEntry[], text: string): { entries: Entry[]; redacted: number } {
+  if (sent.length > config.maxTelemetryEntries)
+    refuse(tooLarge, {
+      error: `The batch has ${sent.length} entries; at most ${config.maxTelemetryEntries} fit in one.`,
+    });
+  const top = members(text);
+  const repeated = duplicateKey(top);
+  if (repeated !== undefined) refuse(malformed, { error: "The body names a member twice." });
+  const slices = elements(text, findMember(top, "entries")?.start);
+  const suspicious = mightHoldSecret(text);
+  let redacted = 0;
+  const entries = sent.map(({ seq, clientTimestamp }, i): Entry => {
+    const own = members(text, slices[i]?.start);
+    if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Entry ${i} names a member twice.` });
+    const { start, end } = findMember(own, "payload") as { start: number; end: number };
+    let payload = text.slice(start, end);
+    // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
+    if (
+      payload.length * 3 > config.maxTelemetryPayloadBytes &&
+      Buffer.byteLength(payload) > config.maxTelemetryPayloadBytes
+    )
+      refuse(tooLarge, { error: `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.` });
+    if (suspicious) {
+      const clean = redactJson(payload);
+      if (clean.findings.length > 0) {
+        redacted++;
+        payload = clean.text;
+      }
+    }
+    return { seq, clientTimestamp: clientTimestamp ?? null, payload };
+  });
+  entries.sort((a, b) => a.seq - b.seq);
+  return { entries, redacted };
+}

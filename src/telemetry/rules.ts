@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from "node:util";
+
+/** An entry ready to be stored: payload as JSON text, redacted. */
+export interface Entry {
+  readonly seq: number;
+  readonly clientTimestamp: string | null;
+  readonly payload: string;
+}
+
+/** An inclusive range of sequence numbers that never arrived. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The holes that new entries leave above what a stream held: none below its first entry, since a stream begins where the
+ * client begins it.
+ * @param last the highest seq held, undefined for a new stream
+ * @param seqs new sequence numbers, ascending
+ */
+export function holesAbove(last: number | undefined, seqs: readonly number[]): Gap[] {
+  const holes: Gap[] = [];
+  let before = last;
+  for (const seq of seqs) {
+    if (before !== undefined && seq > before + 1) holes.push({ from: before + 1, to: seq - 1 });
+    if (before === undefined || seq > before) before = seq;
+  }
+  return holes;
+}
+
+/** What remains of a gap once a seq in it has arrived. */
+export function splitGap(gap: Gap, seq: number): Gap[] {
+  const rest: Gap[] = [];
+  if (seq > gap.from) rest.push({ from: gap.from, to: seq - 1 });
+  if (seq < gap.to) rest.push({ from: seq + 1, to: gap.to });
+  return rest;
+}
+
+/** Integers this long may not survive parsing, so payloads holding one are compared as text only. */
+const LONG_NUMBER = /\d{16}/;
+
+/** Whether an entry came again rather than another under the same seq: the same text, or the same JSON value spelled otherwise. */
+export function isSameEntry(held: Omit<Entry, "seq">, sent: Omit<Entry, "seq">): boolean {
+  if (held.clientTimestamp !== sent.clientTimestamp) return false;
+  if (held.payload === sent.payload) return true;
+  if (LONG_NUMBER.test(held.payload) || LONG_NUMBER.test(sent.payload)) return false;
+  return isDeepStrictEqual(JSON.parse(held.payload), JSON.parse(sent.payload));
+}
+
+/** What a delivery's digest is taken over: NUL separates, which JSON text cannot hold. */
+export function entryText({ seq, clientTimestamp, payload }: Entry): string {
+  return `${seq}\0${clientTimestamp ?? ""}\0${payload}\0`;
+}

@@ -1,0 +1,85 @@
+import { touchDevice } from "../connect/connect.ts";
+import type { Core } from "../core.ts";
+import type { DevicePrincipal } from "../http/principal.ts";
+import { members } from "../kit/json.ts";
+import { recordDelivery, withdrawDelivery } from "../ledger/ledger.ts";
+import type { ReadBatch, ReadSession } from "./read-batch.ts";
+import { rows } from "./rows.ts";
+import { asObject, mergeMembers, readSession, spell, spelledMembers } from "./rules.ts";
+
+export interface StoredCounts {
+  readonly sessions: number;
+  readonly spans: number;
+  readonly labels: number;
+}
+
+/**
+ * Stores a batch. Call inside a transaction. A session known by its id is merged, its spans added or replaced by id; a
+ * batch that changes nothing leaves no mark in the ledger.
+ * @returns what the batch held, new or not
+ */
+export function storeBatch(core: Core, device: DevicePrincipal, repoKey: string, batch: ReadBatch): StoredCounts {
+  touchDevice(core, device, core.clock.now());
+  const spans = batch.sessions.reduce((sum, session) => sum + session.spans.length, 0);
+  const counts = { sessions: batch.sessions.length, spans, labels: batch.labels.length };
+  if (counts.sessions + counts.labels === 0) return counts;
+  const deliveryId = recordDelivery(core, device, {
+    kind: "traces",
+    repoKey,
+    mode: null,
+    items: counts.sessions,
+    redacted: batch.redacted,
+    flagged: null,
+    contentSha256: batch.digest,
+  });
+  let changes = 0;
+  for (const session of batch.sessions) changes += putSession(core, device, repoKey, session, deliveryId);
+  for (const label of batch.labels)
+    changes += rows(core.store).putLabel.run({
+      ...label,
+      teamId: device.teamId,
+      deviceId: device.deviceId,
+      repoKey,
+      deliveryId,
+    }).changes;
+  if (changes === 0) withdrawDelivery(core, deliveryId);
+  return counts;
+}
+
+/** @returns how many rows it changed */
+function putSession(
+  core: Core,
+  device: DevicePrincipal,
+  repoKey: string,
+  session: ReadSession,
+  deliveryId: number,
+): number {
+  const sql = rows(core.store);
+  const held = sql.session.get(device.deviceId, session.externalId);
+  const common = {
+    teamId: device.teamId,
+    deviceId: device.deviceId,
+    externalId: session.externalId,
+    deliveryId,
+    now: core.clock.now(),
+  };
+  let changes = 0;
+  let sessionId = held?.id;
+  if (!held) {
+    sessionId = Number(
+      sql.insertSession.run({ ...session, ...common, repoKey, document: spell(session.members) }).lastInsertRowid,
+    );
+    changes++;
+  } else {
+    const document = spell(mergeMembers(spelledMembers(held.document, members(held.document)), session.members));
+    // A later batch that names no repository leaves the session where it was.
+    const place = repoKey === "" ? held.repoKey : repoKey;
+    if (document !== held.document || place !== held.repoKey) {
+      sql.updateSession.run({ ...readSession(asObject(JSON.parse(document))), ...common, repoKey: place, document });
+      changes++;
+    }
+  }
+  for (const span of session.spans)
+    changes += sql.putSpan.run({ ...span, sessionId: sessionId as number, deliveryId }).changes;
+  return changes;
+}

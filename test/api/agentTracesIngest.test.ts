@@ -1,0 +1,246 @@
+import { describe, expect, it } from "vitest";
+import { startInstance } from "../support/instance.ts";
+
+const PATH = "/api/agent-traces/ingest";
+const session = (more: object = {}, spans: object[] = []) => ({ id: "s1", outcome: "success", spans, ...more });
+
+describe("agentTracesIngest", () => {
+  it("stores sessions, spans and labels with what is understood of them, and everything else as sent", async () => {
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    const json = {
+      repoKey: "acme/shop",
+      clientTimestamp: "2026-11-21T08:00:00Z",
+      sessions: [
+        session(
+          {
+            agent: "claude-code",
+            model: "m-1",
+            branch: "main",
+            startedAt: "2026-11-21T07:00:00Z",
+            endedAt: 1795249800,
+            own: { x: [1] },
+          },
+          [
+            { id: "a", name: "edit", kind: "tool", startedAt: "1795248000000000000" },
+            { id: "b", parentId: "a", own: true },
+          ],
+        ),
+      ],
+      labels: [{ sessionId: "s1", spanId: "a", name: "review", value: 1, comment: "fine" }],
+    };
+    const answer = await t.post(PATH, { token, json });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { ok: true, sessions: 1, spans: 2, labels: 1, serverRedacted: 0 },
+    ]);
+    const [row] = t.rows("SELECT * FROM trace_sessions");
+    expect(row).toMatchObject({
+      team_id: team.id,
+      repo_key: "acme/shop",
+      external_id: "s1",
+      outcome: "success",
+      agent: "claude-code",
+      model: "m-1",
+      branch: "main",
+      started_at: Date.UTC(2026, 10, 21, 7),
+      ended_at: 1795249800000,
+    });
+    expect(JSON.parse(row.document)).toEqual({
+      id: "s1",
+      outcome: "success",
+      agent: "claude-code",
+      model: "m-1",
+      branch: "main",
+      startedAt: "2026-11-21T07:00:00Z",
+      endedAt: 1795249800,
+      own: { x: [1] },
+    });
+    expect(t.rows("SELECT external_id, parent_id, name, kind, started_at, document FROM trace_spans")).toEqual([
+      {
+        external_id: "a",
+        parent_id: null,
+        name: "edit",
+        kind: "tool",
+        started_at: 1795248000000,
+        document: '{"id":"a","name":"edit","kind":"tool","startedAt":"1795248000000000000"}',
+      },
+      {
+        external_id: "b",
+        parent_id: "a",
+        name: null,
+        kind: null,
+        started_at: null,
+        document: '{"id":"b","parentId":"a","own":true}',
+      },
+    ]);
+    expect(t.rows("SELECT session_id, span_id, name FROM trace_labels")).toEqual([
+      { session_id: "s1", span_id: "a", name: "review" },
+    ]);
+  });
+
+  it("keeps members as spelled: long numbers, spacing and escapes", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const body =
+      '{"sessions":[{"outcome":"x","id":"s","big": 12345678901234567890 , "spans":[ {"id":"a", "t":1.0} ]}]}';
+    await t.post(PATH, { token, body, headers: { "content-type": "application/json" } });
+    expect(t.rows("SELECT document FROM trace_sessions")).toEqual([
+      { document: '{"outcome":"x","id":"s","big":12345678901234567890}' },
+    ]);
+    expect(t.rows("SELECT document FROM trace_spans")).toEqual([{ document: '{"id":"a", "t":1.0}' }]);
+  });
+
+  it("merges a session that comes again: members laid over, spans added or replaced, nothing doubled", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    await t.post(PATH, {
+      token,
+      json: {
+        repoKey: "r",
+        sessions: [session({ outcome: "running", branch: "main" }, [{ id: "a", v: 1 }, { id: "b" }])],
+      },
+    });
+    await t.post(PATH, {
+      token,
+      json: { sessions: [session({ outcome: "failed", model: "m" }, [{ id: "a", v: 2 }, { id: "c" }])] },
+    });
+    const [row] = t.rows("SELECT outcome, branch, model, repo_key, document FROM trace_sessions");
+    expect(row).toMatchObject({ outcome: "failed", branch: "main", model: "m", repo_key: "r" });
+    expect(JSON.parse(row.document)).toEqual({ id: "s1", outcome: "failed", branch: "main", model: "m" });
+    expect(
+      t.rows("SELECT external_id, document FROM trace_spans ORDER BY external_id").map((span) => span.document),
+    ).toEqual(['{"id":"a","v":2}', '{"id":"b"}', '{"id":"c"}']);
+  });
+
+  it("takes a retry as harmless, ids or not", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const json = {
+      sessions: [session({}, [{ id: "a" }, { name: "without an id" }]), { outcome: "no id", spans: [{ x: 1 }] }],
+      labels: [{ sessionId: "s1", name: "n" }],
+    };
+    const first = await t.post(PATH, { token, json });
+    const again = await t.post(PATH, { token, json });
+    expect(again.body).toEqual(first.body);
+    expect(["trace_sessions", "trace_spans", "trace_labels", "deliveries"].map((table) => t.count(table))).toEqual([
+      2, 3, 1, 1,
+    ]);
+  });
+
+  it("keeps sessions of the same id apart by device", async () => {
+    const t = await startInstance();
+    const one = await t.device();
+    const two = await t.device(one.team);
+    for (const { token } of [one, two]) await t.post(PATH, { token, json: { sessions: [session()] } });
+    expect(t.count("trace_sessions")).toBe(2);
+  });
+
+  it("does not refuse a batch for members of a wrong type that it merely understands", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const json = {
+      sessions: [
+        session({ id: { odd: 1 }, agent: 7, startedAt: "soon", branch: null, commits: "x" }, [
+          { id: ["x"], startedAt: -5, name: {} },
+        ]),
+      ],
+      labels: [{ sessionId: 7, name: false }],
+    };
+    expect((await t.post(PATH, { token, json })).status).toBe(200);
+    expect(t.rows("SELECT agent, started_at, branch FROM trace_sessions")).toEqual([
+      { agent: null, started_at: null, branch: null },
+    ]);
+  });
+
+  it("replaces secrets wherever they stand and counts what held one", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
+    const json = {
+      sessions: [
+        session({ id: secret, outcome: `done ${secret}` }, [
+          { id: "a", attributes: { [secret]: secret } },
+          { id: "b" },
+        ]),
+      ],
+      labels: [{ comment: secret }],
+    };
+    const answer = await t.post(PATH, { token, json });
+    expect(answer.body.serverRedacted).toBe(3);
+    expect(
+      JSON.stringify([
+        t.rows("SELECT * FROM trace_sessions"),
+        t.rows("SELECT * FROM trace_spans"),
+        t.rows("SELECT * FROM trace_labels"),
+        t.log,
+      ]),
+    ).not.toContain(secret);
+    expect(t.rows("SELECT outcome FROM trace_sessions")[0].outcome).toMatch(/^done \[REDACTED:/);
+  });
+
+  it.each([
+    ["no sessions", {}],
+    ["a session without outcome", { sessions: [{ spans: [] }] }],
+    ["a session without spans", { sessions: [{ outcome: "x" }] }],
+    ["an outcome of another type", { sessions: [{ outcome: 1, spans: [] }] }],
+    ["a span that is no object", { sessions: [session({}, [[]])] }],
+    ["labels that are no array", { sessions: [], labels: {} }],
+    ["a label that is no object", { sessions: [], labels: ["x"] }],
+    ["a bad client timestamp", { sessions: [], clientTimestamp: "now" }],
+  ])("refuses %s and stores nothing", async (_, json) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    expect((await t.post(PATH, { token, json })).status).toBe(400);
+    expect([t.count("trace_sessions"), t.count("deliveries")]).toEqual([0, 0]);
+  });
+
+  it.each(['{"sessions":[],"sessions":[]}', '{"sessions":[{"outcome":"x","outcome":"y","spans":[]}]}'])(
+    "refuses members that stand twice: %s",
+    async (body) => {
+      const t = await startInstance();
+      const { token } = await t.device();
+      expect((await t.post(PATH, { token, body, headers: { "content-type": "application/json" } })).status).toBe(400);
+    },
+  );
+
+  it.each([
+    ["201 sessions", { sessions: Array.from({ length: 201 }, (_, i) => session({ id: `s${i}` })) }],
+    [
+      "20,001 spans",
+      {
+        sessions: [
+          session(
+            {},
+            Array.from({ length: 20_001 }, (_, i) => ({ id: i })),
+          ),
+        ],
+      },
+    ],
+  ])("answers 413 to %s and stores nothing", async (_, json) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    expect((await t.post(PATH, { token, json })).status).toBe(413);
+    expect(t.count("trace_sessions")).toBe(0);
+  });
+
+  it("answers a starter team with the tiers that would include it", async () => {
+    const t = await startInstance();
+    const { token } = await t.device(await t.team({ tier: "starter" }));
+    const answer = await t.post(PATH, { token, json: { sessions: [session()] } });
+    expect([answer.status, answer.body.entitled]).toEqual([402, ["team", "enterprise"]]);
+  });
+
+  it("takes an empty batch", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    expect((await t.post(PATH, { token, json: { sessions: [] } })).body).toEqual({
+      ok: true,
+      sessions: 0,
+      spans: 0,
+      labels: 0,
+      serverRedacted: 0,
+    });
+    expect(t.count("deliveries")).toBe(0);
+  });
+});

@@ -1,0 +1,216 @@
+import { describe, expect, it } from "vitest";
+import { startInstance } from "../support/instance.ts";
+
+const PATH = "/api/brain/ingest";
+const file = (path: string, content = `# ${path}\n`) => ({ path, content });
+const snapshot = (version: number, ...files: { path: string; content: string }[]) => ({
+  version,
+  repoKey: "acme/shop",
+  files,
+});
+const secret = () => `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
+
+describe("brainIngest", () => {
+  it("stores a snapshot and makes it current", async () => {
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    const answer = await t.post(PATH, {
+      token,
+      json: { ...snapshot(3, file("b.md"), file("a.md", "é")), clientTimestamp: "2026-11-21T08:00:00Z" },
+    });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { ok: true, version: 3, files: 2, bytes: 9, redactionHits: 0, ledger: { gap: false, rollback: false } },
+    ]);
+    expect(t.rows("SELECT version, accepted, client_timestamp FROM brain_snapshots")).toEqual([
+      { version: 3, accepted: 1, client_timestamp: "2026-11-21T08:00:00Z" },
+    ]);
+    expect(t.rows("SELECT team_id, repo_key FROM brain_currents")).toEqual([
+      { team_id: team.id, repo_key: "acme/shop" },
+    ]);
+    expect(t.rows("SELECT content FROM brain_blobs ORDER BY content").map((row) => row.content)).toEqual([
+      "# b.md\n",
+      "é",
+    ]);
+  });
+
+  it("stores an unchanged file once, whatever its path or version", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    await t.post(PATH, { token, json: snapshot(1, file("a.md", "same"), file("b.md", "same"), file("c.md", "other")) });
+    await t.post(PATH, {
+      token,
+      json: snapshot(2, file("a.md", "same"), file("b.md", "changed"), file("c.md", "other")),
+    });
+    expect([t.count("brain_blobs"), t.count("brain_snapshots"), t.count("brain_manifests")]).toEqual([3, 2, 2]);
+  });
+
+  it("takes a retry as harmless", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    await t.post(PATH, { token, json: snapshot(1, file("a.md")) });
+    const again = await t.post(PATH, { token, json: snapshot(1, file("a.md")) });
+    expect(again.body.ledger).toEqual({ gap: false, rollback: false });
+    expect([t.count("brain_snapshots"), t.count("deliveries")]).toEqual([1, 1]);
+  });
+
+  it("reports skipped versions and stores the snapshot all the same", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    await t.post(PATH, { token, json: snapshot(1, file("a.md")) });
+    const answer = await t.post(PATH, { token, json: snapshot(4, file("a.md", "new")) });
+    expect([answer.status, answer.body.ledger]).toEqual([200, { gap: true, rollback: false }]);
+    expect(t.rows("SELECT version FROM brain_snapshots s JOIN brain_currents c ON c.snapshot_id = s.id")).toEqual([
+      { version: 4 },
+    ]);
+  });
+
+  it("keeps other content under an old version as evidence, once, that never becomes current", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    await t.post(PATH, { token, json: snapshot(5, file("a.md", "true")) });
+    for (let i = 0; i < 2; i++) {
+      const answer = await t.post(PATH, { token, json: snapshot(5, file("a.md", "rewritten")) });
+      expect([answer.status, answer.body.ledger]).toEqual([200, { gap: false, rollback: true }]);
+    }
+    expect((await t.post(PATH, { token, json: snapshot(2, file("a.md", "older")) })).body.ledger.rollback).toBe(true);
+    expect(t.rows("SELECT version, accepted FROM brain_snapshots ORDER BY id")).toEqual([
+      { version: 5, accepted: 1 },
+      { version: 5, accepted: 0 },
+      { version: 2, accepted: 0 },
+    ]);
+    const { hits } = (await t.get("/api/brain/search?q=true", { token })).body;
+    expect(hits).toHaveLength(1);
+    expect((await t.get("/api/brain/search?q=rewritten", { token })).body.hits).toHaveLength(0);
+  });
+
+  it("takes the newest accepted snapshot of any of the team's devices as current", async () => {
+    const t = await startInstance();
+    const one = await t.device();
+    const two = await t.device(one.team);
+    await t.post(PATH, { token: one.token, json: snapshot(9, file("a.md", "from one")) });
+    expect((await t.post(PATH, { token: two.token, json: snapshot(1, file("a.md", "from two")) })).body.ledger).toEqual(
+      { gap: false, rollback: false },
+    );
+    const { hits } = (await t.get("/api/brain/search?q=from", { token: one.token })).body;
+    expect(hits.map((hit: { snippet: string }) => hit.snippet)).toEqual(["from two"]);
+  });
+
+  it("refuses a raw secret naming file, line and rule, never the value, and stores nothing", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const answer = await t.post(PATH, {
+      token,
+      json: snapshot(1, file("ok.md"), file("notes/key.md", `# Key\n\ntoken ${secret()}\n`)),
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error).toMatch(/notes\/key\.md line 3 \([\w-]*github[\w-]*\)/);
+    expect(answer.text + t.log.join("")).not.toContain(secret());
+    expect([t.count("brain_blobs"), t.count("brain_snapshots"), t.count("deliveries")]).toEqual([0, 0, 0]);
+  });
+
+  it("replaces and counts likely secrets; a retry of the same file is still a retry", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const value = ["tr0ub4dor", "and", "3", "staples"].join("-");
+    const json = snapshot(1, file("a.md", `DB_PASSWORD=${value}\nsee https://bot:${value}@db.example/x\n`));
+    const answer = await t.post(PATH, { token, json });
+    expect([answer.status, answer.body.redactionHits]).toEqual([200, 2]);
+    const stored = t.rows("SELECT content FROM brain_blobs")[0].content;
+    expect(stored).toMatch(/^DB_PASSWORD=\[REDACTED:[\w-]+\]\nsee https:\/\/bot:\[REDACTED:[\w-]+\]@db\.example\/x\n$/);
+    expect((await t.post(PATH, { token, json })).body).toEqual(answer.body);
+    expect(t.count("brain_snapshots")).toBe(1);
+  });
+
+  it.each([
+    ["climbs", "../up.md"],
+    ["climbs in the middle", "a/../../up.md"],
+    ["is absolute", "/etc/passwd"],
+    ["names a drive", "C:notes.md"],
+    ["has a backslash", "a\\b.md"],
+    ["has a control character", "a\u0007.md"],
+    ["has NUL", "a\u0000.md"],
+    ["is empty", ""],
+    ["has an empty part", "a//b.md"],
+    ["has a dot part", "./a.md"],
+    ["ends in a slash", "a/"],
+    ["is over 512 bytes", `${"é".repeat(255)}.md`],
+    ["has a lone surrogate", "a\ud800.md"],
+  ])("refuses a path that %s", async (_, path) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const answer = await t.post(PATH, { token, json: snapshot(1, file("fine.md"), file(path)) });
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining("file 1")]);
+    expect(t.count("brain_snapshots")).toBe(0);
+  });
+
+  it.each([
+    ["twice the same", "a.md", "a.md"],
+    ["the same but for case", "Notes.md", "notes.MD"],
+    ["the same but for Unicode form", "caf\u00e9.md", "cafe\u0301.md"],
+  ])("refuses paths that are %s", async (_, one, two) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    expect((await t.post(PATH, { token, json: snapshot(1, file(one), file(two)) })).status).toBe(400);
+  });
+
+  it.each([
+    ["no version", { files: [] }],
+    ["a negative version", { version: -1, files: [] }],
+    ["a version as text", { version: "1", files: [] }],
+    ["no files", { version: 1 }],
+    ["a file without content", { version: 1, files: [{ path: "a.md" }] }],
+    ["content with a lone surrogate", { version: 1, files: [file("a.md", "\udfff")] }],
+  ])("refuses %s", async (_, json) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    expect((await t.post(PATH, { token, json })).status).toBe(400);
+    expect(t.count("deliveries")).toBe(0);
+  });
+
+  it.each([
+    ["501 files", snapshot(1, ...Array.from({ length: 501 }, (_, i) => file(`${i}.md`)))],
+    ["a file over 1 MiB and its footer", snapshot(1, file("a.md", "x".repeat(1024 * 1024 + 4096 + 1)))],
+    [
+      "files over 8 MiB together",
+      snapshot(1, ...Array.from({ length: 9 }, (_, i) => file(`${i}.md`, "x".repeat(1024 * 1024)))),
+    ],
+  ])("answers 413 to %s and stores nothing", async (_, json) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    expect((await t.post(PATH, { token, json })).status).toBe(413);
+    expect(t.count("brain_blobs")).toBe(0);
+  });
+
+  it("takes 500 files, an empty one, and one of 1 MiB with its footer", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const files = [
+      file("big.md", "x".repeat(1024 * 1024 + 4096)),
+      file("empty.md", ""),
+      ...Array.from({ length: 498 }, (_, i) => file(`${i}.md`)),
+    ];
+    expect((await t.post(PATH, { token, json: snapshot(1, ...files) })).body).toMatchObject({ ok: true, files: 500 });
+  });
+
+  it("answers a starter team with the tiers that would include it", async () => {
+    const t = await startInstance();
+    const { token } = await t.device(await t.team({ tier: "starter" }));
+    const answer = await t.post(PATH, { token, json: snapshot(1, file("a.md")) });
+    expect([answer.status, answer.body.entitled]).toEqual([402, ["team", "enterprise"]]);
+    expect(t.count("brain_snapshots")).toBe(0);
+  });
+
+  it("never lets one team's files answer for another's, though their content is the same", async () => {
+    const t = await startInstance();
+    const one = await t.device();
+    const two = await t.device();
+    for (const { token } of [one, two]) await t.post(PATH, { token, json: snapshot(1, file("a.md", "shared words")) });
+    expect(
+      t
+        .rows("SELECT team_id FROM brain_blobs")
+        .map((row) => row.team_id)
+        .sort(),
+    ).toEqual([one.team.id, two.team.id].sort());
+  });
+});

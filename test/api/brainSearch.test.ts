@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+
+const errors = `# Errors
+
+## 2026-11-20 Login loop
+
+The cookie lacked its path, so the browser never sent it back.
+
+**Prevention rule:** set Path on every cookie.
+
+## 2026-11-18 Slow build
+
+\`\`\`md
+## not a heading, the compiler cache
+\`\`\`
+`;
+const files = [
+  { path: ".claude/brain/errors.md", content: errors },
+  { path: "docs/decisions/0001-sqlite.md", content: "# Use SQLite\n\nOne file, one writer.\n" },
+  { path: "README.md", content: "No heading here, only prose on cookies.\n" },
+];
+
+async function filled(t: TestInstance) {
+  const device = await t.device();
+  await t.post("/api/brain/ingest", { token: device.token, json: { version: 1, repoKey: "shop", files } });
+  return device;
+}
+const hits = async (t: TestInstance, token: string, query: string) =>
+  (await t.get(`/api/brain/search?${query}`, { token })).body;
+
+describe("brainSearch", () => {
+  it("cites the section: file, heading, line, kind and a snippet around the words", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    const body = await hits(t, token, "q=browser+cookie");
+    expect(body).toMatchObject({ ok: true, query: "browser cookie", total: 1, shown: 1 });
+    expect(body.hits[0]).toMatchObject({
+      filePath: ".claude/brain/errors.md",
+      repoKey: "shop",
+      kind: "error",
+      heading: "2026-11-20 Login loop",
+      line: 3,
+    });
+    expect(body.hits[0].snippet).toContain("cookie lacked its path");
+  });
+
+  it("does not take a heading inside a fence for a section", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    expect((await hits(t, token, "q=compiler+cache")).hits[0]).toMatchObject({
+      heading: "2026-11-18 Slow build",
+      line: 9,
+    });
+  });
+
+  it("ranks headings above prose, finds beginnings and small misspellings, and falls back to any of the words", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    expect((await hits(t, token, "q=sqlite")).hits[0]).toMatchObject({ kind: "decision", heading: "Use SQLite" });
+    expect((await hits(t, token, "q=prevent")).hits[0].heading).toBe("2026-11-20 Login loop");
+    expect((await hits(t, token, "q=browzer")).hits[0].heading).toBe("2026-11-20 Login loop");
+    expect((await hits(t, token, "q=sqlite+zebra")).hits[0].heading).toBe("Use SQLite");
+  });
+
+  it("answers nothing found, and a question without words, with empty hits", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    expect(await hits(t, token, "q=zebra")).toMatchObject({ ok: true, total: 0, shown: 0, hits: [] });
+    expect(await hits(t, token, `q=${encodeURIComponent("??!")}`)).toMatchObject({ total: 0, hits: [] });
+  });
+
+  it("follows the files: changed ones change, removed ones go", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    expect((await hits(t, token, "q=sqlite")).total).toBe(1);
+    await t.post("/api/brain/ingest", {
+      token,
+      json: { version: 2, repoKey: "shop", files: [{ path: "README.md", content: "Now about zebras.\n" }] },
+    });
+    expect((await hits(t, token, "q=sqlite")).total).toBe(0);
+    expect((await hits(t, token, "q=zebras")).hits[0].filePath).toBe("README.md");
+  });
+
+  it("finds the same after a restart", async () => {
+    const first = await startInstance();
+    const { token } = await filled(first);
+    const before = await hits(first, token, "q=cookie");
+    await first.close();
+    const second = await startInstance({ directory: first.directory, clock: first.clock });
+    expect(await hits(second, token, "q=cookie")).toEqual(before);
+  });
+
+  it("shows a team its own brain only", async () => {
+    const t = await startInstance();
+    await filled(t);
+    const stranger = await t.device();
+    expect((await hits(t, stranger.token, "q=cookie")).total).toBe(0);
+  });
+
+  it("narrows to a repository and to a number of hits", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    await t.post("/api/brain/ingest", {
+      token,
+      json: { version: 1, files: [{ path: "x.md", content: "cookie jar" }] },
+    });
+    expect(
+      (await hits(t, token, "q=cookie&repoKey=shop")).hits.every((hit: { repoKey: string }) => hit.repoKey === "shop"),
+    ).toBe(true);
+    expect(await hits(t, token, "q=cookie&limit=1")).toMatchObject({ shown: 1, total: 3 });
+    expect((await hits(t, token, "q=jar")).hits[0].repoKey).toBeNull();
+  });
+
+  it("searches the first 256 characters and 16 words of a long question", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    const question = `cookie ${"word ".repeat(500)}`;
+    expect((await hits(t, token, `q=${encodeURIComponent(question)}`)).query.split(" ")).toHaveLength(16);
+  });
+
+  it.each([
+    "",
+    "q=",
+    "q=a&q=b",
+    "q=a&limit=0",
+    "q=a&limit=51",
+    "q=a&limit=x",
+    `q=a&repoKey=${encodeURIComponent("\u0000")}`,
+  ])("refuses the query %j", async (query) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    expect((await t.get(`/api/brain/search?${query}`, { token })).status).toBe(400);
+  });
+});

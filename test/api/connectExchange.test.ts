@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { startInstance } from "../support/instance.ts";
+
+const consent = { version: "2026-01", deviceLabel: "build agent" };
+const PATH = "/api/connect/exchange";
+
+describe("connectExchange", () => {
+  it("binds a device and answers with its token and the team's licence", async () => {
+    const t = await startInstance();
+    const team = await t.team({ name: "Acme", seats: 7 });
+    const answer = await t.post(PATH, { json: { code: await t.code(team), consent } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.body).toMatchObject({
+      teamId: team.id,
+      teamName: "Acme",
+      status: "active",
+      seatCount: 7,
+      consentVersion: "2026-01",
+    });
+    expect(answer.body.deviceToken).toMatch(/^rkd_[0-9A-Za-z]{36}$/);
+    expect(answer.body.deviceTokenExpiresAt).toBe("2027-02-19T08:00:00.000Z");
+    expect(answer.body.license.split(".")).toHaveLength(3);
+    expect(t.rows("SELECT label, consent_version FROM devices")).toEqual([
+      { label: "build agent", consent_version: "2026-01" },
+    ]);
+    expect(t.rows("SELECT consumed_at FROM connect_codes")[0].consumed_at).toBe(t.clock.now());
+  });
+
+  it("stores neither the code nor the token, only their digests", async () => {
+    const t = await startInstance();
+    const code = await t.code(await t.team());
+    const { body } = await t.post(PATH, { json: { code, consent } });
+    const stored = JSON.stringify([
+      t.rows("SELECT * FROM connect_codes"),
+      t.rows("SELECT * FROM device_tokens"),
+      t.log,
+    ]);
+    expect(stored).not.toContain(body.deviceToken);
+    expect(stored).not.toContain(code.replaceAll("-", ""));
+  });
+
+  it.each([
+    ["in lower case", (code: string) => code.toLowerCase()],
+    ["without dashes", (code: string) => code.replaceAll("-", "")],
+    ["with spaces", (code: string) => ` ${code.replaceAll("-", " ")} `],
+    ["with the letters O and I for the digits", (code: string) => code.replaceAll("0", "O").replaceAll("1", "I")],
+  ])("takes a code typed %s", async (_, typed) => {
+    const t = await startInstance();
+    expect((await t.post(PATH, { json: { code: typed(await t.code(await t.team())), consent } })).status).toBe(200);
+  });
+
+  it("answers 404 for codes that are unknown or could not be codes", async () => {
+    const t = await startInstance({ settings: { limitExchange: "off" } });
+    for (const code of ["7F3K-9QWX-2B4M-H8TZ-5RCD-1VNP", "nope", "../../etc", "💥".repeat(20)])
+      expect((await t.post(PATH, { json: { code, consent } })).status).toBe(404);
+  });
+
+  it("answers 404 when the code's team is gone", async () => {
+    const t = await startInstance();
+    const team = await t.team();
+    const code = await t.code(team);
+    t.instance.core.store.db.prepare("DELETE FROM teams WHERE id = ?").run(team.id);
+    expect((await t.post(PATH, { json: { code, consent } })).status).toBe(404);
+  });
+
+  it("says of a used and of an expired code which it is", async () => {
+    const t = await startInstance();
+    const team = await t.team();
+    const used = await t.code(team);
+    await t.post(PATH, { json: { code: used, consent } });
+    const again = await t.post(PATH, { json: { code: used, consent } });
+    expect([again.status, again.body.error]).toEqual([400, expect.stringContaining("used")]);
+    const late = await t.code(team);
+    t.clock.advance(15 * 60_000);
+    const expired = await t.post(PATH, { json: { code: late, consent } });
+    expect([expired.status, expired.body.error]).toEqual([400, expect.stringContaining("expired")]);
+    expect(t.count("devices")).toBe(1);
+  });
+
+  it.each([
+    ["no consent", { consent: undefined }],
+    ["consent without a version", { consent: { deviceLabel: "x" } }],
+    ["an empty version", { consent: { version: "" } }],
+    ["a label of another type", { consent: { version: "1", deviceLabel: 7 } }],
+    ["a label with control characters", { consent: { version: "1", deviceLabel: "a\u0000b" } }],
+    ["an empty code", { code: "" }],
+    ["a code of another type", { code: 1234 }],
+  ])("refuses %s and leaves the code unused", async (_, change) => {
+    const t = await startInstance();
+    const code = await t.code(await t.team());
+    expect((await t.post(PATH, { json: { code, consent, ...change } })).status).toBe(400);
+    expect((await t.post(PATH, { json: { code, consent } })).status).toBe(200);
+  });
+
+  it("lets exactly one of fifty parallel exchanges win", async () => {
+    const t = await startInstance({ settings: { limitExchange: "off" } });
+    const code = await t.code(await t.team());
+    const answers = await Promise.all(Array.from({ length: 50 }, () => t.post(PATH, { json: { code, consent } })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
+    expect([t.count("devices"), t.count("device_tokens")]).toEqual([1, 1]);
+  });
+
+  it("binds without a licence when the team has none or signing is off", async () => {
+    const t = await startInstance({ settings: { signing: "off" } });
+    const answer = await t.post(PATH, { json: { code: await t.code(await t.team()), consent } });
+    expect([answer.status, answer.body.license]).toEqual([200, null]);
+  });
+
+  it("takes a secret out of the label before it is stored", async () => {
+    const t = await startInstance();
+    const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
+    await t.post(PATH, {
+      json: { code: await t.code(await t.team()), consent: { version: "1", deviceLabel: `agent ${secret}` } },
+    });
+    expect(t.rows("SELECT label FROM devices")[0].label).toMatch(/^agent \[REDACTED:[\w-]+\]$/);
+  });
+});

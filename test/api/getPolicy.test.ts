@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { parsePolicy, setPolicy } from "../../src/policy/policy.ts";
+import { startInstance } from "../support/instance.ts";
+
+it("answers the default policy until a team sets one", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const answer = await t.get("/api/policy", { token });
+  expect(answer.body).toEqual({
+    ok: true,
+    captureMode: "redacted",
+    watchlist: [],
+    actions: { requireApprovals: false },
+  });
+});
+
+it("answers 304 to an agent that has the policy already, and the new one after a change", async () => {
+  const t = await startInstance();
+  const { token, team } = await t.device();
+  const etag = (await t.get("/api/policy", { token })).headers.get("etag") as string;
+  const unchanged = await t.get("/api/policy", { token, headers: { "if-none-match": etag } });
+  expect([unchanged.status, unchanged.text, unchanged.headers.get("etag")]).toEqual([304, "", etag]);
+  await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata","watchlist":["src/auth/**"]}'));
+  const changed = await t.get("/api/policy", { token, headers: { "if-none-match": `W/"x", ${etag}` } });
+  expect(changed.status).toBe(200);
+  expect(changed.body).toMatchObject({ captureMode: "metadata", watchlist: ["src/auth/**"] });
+  expect(t.count("policies")).toBe(1);
+});
+
+it("gives each team its own policy", async () => {
+  const t = await startInstance();
+  const one = await t.device();
+  const two = await t.device();
+  await setPolicy(t.instance.core, one.team.id, parsePolicy('{"captureMode":"off"}'));
+  expect((await t.get("/api/policy", { token: one.token })).body.captureMode).toBe("off");
+  expect((await t.get("/api/policy", { token: two.token })).body.captureMode).toBe("redacted");
+});
+
+it.each([
+  ["not JSON", "{"],
+  ["an unknown mode", '{"captureMode":"all"}'],
+  ["an unknown member", '{"captureMode":"off","watchList":[]}'],
+  ["a watchlist of numbers", '{"captureMode":"off","watchlist":[1]}'],
+])("refuses a policy file with %s", (_, text) => {
+  expect(() => parsePolicy(text)).toThrow(/policy/);
+});

@@ -1,0 +1,309 @@
+import { describe, expect, it } from "vitest";
+import { findDevice } from "../../src/accounts/accounts.ts";
+import { CONTRACT } from "../../src/contract.ts";
+import { type Endpoint, faultsOf } from "../../src/http/endpoint.ts";
+import { createApp } from "../../src/http/serve.ts";
+import { baseUrlOf } from "../../src/kit/base-url.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
+import { systemRandom } from "../../src/kit/random.ts";
+import { newToken } from "../../src/kit/tokens.ts";
+import { type Ask, noteFault, startInstance, type TestInstance } from "../support/instance.ts";
+
+/** What the contract's table says of authentication; held here so that a declaration cannot drift from it unseen. */
+const AUTH: Record<string, string> = {
+  "GET /api/health": "none",
+  "POST /api/connect/exchange": "none",
+  "POST /api/connect/rotate": "deviceAnyState",
+  "POST /api/connect/disconnect": "device",
+  "GET /api/license": "device",
+  "GET /api/license/pubkey": "none",
+  "POST /api/telemetry/ingest": "device",
+  "POST /api/telemetry/heartbeat": "device",
+  "POST /api/brain/ingest": "device",
+  "GET /api/brain/search": "device",
+  "POST /api/agent-traces/ingest": "device",
+  "GET /api/policy": "device",
+};
+
+const nameOf = ({ spec }: Endpoint) => `${spec.method} ${spec.path}`;
+const withAuth = CONTRACT.filter(({ spec }) => spec.auth === "device");
+const withBody = CONTRACT.filter(({ spec }) => spec.body);
+const withLimits = CONTRACT.filter(({ spec }) => spec.limits.length > 0);
+const writing = CONTRACT.filter(({ spec }) => spec.method === "POST");
+
+/** A request that the endpoint takes: its example, with a live credential. */
+async function goodRequest(t: TestInstance, { spec }: Endpoint): Promise<{ path: string; ask: Ask }> {
+  const device = await t.device();
+  const body =
+    spec.id === "connectExchange" ? { code: await t.code(device.team), consent: { version: "1" } } : spec.example?.body;
+  return {
+    path: spec.path + (spec.query ? "?q=anything" : ""),
+    ask: { ...(spec.auth === "none" ? {} : { token: device.token }), ...(body === undefined ? {} : { json: body }) },
+  };
+}
+
+async function send(t: TestInstance, endpoint: Endpoint, change: Ask = {}) {
+  const { path, ask } = await goodRequest(t, endpoint);
+  return t.call(endpoint.spec.method, path, { ...ask, ...change });
+}
+
+describe("every endpoint", () => {
+  it("asks for the credential that the contract names", () => {
+    for (const [name, auth] of Object.entries(AUTH))
+      expect([name, CONTRACT.find((one) => nameOf(one) === name)?.spec.auth]).toEqual([name, auth]);
+  });
+
+  it.each(CONTRACT.map((one) => [nameOf(one), one] as const))(
+    "%s takes its own example and echoes the version",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      const answer = await send(t, endpoint);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("service-api-version")).toBe("1");
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    },
+  );
+
+  it.each(CONTRACT.map((one) => [nameOf(one), one] as const))(
+    "%s serves version 1 when pinned and refuses any other, naming what it serves",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      expect((await send(t, endpoint, { headers: { "service-api-version": "1" } })).status).toBe(200);
+      const answer = await send(t, endpoint, { headers: { "service-api-version": "2" } });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ ok: false, code: "unsupported_api_version", served: ["1"] });
+      expect(answer.body.error).toContain("1");
+      expect(answer.headers.get("service-api-version")).toBe("1");
+    },
+  );
+
+  it.each(CONTRACT.map((one) => [nameOf(one), one] as const))(
+    "%s answers another method with 405 and what it allows",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      const { spec } = endpoint;
+      const answer = await t.call(spec.method === "GET" ? "POST" : "GET", spec.path, {});
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get("allow")).toBe(spec.method === "GET" ? "GET, HEAD" : "POST");
+      expect(answer.body).toMatchObject({ ok: false, code: "method_not_allowed" });
+    },
+  );
+
+  it.each(CONTRACT.map((one) => [nameOf(one), one] as const))(
+    "%s says nothing of an unforeseen failure but in the log",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      const { core } = t.instance;
+      const broken = {
+        ...endpoint,
+        handle: () => {
+          throw new Error("SELECT secret FROM /srv/reckon.db");
+        },
+      };
+      const app = createApp(core, [broken], {
+        authenticators: { device: findDevice },
+        baseUrl: () => baseUrlOf(core.config),
+      });
+      const { path, ask } = await goodRequest(t, endpoint);
+      const headers = {
+        "content-type": "application/json",
+        ...(ask.token ? { authorization: `Bearer ${ask.token}` } : {}),
+      };
+      const response = await app.fetch(
+        new Request(`http://localhost${path}`, {
+          method: endpoint.spec.method,
+          headers,
+          ...(ask.json ? { body: JSON.stringify(ask.json) } : {}),
+        }),
+      );
+      expect(response.status).toBe(500);
+      expect(await response.json()).toEqual({ error: "Internal error." });
+      expect(t.log.join("")).toContain("SELECT secret");
+      noteFault(endpoint.spec.id, "internal");
+    },
+  );
+});
+
+describe("every endpoint behind a device token", () => {
+  it.each(withAuth.map((one) => [nameOf(one), one] as const))(
+    "%s refuses a missing token without calling it invalid",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      const { path, ask } = await goodRequest(t, endpoint);
+      const { token: _token, ...rest } = ask;
+      const answer = await t.call(endpoint.spec.method, path, rest);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    },
+  );
+
+  it.each(withAuth.map((one) => [nameOf(one), one] as const))(
+    "%s refuses unknown, mistyped, foreign, expired, revoked and replaced tokens",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      const expired = await t.device();
+      t.clock.advance(90 * DAY_MS);
+      const revoked = await t.device();
+      await t.post("/api/connect/disconnect", { token: revoked.token });
+      const replaced = await t.device();
+      await t.post("/api/connect/rotate", { token: replaced.token });
+      const tokens = [
+        newToken("rkd", systemRandom),
+        `${(await t.device()).token.slice(0, -1)}-`,
+        newToken("rkr", systemRandom),
+        "not-a-token-of-ours",
+        expired.token,
+        revoked.token,
+        replaced.token,
+      ];
+      for (const token of tokens) {
+        const answer = await send(t, endpoint, { token });
+        expect(answer.status).toBe(401);
+        expect(answer.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
+        expect(answer.text).not.toContain(token);
+      }
+    },
+  );
+});
+
+describe("every endpoint with a body", () => {
+  it.each(withBody.map((one) => [nameOf(one), one] as const))(
+    "%s refuses what is not a JSON object and stores nothing",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      const tables = ["devices", "deliveries", "telemetry_entries", "brain_snapshots", "trace_sessions"];
+      const { path, ask } = await goodRequest(t, endpoint);
+      const before = tables.map((table) => t.count(table));
+      const { json: _json, ...rest } = ask;
+      for (const body of [
+        "",
+        "{",
+        "[]",
+        "null",
+        '"text"',
+        "{}",
+        "\ufeff{}",
+        '{"a":1e400',
+        `${"[".repeat(70)}${"]".repeat(70)}`,
+      ]) {
+        const answer = await t.call(endpoint.spec.method, path, {
+          ...rest,
+          body,
+          headers: { "content-type": "application/json" },
+        });
+        expect([body, answer.status]).toEqual([body, 400]);
+      }
+      expect(tables.map((table) => t.count(table))).toEqual(before);
+    },
+  );
+
+  it.each(withBody.map((one) => [nameOf(one), one] as const))(
+    "%s takes no other media type and no unknown coding",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      for (const headers of [
+        { "content-type": "text/plain" },
+        { "content-type": "application/json", "content-encoding": "br" },
+        { "content-type": "application/json", "content-encoding": "gzip, gzip" },
+      ] as Record<string, string>[])
+        expect((await send(t, endpoint, { headers })).status).toBe(415);
+    },
+  );
+
+  it.each(withBody.map((one) => [nameOf(one), one] as const))("%s refuses a body over its cap", async (_, endpoint) => {
+    const t = await startInstance();
+    const most = endpoint.spec.body?.maxBytes(t.instance.core.config) ?? 0;
+    const answer = await send(t, endpoint, { json: { filler: "x".repeat(most) } });
+    expect(answer.status).toBe(413);
+    expect(t.count("deliveries")).toBe(0);
+  });
+});
+
+describe("every endpoint that writes", () => {
+  it.each(writing.map((one) => [nameOf(one), one] as const))(
+    "%s answers 503 with Retry-After while the store takes no writes, and recovers",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      const { path, ask } = await goodRequest(t, endpoint);
+      t.instance.core.store.db.pragma("query_only = ON");
+      const answer = await t.call(endpoint.spec.method, path, ask);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("retry-after")).toBe("5");
+      t.instance.core.store.db.pragma("query_only = OFF");
+      expect((await t.call(endpoint.spec.method, path, ask)).status).toBe(200);
+    },
+  );
+});
+
+describe("every endpoint with a quota", () => {
+  const settings = { limitExchange: "2/60", limitTelemetry: "2/60", limitBrain: "2/60", limitTraces: "2/60" };
+
+  it.each(withLimits.map((one) => [nameOf(one), one] as const))(
+    "%s answers 429 with the quota and the wait, and takes requests again after it",
+    async (_, endpoint) => {
+      const t = await startInstance({ settings });
+      const { path, ask } = await goodRequest(t, endpoint);
+      const once = () => t.call(endpoint.spec.method, path, ask);
+      const first = await once();
+      expect(first.headers.get("ratelimit-limit")).toBeNull();
+      await once();
+      const limited = await once();
+      expect(limited.status).toBe(429);
+      expect(Object.keys(limited.body)).toEqual(["error"]);
+      const name = endpoint.spec.limits[0]?.name;
+      expect(limited.headers.get("ratelimit-limit")).toBe("2");
+      expect(limited.headers.get("ratelimit-remaining")).toBe("0");
+      expect(limited.headers.get("ratelimit-reset")).toBe("60");
+      expect(limited.headers.get("ratelimit-policy")).toBe(`${name};q=2;w=60`);
+      expect(limited.headers.get("retry-after")).toBe("30");
+      t.clock.advance(30_000);
+      expect((await once()).status).not.toBe(429);
+    },
+  );
+
+  it("counts a team's quota for the team, whichever of its devices sends", async () => {
+    const t = await startInstance({ settings });
+    const one = await t.device();
+    const two = await t.device(one.team);
+    const other = await t.device();
+    const batch = { entries: [{ seq: 1, payload: {} }] };
+    for (const { token } of [one, two])
+      expect((await t.post("/api/telemetry/ingest", { token, json: batch })).status).toBe(200);
+    expect((await t.post("/api/telemetry/ingest", { token: one.token, json: batch })).status).toBe(429);
+    expect((await t.post("/api/telemetry/ingest", { token: other.token, json: batch })).status).toBe(200);
+  });
+});
+
+describe("paths that are no endpoint", () => {
+  it("answers unknown API paths with a JSON 404 that names the description", async () => {
+    const t = await startInstance({ settings: { baseUrl: "https://reckon.example/sub" } });
+    const answer = await t.get("/api/nothing", { headers: { host: "evil.example" } });
+    expect(answer.status).toBe(404);
+    expect(answer.body).toMatchObject({
+      ok: false,
+      code: "not_found",
+      hint: "The API is described at https://reckon.example/sub/openapi.json",
+    });
+    expect(answer.headers.get("service-api-version")).toBe("1");
+  });
+
+  it("answers under the base URL's sub-path as well", async () => {
+    const t = await startInstance({ settings: { baseUrl: "https://reckon.example/sub/" } });
+    expect((await t.get("/sub/api/health")).status).toBe(200);
+    expect((await t.get("/api/health")).status).toBe(200);
+  });
+
+  it("answers HEAD like GET without a body", async () => {
+    const t = await startInstance();
+    const answer = await t.call("HEAD", "/api/health");
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe("");
+  });
+});
+
+it("declares every operation with an id of its own", () => {
+  const ids = CONTRACT.map(({ spec }) => spec.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const endpoint of CONTRACT)
+    expect(new Set(faultsOf(endpoint).map((fault) => fault.name)).size).toBe(faultsOf(endpoint).length);
+});
