@@ -28,6 +28,18 @@ export interface Limit {
   readonly headers: "always" | "limited";
 }
 
+/** Groups of operations in the documents, in their order. */
+export const TAGS = {
+  Health: "Whether the service can keep what it is sent.",
+  Connect: "Binding machines to teams, and the life of their tokens.",
+  Licence: "Signed statements of what a team is entitled to, verifiable offline.",
+  Telemetry: "The append-only stream of what agents did.",
+  Brain: "Versioned snapshots of a repository's markdown files, and the search over them.",
+  "Agent traces": "Sessions of agents with their spans and labels.",
+  Policy: "What capture agents may record.",
+  Meta: "The description of the API itself.",
+} as const;
+
 export interface BodySpec<B extends Schema> {
   readonly schema: B;
   /** Cap in bytes, after inflating where gzip is accepted. */
@@ -49,7 +61,7 @@ export interface EndpointSpec<
   readonly path: `/${string}`;
   /** One line for the documents. */
   readonly summary: string;
-  readonly tag: string;
+  readonly tag: keyof typeof TAGS;
   readonly auth: A;
   readonly query?: Q;
   readonly body?: B extends Schema ? BodySpec<B> : never;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import { type Endpoint, faultsOf, type Schema } from "./endpoint.ts";
+import { type Endpoint, faultsOf, type Schema, TAGS } from "./endpoint.ts";
 import { type Fault, SHAPE_SCHEMAS, type Shape } from "./faults.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
@@ -26,6 +26,8 @@ function schemaOf(schema: Schema): JsonSchema {
     // Nothing is transformed on the way in, so what comes out of validation is what clients send.
     typeMode: "output",
     errorMode: "ignore",
+    overrideSchema: ({ valibotSchema, jsonSchema }) =>
+      valibotSchema.type === "loose_object" ? { ...jsonSchema, additionalProperties: true } : undefined,
     ignoreActions: ["check", "trim", "brand", "transform", "safe_integer"],
   });
   return rest;
@@ -74,7 +76,7 @@ function faultResponse(status: number, faults: readonly Fault[]): Json {
       ...(status === 429 ? RATE : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
     },
-    content: { "application/json": { schema: refs.length === 1 ? refs[0] : { oneOf: refs } } },
+    content: { "application/json": { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } },
   };
 }
 
@@ -175,7 +177,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string)
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name })),
+    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: {
       schemas,

@@ -112,3 +112,6 @@ export function createLog(options: LogOptions): Log {
 export function processLog(level: (typeof LOG_LEVELS)[number], now: () => number): Log {
   return createLog({ level, now, write: descriptorSink(2), pretty: isatty(2) });
 }
+
+/** A log for what has nobody to read it. */
+export const silentLog: Log = createLog({ level: "silent", now: () => 0, write: () => {} });

@@ -1,7 +1,8 @@
 import MarkdownIt from "markdown-it";
 
 /** Blocks only: headings and fences are told apart as CommonMark does, inline text is left alone. */
-const blocks = new MarkdownIt("zero").enable([
+// HTML is told apart, not let through: nothing is rendered here.
+const blocks = new MarkdownIt("zero", { html: true }).enable([
   "heading",
   "lheading",
   "fence",

@@ -88,9 +88,9 @@ export async function ensureSigningKey(core: Core): Promise<SigningKey> {
 export async function rotateKey(core: Core): Promise<KeyRow> {
   const { directory } = core.store;
   const old = await ensureSigningKey(core);
-  const key = await readSigningKey(
-    await generateSigningPem().then((pem) => (writeFileAtomically(nextKeyFile(directory), pem, true), pem)),
-  );
+  const pem = await generateSigningPem();
+  writeFileAtomically(nextKeyFile(directory), pem, true);
+  const key = await readSigningKey(pem);
   mkdirSync(join(directory, "retired-keys"), { recursive: true, mode: 0o700 });
   writeFileAtomically(join(directory, "retired-keys", `${old.kid}.pem`), old.publicPem, true);
   await core.store.write(() => {

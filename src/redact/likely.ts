@@ -102,6 +102,8 @@ export type Span = readonly [start: number, end: number];
 export function assignedValue(text: string, at: number): Span | undefined {
   const [nameStart, nameEnd] = nameAround(text, at);
   if (nameEnd <= at || nameEnd - nameStart < 2) return undefined;
+  // The rule's name in a marker ("[REDACTED:some-token]: …") names nothing.
+  if (text.startsWith("[REDACTED:", nameStart - 10)) return undefined;
   const name = text.slice(nameStart, nameEnd).replace(/^[-.$]{1,4}/, "");
   if (!isSecretName(name)) return undefined;
   const isFlag = text[nameStart] === "-" && text[nameStart + 1] === "-";

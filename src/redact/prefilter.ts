@@ -1,8 +1,9 @@
 /**
- * The first pass over a text: finds where any anchor of the rule table stands, reading about every third character.
+ * The first pass over a text: finds where any anchor of the rule table stands, reading about every second character.
  *
- * It is Wu and Manber's multi-string search with two-character blocks: a table says, for each pair of characters, how
- * far the next place an anchor could end lies ahead. It works on the text's low bytes (one byte a code unit, so that
+ * It is Wu and Manber's multi-string search: of each anchor the four (or three) characters least common in ordinary
+ * text count, and a table says for each pair of characters how far ahead the next place lies where such a window could
+ * end. docs/redaction.md has what else was measured. It works on the text's low bytes (one byte a code unit, so that
  * positions carry over); a code unit above 255 can therefore look like another character and cost a useless try of a
  * rule, but never hide an anchor.
  */
@@ -158,7 +159,7 @@ export class Prefilter<T> {
   }
 
   /**
-   * Calls `visit` for every anchor in the text, in the order the anchors' rarest parts end.
+   * Calls `visit` for every anchor in the text, roughly from first to last.
    * Returns whether a visit stopped the search.
    */
   search(text: string, visit: Visit<T>): boolean {

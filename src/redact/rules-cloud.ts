@@ -234,7 +234,7 @@ export const CLOUD_RULES: readonly Rule[] = [
     "cloudflare-origin-ca-key",
     "Cloudflare",
     "v1.0-",
-    /v1\.0-[0-9a-f]{24}-[0-9a-f]{146}/y,
+    /v1\.0-[0-9A-Za-z-]{171}/y,
     "https://developers.cloudflare.com/fundamentals/api/get-started/ca-keys/",
     () => `v1.0-${hex(24)}-${hex(146)}`,
   ),

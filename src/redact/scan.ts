@@ -210,12 +210,14 @@ function markersIn(text: string): Span[] {
   return Array.from(text.matchAll(MARKER), (m) => [m.index, m.index + m[0].length] as const);
 }
 
-function touchesAny(spans: readonly Span[], finding: Finding): boolean {
+function touchesAny(text: string, spans: readonly Span[], finding: Finding): boolean {
+  // A dot between the two would have glued the secret to what stood there; see `startsFresh`.
+  const start = text.charCodeAt(finding.start - 1) === DOT ? finding.start - 1 : finding.start;
   let low = 0;
   let high = spans.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((spans[middle] as Span)[1] < finding.start) low = middle + 1;
+    if ((spans[middle] as Span)[1] < start) low = middle + 1;
     else high = middle;
   }
   const span = spans[low];
@@ -243,7 +245,7 @@ export function findSecrets(text: string): Finding[] {
   });
   if (candidates.length === 0) return [];
   const markers = markersIn(text);
-  const kept = markers.length === 0 ? candidates : candidates.filter((c) => !touchesAny(markers, c));
+  const kept = markers.length === 0 ? candidates : candidates.filter((c) => !touchesAny(text, markers, c));
   kept.sort((a, b) => a.start - b.start || b.end - a.end);
   const merged: Candidate[] = [];
   for (const next of kept) {

@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { generatedFiles } from "../../build/generate.ts";
+import { CONTRACT } from "../../src/contract.ts";
+import { startInstance } from "../support/instance.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+describe("what is generated from the declarations", () => {
+  it.each(Object.keys(generatedFiles()))("docs/generated/%s is current (else: npm run generate)", (name) => {
+    expect(readFileSync(join(ROOT, "docs/generated", name), "utf8")).toBe(generatedFiles()[name]);
+  });
+});
+
+describe("the OpenAPI document", () => {
+  it("passes the linter without errors or warnings", () => {
+    const out = execFileSync(
+      join(ROOT, "node_modules/.bin/redocly"),
+      ["lint", "docs/generated/openapi.json", "--config=build/redocly.yaml", "--format=json"],
+      {
+        cwd: ROOT,
+        encoding: "utf8",
+        env: {
+          PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}`,
+          REDOCLY_TELEMETRY: "off",
+          REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
+        },
+      },
+    );
+    expect(JSON.parse(out).totals).toMatchObject({ errors: 0, warnings: 0 });
+  });
+
+  it("is served with the base URL and every declared operation", async () => {
+    const t = await startInstance({ settings: { baseUrl: "https://reckon.example/sub" } });
+    const { body, headers } = await t.get("/openapi.json", { headers: { host: "evil.example" } });
+    expect(body).toMatchObject({
+      openapi: "3.1.0",
+      info: { version: "1.0.0" },
+      servers: [{ url: "https://reckon.example/sub" }],
+    });
+    const ids = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap((path) =>
+      Object.values(path).map((one) => one.operationId),
+    );
+    expect(ids.sort()).toEqual(CONTRACT.map(({ spec }) => spec.id).sort());
+    expect((await t.get("/openapi.json", { headers: { "if-none-match": headers.get("etag") as string } })).status).toBe(
+      304,
+    );
+  });
+
+  it("gives request examples that its own schemas take", () => {
+    for (const { spec } of CONTRACT)
+      if (spec.body && spec.example?.body)
+        expect(v.safeParse(spec.body.schema, spec.example.body).issues).toBeUndefined();
+  });
+
+  it("lets every operation name its security and every fault its shape", () => {
+    const document = JSON.parse(generatedFiles()["openapi.json"] as string);
+    for (const path of Object.values(
+      document.paths as Record<
+        string,
+        Record<string, { security: unknown; responses: Record<string, { content?: unknown }> }>
+      >,
+    ))
+      for (const operation of Object.values(path)) {
+        expect(Array.isArray(operation.security)).toBe(true);
+        for (const [status, response] of Object.entries(operation.responses))
+          if (Number(status) >= 400) expect(response.content).toBeDefined();
+      }
+  });
+});

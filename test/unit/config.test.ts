@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { readConfig } from "../../src/config.ts";
+
+it("takes flags before the environment and the environment before defaults", () => {
+  expect(readConfig({}, {}).port).toBe(4870);
+  expect(readConfig({}, { RECKON_PORT: "1" }).port).toBe(1);
+  expect(readConfig({ port: "2" }, { RECKON_PORT: "1" }).port).toBe(2);
+  expect(readConfig({}, { RECKON_PORT: "" }).port).toBe(4870);
+});
+
+it("reads quotas, base URLs with a sub-path, and proxy ranges", () => {
+  const config = readConfig(
+    {},
+    {
+      RECKON_LIMIT_BRAIN: "5/3600",
+      RECKON_LIMIT_TRACES: "off",
+      RECKON_BASE_URL: "https://x.example/sub/",
+      RECKON_TRUSTED_PROXIES: "10.0.0.0/8, ::1",
+    },
+  );
+  expect(config).toMatchObject({
+    limitBrain: { count: 5, seconds: 3600 },
+    limitTraces: null,
+    baseUrl: "https://x.example/sub",
+    trustedProxies: ["10.0.0.0/8", "::1"],
+  });
+});
+
+it("reads a value from the file that NAME_FILE names", () => {
+  const folder = mkdtempSync(join(tmpdir(), "reckon-config-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "port"), "1234\n");
+  expect(readConfig({}, { RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);
+  expect(() => readConfig({}, { RECKON_PORT_FILE: join(folder, "none") })).toThrow("RECKON_PORT_FILE");
+});
+
+it.each([
+  ["RECKON_PORT", "70000"],
+  ["RECKON_PORT", "4870x"],
+  ["RECKON_BASE_URL", "reckon.example"],
+  ["RECKON_BASE_URL", "ftp://x"],
+  ["RECKON_BASE_URL", "https://user@x"],
+  ["RECKON_TRUSTED_PROXIES", "10.0.0.0/33"],
+  ["RECKON_TRUSTED_PROXIES", "proxy.example"],
+  ["RECKON_LIMIT_BRAIN", "0/60"],
+  ["RECKON_LIMIT_BRAIN", "many"],
+  ["RECKON_SIGNING", "maybe"],
+  ["RECKON_MAX_TELEMETRY_BYTES", "4MB"],
+])("refuses %s=%s naming the variable", (name, value) => {
+  expect(() => readConfig({}, { [name]: value })).toThrow(name);
+});

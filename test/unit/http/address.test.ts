@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { proxyRanges } from "../../../src/config.ts";
+import { clientAddress, quotaKey } from "../../../src/http/address.ts";
+
+const trusted = proxyRanges(["10.0.0.0/8", "fd00::/8"]);
+
+it.each([
+  ["an untrusted peer's claim is ignored", "198.51.100.7", "1.2.3.4", "198.51.100.7"],
+  ["a trusted proxy's is believed", "10.0.0.1", "1.2.3.4", "1.2.3.4"],
+  ["the rightmost untrusted hop wins", "10.0.0.1", "6.6.6.6, 1.2.3.4, 10.9.9.9", "1.2.3.4"],
+  ["a chain of trusted hops ends at its first", "10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"],
+  ["rubbish ends the chain", "10.0.0.1", "1.2.3.4, unknown", "10.0.0.1"],
+  ["ports and brackets are read", "10.0.0.1", "[2001:db8::1]:443", "2001:db8::1"],
+  ["an IPv4 port is read", "10.0.0.1", "1.2.3.4:5678", "1.2.3.4"],
+  ["a mapped IPv4 peer is its IPv4 address", "::ffff:10.0.0.1", "1.2.3.4", "1.2.3.4"],
+  ["an IPv6 proxy can be trusted", "fd00::1", "1.2.3.4", "1.2.3.4"],
+  ["no header means the peer", "10.0.0.1", null, "10.0.0.1"],
+])("%s", (_, peer, forwarded, client) => {
+  expect(clientAddress(peer, forwarded, trusted)).toBe(client);
+});
+
+it("counts IPv6 by its /64 network, however it is spelled, and IPv4 whole", () => {
+  expect(quotaKey("2001:db8:0:1::1")).toBe(quotaKey("2001:0db8:0000:0001:ffff:ffff:ffff:ffff"));
+  expect(quotaKey("2001:db8::1")).toBe(quotaKey("2001:DB8:0:0:9::"));
+  expect(quotaKey("2001:db8:0:1::1")).not.toBe(quotaKey("2001:db8:0:2::1"));
+  expect(quotaKey("fe80::1%eth0")).toBe(quotaKey("fe80::2"));
+  expect(quotaKey("192.0.2.1")).not.toBe(quotaKey("192.0.2.2"));
+});

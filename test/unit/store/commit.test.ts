@@ -1,0 +1,69 @@
+import Sqlite from "better-sqlite3";
+import { expect, it, onTestFinished } from "vitest";
+import { StoreUnavailable } from "../../../src/kit/unavailable.ts";
+import { CommitQueue } from "../../../src/store/commit.ts";
+
+function open() {
+  const db = new Sqlite(":memory:");
+  db.exec("CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT");
+  onTestFinished(() => void db.close());
+  const insert = db.prepare("INSERT INTO numbers VALUES (?)");
+  return {
+    db,
+    queue: new CommitQueue(db),
+    insert: (n: number) => insert.run(n),
+    all: () => db.prepare("SELECT n FROM numbers ORDER BY n").pluck().all(),
+  };
+}
+
+it("shares one transaction among changes that arrive together, in their order", async () => {
+  const { queue, insert, all } = open();
+  const order: number[] = [];
+  await Promise.all(
+    [3, 1, 2].map((n) =>
+      queue.write(() => {
+        order.push(n);
+        insert(n);
+      }),
+    ),
+  );
+  expect([order, all(), queue.stats.transactions, queue.stats.changes]).toEqual([[3, 1, 2], [1, 2, 3], 1, 3]);
+});
+
+it("undoes only the change that throws, and gives it its own error", async () => {
+  const { queue, insert, all } = open();
+  const outcomes = await Promise.allSettled([
+    queue.write(() => insert(1)),
+    queue.write(() => {
+      insert(2);
+      throw new Error("mine");
+    }),
+    queue.write(() => insert(1)),
+    queue.write(() => {
+      insert(3);
+      return "done";
+    }),
+  ]);
+  expect(outcomes.map((one) => one.status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
+  expect((outcomes[1] as PromiseRejectedResult).reason.message).toBe("mine");
+  expect((outcomes[3] as PromiseFulfilledResult<string>).value).toBe("done");
+  expect(all()).toEqual([1, 3]);
+});
+
+it("answers nobody before the commit", async () => {
+  const { db, queue, insert } = open();
+  const seen: boolean[] = [];
+  await queue.write(() => insert(1)).then(() => seen.push(db.inTransaction));
+  expect(seen).toEqual([false]);
+});
+
+it("refuses the whole group when the store fails, keeps none of it, and works again afterwards", async () => {
+  const { db, queue, insert, all } = open();
+  db.pragma("query_only = ON");
+  const outcomes = await Promise.allSettled([queue.write(() => insert(1)), queue.write(() => insert(2))]);
+  expect(outcomes.every((one) => one.status === "rejected" && one.reason instanceof StoreUnavailable)).toBe(true);
+  expect([all(), queue.stats.failures]).toEqual([[], 1]);
+  db.pragma("query_only = OFF");
+  await queue.write(() => insert(3));
+  expect([all(), queue.lastFailure]).toEqual([[3], undefined]);
+});

@@ -1,0 +1,102 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, it, onTestFinished } from "vitest";
+import { CURRENT_SCHEMA, migrate, type SchemaPlan } from "../../../src/store/migrate.ts";
+import { openStore } from "../../../src/store/store.ts";
+
+const NOW = "2026-11-21T08:00:00.000Z";
+const V1: SchemaPlan = { version: 1, migrations: [], read: () => "CREATE TABLE things (a TEXT) STRICT;" };
+const V3: SchemaPlan = {
+  version: 3,
+  migrations: [
+    { version: 2, file: "two" },
+    { version: 3, file: "three" },
+  ],
+  read: (file) =>
+    ({
+      "schema.sql": "CREATE TABLE things (a TEXT, b INTEGER, c INTEGER) STRICT;",
+      two: "ALTER TABLE things ADD COLUMN b INTEGER;",
+      three: "ALTER TABLE things ADD COLUMN c INTEGER; UPDATE things SET c = 7;",
+    })[file] as string,
+};
+const plainly = (work: () => void) => work();
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "reckon-migrate-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+const shape = (db: Sqlite.Database) =>
+  (db.pragma("table_info(things)") as { name: string }[]).map((column) => column.name);
+
+it("takes an older file through every step to the shape a new one has, after copying it aside", () => {
+  const directory = folder();
+  const db = new Sqlite(join(directory, "reckon.db"));
+  migrate(db, directory, NOW, plainly, V1);
+  db.prepare("INSERT INTO things VALUES ('kept')").run();
+  migrate(db, directory, NOW, plainly, V3);
+  const fresh = new Sqlite(":memory:");
+  migrate(fresh, directory, NOW, plainly, V3);
+  expect(shape(db)).toEqual(shape(fresh));
+  expect(db.prepare("SELECT * FROM things").all()).toEqual([{ a: "kept", b: null, c: 7 }]);
+  const [copy = ""] = readdirSync(join(directory, "backups"));
+  const before = new Sqlite(join(directory, "backups", copy), { readonly: true });
+  expect([shape(before), before.pragma("user_version", { simple: true })]).toEqual([["a"], 1]);
+  for (const one of [db, fresh, before]) one.close();
+});
+
+it("leaves the file as it was when a step fails", () => {
+  const directory = folder();
+  const db = new Sqlite(join(directory, "reckon.db"));
+  migrate(db, directory, NOW, plainly, V1);
+  const broken = { ...V3, read: (file: string) => (file === "three" ? "NONSENSE" : V3.read(file)) };
+  expect(() => migrate(db, directory, NOW, plainly, broken)).toThrow();
+  expect([shape(db), db.pragma("user_version", { simple: true })]).toEqual([["a"], 1]);
+  db.close();
+});
+
+it("refuses a newer file and a foreign one without touching them", () => {
+  const directory = folder();
+  const db = new Sqlite(join(directory, "reckon.db"));
+  migrate(db, directory, NOW, plainly, V3);
+  expect(() => migrate(db, directory, NOW, plainly, V1)).toThrow(
+    /newer Reckon \(schema 3; this program knows up to 1\)/,
+  );
+  const foreign = new Sqlite(":memory:");
+  foreign.exec("CREATE TABLE notes (a)");
+  expect(() => migrate(foreign, directory, NOW, plainly, V1)).toThrow("another program");
+  expect(existsSync(join(directory, "backups"))).toBe(false);
+  db.close();
+});
+
+it("opens a new store with the settings that durability needs, closed to other users", () => {
+  const directory = join(folder(), "data");
+  const umask = process.umask(0o077);
+  const store = openStore(directory, { now: () => 0 });
+  process.umask(umask);
+  onTestFinished(() => store.close());
+  const read = (name: string) => store.db.pragma(name, { simple: true });
+  expect([
+    read("journal_mode"),
+    read("synchronous"),
+    read("foreign_keys"),
+    read("wal_autocheckpoint"),
+    read("user_version"),
+  ]).toEqual(["wal", 2, 1, 0, CURRENT_SCHEMA.version]);
+  expect(statSync(directory).mode & 0o077).toBe(0);
+  expect(statSync(join(directory, "reckon.db")).mode & 0o077).toBe(0);
+});
+
+it("keeps every table strict", () => {
+  const store = openStore(join(folder(), "data"), { now: () => 0 });
+  onTestFinished(() => store.close());
+  const lax = store.db
+    .prepare(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'",
+    )
+    .pluck()
+    .all();
+  expect(lax).toEqual([]);
+});
