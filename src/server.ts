@@ -130,7 +130,11 @@ function claim(directory: string): DirectoryLock {
 async function prepareKey(core: Core): Promise<void> {
   if (core.config.signing === "off") return;
   if (hasSigningKey(core)) await ensureSigningKey(core);
-  else ensureSigningKey(core).catch((error: unknown) => core.log.error("signing_key_failed", { cause: String(error) }));
+  else
+    ensureSigningKey(core).catch((error: unknown) => {
+      // A server that was stopped before its first key was made has nothing to report: the next start makes one.
+      if (core.store.db.open) core.log.error("signing_key_failed", { cause: String(error) });
+    });
 }
 
 async function drain(server: NodeServer): Promise<void> {

@@ -97,10 +97,10 @@ export const APP_RULES: readonly Rule[] = [
     "telegram-bot-token",
     "Telegram",
     "[0-9]:A",
-    /[0-9]{8,10}:A[\w-]{34}/y,
+    /[0-9]{5,10}:A[\w-]{34}/y,
     "https://core.telegram.org/bots/api#authorizing-your-bot",
     () => `${digits(10)}:AA${word(33)}`,
-    { at: [7, 9] },
+    { at: [4, 9] },
   ),
   row(
     "twilio-key",

@@ -323,7 +323,7 @@ export const CLOUD_RULES: readonly Rule[] = [
     "databricks-token",
     "Databricks",
     ["dapi", "dose", "dkea"],
-    /d(?:api|ose|kea)[0-9a-f]{32}(?:-[0-9])?/y,
+    /d(?:api|ose|kea)[0-9A-Fa-f]{32}(?:-[0-9])?/y,
     "https://docs.databricks.com/en/dev-tools/auth/pat.html",
     () => `dapi${hex(32)}`,
   ),

@@ -8,7 +8,7 @@ import { FORGE_RULES } from "./rules-forge.ts";
 export const RULES: readonly Rule[] = [...FORGE_RULES, ...CLOUD_RULES, ...AI_RULES, ...APP_RULES];
 
 /** Raised by hand when the code that judges surroundings (not the table) changes what is found. */
-const JUDGEMENT = 1;
+const JUDGEMENT = 2;
 
 /**
  * Changes whenever the table does: FNV-1a over every row's id, strength, anchors and pattern. A stored text scanned

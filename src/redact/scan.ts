@@ -55,33 +55,24 @@ function startsFresh(text: string, at: number): boolean {
   return ESCAPE_END.test(text.slice(Math.max(0, wordEnd - 16), wordEnd));
 }
 
-const FILLER = /x{6,}|\*{4,}|\.{4,}|example|placeholder|redacted|your[_-]|changeme|here$/i;
+const PLACEHOLDER = /x{6,}|\*{4,}|\.{4,}|#{4,}|0{16,}|placeholder|redacted|your[_-]|changeme|here$/i;
+const PROVIDER_MARK = 8;
+const LONG_BODY = 20;
 
 /**
- * Whether a text of a secret's form is a stand-in. Documentation shows keys in full form: AWS's end in EXAMPLE, others
- * are rows of x. Refusing an upload for those would teach people to switch the check off.
+ * Whether a text of a secret's form is a stand-in that nobody takes for one: rows of x, `your-…`, or words where the
+ * form's random part should be. Refusing an upload for those would teach people to switch the check off.
  */
-function isFiller(value: string): boolean {
-  if (FILLER.test(value)) return true;
-  let run = 1;
-  let hasDigit = false;
-  let hasUpper = false;
-  let hasLower = false;
-  const different = new Set<number>();
-  for (let i = 0; i < value.length && i < 400; i++) {
-    const code = value.charCodeAt(i);
-    run = i > 0 && code === value.charCodeAt(i - 1) ? run + 1 : 1;
-    // "A" is base64's zero and stands in rows inside real tokens.
-    if (run >= 16 && code !== 65) return true;
-    if (code >= 48 && code <= 57) hasDigit = true;
-    else if (code >= 65 && code <= 90) hasUpper = true;
-    else if (code >= 97) hasLower = true;
-    if (i >= 8) different.add(code);
-  }
-  if (value.length >= 24 && different.size <= 3) return true;
-  // A token of some length with no digit and one case only is words: "sk_live_put_your_own_key".
-  return !hasDigit && !(hasUpper && hasLower);
+function isPlaceholder(value: string): boolean {
+  if (PLACEHOLDER.test(value)) return true;
+  if (/[A-Z0-9]/.test(value)) return false;
+  // Small letters alone are words ("sk_live_put_your_own_key"), unless they run on longer than words do.
+  const body = value.slice(PROVIDER_MARK);
+  return body.length < LONG_BODY || /[_-]/.test(body);
 }
+
+/** Documentation shows keys in full form; AWS's end in EXAMPLE. They are replaced, but refuse nothing. */
+const SAMPLE = /example/i;
 
 /** Counts searches, so that what a probe remembers of one is not taken for the next. */
 let searches = 0;
@@ -114,9 +105,9 @@ function tableProbe(rule: Rule, rank: number): Probe {
         if (end - start > LONG_TRY) readUntil = end;
         if (!glued && isAlnum(text.charCodeAt(end))) continue;
         const value = text.slice(start, end);
-        if (isFiller(value) || (needsDigit && !/[0-9]/.test(value))) continue;
+        if (isPlaceholder(value) || (needsDigit && !/[0-9]/.test(value))) continue;
         readUntil = end;
-        return { rule: rule.id, strength: rule.strength, start, end, rank };
+        return { rule: rule.id, strength: SAMPLE.test(value) ? "likely" : rule.strength, start, end, rank };
       }
       return undefined;
     },
@@ -169,7 +160,14 @@ export const ASSIGNED_RULE = "assigned-secret";
 const folded = (anchors: readonly string[], payload: Probe): Target<Probe>[] =>
   anchors.map((anchor) => ({ anchor, fold: true, payload }));
 
-const PREFILTER = new Prefilter<Probe>([
+/** Made at first use: most commands never scan anything. */
+let prefilter: Prefilter<Probe> | undefined;
+const thePrefilter = (): Prefilter<Probe> => {
+  prefilter ??= new Prefilter<Probe>(targets());
+  return prefilter;
+};
+
+const targets = (): Target<Probe>[] => [
   ...RULES.flatMap((rule, rank) => {
     const probe = tableProbe(rule, rank);
     return rule.anchors.map((anchor) => ({ anchor, fold: rule.pattern.ignoreCase, payload: probe }));
@@ -192,7 +190,7 @@ const PREFILTER = new Prefilter<Probe>([
     ["pass=", "pass:", 'pass"', "pass'", "pass`", "pass ", "pass\\", "pass]", "_pw=", "_pw:", '_pw"', "_pw'", "_pw "],
     ASSIGNED_PROBE,
   ),
-]);
+];
 
 /** The same probe, run `by` characters before the anchor (after it, if negative). */
 function shifted(probe: Probe, by: number): Probe {
@@ -238,7 +236,7 @@ const better = (a: Candidate, b: Candidate): Candidate => {
 export function findSecrets(text: string): Finding[] {
   const candidates: Candidate[] = [];
   searches++;
-  PREFILTER.search(text, (at, probe) => {
+  thePrefilter().search(text, (at, probe) => {
     const found = probe.find(text, at);
     if (found !== undefined) candidates.push(found);
     return false;
@@ -284,7 +282,7 @@ const HIDING = /\\u00(?:2[013-9a-f]|3[0-9abdf]|[4-7])/i;
 export function mightHoldSecret(text: string): boolean {
   if (text.includes("\\/")) return true;
   if (text.includes("\\u00") && HIDING.test(text)) return true;
-  return PREFILTER.search(text, (at, probe) => probe.may(text, at));
+  return thePrefilter().search(text, (at, probe) => probe.may(text, at));
 }
 
 /** The 1-based line an offset stands on; line ends are LF, CR LF or CR. */

@@ -1,0 +1,424 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { reckon, serve } from "../faults/support/process.ts";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "reckon-cli-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Runs a command that prints one JSON document and must succeed. */
+async function json(data: string, ...args: string[]) {
+  const done = await reckon([...args, "--data", data, "--json"]);
+  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
+  return JSON.parse(done.stdout);
+}
+
+describe("teams, codes and devices", () => {
+  it("go from an empty directory to a bound device and back, all from the command line", async () => {
+    const data = join(folder(), "data");
+    const team = await json(data, "team", "create", "Acme", "--tier", "enterprise", "--seats", "9");
+    expect(team).toMatchObject({
+      teamId: expect.stringMatching(/^team_/),
+      name: "Acme",
+      tier: "enterprise",
+      seatCount: 9,
+      status: "active",
+    });
+    expect((await json(data, "team", "list")).map((one: { name: string }) => one.name)).toEqual(["Acme"]);
+    const changed = await json(
+      data,
+      "team",
+      "set",
+      "Acme",
+      "--subscription",
+      "past_due",
+      "--period-end",
+      "2026-12-31",
+      "--tier",
+      "team",
+    );
+    expect(changed).toMatchObject({ tier: "team", status: "past_due", periodEndsAt: "2026-12-31T00:00:00.000Z" });
+    expect(await json(data, "team", "show", team.teamId)).toEqual(changed);
+
+    const code = await json(data, "code", "create", "--team", "Acme", "--expires", "2h");
+    expect(code).toMatchObject({ teamId: team.teamId, code: expect.stringMatching(/^(?:[0-9A-Z]{4}-){5}/) });
+    const server = await serve(data);
+    onTestFinished(async () => void (await server.end()));
+    const exchange = await fetch(`${server.url}/api/connect/exchange`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ code: code.code, consent: { version: "1", deviceLabel: "laptop\u0009".trim() } }),
+    });
+    const { deviceToken, deviceId } = (await exchange.json()) as { deviceToken: string; deviceId: string };
+    const policy = () => fetch(`${server.url}/api/policy`, { headers: { authorization: `Bearer ${deviceToken}` } });
+    expect((await policy()).status).toBe(200);
+    expect(await json(data, "device", "list", "--team", "Acme")).toMatchObject([
+      { deviceId, label: "laptop", status: "active" },
+    ]);
+    expect(await json(data, "device", "revoke", deviceId)).toMatchObject({
+      deviceId,
+      status: "revoked",
+      changed: true,
+    });
+    expect((await policy()).status).toBe(401);
+  });
+
+  it("say what is wrong on stderr and exit 1, or 2 for wrong usage", async () => {
+    const data = folder();
+    await json(data, "team", "create", "Acme");
+    const cases: [string[], number, RegExp][] = [
+      [["team", "show", "Nobody"], 1, /no team .*"Nobody".*reckon team list/],
+      [["team", "create", "Acme"], 1, /already/],
+      [["device", "revoke", "dev_x"], 1, /no device/],
+      [["team", "create"], 2, /missing required argument/],
+      [["team", "set", "Acme", "--tier", "gold"], 2, /starter, team, enterprise/],
+      [["code", "create"], 2, /--team/],
+      [["code", "create", "--team", "Acme", "--expires", "soon"], 2, /15m/],
+      [["nonsense"], 2, /unknown command/],
+      [["team", "list", "--nonsense"], 2, /unknown option/],
+    ];
+    for (const [args, code, says] of cases) {
+      const done = await reckon([...args, "--data", data]);
+      expect([args, done.code, done.stdout]).toEqual([args, code, ""]);
+      expect(done.stderr).toMatch(says);
+      expect(done.stderr).not.toMatch(/\n\s+at /);
+    }
+  });
+
+  it("do not make a database by looking for one", async () => {
+    const data = join(folder(), "none");
+    const done = await reckon(["team", "list", "--data", data]);
+    expect([done.code, existsSync(data)]).toEqual([1, false]);
+    expect(done.stderr).toContain("there is no Reckon database");
+  });
+
+  it("print plain tab-separated lines into a pipe", async () => {
+    const data = folder();
+    const team = await json(data, "team", "create", "Acme");
+    const done = await reckon(["team", "list", "--data", data]);
+    expect(done.stdout).toBe(`${team.teamId}\tAcme\tteam\t5\tactive\n`);
+  });
+});
+
+describe("licences", () => {
+  it("verify with the public key alone: by us without a data directory, and by openssl", async () => {
+    const home = folder();
+    const data = join(home, "data");
+    await json(data, "team", "create", "Acme", "--seats", "3");
+    const file = join(home, "acme.lic");
+    const pem = join(home, "pub.pem");
+    await json(data, "license", "mint", "--team", "Acme", "--days", "10", "--out", file);
+    await json(data, "key", "export", "--out", pem);
+    rmSync(data, { recursive: true });
+
+    const verified = await reckon(["license", "verify", file, "--pubkey", pem, "--json"]);
+    expect(verified.code).toBe(0);
+    expect(JSON.parse(verified.stdout)).toMatchObject({
+      valid: true,
+      claims: { seats: 3, tier: "team", status: "active" },
+      reason: null,
+    });
+
+    const late = await reckon(["license", "verify", file, "--pubkey", pem, "--at", "2050-01-01", "--json"]);
+    expect([late.code, JSON.parse(late.stdout)]).toMatchObject([
+      1,
+      { valid: false, reason: expect.stringContaining("expired") },
+    ]);
+
+    const [head, body, signature = ""] = readFileSync(file, "utf8").trim().split(".");
+    writeFileSync(join(home, "signed"), `${head}.${body}`);
+    writeFileSync(join(home, "signature"), Buffer.from(signature, "base64url"));
+    const openssl = (input: string) =>
+      spawnSync("openssl", ["dgst", "-sha256", "-verify", pem, "-signature", join(home, "signature"), input], {
+        encoding: "utf8",
+      }).stdout;
+    expect(openssl(join(home, "signed"))).toContain("Verified OK");
+    writeFileSync(join(home, "forged"), `${head}.${body}x`);
+    expect(openssl(join(home, "forged"))).not.toContain("Verified OK");
+  });
+
+  it("are refused with a reason when another key signed them, when they are no licence, and by stdin too", async () => {
+    const home = folder();
+    const one = join(home, "one");
+    const two = join(home, "two");
+    for (const data of [one, two]) await json(data, "team", "create", "Acme");
+    await json(one, "license", "mint", "--team", "Acme", "--out", join(home, "one.lic"));
+    await json(two, "key", "export", "--out", join(home, "two.pem"));
+    const wrong = await reckon([
+      "license",
+      "verify",
+      join(home, "one.lic"),
+      "--pubkey",
+      join(home, "two.pem"),
+      "--json",
+    ]);
+    expect([wrong.code, JSON.parse(wrong.stdout)]).toMatchObject([
+      1,
+      { valid: false, reason: expect.stringContaining("signature") },
+    ]);
+    const main = join(import.meta.dirname, "../../src/main.ts");
+    const rubbish = spawnSync(
+      process.execPath,
+      [main, "license", "verify", "-", "--pubkey", join(home, "two.pem"), "--json"],
+      { input: "not a licence", encoding: "utf8" },
+    );
+    expect([rubbish.status, JSON.parse(rubbish.stdout).valid]).toEqual([1, false]);
+    const noKey = await reckon(["license", "verify", join(home, "one.lic"), "--pubkey", join(home, "one.lic")]);
+    expect([noKey.code, noKey.stderr]).toEqual([1, expect.stringContaining("not a public key")]);
+  });
+
+  it("are not minted for a team that gets none", async () => {
+    const data = folder();
+    await json(data, "team", "create", "Acme");
+    await json(data, "team", "set", "Acme", "--suspended", "true");
+    const done = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
+    expect([done.code, done.stdout, done.stderr]).toEqual([1, "", expect.stringContaining("suspended")]);
+  });
+
+  it("keep verifying after the signing key was rotated", async () => {
+    const home = folder();
+    const data = join(home, "data");
+    await json(data, "team", "create", "Acme");
+    await json(data, "license", "mint", "--team", "Acme", "--out", join(home, "old.lic"));
+    await json(data, "key", "export", "--active", "--out", join(home, "old.pem"));
+    await json(data, "key", "rotate");
+    const keys = await json(data, "key", "show");
+    expect(keys.map((key: { status: string }) => key.status)).toEqual(["active", "retired"]);
+    expect(existsSync(join(data, "retired-keys", `${keys[1].kid}.pem`))).toBe(true);
+    expect((await reckon(["license", "verify", join(home, "old.lic"), "--pubkey", join(home, "old.pem")])).code).toBe(
+      0,
+    );
+    const server = await serve(data);
+    onTestFinished(async () => void (await server.end()));
+    const { keys: published } = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as {
+      keys: { kid: string }[];
+    };
+    expect(published.map((key) => key.kid).sort()).toEqual(keys.map((key: { kid: string }) => key.kid).sort());
+  });
+});
+
+describe("policies", () => {
+  it("are set from a file and shown", async () => {
+    const home = folder();
+    const data = join(home, "data");
+    await json(data, "team", "create", "Acme");
+    expect((await json(data, "policy", "show", "--team", "Acme")).captureMode).toBe("redacted");
+    writeFileSync(join(home, "policy.json"), '{"captureMode":"full","actions":{"requireApprovals":true}}');
+    await json(data, "policy", "set", "--team", "Acme", "--file", join(home, "policy.json"));
+    expect(await json(data, "policy", "show", "--team", "Acme")).toMatchObject({
+      captureMode: "full",
+      actions: { requireApprovals: true },
+    });
+    writeFileSync(join(home, "policy.json"), '{"captureMode":"everything"}');
+    const bad = await reckon(["policy", "set", "--team", "Acme", "--file", join(home, "policy.json"), "--data", data]);
+    expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining("captureMode")]);
+  });
+});
+
+describe("safekeeping", () => {
+  /** A directory with a team, a device and one delivery of each kind that is verified. */
+  async function used(data: string) {
+    await json(data, "team", "create", "Acme");
+    const { code } = await json(data, "code", "create", "--team", "Acme");
+    const server = await serve(data);
+    const post = async (path: string, body: object, token?: string) => {
+      const headers = { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) };
+      const reply = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+      expect(reply.status).toBe(200);
+      return (await reply.json()) as { deviceToken: string };
+    };
+    const { deviceToken } = await post("/api/connect/exchange", { code, consent: { version: "1" } });
+    await post(
+      "/api/telemetry/ingest",
+      {
+        entries: [
+          { seq: 1, payload: { a: 1 } },
+          { seq: 2, payload: { b: 2 } },
+        ],
+      },
+      deviceToken,
+    );
+    await post("/api/brain/ingest", { version: 1, files: [{ path: "a.md", content: "# A" }] }, deviceToken);
+    await post("/api/agent-traces/ingest", { sessions: [{ outcome: "ok", spans: [{}] }] }, deviceToken);
+    return { server, deviceToken, post };
+  }
+
+  it("backs up beside a running server and restores database and key together, keeping aside what was there", async () => {
+    const home = folder();
+    const data = join(home, "data");
+    const { server, deviceToken, post } = await used(data);
+    const pubkey = await (await fetch(`${server.url}/api/license/pubkey`)).text();
+    const file = join(home, "backup.db");
+    expect(await json(data, "backup", file)).toMatchObject({ file, keys: 1, schema: 1 });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await reckon(["backup", file, "--data", data])).stderr).toContain("exists already");
+    await post("/api/telemetry/ingest", { entries: [{ seq: 3, payload: {} }] }, deviceToken);
+
+    const running = await reckon(["restore", file, "--data", data]);
+    expect([running.code, running.stderr]).toEqual([75, expect.stringContaining("in use")]);
+    expect((await server.end()).code).toBe(0);
+    expect(await json(data, "restore", file, "--verify")).toMatchObject({ teams: 1, deliveries: 3, keys: 1 });
+    const restored = await json(data, "restore", file);
+    expect(existsSync(join(restored.keptAside, "reckon.db"))).toBe(true);
+    expect(statSync(join(data, "signing-key.pem")).mode & 0o777).toBe(0o600);
+
+    const again = await serve(data);
+    onTestFinished(async () => void (await again.end()));
+    expect(await (await fetch(`${again.url}/api/license/pubkey`)).text()).toBe(pubkey);
+    const reply = await fetch(`${again.url}/api/telemetry/ingest`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${deviceToken}` },
+      body: JSON.stringify({ entries: [{ seq: 3, payload: {} }] }),
+    });
+    expect(await reply.json()).toMatchObject({ accepted: 1, maxSeq: 3 });
+    expect(await json(data, "ledger", "verify")).toMatchObject({ deliveries: 4, faults: [] });
+  });
+
+  it("refuses to restore what is no backup, before it touches anything", async () => {
+    const home = folder();
+    const data = join(home, "data");
+    await json(data, "team", "create", "Acme");
+    writeFileSync(join(home, "text"), "not a database".repeat(1000));
+    const truncated = join(home, "truncated.db");
+    await json(data, "backup", join(home, "good.db"));
+    writeFileSync(truncated, readFileSync(join(home, "good.db")).subarray(0, 20_000));
+    for (const file of [join(home, "none"), join(home, "text"), truncated, join(data, "reckon.db")])
+      for (const more of [[], ["--verify"]])
+        expect([file, (await reckon(["restore", file, ...more, "--data", data])).code]).toEqual([file, 1]);
+    expect(await json(data, "team", "list")).toHaveLength(1);
+  });
+
+  it("proves the ledger, and names each delivery that was altered or taken away", async () => {
+    const data = join(folder(), "data");
+    const { server } = await used(data);
+    await server.end();
+    const sound = await json(data, "ledger", "verify");
+    expect(sound).toMatchObject({
+      deliveries: 3,
+      faults: [],
+      head: { id: 3, chainSha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    const anchor = `${sound.head.id}:${sound.head.chainSha256}`;
+    expect((await reckon(["ledger", "verify", "--anchor", anchor, "--data", data])).code).toBe(0);
+    expect((await json(data, "doctor")).every((one: { status: string }) => one.status === "ok")).toBe(true);
+
+    const faults = async (sql: string, undo: string) => {
+      const db = new Sqlite(join(data, "reckon.db"));
+      db.pragma("foreign_keys = OFF");
+      db.exec(sql);
+      db.close();
+      const done = await reckon(["ledger", "verify", "--data", data, "--json"]);
+      const again = new Sqlite(join(data, "reckon.db"));
+      again.exec(undo);
+      again.close();
+      expect(done.code).toBe(1);
+      return JSON.parse(done.stdout).faults.map((one: { deliveryId: number; problem: string }) => [
+        one.deliveryId,
+        one.problem,
+      ]);
+    };
+    expect(
+      await faults(
+        `UPDATE telemetry_entries SET payload = '{"a":9}' WHERE seq = 1`,
+        `UPDATE telemetry_entries SET payload = '{"a":1}' WHERE seq = 1`,
+      ),
+    ).toEqual([[1, "content"]]);
+    expect(await faults("UPDATE brain_blobs SET content = '# B'", "UPDATE brain_blobs SET content = '# A'")).toEqual([
+      [2, "content"],
+    ]);
+    expect(
+      await faults("UPDATE deliveries SET items = 7 WHERE id = 2", "UPDATE deliveries SET items = 1 WHERE id = 2"),
+    ).toEqual([[2, "chain"]]);
+    const db = new Sqlite(join(data, "reckon.db"));
+    db.pragma("foreign_keys = OFF");
+    db.exec("DELETE FROM telemetry_entries WHERE seq = 2; DELETE FROM deliveries WHERE id = 3");
+    db.close();
+    const cut = await reckon(["ledger", "verify", "--anchor", anchor, "--data", data]);
+    expect([cut.code, cut.stdout]).toEqual([1, expect.stringContaining("anchor")]);
+    const doctor = await reckon(["doctor", "--data", data]);
+    expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining("ledger\tfailed")]);
+  });
+});
+
+describe("the program", () => {
+  it("tells its version and its commands, every one with help", async () => {
+    const version = await reckon(["--version"]);
+    expect(version.stdout.trim()).toBe(
+      JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")).version,
+    );
+    const help = await reckon(["--help"]);
+    expect(help.code).toBe(0);
+    for (const name of [
+      "serve",
+      "dev",
+      "team",
+      "code",
+      "device",
+      "policy",
+      "license",
+      "key",
+      "backup",
+      "restore",
+      "doctor",
+      "ledger",
+      "openapi",
+    ])
+      expect(help.stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+    expect(help.stdout).not.toContain("__");
+    const serveHelp = await reckon(["serve", "--help"]);
+    expect(serveHelp.stdout).toContain("RECKON_LIMIT_TELEMETRY");
+    expect(serveHelp.stdout).toContain("600/60");
+  });
+
+  it("prints the OpenAPI document", async () => {
+    const document = JSON.parse((await reckon(["openapi"])).stdout);
+    expect(document.openapi).toBe("3.1.0");
+  });
+
+  it("refuses a configuration it cannot understand, naming the variable", async () => {
+    const done = await reckon(["serve", "--data", folder()], { env: { RECKON_PORT: "eighty" } });
+    expect([done.code, done.stderr]).toEqual([2, expect.stringContaining("RECKON_PORT")]);
+  });
+
+  it("says that a port is taken and how to choose another", async () => {
+    const server = await serve(folder());
+    onTestFinished(async () => void (await server.end()));
+    const done = await reckon(["serve", "--data", folder(), "--port", String(server.port)]);
+    expect([done.code, done.stderr]).toEqual([2, expect.stringContaining("--port")]);
+  });
+
+  it("runs a throw-away instance whose printed commands work as pasted", async () => {
+    const main = join(import.meta.dirname, "../../src/main.ts");
+    const child = spawn(process.execPath, [main, "dev", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+    const printed = await new Promise<string>((resolve) => {
+      let text = "";
+      child.stdout.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+        if (text.includes("brain/search")) resolve(text);
+      });
+    });
+    const commands = printed.split("\n\n").filter((part) => part.trimStart().startsWith("curl"));
+    expect(commands.length).toBeGreaterThanOrEqual(4);
+    const replies = commands.map((command) =>
+      JSON.parse(execFileSync("bash", ["-c", command.replace("curl", "curl -sf")], { encoding: "utf8" })),
+    );
+    expect(replies.at(-1).hits[0].heading).toContain("Login loop");
+    const data = globSync(join(tmpdir(), "reckon-dev-*"));
+    child.kill("SIGTERM");
+    expect(await new Promise((resolve) => child.on("exit", resolve))).toBe(0);
+    expect(data.filter((path) => existsSync(path)).length).toBeLessThan(data.length);
+  });
+
+  it("refuses to play in a real server's directory", async () => {
+    const data = folder();
+    await json(data, "team", "create", "Acme");
+    const done = await reckon(["dev", "--data", data, "--port", "0"]);
+    expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("real server")]);
+  });
+});

@@ -1,0 +1,244 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Finding, findSecrets, lineAt, mightHoldSecret, redactText } from "../../../src/redact/redact.ts";
+import { hex, word } from "../../../src/redact/rule.ts";
+import { RULES } from "../../../src/redact/rules.ts";
+
+const GITHUB = `ghp_${word(36)}`;
+const BEGIN = `-----BEGIN ${"RSA PRIVATE"} KEY-----`;
+const END = `-----END ${"RSA PRIVATE"} KEY-----`;
+const BODY = `${word(64)}\n${word(60)}\n${word(20)}`;
+
+const named = (text: string): [string, string][] => findSecrets(text).map((f) => [f.rule, text.slice(f.start, f.end)]);
+
+describe("private keys", () => {
+  test("are found whole, header and end line included", () => {
+    const text = `before\n${BEGIN}\n${BODY}\n${END}\nafter`;
+    expect(named(text)).toEqual([["private-key", `${BEGIN}\n${BODY}\n${END}`]]);
+  });
+
+  test("are found with their line ends escaped, as in a service account's JSON", () => {
+    const text = `{"private_key": "${BEGIN}\\n${BODY.replaceAll("\n", "\\n")}\\n${END}\\n"}`;
+    expect(redactText(text).text).toBe('{"private_key": "[REDACTED:private-key]\\n"}');
+  });
+
+  test("with no end line are covered to their last material and no further", () => {
+    const text = `${BEGIN}\n${BODY}\n\nSome words that follow.`;
+    expect(named(text)).toEqual([["private-key", `${BEGIN}\n${BODY}`]]);
+  });
+
+  test("that go on past the cap are covered to the cap", () => {
+    const [found] = findSecrets(`${BEGIN}\n${"AbC9".repeat(20_000)}`);
+    expect(found).toMatchObject({ rule: "private-key", strength: "certain", start: 0, end: 16_384 });
+  });
+
+  test("of every armour are certain", () => {
+    for (const kind of ["", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED "]) {
+      const text = `-----BEGIN ${kind}${"PRIVATE"} KEY-----\n${BODY}\n-----END ${kind}${"PRIVATE"} KEY-----`;
+      expect(findSecrets(text)).toEqual([{ rule: "private-key", strength: "certain", start: 0, end: text.length }]);
+    }
+    const pgp = `-----BEGIN PGP ${"PRIVATE"} KEY BLOCK-----\n\n${BODY}\n-----END PGP ${"PRIVATE"} KEY BLOCK-----`;
+    expect(findSecrets(pgp)).toMatchObject([{ rule: "private-key", end: pgp.length }]);
+  });
+
+  test("named by their header alone are only likely, so that a text about keys is not refused", () => {
+    const text = `Look for \`${BEGIN}\` in the file.`;
+    expect(findSecrets(text)).toMatchObject([{ rule: "private-key-header", strength: "likely" }]);
+  });
+
+  test("are not public keys or certificates", () => {
+    for (const kind of ["PUBLIC KEY", "CERTIFICATE", "PGP PUBLIC KEY BLOCK"])
+      expect(findSecrets(`-----BEGIN ${kind}-----\n${BODY}\n-----END ${kind}-----`)).toEqual([]);
+  });
+});
+
+describe("certain findings", () => {
+  test("leave out placeholders", () => {
+    for (const text of [
+      `ghp_${"x".repeat(36)}`,
+      `sk_live_${"your_key_goes_right_here"}`,
+      `sk_live_${"put_in_own_key_which_is_long"}`,
+    ])
+      expect(findSecrets(text)).toEqual([]);
+  });
+
+  test("do not take a token for a placeholder because its letters are plain", () => {
+    for (const text of [
+      `AKIA${"ABCDEFGHIJKLMNOP"}`,
+      `ghp_${"abcdefghijklmnopqrstuvwxyzabcdefghij"}`,
+      `ghp_${"a".repeat(36)}`,
+    ])
+      expect(findSecrets(text).map(({ strength }) => strength)).toEqual(["certain"]);
+  });
+
+  test("are only likely where a provider documents them as samples", () => {
+    expect(findSecrets(`AKIA${"IOSFODNN7"}EXAMPLE`).map(({ strength }) => strength)).toEqual(["likely"]);
+  });
+
+  test("stand where the provider's mark is glued to a word", () => {
+    expect(named(`tokenis${GITHUB}`)).toEqual([["github-token", GITHUB]]);
+  });
+
+  test("win over likely ones and take the place of both", () => {
+    expect(named(`password = "${GITHUB}"`)).toEqual([["github-token", GITHUB]]);
+    expect(named(`https://me:${GITHUB}@host.example`)).toEqual([["github-token", GITHUB]]);
+  });
+
+  test("are seen at any offset around the prefilter's chunk end", () => {
+    for (let offset = 65_536 - 50; offset <= 65_536 + 5; offset++) {
+      const text = `${" ".repeat(offset)}${GITHUB} `;
+      expect(findSecrets(text)).toEqual([
+        { rule: "github-token", strength: "certain", start: offset, end: offset + GITHUB.length },
+      ]);
+    }
+  });
+});
+
+describe("likely findings", () => {
+  test.each([
+    ["DB_PASSWORD=hunter2hunter2", "hunter2hunter2"],
+    ["password: hunter2-Zebra!", "hunter2-Zebra!"],
+    ['  "client_secret": "9f8a7b6c5d4e"', "9f8a7b6c5d4e"],
+    ["const apiKey = 'k9Lm2Pq8Rt5V'", "k9Lm2Pq8Rt5V"],
+    ["login --password s3cretPa55 --user me", "s3cretPa55"],
+    ["login --token=abc123def456x", "abc123def456x"],
+    ["Authorization: Bearer abc123DEF456ghi7", "abc123DEF456ghi7"],
+    ["-H 'X-Api-Key: 0a1b2c3d4e5f6a7b'", "0a1b2c3d4e5f6a7b"],
+    ["<password>hunter2Zebra</password>", "hunter2Zebra"],
+    ["Server=db;User Id=sa;Password=Zebra!2024x;", "Zebra!2024x"],
+    ["postgres://app:Zebra2024@db.internal:5432/x", "Zebra2024"],
+    ["curl -u admin:Zebra2024x https://host", "Zebra2024x"],
+    ["secret := `a1b2c3d4e5f6`", "a1b2c3d4e5f6"],
+    ["'password' => 'Zebra!2024'", "Zebra!2024"],
+    ['{\\"password\\":\\"Zebra2024x\\"}', "Zebra2024x"],
+  ])("are made of %s", (text, secret) => {
+    expect(findSecrets(text).map((f) => [f.strength, text.slice(f.start, f.end)])).toEqual([["likely", secret]]);
+    expect(mightHoldSecret(text)).toBe(true);
+  });
+
+  test.each([
+    'password = os.environ["DB_PASSWORD_1"]',
+    `password: $${"{DB_PASSWORD1}"}`,
+    "password = <your-password-1>",
+    "token: xxxxxxxxxxxx1",
+    "secret = changeme1",
+    "apiKey: process.env.API_KEY_1",
+    "password: string",
+    "password: z.string().min(12)",
+    "token = getToken1()",
+    'password = ""',
+    "password: null",
+    "token: true",
+    "pwd=ab1",
+    "the password: it is optional",
+    "max_tokens: 4096000000",
+    "input_token: 12345678a",
+    'public_key = "abc123def456"',
+    "next_page_token: abc123def456",
+    "secretName: my-tls-secret-2",
+    "password_hash_rounds = 12abc34def",
+    "postgres://postgres:postgres@localhost/db",
+    `https://user:$${"{PASS}"}@host`,
+    "https://host.example:8080/@scope/package@1.0.0",
+    "Bearer authentication is required",
+    'integrity="sha512-abc123def456+/abc=="',
+    "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+    "id: 123e4567-e89b-42d3-a456-426614174000",
+  ])("are not made of %s", (text) => {
+    expect(findSecrets(text)).toEqual([]);
+  });
+
+  test("never rest on randomness alone", () => {
+    for (const length of [16, 20, 32, 40, 64, 128]) {
+      expect(findSecrets(`value ${word(length)} and ${hex(length)}`)).toEqual([]);
+    }
+  });
+});
+
+/** Pieces of which hostile and ordinary texts are put together. */
+const PIECES: readonly string[] = [
+  ...RULES.flatMap((r) => r.examples()),
+  ...RULES.flatMap((r) => r.examples().map((e) => e.slice(0, 8))),
+  BEGIN,
+  END,
+  BODY,
+  "password",
+  "=",
+  ": ",
+  "token",
+  '"',
+  "'",
+  "\\",
+  "\\n",
+  "\n",
+  " ",
+  "[",
+  "]",
+  "[REDACTED:x]",
+  "://",
+  "user",
+  "@",
+  "hunter2x",
+  "Authorization",
+  "Bearer ",
+  "curl ",
+  " -u ",
+  "a",
+  "Z9",
+  "-",
+  "_",
+  ".",
+  "/",
+  "{",
+  "}",
+  ",",
+  "\u00e9",
+  "\u{1f600}",
+  "\u0141",
+];
+const mixed = fc.array(fc.constantFrom(...PIECES), { maxLength: 14 }).map((pieces) => pieces.join(""));
+
+function isTidy(text: string, findings: readonly Finding[]): boolean {
+  let last = 0;
+  for (const f of findings) {
+    if (f.start < last || f.end <= f.start || f.end > text.length) return false;
+    last = f.end;
+  }
+  return true;
+}
+
+describe("any text", () => {
+  test("gives sorted findings that do not overlap", () => {
+    fc.assert(
+      fc.property(mixed, (text) => isTidy(text, findSecrets(text))),
+      { numRuns: 1500 },
+    );
+  });
+
+  test("redacted twice is as redacted once", () => {
+    fc.assert(
+      fc.property(mixed, (text) => {
+        const once = redactText(text).text;
+        expect(redactText(once)).toEqual({ text: once, findings: [] });
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test("of which the quick no says no holds nothing", () => {
+    fc.assert(
+      fc.property(mixed, (text) => {
+        if (!mightHoldSecret(text)) expect(findSecrets(text)).toEqual([]);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+describe("lines", () => {
+  test("are counted from one, by LF, CR LF and CR", () => {
+    const text = "a\nb\r\nc\rd";
+    expect([0, 1, 2, 5, 7].map((offset) => lineAt(text, offset))).toEqual([1, 1, 2, 3, 4]);
+    expect(lineAt(text, 99)).toBe(4);
+  });
+});
