@@ -1,15 +1,18 @@
 import MarkdownIt from "markdown-it";
 
-/** Blocks only: headings and fences are told apart as CommonMark does, inline text is left alone. */
-// HTML is told apart, not let through: nothing is rendered here.
+/**
+ * Blocks only: headings and fences are told apart as CommonMark does, inline text is left alone. HTML is told apart, not let
+ * through: nothing is rendered here. Lists are not, as they cost most of the time and what matters here, that a heading in a
+ * list item is none, shows without them.
+ */
 const blocks = new MarkdownIt("zero", { html: true }).enable([
   "heading",
   "lheading",
   "fence",
   "code",
   "blockquote",
-  "list",
   "html_block",
+  "hr",
 ]);
 blocks.core.ruler.enableOnly(["normalize", "block"]);
 
@@ -24,27 +27,43 @@ export interface Section {
   readonly text: string;
 }
 
+/** A file with more lines that look like headings is no prose: it is taken as one section, which bounds the work. */
+const MOST_HEADINGS = 5_000;
+const HEADING_LIKE = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|=+[ \t]*$|-+[ \t]*$)/gm;
+
+/** A list item or the opening of front matter is no text of an underlined heading; without lists it would be taken for one. */
+const NOT_UNDERLINED = /^(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)|^---/;
+
+/** Lines of YAML front matter at the start of a file, its fences included; 0 when there is none. */
+function frontMatterLines(lines: readonly string[]): number {
+  if (lines[0]?.trimEnd() !== "---") return 0;
+  const end = lines.findIndex((line, i) => i > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
+  return end + 1;
+}
+
 /**
- * Cuts markdown into sections, one a heading of any level; headings inside fences, lists and quotes do not count.
- * A section with neither heading nor text is left out.
+ * Cuts markdown into sections, one a heading of any level; headings inside fences, lists, quotes and front matter do not
+ * count. A section with neither heading nor text is left out.
  */
 export function sections(markdown: string): Section[] {
   const lines = markdown.split(/\r\n|[\r\n]/);
-  const heads: { heading: string; level: number; line: number }[] = [];
-  const tokens = blocks.parse(markdown, {});
-  tokens.forEach((token, i) => {
-    if (token.type !== "heading_open" || token.level !== 0 || !token.map) return;
-    heads.push({
-      heading: tokens[i + 1]?.content.trim() ?? "",
-      level: Number(token.tag.slice(1)),
-      line: token.map[0] + 1,
-    });
-  });
-  if (heads[0]?.line !== 1) heads.unshift({ heading: "", level: 0, line: 1 });
+  const skipped = frontMatterLines(lines);
+  const heads = [{ heading: "", level: 0, line: 1 }, ...headings(lines.slice(skipped).join("\n"), skipped)];
   return heads
     .map((head, i) => ({
       ...head,
       text: lines.slice(head.line - 1, (heads[i + 1]?.line ?? lines.length + 1) - 1).join("\n"),
     }))
     .filter((section) => section.heading !== "" || section.text.trim() !== "");
+}
+
+function headings(markdown: string, linesBefore: number): { heading: string; level: number; line: number }[] {
+  if ((markdown.match(HEADING_LIKE)?.length ?? 0) > MOST_HEADINGS) return [];
+  const tokens = blocks.parse(markdown, {});
+  return tokens.flatMap((token, i) => {
+    if (token.type !== "heading_open" || token.level !== 0 || !token.map) return [];
+    const heading = tokens[i + 1]?.content.trim() ?? "";
+    if (!token.markup.startsWith("#") && NOT_UNDERLINED.test(heading)) return [];
+    return [{ heading, level: Number(token.tag.slice(1)), line: linesBefore + token.map[0] + 1 }];
+  });
 }

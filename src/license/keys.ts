@@ -98,7 +98,8 @@ export async function rotateKey(core: Core): Promise<KeyRow> {
     rows(core.store).retire.run(now);
     rows(core.store).insert.run(key.kid, ALG, key.publicPem, now);
   });
-  renameSync(nextKeyFile(directory), keyFile(directory));
+  // A running server that saw the new row first has put the file in place already.
+  if (existsSync(nextKeyFile(directory))) renameSync(nextKeyFile(directory), keyFile(directory));
   loaded(core).key = key;
   return rows(core.store).active.get() as KeyRow;
 }

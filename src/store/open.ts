@@ -102,7 +102,6 @@ export function quickCheck(db: Database): string | undefined {
 
 function wrap(db: Database, directory: string): Store {
   const queue = new CommitQueue(db);
-  const dataVersion = db.prepare("PRAGMA data_version").pluck();
   let dirtySince = 0;
   return {
     db,
@@ -112,7 +111,6 @@ function wrap(db: Database, directory: string): Store {
     get failing() {
       return queue.lastFailure !== undefined;
     },
-    outsideVersion: () => dataVersion.get() as number,
     checkpoint() {
       if (dirtySince === queue.stats.changes) return;
       dirtySince = queue.stats.changes;

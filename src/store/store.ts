@@ -14,8 +14,6 @@ export interface Store {
   readonly stats: CommitStats;
   /** The last transaction could not be stored. */
   readonly failing: boolean;
-  /** Changes when another process commits (SQLite's data_version). */
-  outsideVersion(): number;
   /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
   checkpoint(): void;
   walBytes(): number;

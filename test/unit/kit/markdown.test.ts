@@ -59,6 +59,32 @@ it("loses no text, whatever the text", () => {
   );
 });
 
+it("takes neither front matter nor the end of a list for a heading", () => {
+  const markdown = [
+    "---",
+    "title: x",
+    "tags: [a]",
+    "---",
+    "",
+    "intro",
+    "",
+    "- item",
+    "---",
+    "",
+    "# Real",
+    "1. one",
+    "---",
+  ].join("\n");
+  expect(sections(markdown).map(({ heading, line }) => [heading, line])).toEqual([
+    ["", 1],
+    ["Real", 11],
+  ]);
+});
+
+it("takes a file of nothing but headings as one section", () => {
+  expect(sections("# \n".repeat(6_000))).toHaveLength(1);
+});
+
 it("has no sections for nothing", () => {
   expect(sections("")).toEqual([]);
   expect(sections(" \n\n")).toEqual([]);
