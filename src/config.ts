@@ -171,6 +171,7 @@ export const SETTINGS = {
   maxBrainSnapshotBytes: size("RECKON_MAX_BRAIN_SNAPSHOT_BYTES", 8 * MIB, "bytes of a brain snapshot"),
   maxTraceSessions: size("RECKON_MAX_TRACE_SESSIONS", 200, "sessions in a trace batch"),
   maxTraceSpans: size("RECKON_MAX_TRACE_SPANS", 20_000, "spans in a trace batch"),
+  maxTraceLabels: size("RECKON_MAX_TRACE_LABELS", 20_000, "labels in a trace batch"),
   maxTraceBytes: size("RECKON_MAX_TRACE_BYTES", 8 * MIB, "bytes of a trace batch"),
   maxConnections: size("RECKON_MAX_CONNECTIONS", 4_096, "sockets held open at once"),
   maxWalBytes: size("RECKON_MAX_WAL_BYTES", 256 * MIB, "bytes of write-ahead log above which a warning is logged"),

@@ -8,4 +8,5 @@ process.umask(0o077);
 // A closed stdout must not end a server.
 process.stdout.on("error", () => {});
 
-process.exitCode = await run(process.argv.slice(2), process.env);
+// Not left to happen by itself: a log that nobody reads would keep the process waiting for ever.
+process.exit(await run(process.argv.slice(2), process.env));

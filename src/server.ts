@@ -1,11 +1,8 @@
-import { mkdirSync } from "node:fs";
-import type { Server as NodeServer } from "node:http";
-import { serve } from "h3";
 import { findDevice } from "./accounts/accounts.ts";
 import type { Config } from "./config.ts";
 import { CONTRACT } from "./contract.ts";
 import type { Core } from "./core.ts";
-import { answerClientError } from "./http/client-error.ts";
+import { type Listener, listen } from "./http/listen.ts";
 import { describeEndpoints } from "./http/openapi-endpoint.ts";
 import { createApp, type Observation } from "./http/serve.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
@@ -14,7 +11,7 @@ import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
 import { ensureSigningKey, hasSigningKey } from "./license/license.ts";
 import { openMetrics } from "./metrics.ts";
-import { type DirectoryLock, lockDirectory, openStore } from "./store/store.ts";
+import { claimDirectory, type DirectoryLock, openStore } from "./store/store.ts";
 import { startChecks } from "./upkeep.ts";
 
 export interface Parts {
@@ -39,16 +36,13 @@ export interface Instance {
   close(): Promise<void>;
 }
 
-/** How long requests in flight may take once the server is told to stop. */
-const DRAIN_MS = 8_000;
-
 /**
  * Composes a running instance on a data directory.
  * @throws DataDirectoryInUse when another server has it; DataDirectoryError when it cannot be used
  */
 export async function createInstance(parts: Parts): Promise<Instance> {
   const { clock, random, log } = parts;
-  const lock = claim(parts.config.data);
+  const lock = claimDirectory(parts.config.data);
   let core: Core & { config: Config };
   try {
     const store = openStore(parts.config.data, { locked: true, check: true, now: clock.now });
@@ -79,48 +73,26 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     lock.release();
     throw error;
   }
-  let server: NodeServer | undefined;
+  let listener: Listener | undefined;
   return {
     core,
     fetch: (request) => app.fetch(request),
     async listen() {
-      const listening = serve(app, {
-        hostname: core.config.host,
-        port: core.config.port,
-        silent: true,
-        gracefulShutdown: false,
-        node: {
-          headersTimeout: 5_000,
-          requestTimeout: 30_000,
-          keepAliveTimeout: 65_000,
-          connectionsCheckingInterval: 1_000,
-          maxHeaderSize: 16_384,
-        },
-      });
-      server = listening.node?.server as NodeServer;
-      server.maxConnections = core.config.maxConnections;
-      server.on("clientError", answerClientError);
-      await listening.ready();
-      const { port } = server.address() as { port: number };
-      core.config = Object.freeze({ ...core.config, port });
+      const { host, port, maxConnections } = core.config;
+      listener = await listen(app, { host, port, maxConnections, log });
+      core.config = Object.freeze({ ...core.config, port: listener.port });
       await metrics.listen();
-      const url = baseUrlOf(core.config);
-      lock.announce(`http://${core.config.host}:${port}`);
-      return url;
+      lock.announce(`http://${host}:${listener.port}`);
+      return baseUrlOf(core.config);
     },
     async close() {
-      if (server) await drain(server);
+      await listener?.close();
       await metrics.close();
       stopChecks();
       stopClock();
       finish(core, lock);
     },
   };
-}
-
-function claim(directory: string): DirectoryLock {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  return lockDirectory(directory);
 }
 
 /**
@@ -135,17 +107,6 @@ async function prepareKey(core: Core): Promise<void> {
       // A server that was stopped before its first key was made has nothing to report: the next start makes one.
       if (core.store.db.open) core.log.error("signing_key_failed", { cause: String(error) });
     });
-}
-
-async function drain(server: NodeServer): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // close() waits for idle keep-alive sockets, which may stay for minutes: they are closed as they fall idle.
-  const idle = setInterval(() => server.closeIdleConnections(), 50);
-  const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  server.closeIdleConnections();
-  await closed;
-  clearInterval(idle);
-  clearTimeout(late);
 }
 
 function finish(core: Core, lock: DirectoryLock): void {

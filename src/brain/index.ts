@@ -12,6 +12,9 @@ const MOST_TEXT = 64 * 1024 * 1024;
 /** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
 const PART_CHARS = 4_000;
 
+/** With fewer sections than this holding all the words, those holding some are shown after them. */
+const FEW = 5;
+
 /** One indexed section. */
 export interface Document {
   readonly id: number;
@@ -28,11 +31,17 @@ interface IndexedFile {
   readonly documents: readonly number[];
 }
 
+/** The words of a text: what stands between spaces, punctuation and symbols (code marks like ` and = among them). */
+export function words(text: string): string[] {
+  return text.split(/[\s\p{P}\p{S}]+/u).filter(Boolean);
+}
+
 /** The searchable sections of a team's current files. */
 class TeamIndex {
   readonly documents = new Map<number, Document>();
   readonly #mini = new MiniSearch<Document>({
     fields: ["text", "heading", "path"],
+    tokenize: words,
     // Small steps with pauses: a vacuum in one go would keep other requests waiting.
     autoVacuum: { minDirtCount: 200, minDirtFactor: 0.1, batchSize: 100, batchWait: 10 },
   });
@@ -96,7 +105,7 @@ class TeamIndex {
     }
   }
 
-  /** All words first; when nothing has all of them, any. */
+  /** Sections with all the words, then, when those are few, those with any of them. */
   search(query: string, keep: (document: Document) => boolean): SearchResult[] {
     const options = {
       boost: { heading: 3, path: 2 },
@@ -108,7 +117,12 @@ class TeamIndex {
       },
     } as const;
     const all = this.#mini.search(query, { ...options, combineWith: "AND" });
-    return all.length > 0 ? all : this.#mini.search(query, { ...options, combineWith: "OR" });
+    if (all.length >= FEW) return all;
+    const found = new Set(all.map((result) => result.id));
+    return [
+      ...all,
+      ...this.#mini.search(query, { ...options, combineWith: "OR" }).filter((result) => !found.has(result.id)),
+    ];
   }
 }
 

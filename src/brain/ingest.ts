@@ -5,6 +5,7 @@ import { endpoint } from "../http/endpoint.ts";
 import { fault, malformed, refuse, tierGate, tooLarge } from "../http/faults.ts";
 import { Count, Counter, DateTime, NO_REPO, RepoKey } from "../http/fields.ts";
 import { sha256 } from "../kit/hash.ts";
+import { findMember, isWholeNumber, type Member, members } from "../kit/json.ts";
 import { findSecrets, lineAt, mightHoldSecret, RULES_VERSION, redactText } from "../redact/redact.ts";
 import { refreshIndex } from "./index.ts";
 import { collisionKey, judgePath } from "./paths.ts";
@@ -76,8 +77,11 @@ export const ingest = endpoint(
       },
     },
   },
-  async ({ core, principal, body }) => {
+  async ({ core, principal, body, text }) => {
     requireCapability(principal.tier, "brain");
+    const number = findMember(members(text), "version") as Member;
+    if (!isWholeNumber(text.slice(number.start, number.end)))
+      refuse(malformed, { error: 'In the body, "version" must be a whole number.' });
     requireSoundFiles(core, body.files);
     const snapshot = prepare(core, principal.teamId, body);
     const digest = manifestDigest(snapshot.files);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { gunzip as gunzipCallback } from "node:zlib";
 import type { H3Event } from "h3";
 import * as v from "valibot";
-import { nestsDeeperThan } from "../kit/json.ts";
+import { nestsDeeperThan, repeatsMember } from "../kit/json.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
 import { malformed, refuse, tooLarge, unsupportedMediaType } from "./faults.ts";
 
@@ -50,6 +50,7 @@ export async function readJson(
     refuse(malformed, { error: "The body is not valid JSON." });
   }
   if (nestsDeeperThan(text, MAX_DEPTH)) refuse(malformed, { error: `The body nests deeper than ${MAX_DEPTH} levels.` });
+  if (!spec.freeForm && repeatsMember(text)) refuse(malformed, { error: "The body names a member twice." });
   return { text, value };
 }
 

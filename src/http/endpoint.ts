@@ -47,6 +47,8 @@ export interface BodySpec<B extends Schema> {
   readonly gzip?: boolean;
   /** An absent body counts as `{}`. */
   readonly optional?: boolean;
+  /** Parts of the body are the client's own and kept as sent; the handler looks for members named twice in the others. */
+  readonly freeForm?: boolean;
 }
 
 export interface EndpointSpec<

@@ -1,14 +1,24 @@
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Flushes a directory, so that a name made or changed in it survives a power cut. */
-function syncDirectory(directory: string): void {
-  const fd = openSync(directory, "r");
+function sync(path: string): void {
+  const fd = openSync(path, "r");
   try {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
   }
+}
+
+/** Flushes a directory, so that a name made or changed in it survives a power cut. */
+export function syncDirectory(directory: string): void {
+  sync(directory);
+}
+
+/** Flushes a file that others wrote, and its name. */
+export function syncFile(path: string): void {
+  sync(path);
+  sync(dirname(path));
 }
 
 /**

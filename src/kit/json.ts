@@ -136,6 +136,21 @@ export function duplicateKey(list: readonly Member[]): string | undefined {
   return undefined;
 }
 
+/** Whether any object in a text names a member twice. */
+export function repeatsMember(text: string, at = 0): boolean {
+  const start = skipSpace(text, at);
+  if (text.charCodeAt(start) === OPEN_BRACKET)
+    return elements(text, start).some((one) => repeatsMember(text, one.start));
+  if (text.charCodeAt(start) !== OPEN_BRACE) return false;
+  const own = members(text, start);
+  return duplicateKey(own) !== undefined || own.some((one) => repeatsMember(text, one.start));
+}
+
+/** Whether a number is spelled as a whole one; rounding makes others whole too. */
+export function isWholeNumber(text: string): boolean {
+  return /^-?\d+(?:\.0+)?$/.test(text);
+}
+
 /** Whether a value is a JSON object (not null, not an array). */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../core.ts";
-import { writeFileAtomically } from "../kit/files.ts";
+import { syncDirectory, syncFile, writeFileAtomically } from "../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../kit/jwt.ts";
 import { perOwner } from "../kit/memo.ts";
 import { DataDirectoryError } from "../kit/unavailable.ts";
@@ -28,6 +28,16 @@ async function readKeyFile(path: string): Promise<SigningKey | undefined> {
   return existsSync(path) ? readSigningKey(readFileSync(path, "utf8")) : undefined;
 }
 
+/** Makes the next key the key; whoever comes second, command or server, finds it done. */
+function putInPlace(directory: string): void {
+  try {
+    renameSync(nextKeyFile(directory), keyFile(directory));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  syncDirectory(directory);
+}
+
 /** Loads the key that the database says is active; finishes a rotation that a crash interrupted. */
 async function loadActive(core: Core, row: KeyRow): Promise<SigningKey> {
   const { directory } = core.store;
@@ -37,7 +47,7 @@ async function loadActive(core: Core, row: KeyRow): Promise<SigningKey> {
     if (key?.kid !== row.kid) {
       const next = await readKeyFile(nextKeyFile(directory));
       if (next?.kid === row.kid) {
-        renameSync(nextKeyFile(directory), keyFile(directory));
+        putInPlace(directory);
         key = next;
       }
     }
@@ -73,6 +83,8 @@ export async function ensureSigningKey(core: Core): Promise<SigningKey> {
     }
   }
   chmodSync(path, 0o600);
+  // An adopted key was written by somebody else, perhaps a moment ago: the database must not know it before the disk does.
+  syncFile(path);
   const key = await readSigningKey(readFileSync(path, "utf8"));
   await core.store.write(() => {
     if (!rows(core.store).active.get()) rows(core.store).insert.run(key.kid, ALG, key.publicPem, core.clock.now());
@@ -99,7 +111,7 @@ export async function rotateKey(core: Core): Promise<KeyRow> {
     rows(core.store).insert.run(key.kid, ALG, key.publicPem, now);
   });
   // A running server that saw the new row first has put the file in place already.
-  if (existsSync(nextKeyFile(directory))) renameSync(nextKeyFile(directory), keyFile(directory));
+  putInPlace(directory);
   loaded(core).key = key;
   return rows(core.store).active.get() as KeyRow;
 }

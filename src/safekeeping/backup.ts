@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { Core } from "../core.ts";
 import { isoInstant } from "../kit/clock.ts";
-import { openFile } from "../store/store.ts";
+import { syncDirectory, syncFile } from "../kit/files.ts";
+import { openFile, removeDatabase } from "../store/store.ts";
 
 /** Files beside the database without which a restore would not restore; retired keys live in a folder. */
 export const KEY_FILE = "signing-key.pem";
@@ -25,7 +26,7 @@ export async function backup(core: Core, file: string, onProgress: (share: numbe
   const target = resolve(file);
   if (existsSync(target)) throw new Error(`${target} exists already; a backup never overwrites one`);
   const partial = `${target}.partial`;
-  rmSync(partial, { force: true });
+  removeDatabase(partial);
   const { db } = core.store;
   // Inside a read transaction the source cannot change under the copy, so writers never make it start over.
   db.exec("BEGIN");
@@ -52,11 +53,13 @@ export async function backup(core: Core, file: string, onProgress: (share: numbe
     for (const name of names) insert.run(name, readFileSync(join(core.store.directory, name), "utf8"));
     const schema = copy.pragma("user_version", { simple: true }) as number;
     copy.close();
+    syncFile(partial);
     renameSync(partial, target);
+    syncDirectory(dirname(target));
     return { file: target, bytes: statSync(target).size, schema, keys: names.length };
   } catch (error) {
     copy.close();
-    rmSync(partial, { force: true });
+    removeDatabase(partial);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeFileAtomically } from "../kit/files.ts";
-import { databasePath, lockDirectory, openFile, requireOurs } from "../store/store.ts";
+import { syncDirectory, syncFile, writeFileAtomically } from "../kit/files.ts";
+import { databasePath, lockDirectory, openFile, removeDatabase, requireOurs } from "../store/store.ts";
 import { KEY_FILE, RETIRED_FOLDER } from "./backup.ts";
 
 export interface BackupFacts {
@@ -23,7 +23,7 @@ export function inspectBackup(file: string): BackupFacts {
     db = openFile(file, { readonly: true });
     requireOurs(db);
     const finding = db.pragma("integrity_check(1)", { simple: true });
-    if (finding !== "ok") throw new Error(`it is damaged (${finding})`);
+    if (finding !== "ok") throw new Error(`it is damaged (${String(finding).split("\n")[0]})`);
     const hasFiles = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'backup_files'").pluck().get();
     if (!hasFiles) throw new Error('it was not made by "reckon backup"');
     const one = (sql: string) => (db as ReturnType<typeof openFile>).prepare(sql).pluck().get();
@@ -35,7 +35,7 @@ export function inspectBackup(file: string): BackupFacts {
       deliveries: one("SELECT count(*) FROM deliveries") as number,
     };
   } catch (error) {
-    throw new Error(`${file} cannot be restored: ${(error as Error).message}`);
+    throw new Error(`${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);
   } finally {
     db?.close();
   }
@@ -56,15 +56,19 @@ export function restore(
   const lock = lockDirectory(directory);
   try {
     const incoming = join(directory, "restoring.db");
-    rmSync(incoming, { force: true });
+    removeDatabase(incoming);
     copyFileSync(file, incoming);
     const files = takeOutKeys(incoming);
-    const keptAside = setAside(directory, stamp);
+    syncFile(incoming);
+    const keptAside = keepAside(directory, stamp);
     for (const { name, content } of files) {
       mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o700 });
       writeFileAtomically(join(directory, name), content, true);
     }
+    // The old database's log must not be played into the new one; what it held is in the copy put aside.
+    for (const ending of ["-wal", "-shm"]) rmSync(databasePath(directory) + ending, { force: true });
     renameSync(incoming, databasePath(directory));
+    syncDirectory(directory);
     return { ...facts, keptAside };
   } finally {
     lock.release();
@@ -87,13 +91,31 @@ function takeOutKeys(path: string): { name: string; content: string }[] {
   }
 }
 
-function setAside(directory: string, stamp: string): string | null {
+/** Copies what is there under `backups/`, so that the database has its name until the very moment another takes it. */
+function keepAside(directory: string, stamp: string): string | null {
   const names = ["reckon.db", "reckon.db-wal", "reckon.db-shm", KEY_FILE, RETIRED_FOLDER].filter((name) =>
     existsSync(join(directory, name)),
   );
   if (names.length === 0) return null;
+  moveLogIntoDatabase(directory);
   const aside = join(directory, "backups", `replaced-${stamp}`);
   mkdirSync(aside, { recursive: true, mode: 0o700 });
-  for (const name of names) renameSync(join(directory, name), join(aside, name));
+  for (const name of names.filter((one) => existsSync(join(directory, one)))) {
+    cpSync(join(directory, name), join(aside, name), { recursive: true });
+    syncFile(join(aside, name));
+  }
   return aside;
+}
+
+/** Leaves nothing in the write-ahead log, where the database can still be read. A damaged one is copied as it is. */
+function moveLogIntoDatabase(directory: string): void {
+  let db: ReturnType<typeof openFile> | undefined;
+  try {
+    db = openFile(databasePath(directory));
+    db.pragma("wal_checkpoint(TRUNCATE)");
+  } catch {
+    // Damage is why people restore.
+  } finally {
+    db?.close();
+  }
 }

@@ -7,6 +7,10 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** How long a write waits for another process that is writing, and how often it asks. */
+const BUSY_MS = 5_000;
+const BUSY_RETRY_MS = 5;
+
 /** What group commit has done since start; read by metrics. */
 export interface CommitStats {
   transactions: number;
@@ -31,6 +35,8 @@ export class CommitQueue {
   readonly #undo;
   #waiting: Waiting[] = [];
   #scheduled = false;
+  /** When the queue began to wait for another process that is writing, monotonic milliseconds. */
+  #busySince: number | undefined;
 
   constructor(db: Database) {
     this.#db = db;
@@ -56,15 +62,14 @@ export class CommitQueue {
     });
   }
 
-  /** Commits what is queued, now. */
+  /** Commits what is queued, now or as soon as no other process is writing. */
   flush(): void {
     this.#scheduled = false;
+    if (this.#waiting.length === 0 || !this.#beginOrWait()) return;
     const group = this.#waiting;
-    if (group.length === 0) return;
     this.#waiting = [];
     const outcomes: ({ value: unknown } | { error: unknown })[] = [];
     try {
-      this.#begin.run();
       for (const { change } of group) outcomes.push(this.#runOne(change));
       this.#commit.run();
     } catch (error) {
@@ -79,6 +84,34 @@ export class CommitQueue {
       if ("error" in outcome) reject(outcome.error);
       else resolve(outcome.value);
     });
+  }
+
+  /**
+   * Takes the write lock, or comes back for it: SQLite's own waiting would stop every other request with it.
+   * @returns whether a transaction has begun
+   */
+  #beginOrWait(): boolean {
+    try {
+      this.#db.pragma("busy_timeout = 0");
+      this.#begin.run();
+      this.#busySince = undefined;
+      return true;
+    } catch (error) {
+      const now = performance.now();
+      this.#busySince ??= now;
+      if ((error as { code?: string }).code?.startsWith("SQLITE_BUSY") && now - this.#busySince < BUSY_MS) {
+        this.#scheduled = true;
+        setTimeout(() => this.flush(), BUSY_RETRY_MS);
+        return false;
+      }
+      this.#busySince = undefined;
+      const group = this.#waiting;
+      this.#waiting = [];
+      this.#abandon(group, error);
+      return false;
+    } finally {
+      this.#db.pragma(`busy_timeout = ${BUSY_MS}`);
+    }
   }
 
   #runOne(change: () => unknown): { value: unknown } | { error: unknown } {

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { isoInstant } from "../kit/clock.ts";
 import { DataDirectoryError } from "../kit/unavailable.ts";
 import { CommitQueue, isStorageTrouble } from "./commit.ts";
-import { lockDirectory } from "./lock.ts";
+import { type DirectoryLock, lockDirectory } from "./lock.ts";
 import { migrate } from "./migrate.ts";
 import type { Store } from "./store.ts";
 
@@ -33,6 +33,35 @@ export interface OpenOptions {
   readonly now: () => number;
 }
 
+/** Signs that a directory held a database before, which is then missing rather than not made yet. */
+const TRACES_OF_USE = ["retired-keys", "backups", "restoring.db"];
+
+/** @throws DataDirectoryError when the database is gone, or is an empty file, though the directory was in use. */
+function requireNotLost(directory: string): void {
+  const path = databasePath(directory);
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0 || existsSync(`${path}-wal`)) return;
+  const has = (name: string) => existsSync(join(directory, name));
+  if (!TRACES_OF_USE.some(has) && !(has("signing-key.pem") && has("serve.lock"))) return;
+  throw new DataDirectoryError(
+    `the database ${path} is missing or empty, though ${directory} was in use: restore the newest backup with ` +
+      `"reckon restore FILE --data ${directory}", or choose an empty directory to start afresh`,
+  );
+}
+
+/**
+ * Claims a data directory for a server, making it if need be.
+ * @throws DataDirectoryInUse naming the server that has it; DataDirectoryError when it cannot be used
+ */
+export function claimDirectory(directory: string): DirectoryLock {
+  try {
+    requireNotLost(directory);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return lockDirectory(directory);
+  } catch (error) {
+    throw explain(error, directory);
+  }
+}
+
 /**
  * Opens the database of a data directory, ready for use: WAL, `synchronous=FULL` (read back), current schema.
  * @throws DataDirectoryError with what to do, when it cannot be used.
@@ -46,6 +75,7 @@ export function openStore(directory: string, options: OpenOptions): Store {
     );
   let db: Database | undefined;
   try {
+    if (!options.locked) requireNotLost(directory);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     db = new Sqlite(path, { timeout: 5_000 });
     configure(db);
@@ -94,6 +124,11 @@ export function openFile(path: string, options: { readonly readonly?: boolean } 
   return new Sqlite(path, { readonly: options.readonly ?? false, fileMustExist: true, timeout: 5_000 });
 }
 
+/** Removes a database file with whatever SQLite left beside it; a stray journal would be played into its successor. */
+export function removeDatabase(path: string): void {
+  for (const ending of ["", "-journal", "-wal", "-shm"]) rmSync(path + ending, { force: true });
+}
+
 /** SQLite's own structural check. @returns the first finding, or undefined when the file is sound. */
 export function quickCheck(db: Database): string | undefined {
   const first = db.pragma("quick_check(1)", { simple: true });
@@ -126,13 +161,19 @@ function wrap(db: Database, directory: string): Store {
   };
 }
 
+/** Turns what the system or SQLite says into what the operator can do. */
 function explain(error: unknown, directory: string): unknown {
-  const code = (error as { code?: string }).code ?? "";
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
-    return new DataDirectoryError(damageAdvice(directory, (error as Error).message));
-  if (/^(EACCES|EPERM|EROFS|ENOSPC|ENOTDIR)$/.test(code) || isStorageTrouble(error))
-    return new DataDirectoryError(
-      `the data directory ${directory} cannot be written (${(error as Error).message}): check its owner, its permissions and the free space`,
-    );
+  const { code = "", name, message } = error as { code?: string; name?: string; message: string };
+  if (isStorageTrouble(error) && !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return cannotUse(directory, message);
+  // Any other complaint of SQLite about a file that was opened before is about what stands in it.
+  if (name === "SqliteError") return new DataDirectoryError(damageAdvice(directory, message));
+  if (/^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT|EIO|ENOTDIR|EEXIST|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
+    return cannotUse(directory, message);
   return error;
+}
+
+function cannotUse(directory: string, message: string): DataDirectoryError {
+  return new DataDirectoryError(
+    `the data directory ${directory} cannot be written (${message}): check its owner, its permissions and the free space`,
+  );
 }

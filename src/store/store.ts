@@ -28,5 +28,14 @@ export function statements<T>(prepare: (db: Database) => T): (store: Store) => T
 
 export { type DirectoryLock, lockDirectory } from "./lock.ts";
 export { requireOurs } from "./migrate.ts";
-export { CHECK_AT_START_BYTES, damageAdvice, databasePath, openFile, openStore, quickCheck } from "./open.ts";
+export {
+  CHECK_AT_START_BYTES,
+  claimDirectory,
+  damageAdvice,
+  databasePath,
+  openFile,
+  openStore,
+  quickCheck,
+  removeDatabase,
+} from "./open.ts";
 export type { Database };

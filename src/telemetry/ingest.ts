@@ -5,7 +5,7 @@ import { endpoint } from "../http/endpoint.ts";
 import { malformed, refuse, tierGate, tooLarge } from "../http/faults.ts";
 import { Count, Counter, DateTime, FreeObject, identifier, NO_REPO, RepoKey } from "../http/fields.ts";
 import { sha256 } from "../kit/hash.ts";
-import { duplicateKey, elements, findMember, members } from "../kit/json.ts";
+import { duplicateKey, elements, findMember, isWholeNumber, type Member, members } from "../kit/json.ts";
 import { mightHoldSecret, redactJson, redactText } from "../redact/redact.ts";
 import { appendBatch } from "./append.ts";
 import { type Entry, entryText } from "./rules.ts";
@@ -36,7 +36,7 @@ export const ingest = endpoint(
     summary: "Append telemetry entries",
     tag: "Telemetry",
     auth: "device",
-    body: { schema: TelemetryBatch, maxBytes: (config) => config.maxTelemetryBytes, gzip: true },
+    body: { schema: TelemetryBatch, maxBytes: (config) => config.maxTelemetryBytes, gzip: true, freeForm: true },
     ok: v.object({
       ok: v.boolean(),
       accepted: v.pipe(Count, v.description("Entries newly stored; a retry of stored ones counts none.")),
@@ -88,7 +88,10 @@ function readEntries(config: Config, sent: readonly SentEntry[], text: string): 
   const entries = sent.map(({ seq, clientTimestamp }, i): Entry => {
     const own = members(text, slices[i]?.start);
     if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Entry ${i} names a member twice.` });
-    const { start, end } = findMember(own, "payload") as { start: number; end: number };
+    const number = findMember(own, "seq") as Member;
+    if (!isWholeNumber(text.slice(number.start, number.end)))
+      refuse(malformed, { error: `The seq of entry ${i} must be a whole number.` });
+    const { start, end } = findMember(own, "payload") as Member;
     let payload = text.slice(start, end);
     // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
     if (

@@ -31,7 +31,7 @@ export const ingest = endpoint(
     summary: "Publish agent sessions, spans and labels",
     tag: "Agent traces",
     auth: "device",
-    body: { schema: TraceBatch, maxBytes: (config) => config.maxTraceBytes },
+    body: { schema: TraceBatch, maxBytes: (config) => config.maxTraceBytes, freeForm: true },
     ok: v.object({
       ok: v.boolean(),
       sessions: v.optional(Count),
@@ -69,6 +69,9 @@ export const ingest = endpoint(
     const spans = body.sessions.reduce((sum, session) => sum + session.spans.length, 0);
     if (spans > config.maxTraceSpans)
       refuse(tooLarge, { error: `The batch has ${spans} spans; at most ${config.maxTraceSpans} fit in one.` });
+    const labels = body.labels?.length ?? 0;
+    if (labels > config.maxTraceLabels)
+      refuse(tooLarge, { error: `The batch has ${labels} labels; at most ${config.maxTraceLabels} fit in one.` });
     const batch = readBatch(text);
     const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
     const counts = await core.store.write(() => storeBatch(core, principal, repoKey, batch));

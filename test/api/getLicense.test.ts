@@ -107,6 +107,7 @@ describe("getLicense", () => {
   it("answers 503 that waiting can help when the key cannot be read", async () => {
     const t = await startInstance();
     const { token } = await t.device();
+    await t.get(PATH, { token });
     t.instance.core.store.db.prepare("UPDATE signing_keys SET kid = 'another'").run();
     const answer = await t.get(PATH, { token });
     expect([answer.status, answer.body.retryable]).toEqual([503, true]);

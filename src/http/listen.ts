@@ -1,0 +1,177 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { H3 } from "h3";
+import { NodeRequest, sendNodeResponse } from "srvx/node";
+import type { Log } from "../kit/log.ts";
+import { badRequest, faultBody } from "./faults.ts";
+import { SERVED_VERSIONS } from "./version.ts";
+
+/** How long a client may take over its headers, over a whole request, and between two requests. */
+const HEADERS_MS = 5_000;
+const REQUEST_MS = 30_000;
+const KEEP_ALIVE_MS = 65_000;
+/** A socket on which nothing moves for so long during a request, in either direction, is given up. */
+const STALLED_MS = 30_000;
+/** How long requests in flight may take once the server is told to stop. */
+const DRAIN_MS = 8_000;
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly maxConnections: number;
+  readonly log: Log;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Stops accepting and finishes what is in flight. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves an application over HTTP/1.1. What Node's parser refuses, or would answer by itself, is answered here: every reply is
+ * JSON in the declared shape, and no socket is held by a client that neither speaks nor listens.
+ */
+export async function listen(app: H3, options: ListenOptions): Promise<Listener> {
+  const traffic = new WeakMap<Duplex, Traffic>();
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: 16_384,
+      // Node's own refusal has no body; ours is in `answer`.
+      requireHostHeader: false,
+    },
+    (request, reply) => {
+      const { socket } = request;
+      const here = traffic.get(socket) ?? { inFlight: 0 };
+      traffic.set(socket, here);
+      here.inFlight++;
+      reply.once("close", () => {
+        if (--here.inFlight === 0) here.whenIdle?.();
+      });
+      socket.setTimeout(STALLED_MS);
+      answer(app, request, reply, options.log);
+    },
+  );
+  server.maxConnections = options.maxConnections;
+  // Node's timers start with the first byte; until then a socket costs its place, so that it must speak up.
+  server.on("connection", (socket) => socket.setTimeout(HEADERS_MS));
+  server.on("timeout", (socket) => socket.destroy());
+  server.on("clientError", (error, socket) => refuseAfterReplies(error, socket, traffic.get(socket)));
+  server.on("checkExpectation", (_request, reply) => refusePlainly(reply, 417, "The expectation cannot be met."));
+  server.on("connect", (_request, socket) => endWith(socket, 405, "This server is no proxy."));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: options.host, port: options.port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return { port: (server.address() as { port: number }).port, close: () => drain(server) };
+}
+
+/** Requests of one socket that are being answered; pipelining allows several. */
+interface Traffic {
+  inFlight: number;
+  /** Called once none is left. */
+  whenIdle?: () => void;
+}
+
+function answer(app: H3, request: IncomingMessage, reply: ServerResponse, log: Log): void {
+  // RFC 9112 section 3.2: a request without Host is malformed, but for HTTP/1.0.
+  if (request.headers.host === undefined && request.httpVersion !== "1.0") {
+    refusePlainly(reply, 400, "The request names no host.");
+    return;
+  }
+  const target = request.url ?? "/";
+  if (!target.startsWith("/") && target !== "*" && !isAbsoluteForm(target)) {
+    refusePlainly(reply, 400, "The request's target cannot be read.");
+    return;
+  }
+  const failed = (error: unknown) => {
+    log.error("reply_failed", { cause: String(error) });
+    if (reply.headersSent) reply.destroy();
+    else refusePlainly(reply, 500, "Internal error.");
+  };
+  try {
+    const response = app.fetch(new NodeRequest({ req: request, res: reply }));
+    if (response instanceof Promise) response.then((done) => sendNodeResponse(reply, done)).catch(failed);
+    else sendNodeResponse(reply, response).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function isAbsoluteForm(target: string): boolean {
+  if (!URL.canParse(target)) return false;
+  const { protocol, host } = new URL(target);
+  return (protocol === "http:" || protocol === "https:") && host !== "";
+}
+
+const plainBody = (text: string) => JSON.stringify(faultBody(badRequest, { error: text }));
+
+function plainHeaders(body: string): Record<string, string> {
+  return {
+    "service-api-version": SERVED_VERSIONS.at(-1) as string,
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(body)),
+    "cache-control": "no-store",
+    connection: "close",
+  };
+}
+
+function refusePlainly(reply: ServerResponse, status: number, text: string): void {
+  const body = plainBody(text);
+  reply.writeHead(status, plainHeaders(body)).end(body);
+}
+
+/** Writes a refusal to a socket that has no request object, and closes both its halves once that is sent. */
+function endWith(socket: Duplex, status: number, text: string): void {
+  const body = plainBody(text);
+  const head = Object.entries(plainHeaders(body)).map(([name, value]) => `${name}: ${value}`);
+  socket.on("error", () => {});
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("\r\n")}\r\n\r\n${body}`, () =>
+    socket.destroy(),
+  );
+}
+
+const REFUSALS: Readonly<Record<string, readonly [status: number, text: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "The request's headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive."],
+};
+
+/** Answers what the parser refused, after the replies to earlier requests on the same socket: replies keep their order. */
+function refuseAfterReplies(error: NodeJS.ErrnoException, socket: Duplex, traffic: Traffic | undefined): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, text] = REFUSALS[error.code ?? ""] ?? [400, badRequest.says];
+  const refuse = () => {
+    if (socket.writable) endWith(socket, status, text);
+  };
+  // A request whose own body is what failed is in flight too, and will never be answered.
+  if (!traffic || traffic.inFlight === 0 || isReceiving(socket)) refuse();
+  else traffic.whenIdle = refuse;
+}
+
+/** Whether the request that the parser is at has not arrived whole. */
+function isReceiving(socket: Duplex): boolean {
+  const incoming = (socket as Socket & { parser?: { incoming?: IncomingMessage | null } }).parser?.incoming;
+  return incoming !== undefined && incoming !== null && !incoming.complete;
+}
+
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // close() waits for idle keep-alive sockets, which may stay for minutes: they are closed as they fall idle.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
+}

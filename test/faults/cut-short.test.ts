@@ -1,0 +1,165 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createTeam } from "../../src/accounts/accounts.ts";
+import { type Data, rowsOf, withDirectory } from "./support/data.ts";
+import { ask } from "./support/http.ts";
+import { launch, reckon, serve, startRefused, until, within } from "./support/process.ts";
+import { testData, testServer } from "./support/test.ts";
+
+/** strace kills or delays a process at a chosen system call, so every moment between two of them can be the last. */
+const noStrace =
+  process.platform !== "linux" || spawnSync("strace", ["-qq", "-o", "/dev/null", "true"]).status !== 0
+    ? "strace is not installed or not allowed"
+    : undefined;
+if (noStrace) console.log(`tests of commands cut short are skipped: ${noStrace}`);
+
+const at = (call: string, what: string) => [
+  "strace",
+  "-f",
+  "-qq",
+  "-o",
+  "/dev/null",
+  "-e",
+  `trace=${call}`,
+  "-e",
+  `inject=${call}:${what}`,
+];
+
+/** Moments at which names change or contents become durable: the process dies as it is about to make the call the n-th time. */
+const CUTS: readonly (readonly [call: string, times: readonly number[]])[] = [
+  ["rename", [1, 2, 3, 4, 5, 6]],
+  ["fdatasync", [1, 3, 7, 10]],
+  ["unlink", [1, 2, 3]],
+  ["fsync", [1, 2]],
+];
+
+/** Runs a command once for every moment, killed there. `prepare` gives its arguments, `judge` looks at what it left. */
+async function cutEverywhere(
+  prepare: () => Promise<readonly string[]>,
+  judge: (when: string, done: boolean) => Promise<void>,
+): Promise<void> {
+  let killed = 0;
+  for (const [call, times] of CUTS) {
+    for (const time of times) {
+      const args = await prepare();
+      const cut = launch(args, { under: at(call, `signal=SIGKILL:when=${time}`) });
+      const { code } = await within(cut.exited, args.join(" "));
+      if (code !== 0) killed++;
+      await judge(`killed at ${call} ${time}`, code === 0);
+      // The call is not made that often: later times would only run the command to its end again.
+      if (code === 0) break;
+    }
+  }
+  expect(killed, "strace killed nothing").toBeGreaterThan(5);
+}
+
+const teamsIn = (directory: string) =>
+  rowsOf(directory, "SELECT name FROM teams ORDER BY name").map((row) => row.name as string);
+
+describe.skipIf(noStrace)("a command killed at any step", () => {
+  it("restore: the old state or the new one is there, or the next start says what to do, and a second try puts it right", async () => {
+    const other = await testData({ devices: 1 });
+    const smaller = join(other.directory, "smaller.backup");
+    expect((await reckon(["backup", smaller, "--data", other.directory])).code).toBe(0);
+    let data = other;
+    await cutEverywhere(
+      async () => {
+        data = await testData({ devices: 3, codes: 200 });
+        const larger = join(data.directory, "copy.backup");
+        expect((await reckon(["backup", larger, "--data", data.directory])).code).toBe(0);
+        expect((await reckon(["team", "create", "Later", "--data", data.directory])).code).toBe(0);
+        return ["restore", larger, "--data", data.directory];
+      },
+      async (when, done) => {
+        const started = await startRefused(data.directory);
+        if (started.stdout === "") {
+          expect(started.stderr, when).toMatch(/reckon restore/);
+          expect(existsSync(join(data.directory, "reckon.db")), when).toBe(false);
+        } else expect(done ? [["Acme"]] : [["Acme"], ["Acme", "Later"]], when).toContainEqual(teamsIn(data.directory));
+        // Another backup this time: nothing that the first try left behind may get into it.
+        const again = await reckon(["restore", smaller, "--data", data.directory]);
+        expect(again.code, `${when}: ${again.stderr}`).toBe(0);
+        expect(rowsOf(data.directory, "SELECT count(*) AS n FROM devices"), when).toEqual([{ n: 1 }]);
+        const doctor = await reckon(["doctor", "--data", data.directory]);
+        expect(doctor.code, `${when}: ${doctor.stdout}${doctor.stderr}`).toBe(0);
+      },
+    );
+  });
+
+  it("key rotate: the server starts, signs, and publishes every key that it ever signed with", async () => {
+    let data: Data | undefined;
+    let before: string[] = [];
+    await cutEverywhere(
+      async () => {
+        data = await testData({ devices: 1 });
+        await (await serve(data.directory)).end();
+        before = rowsOf(data.directory, "SELECT kid FROM signing_keys").map((row) => row.kid);
+        return ["key", "rotate", "--data", data.directory];
+      },
+      async (when) => {
+        const { directory, devices } = data as Data;
+        const server = await serve(directory);
+        const license = await ask(server.port, { path: "/api/license", token: devices[0]?.token as string });
+        expect(license.status, when).toBe(200);
+        const { keys } = JSON.parse((await ask(server.port, { path: "/.well-known/jwks.json" })).body);
+        expect(
+          keys.map((key: { kid: string }) => key.kid),
+          when,
+        ).toEqual(expect.arrayContaining(before));
+        await server.end("SIGKILL");
+      },
+    );
+  });
+
+  it("backup: what stands under the name asked for restores, and a second try under that name does too", async () => {
+    const data = await testData({ devices: 1, codes: 200 });
+    const file = join(data.directory, "copy.backup");
+    let round = 0;
+    await cutEverywhere(
+      async () => {
+        await withDirectory(data.directory, (core) => createTeam(core, `Round ${++round}`));
+        return ["backup", file, "--data", data.directory];
+      },
+      async (when) => {
+        const verify = async () => {
+          const checked = await reckon(["restore", file, "--verify", "--json", "--data", data.directory]);
+          expect(checked.code, `${when}: ${checked.stderr}`).toBe(0);
+          expect(JSON.parse(checked.stdout).teams, when).toBe(round + 1);
+          rmSync(file);
+        };
+        if (existsSync(file)) await verify();
+        const again = await reckon(["backup", file, "--data", data.directory]);
+        expect(again.code, `${when}: ${again.stderr}`).toBe(0);
+        await verify();
+        expect(
+          readdirSync(data.directory).filter((name) => name.includes(".partial")),
+          when,
+        ).toEqual([]);
+      },
+    );
+  });
+});
+
+describe.skipIf(noStrace)("a key rotation held up between the database and the file", () => {
+  it("ends well although the running server finishes it first", async () => {
+    const data = await testData({ devices: 1 });
+    const server = await testServer(data.directory);
+    const before = JSON.parse((await ask(server.port, { path: "/api/license/pubkey" })).body).pubkey;
+    const held = launch(["key", "rotate", "--data", data.directory], {
+      under: at("rename", "delay_enter=1500000:when=3+"),
+    });
+    const changed = async () => {
+      const reply = await ask(server.port, { path: "/api/license/pubkey" });
+      expect(reply.status).toBe(200);
+      return JSON.parse(reply.body).pubkey !== before;
+    };
+    await until("the server signs with the new key", changed);
+    const { code } = await within(held.exited, "the rotation");
+    expect(code, held.stderr()).toBe(0);
+    expect(held.stderr()).not.toContain("ENOENT");
+    await server.end();
+    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+  });
+});

@@ -1,0 +1,327 @@
+import { generateKeyPairSync } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { type Data, rowsOf } from "./support/data.ts";
+import { ask } from "./support/http.ts";
+import { type Done, reckon, serve, startRefused } from "./support/process.ts";
+import { testData } from "./support/test.ts";
+
+/** A data directory that a server has worked in: telemetry, brain and traces are stored, everything checkpointed. */
+async function usedData(): Promise<Data> {
+  const data = await testData();
+  const server = await serve(data.directory);
+  const token = data.devices[0]?.token as string;
+  const post = async (path: string, body: unknown) =>
+    expect((await ask(server.port, { path, token, body: JSON.stringify(body) })).status).toBe(200);
+  for (let batch = 0; batch < 5; batch++) {
+    const entries = Array.from({ length: 50 }, (_, i) => ({
+      seq: batch * 50 + i + 1,
+      payload: { type: "tool", text: `entry ${i} `.repeat(20) },
+    }));
+    await post("/api/telemetry/ingest", { repoKey: "r", entries });
+    await post("/api/brain/ingest", {
+      repoKey: "r",
+      version: batch + 1,
+      files: [{ path: "a.md", content: `# State ${batch}\n` }],
+    });
+    await post("/api/agent-traces/ingest", {
+      repoKey: "r",
+      sessions: [{ id: `s${batch}`, outcome: "ok", spans: [{ id: "a" }] }],
+    });
+  }
+  expect((await server.end()).code).toBe(0);
+  return data;
+}
+
+const databaseOf = (data: Data) => join(data.directory, "reckon.db");
+
+function overwrite(path: string, at: number, bytes: Uint8Array): void {
+  const fd = openSync(path, "r+");
+  writeSync(fd, bytes, 0, bytes.length, at);
+  closeSync(fd);
+}
+
+function alter(data: Data, sql: string): void {
+  const db = new Sqlite(databaseOf(data));
+  db.pragma("foreign_keys = OFF");
+  db.exec(sql);
+  db.close();
+}
+
+const start = (data: Data) => startRefused(data.directory);
+
+/** A start that was refused in one line, which says what to do. */
+function expectRefused(done: Done, says: RegExp): void {
+  expect(done.stdout, "it started").toBe("");
+  expect(done.code, done.stderr).toBe(1);
+  expect(done.stderr.trim().split("\n"), done.stderr).toHaveLength(1);
+  expect(done.stderr).toMatch(/^reckon: /);
+  expect(done.stderr).toMatch(says);
+}
+
+const PAGE = 4096;
+
+describe("a damaged database", () => {
+  it("is refused at start with a line that names reckon restore, wherever its structure is hit", async () => {
+    const data = await usedData();
+    const path = databaseOf(data);
+    const sound = readFileSync(path);
+    const rootOf = (name: string) =>
+      rowsOf(data.directory, "SELECT rootpage AS page FROM sqlite_schema WHERE name = ?", name)[0].page as number;
+    const entries = rootOf("telemetry_entries");
+    const index = rootOf("telemetry_entries_by_seq");
+    const hits: readonly (readonly [what: string, at: number, bytes: Uint8Array])[] = [
+      ["the magic string", 3, Buffer.from("x")],
+      ["the page size", 16, Buffer.from([0x00, 0x03])],
+      ["the schema format", 44, Buffer.from([0xff, 0xff, 0xff, 0xff])],
+      ["the root of the schema", 100, Buffer.alloc(PAGE - 100)],
+      ["the root of a table", (entries - 1) * PAGE, Buffer.alloc(PAGE)],
+      ["the root of an index", (index - 1) * PAGE, Buffer.alloc(PAGE)],
+      ["the cell count of a page", (entries - 1) * PAGE + 3, Buffer.from([0xff, 0xff])],
+      ["a child pointer", (entries - 1) * PAGE + 8, Buffer.from([0x7f, 0xff, 0xff, 0xff])],
+      [
+        "a page of noise",
+        (entries - 1) * PAGE,
+        Buffer.from(Array.from({ length: PAGE }, (_, i) => (i * 197 + 13) % 256)),
+      ],
+    ];
+    for (const [what, at, bytes] of hits) {
+      writeFileSync(path, sound);
+      overwrite(path, at, bytes);
+      const done = await start(data);
+      expect(done.code, what).toBe(1);
+      expectRefused(done, /damaged.*reckon restore/);
+      const doctor = await reckon(["doctor", "--data", data.directory]);
+      expect(doctor.code, what).toBe(1);
+      expect(doctor.stdout + doctor.stderr, what).toMatch(/reckon restore/);
+    }
+    // The damaged file is still there, untouched, for whoever wants to rescue what is in it.
+    expect(readFileSync(path).subarray((entries - 1) * PAGE, entries * PAGE)).toEqual(
+      (hits.at(-1) as (typeof hits)[number])[2],
+    );
+  });
+
+  it("is refused when the file was cut off, to half or to nothing, beside a signing key that says it was in use", async () => {
+    const data = await usedData();
+    const size = statSync(databaseOf(data)).size;
+    truncateSync(databaseOf(data), Math.floor(size / 2 / PAGE) * PAGE);
+    expectRefused(await start(data), /damaged.*reckon restore/);
+    truncateSync(databaseOf(data), 0);
+    // An empty file is how a failed copy or a crashed file system leaves it: starting afresh would hide the loss.
+    expectRefused(await start(data), /reckon restore/);
+    expect(statSync(databaseOf(data)).size).toBe(0);
+  });
+
+  it("that is gone beside a key and retired keys is not silently replaced by an empty one", async () => {
+    const data = await usedData();
+    expect((await reckon(["key", "rotate", "--data", data.directory])).code).toBe(0);
+    rmSync(databaseOf(data));
+    expectRefused(await start(data), /reckon restore/);
+    expect(existsSync(databaseOf(data))).toBe(false);
+  });
+});
+
+describe("an altered ledger", () => {
+  const verify = async (data: Data) => {
+    const done = await reckon(["ledger", "verify", "--json", "--data", data.directory]);
+    return { code: done.code, faults: JSON.parse(done.stdout).faults as { deliveryId: number; problem: string }[] };
+  };
+
+  it("verifies while nobody touched it", async () => {
+    const data = await usedData();
+    expect(await verify(data)).toEqual({ code: 0, faults: [] });
+    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+  });
+
+  const TAMPERED: readonly (readonly [what: string, sql: string, deliveries: string])[] = [
+    [
+      "an altered payload",
+      "UPDATE telemetry_entries SET payload = replace(payload, 'tool', 'fool') WHERE seq = 70",
+      "SELECT delivery_id AS id FROM telemetry_entries WHERE seq = 70",
+    ],
+    [
+      "a deleted entry",
+      "DELETE FROM telemetry_entries WHERE seq = 120",
+      "SELECT delivery_id AS id FROM telemetry_entries WHERE seq = 119",
+    ],
+    [
+      "an added entry",
+      "INSERT INTO telemetry_entries (stream_id, seq, delivery_id, payload) SELECT stream_id, 9999, delivery_id, '{}' FROM telemetry_entries WHERE seq = 250",
+      "SELECT delivery_id AS id FROM telemetry_entries WHERE seq = 250",
+    ],
+    [
+      "an altered client timestamp",
+      "UPDATE telemetry_entries SET client_timestamp = '2026-01-01T00:00:00Z' WHERE seq = 5",
+      "SELECT delivery_id AS id FROM telemetry_entries WHERE seq = 5",
+    ],
+    [
+      "an altered brain file",
+      "UPDATE brain_blobs SET content = 'other' WHERE content LIKE '%State 2%'",
+      "SELECT delivery_id AS id FROM brain_snapshots WHERE version = 3",
+    ],
+    [
+      "a brain file whose hash was altered with it",
+      "UPDATE brain_blobs SET content = '', sha256 = X'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' WHERE content LIKE '%State 2%'",
+      "SELECT delivery_id AS id FROM brain_snapshots WHERE version = 3",
+    ],
+    [
+      "a brain snapshot pointed at another state",
+      "UPDATE brain_snapshots SET manifest_id = (SELECT min(id) FROM brain_manifests) WHERE version = 4",
+      "SELECT delivery_id AS id FROM brain_snapshots WHERE version = 4",
+    ],
+    ["a delivery's date", "UPDATE deliveries SET received_at = received_at - 1 WHERE id = 6", "SELECT 6 AS id"],
+    ["a delivery's device", "UPDATE deliveries SET device_id = 'dev_other' WHERE id = 6", "SELECT 6 AS id"],
+    ["a deleted delivery", "DELETE FROM deliveries WHERE id = 6", "SELECT 7 AS id"],
+  ];
+  it.each(TAMPERED)("shows %s, naming the delivery", async (_what, sql, deliveries) => {
+    const data = await usedData();
+    const [{ id }] = rowsOf(data.directory, deliveries) as [{ id: number }];
+    alter(data, sql);
+    const found = await verify(data);
+    expect(found.code).toBe(1);
+    expect(found.faults.map((fault) => fault.deliveryId)).toContain(id);
+    const doctor = await reckon(["doctor", "--data", data.directory]);
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(/^(?:ledger|references)\tfailed/m);
+  });
+
+  it("shows deliveries cut off at the end, and a rewritten past, to who noted the head", async () => {
+    const data = await usedData();
+    const { head } = JSON.parse((await reckon(["ledger", "verify", "--json", "--data", data.directory])).stdout);
+    const anchor = `${head.id}:${head.chainSha256}`;
+    expect((await reckon(["ledger", "verify", "--anchor", anchor, "--data", data.directory])).code).toBe(0);
+    // Cut off cleanly, contents and all: only the anchor tells.
+    alter(
+      data,
+      `DELETE FROM telemetry_entries WHERE delivery_id = ${head.id}; DELETE FROM brain_snapshots WHERE delivery_id = ${head.id};
+      DELETE FROM trace_spans WHERE delivery_id = ${head.id}; DELETE FROM trace_sessions WHERE delivery_id = ${head.id}; DELETE FROM deliveries WHERE id = ${head.id}`,
+    );
+    const cut = await reckon(["ledger", "verify", "--anchor", anchor, "--data", data.directory]);
+    expect(cut.code).toBe(1);
+    expect(cut.stdout).toContain("anchor");
+  });
+
+  it("shows evidence of a rollback that was altered or removed", async () => {
+    const data = await usedData();
+    const server = await serve(data.directory);
+    const reply = await ask(server.port, {
+      path: "/api/telemetry/ingest",
+      token: data.devices[0]?.token as string,
+      body: JSON.stringify({ repoKey: "r", entries: [{ seq: 7, payload: { type: "other history" } }] }),
+    });
+    expect(JSON.parse(reply.body).flagged).toBe("rollback");
+    await server.end();
+    expect((await verify(data)).code).toBe(0);
+    alter(data, "DELETE FROM telemetry_conflicts");
+    const found = await verify(data);
+    expect(found.code).toBe(1);
+    expect(found.faults).toHaveLength(1);
+  });
+});
+
+describe("a data directory that is not what it should be", () => {
+  it("without its signing key is refused, told what to restore, and given no new key", async () => {
+    const data = await usedData();
+    const key = join(data.directory, "signing-key.pem");
+    renameSync(key, `${key}.gone`);
+    expectRefused(await start(data), /signing key .* is missing.*reckon restore/);
+    expect(existsSync(key)).toBe(false);
+    for (const args of [
+      ["key", "show"],
+      ["key", "export"],
+      ["key", "rotate"],
+      ["license", "mint", "--team", "Acme"],
+    ]) {
+      expect((await reckon([...args, "--data", data.directory])).code, args.join(" ")).toBe(1);
+      expect(existsSync(key), args.join(" ")).toBe(false);
+    }
+    const doctor = await reckon(["doctor", "--data", data.directory]);
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(/^signing key\tfailed/m);
+    // Put back, all is well.
+    renameSync(`${key}.gone`, key);
+    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+  });
+
+  it("with another key, an empty one, or something that is no key, is refused without touching it", async () => {
+    const data = await usedData();
+    const key = join(data.directory, "signing-key.pem");
+    const own = readFileSync(key, "utf8");
+    const other = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
+      type: "pkcs8",
+      format: "pem",
+    }) as string;
+    for (const content of [other, "", "not a key", own.slice(0, 300)]) {
+      writeFileSync(key, content);
+      expectRefused(await start(data), /signing key .*reckon restore/);
+      expect(readFileSync(key, "utf8")).toBe(content);
+    }
+  });
+
+  it("of a newer program is refused, and nothing in it is changed", async () => {
+    const data = await usedData();
+    alter(data, "PRAGMA user_version = 99");
+    const before = readFileSync(databaseOf(data));
+    expectRefused(await start(data), /newer Reckon.*schema 99.*reckon restore/);
+    expect((await reckon(["team", "list", "--data", data.directory])).code).toBe(1);
+    expect(readFileSync(databaseOf(data)).equals(before)).toBe(true);
+  });
+
+  it("of another program is refused, and nothing in it is changed", async () => {
+    const data = await testData({ devices: 0 });
+    for (const name of readdirSync(data.directory)) rmSync(join(data.directory, name));
+    const db = new Sqlite(databaseOf(data));
+    db.exec("CREATE TABLE photos (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO photos VALUES (1, 'holiday')");
+    db.close();
+    for (const version of [0, 1, 7]) {
+      const foreign = new Sqlite(databaseOf(data));
+      foreign.pragma(`user_version = ${version}`);
+      foreign.close();
+      expectRefused(await start(data), /another program/);
+      expect(rowsOf(data.directory, "SELECT name FROM sqlite_schema")).toEqual([{ name: "photos" }]);
+    }
+    writeFileSync(databaseOf(data), "This is a text file.\n".repeat(1_000));
+    expectRefused(await start(data), /damaged|another program/);
+  });
+
+  it("takes no backup that is damaged, foreign, a plain copy, or absent, and stays as it was", async () => {
+    const data = await usedData();
+    const file = join(data.directory, "good.db");
+    expect((await reckon(["backup", file, "--data", data.directory])).code).toBe(0);
+    const good = readFileSync(file);
+    const bad = join(data.directory, "bad.db");
+    const before = readFileSync(databaseOf(data));
+    const wrong: readonly (readonly [what: string, content: Buffer])[] = [
+      ["cut off", good.subarray(0, good.length - PAGE * 3)],
+      ["a zeroed page", Buffer.concat([good.subarray(0, PAGE * 4), Buffer.alloc(PAGE), good.subarray(PAGE * 5)])],
+      ["a plain copy", before],
+      ["empty", Buffer.alloc(0)],
+      ["text", Buffer.from("hello")],
+    ];
+    for (const [what, content] of wrong) {
+      writeFileSync(bad, content);
+      for (const more of [[], ["--verify"]]) {
+        const done = await reckon(["restore", bad, ...more, "--data", data.directory]);
+        expect(done.code, what).toBe(1);
+        expect(done.stderr.trim().split("\n"), what).toHaveLength(1);
+      }
+      expect(readFileSync(databaseOf(data)).equals(before), what).toBe(true);
+    }
+    expect((await reckon(["restore", join(data.directory, "absent.db"), "--data", data.directory])).code).toBe(1);
+    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+  });
+});

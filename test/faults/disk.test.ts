@@ -1,0 +1,161 @@
+import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeData, rowsOf } from "./support/data.ts";
+import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
+import { ask } from "./support/http.ts";
+import { reckon, startRefused, until } from "./support/process.ts";
+import { expectJsonRefusal, runKeyPem, testData, testServer } from "./support/test.ts";
+
+if (noMounts) console.log(`disk tests are skipped: ${noMounts}`);
+
+function testMount(size: string): Mount {
+  const mount = mountTmpfs(size);
+  onTestFinished(() => mount.unmount());
+  return mount;
+}
+
+/** Fills a file system to its last byte. @returns what empties it again */
+function fill(mount: Mount): () => void {
+  const ballast = join(mount.path, "ballast");
+  const { bavail, bsize } = statfsSync(mount.path);
+  writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+  return () => rmSync(ballast);
+}
+
+const paths = { telemetry: "/api/telemetry/ingest", brain: "/api/brain/ingest", traces: "/api/agent-traces/ingest" };
+
+describe.skipIf(noMounts)("a full disk", () => {
+  it("answers writes with 503 and Retry-After, goes on reading, is degraded, and recovers by itself", async () => {
+    const mount = testMount("16m");
+    const data = await makeData({ directory: join(mount.path, "data"), devices: 1, codes: 2, keyPem: runKeyPem() });
+    const server = await testServer(data.directory);
+    const token = data.devices[0]?.token as string;
+    const bodies: Record<keyof typeof paths, (n: number) => unknown> = {
+      telemetry: (n) => ({ entries: [{ seq: n, payload: { pad: "x".repeat(40_000) } }] }),
+      brain: (n) => ({ version: n, files: [{ path: "a.md", content: `# ${n}\n${"word ".repeat(8_000)}` }] }),
+      traces: (n) => ({ sessions: [{ id: `s${n}`, outcome: "ok", spans: [{ pad: "x".repeat(40_000) }] }] }),
+    };
+    const send = (kind: keyof typeof paths, n: number) =>
+      ask(server.port, { path: paths[kind], token, body: JSON.stringify(bodies[kind](n)) });
+    for (const kind of ["telemetry", "brain", "traces"] as const) expect((await send(kind, 1)).status).toBe(200);
+    const empty = fill(mount);
+    // What is preallocated may still take a few; what was acknowledged then is acknowledged.
+    let last = 1;
+    await until("telemetry is refused", async () => {
+      const reply = await send("telemetry", ++last);
+      if (reply.status === 200) return false;
+      expectJsonRefusal(reply, 503);
+      expect(Object.keys(JSON.parse(reply.body))).toEqual(["error"]);
+      expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
+      return true;
+    });
+    for (const kind of ["brain", "traces"] as const) expectJsonRefusal(await send(kind, 2), 503);
+    expectJsonRefusal(
+      await ask(server.port, {
+        path: "/api/connect/exchange",
+        body: JSON.stringify({ code: data.codes[0], consent: { version: "1" } }),
+      }),
+      503,
+    );
+    for (let i = 0; i < 2; i++) {
+      const health = await ask(server.port, { path: "/api/health" });
+      expect(health.status).toBe(503);
+      expect(JSON.parse(health.body)).toMatchObject({ status: "degraded", db: "down" });
+      expect(Number(health.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    // Reads need no space.
+    expect((await ask(server.port, { path: "/api/license", token })).status).toBe(200);
+    expect((await ask(server.port, { path: "/api/policy", token })).status).toBe(200);
+    const found = await ask(server.port, { path: "/api/brain/search?q=word", token });
+    expect(JSON.parse(found.body).total).toBeGreaterThan(0);
+
+    empty();
+    // Nobody restarts anything and nobody writes: health finds out by itself.
+    await until("health is ok", async () => (await ask(server.port, { path: "/api/health" })).status === 200);
+    const resent = await send("telemetry", last);
+    expect(JSON.parse(resent.body)).toMatchObject({ accepted: 1, maxSeq: last, flagged: null });
+    const seqs = rowsOf(data.directory, "SELECT seq FROM telemetry_entries ORDER BY seq").map((row) => row.seq);
+    expect(seqs).toEqual(Array.from({ length: last }, (_, i) => i + 1));
+    const exchanged = await ask(server.port, {
+      path: "/api/connect/exchange",
+      body: JSON.stringify({ code: data.codes[0], consent: { version: "1" } }),
+    });
+    expect(exchanged.status, exchanged.body).toBe(200);
+    expect((await server.end()).code).toBe(0);
+    expect((await reckon(["ledger", "verify", "--data", data.directory])).code).toBe(0);
+    expect(server.stderr()).toMatch(/"event":"store_unavailable"/);
+    expect(server.stderr()).toMatch(/"event":"store_recovered"/);
+  });
+
+  it("refuses a start and an admin command with one clear line and exit code 1", async () => {
+    const mount = testMount("16m");
+    const data = await makeData({ directory: join(mount.path, "data"), devices: 1, keyPem: runKeyPem() });
+    fill(mount);
+    const done = await reckon(["team", "create", "New", "--data", data.directory]);
+    expect(done.code).toBe(1);
+    expectOneLine(done.stderr, data.directory);
+    const started = await startRefused(join(mount.path, "other"));
+    expect(started.code).toBe(1);
+    expectOneLine(started.stderr, join(mount.path, "other"));
+  });
+});
+
+/** A refusal that an operator can act upon: one line that names the directory and says what to check. */
+function expectOneLine(stderr: string, directory: string): void {
+  const lines = stderr.trim().split("\n");
+  expect(lines, stderr).toHaveLength(1);
+  expect(lines[0]).toMatch(/^reckon: /);
+  expect(lines[0]).toContain(directory);
+  expect(lines[0]).toMatch(/free space|permission|read-only|cannot be written/);
+}
+
+describe.skipIf(noMounts)("a read-only file system", () => {
+  it("refuses the start and admin commands with one clear line and exit code 1", async () => {
+    const mount = testMount("16m");
+    const data = await makeData({ directory: join(mount.path, "data"), devices: 1, keyPem: runKeyPem() });
+    mount.remount("ro");
+    const served = await startRefused(data.directory);
+    expect(served.code, served.stderr).toBe(1);
+    expectOneLine(served.stderr, data.directory);
+    for (const args of [
+      ["team", "create", "New"],
+      ["key", "rotate"],
+      ["code", "create", "--team", "Acme"],
+    ]) {
+      const done = await reckon([...args, "--data", data.directory]);
+      expect(done.code, done.stderr).toBe(1);
+      expectOneLine(done.stderr, data.directory);
+    }
+    const fresh = await startRefused(join(mount.path, "fresh"));
+    expect(fresh.code).toBe(1);
+    expectOneLine(fresh.stderr, join(mount.path, "fresh"));
+  });
+});
+
+describe("a data directory that cannot be used", () => {
+  it("is refused with one clear line and exit code 1: a file in its place, a database that is a folder", async () => {
+    const data = await testData({ devices: 0 });
+    const file = join(data.directory, "a-file");
+    writeFileSync(file, "");
+    mkdirSync(join(data.directory, "folder", "reckon.db"), { recursive: true });
+    for (const directory of [file, join(data.directory, "folder")]) {
+      const done = await startRefused(directory);
+      expect(done.code, done.stderr).toBe(1);
+      expectOneLine(done.stderr, directory);
+    }
+  });
+
+  it.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)(
+    "is refused with one clear line when its owner is another user",
+    async () => {
+      const data = await testData();
+      chmodSync(data.directory, 0o700);
+      const done = await startRefused(data.directory, {
+        under: ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"],
+      });
+      expect(done.code, done.stderr).toBe(1);
+      expectOneLine(done.stderr, data.directory);
+    },
+  );
+});

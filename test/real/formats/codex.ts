@@ -1,0 +1,104 @@
+/** Codex CLI: JSON lines; a model call's items come first, then one `token_count` for all of them. */
+import { asCount, asInstant, asRecord, asText, type Fields, isRecord, lines, parseJson } from "./read.ts";
+import {
+  commitsIn,
+  editOfWhole,
+  editsOfDiff,
+  inside,
+  type Step,
+  type StepType,
+  type ToolCall,
+  type ToolResult,
+  type Transcript,
+  toolType,
+  type Usage,
+} from "./transcript.ts";
+
+export function readCodex(text: string): Transcript {
+  const records = lines(text).map((record) => ({ record, fields: asRecord(parseJson(record)) }));
+  const meta = asRecord(records.find(({ fields }) => fields.type === "session_meta")?.fields.payload);
+  const sessionId = asText(meta.id) ?? "unknown";
+  const cwd = asText(meta.cwd);
+  const branch = asText(asRecord(meta.git).branch);
+  let model: string | undefined;
+  const steps = records.map(({ record, fields }, i): Step => {
+    if (!isRecord(fields.payload)) return { id: `${sessionId}#${i}`, record, type: "unknown", tools: [], results: [] };
+    const payload = fields.payload;
+    if (fields.type === "turn_context") model = asText(payload.model) ?? model;
+    const kind = `${fields.type}/${payload.type}`;
+    const tools = readCalls(kind, payload, `${sessionId}#${i}`);
+    const results = readResults(kind, payload, cwd);
+    const isAnswer =
+      kind === "response_item/reasoning" || (kind === "response_item/message" && payload.role === "assistant");
+    const usage = kind === "event_msg/token_count" ? readUsage(sessionId, payload) : undefined;
+    const isPrompt = kind === "event_msg/user_message";
+    const type: StepType = isPrompt
+      ? "prompt"
+      : (toolType(tools) ?? (results.length > 0 ? "result" : usage ? "usage" : isAnswer ? "reply" : "note"));
+    return {
+      id: `${sessionId}#${i}`,
+      type,
+      record,
+      at: asInstant(fields.timestamp),
+      model: tools.length > 0 || isAnswer || usage ? model : undefined,
+      branch,
+      text: isPrompt ? asText(payload.message) : undefined,
+      usage,
+      callId: usage?.id,
+      tools,
+      results,
+    };
+  });
+  return { agent: "codex", sessionId, steps: withCalls(steps) };
+}
+
+/** Gives what a model call made the id of the count that follows. */
+function withCalls(steps: readonly Step[]): Step[] {
+  let callId: string | undefined;
+  return steps
+    .toReversed()
+    .map((step) => {
+      if (step.usage) callId = step.usage.id;
+      else if (step.type === "prompt") callId = undefined;
+      return step.tools.length > 0 || step.type === "reply" ? { ...step, callId } : step;
+    })
+    .toReversed();
+}
+
+/** The count has no id of the provider's: the session's running total names it, and a count that came twice stays one. */
+function readUsage(sessionId: string, payload: Fields): Usage | undefined {
+  const info = asRecord(payload.info);
+  if (!isRecord(info.last_token_usage)) return undefined;
+  const { input_tokens, cached_input_tokens, output_tokens } = info.last_token_usage;
+  return {
+    id: `${sessionId}:${asCount(asRecord(info.total_token_usage).total_tokens)}`,
+    input_tokens: Math.max(0, asCount(input_tokens) - asCount(cached_input_tokens)),
+    output_tokens: asCount(output_tokens),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: asCount(cached_input_tokens),
+  };
+}
+
+function readCalls(kind: string, payload: Fields, fallback: string): ToolCall[] {
+  if (!/^response_item\/.*_call$/.test(kind)) return [];
+  const name = asText(payload.name) ?? String(payload.type).replace(/_call$/, "");
+  const command = asText(asRecord(parseJson(asText(payload.arguments) ?? "")).cmd);
+  return [{ id: asText(payload.call_id) ?? fallback, name, command }];
+}
+
+function readResults(kind: string, payload: Fields, cwd: string | undefined): ToolResult[] {
+  const id = asText(payload.call_id);
+  if (id === undefined) return [];
+  if (kind === "event_msg/patch_apply_end") {
+    const edits = Object.entries(asRecord(payload.changes)).flatMap(([file, value]) => {
+      const change = asRecord(value);
+      const path = inside(cwd, asText(change.move_path) ?? file);
+      if (change.type === "add") return [editOfWhole(path, asText(change.content) ?? "")];
+      return editsOfDiff(path, asText(change.unified_diff) ?? "");
+    });
+    return [{ id, edits, commits: [] }];
+  }
+  return /^response_item\/.*_call_output$/.test(kind)
+    ? [{ id, edits: [], commits: commitsIn(asText(payload.output) ?? "") }]
+    : [];
+}
