@@ -1,16 +1,19 @@
 import MiniSearch, { type SearchResult } from "minisearch";
 import type { Core } from "../core.ts";
+import { breather } from "../kit/breathe.ts";
 import { sections } from "../kit/markdown.ts";
 import { perOwner } from "../kit/memo.ts";
 import { type Kind, kindOf } from "./paths.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
-/** How long indexing may keep the event loop before other requests get their turn. */
-const SLICE_MS = 5;
 /** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
 const MOST_TEXT = 64 * 1024 * 1024;
 /** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
 const PART_CHARS = 4_000;
+
+/** Words that one index knows at most, many times what a large brain holds, and how long they are. */
+const MOST_WORDS = 100_000;
+const LONGEST_WORD = 64;
 
 /** With fewer sections than this holding all the words, those holding some are shown after them. */
 const FEW = 5;
@@ -42,9 +45,12 @@ class TeamIndex {
   readonly #mini = new MiniSearch<Document>({
     fields: ["text", "heading", "path"],
     tokenize: words,
+    processTerm: (term) => this.#admit(term.toLowerCase()),
+    searchOptions: { processTerm: (term) => term.toLowerCase() },
     // Small steps with pauses: a vacuum in one go would keep other requests waiting.
     autoVacuum: { minDirtCount: 200, minDirtFactor: 0.1, batchSize: 100, batchWait: 10 },
   });
+  readonly #vocabulary = new Set<string>();
   readonly #repos = new Map<string, { snapshotId: number; files: Map<string, IndexedFile> }>();
   #updating: Promise<void> | undefined;
   #nextId = 1;
@@ -67,7 +73,7 @@ class TeamIndex {
   }
 
   async #apply(core: Core, teamId: string): Promise<void> {
-    const yieldSometimes = slicer(core);
+    const breathe = breather(core.clock);
     for (const { repoKey, snapshotId, entries } of rows(core.store).currents.all(teamId)) {
       const repo = this.#repos.get(repoKey) ?? { snapshotId: 0, files: new Map<string, IndexedFile>() };
       if (repo.snapshotId === snapshotId) continue;
@@ -79,13 +85,23 @@ class TeamIndex {
         const documents: number[] = [];
         for (const part of content === undefined ? [] : parts(content)) {
           documents.push(this.#add({ ...part, repoKey, path, kind: kindOf(path) }));
-          await yieldSometimes();
+          await breathe();
         }
         repo.files.set(path, { blobId, documents });
       }
       repo.snapshotId = snapshotId;
       this.#repos.set(repoKey, repo);
     }
+  }
+
+  /** A question by beginnings visits every word that begins so: without a bound on words one team could stall all. */
+  #admit(term: string): string | null {
+    if (term.length > LONGEST_WORD) return null;
+    if (!this.#vocabulary.has(term)) {
+      if (this.#vocabulary.size >= MOST_WORDS) return null;
+      this.#vocabulary.add(term);
+    }
+    return term;
   }
 
   #add(document: Omit<Document, "id">): number {
@@ -146,17 +162,6 @@ function* parts(content: string): Generator<{ heading: string; line: number; tex
       from = to;
     }
   }
-}
-
-/** A function to be awaited between small pieces of work; it lets others in once a slice of time is used up. */
-function slicer(core: Core): () => Promise<void> | undefined {
-  let since = core.clock.monotonic();
-  return () => {
-    if (core.clock.monotonic() - since < SLICE_MS) return undefined;
-    return new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-      since = core.clock.monotonic();
-    });
-  };
 }
 
 const indexes = perOwner((_core: Core) => new Map<string, TeamIndex>());

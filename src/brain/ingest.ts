@@ -4,9 +4,10 @@ import type { Core } from "../core.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { fault, malformed, refuse, tierGate, tooLarge } from "../http/faults.ts";
 import { Count, Counter, DateTime, NO_REPO, RepoKey } from "../http/fields.ts";
+import { breather } from "../kit/breathe.ts";
 import { sha256 } from "../kit/hash.ts";
 import { findMember, isWholeNumber, type Member, members } from "../kit/json.ts";
-import { findSecrets, lineAt, mightHoldSecret, RULES_VERSION, redactText } from "../redact/redact.ts";
+import { lineAt, mightHoldSecret, RULES_VERSION, redactText } from "../redact/redact.ts";
 import { refreshIndex } from "./index.ts";
 import { collisionKey, judgePath } from "./paths.ts";
 import { rows } from "./rows.ts";
@@ -83,7 +84,7 @@ export const ingest = endpoint(
     if (!isWholeNumber(text.slice(number.start, number.end)))
       refuse(malformed, { error: 'In the body, "version" must be a whole number.' });
     requireSoundFiles(core, body.files);
-    const snapshot = prepare(core, principal.teamId, body);
+    const snapshot = await prepare(core, principal.teamId, body);
     const digest = manifestDigest(snapshot.files);
     const stored = await core.store.write(() => storeSnapshot(core, principal, snapshot, digest));
     if (!stored.rollback) refreshIndex(core, principal.teamId);
@@ -122,38 +123,48 @@ function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
     });
 }
 
-/** Scans what is new, replaces likely secrets and refuses certain ones. */
-function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof BrainSnapshot>): Snapshot {
+/** Findings named in a refusal; one is enough to refuse, a few save a round trip. */
+const MOST_NAMED = 10;
+
+/** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between files. */
+async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof BrainSnapshot>): Promise<Snapshot> {
+  const breathe = breather(core.clock);
   const tripped: string[] = [];
   let redactionHits = 0;
   let redactedFiles = 0;
   let bytes = 0;
-  const clean = (text: string, say: (line: number, rule: string) => string): string => {
+  const clean = (text: string, name: (line: number, rule: string) => string): string => {
     if (!mightHoldSecret(text)) return text;
-    const findings = findSecrets(text);
-    for (const { rule, strength, start } of findings)
-      if (strength === "certain") tripped.push(say(lineAt(text, start), rule));
-    redactionHits += findings.length;
-    return findings.length > 0 ? redactText(text).text : text;
+    const redacted = redactText(text);
+    for (const { rule, strength, start } of redacted.findings) {
+      if (tripped.length >= MOST_NAMED) break;
+      if (strength === "certain") tripped.push(name(lineAt(text, start), rule));
+    }
+    redactionHits += redacted.findings.length;
+    return redacted.text;
   };
-  const files = sent.files.map(({ path, content }, i): ReadyFile => {
+  const files: ReadyFile[] = [];
+  for (const [i, { path, content }] of sent.files.entries()) {
+    await breathe();
     const digest = sha256(content);
     const name = clean(path, (_line, rule) => `the path of file ${i} (${rule})`);
     const held = rows(core.store).blob.get(teamId, digest);
     if (held && held.rulesVersion === RULES_VERSION) {
       bytes += held.bytes;
-      return { path: name, sha256: digest, bytes: held.bytes, blobId: held.id };
+      files.push({ path: name, sha256: digest, bytes: held.bytes, blobId: held.id });
+      continue;
     }
     const text = clean(content, (line, rule) => `${name} line ${line} (${rule})`);
+    if (tripped.length >= MOST_NAMED) break;
     const size = Buffer.byteLength(text);
     bytes += size;
     if (text !== content) redactedFiles++;
-    return { path: name, sha256: text === content ? digest : sha256(text), bytes: size, content: text };
-  });
+    files.push({ path: name, sha256: text === content ? digest : sha256(text), bytes: size, content: text });
+  }
   if (tripped.length > 0) {
-    const more = tripped.length > 10 ? ` and ${tripped.length - 10} more` : "";
+    const more = tripped.length === MOST_NAMED ? " and perhaps more" : "";
     refuse(rawSecret, {
-      error: `Raw secret in ${tripped.slice(0, 10).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
+      error: `Raw secret in ${tripped.join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
     });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -3,12 +3,17 @@ import type { IncomingMessage } from "node:http";
 import { gunzip as gunzipCallback } from "node:zlib";
 import type { H3Event } from "h3";
 import * as v from "valibot";
-import { nestsDeeperThan, repeatsMember } from "../kit/json.ts";
+import { holdsMoreCommas, nestsDeeperThan, repeatsMember } from "../kit/json.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
-import { malformed, refuse, tooLarge, unsupportedMediaType } from "./faults.ts";
+import { type Fault, malformed, Refusal, refuse, storeUnavailable, tooLarge, unsupportedMediaType } from "./faults.ts";
 
 /** Arrays and objects may nest this deep; deeper is an attack or a bug, and costs stack in every later reader. */
 const MAX_DEPTH = 64;
+/** Values in one body: "0," is two bytes on the wire and many times that once parsed. */
+const MOST_VALUES = 1_000_000;
+/** Bytes of unfinished bodies held at once, of all clients together. */
+const MOST_UNFINISHED_BYTES = 256 * 1024 * 1024;
+let unfinishedBytes = 0;
 
 /**
  * Reads a body as JSON text: content type, coding, cap, UTF-8, syntax and depth, in that order.
@@ -43,6 +48,8 @@ export async function readJson(
   if (bytes[0] === 0xef && bytes[1] === 0xbb)
     refuse(malformed, { error: "The body begins with a byte order mark; send JSON without one." });
   const text = bytes.toString("utf8");
+  if (holdsMoreCommas(text, MOST_VALUES))
+    refuse(tooLarge, { error: `The body holds more than ${MOST_VALUES} values. Send it in smaller parts.` });
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -67,24 +74,23 @@ function readStream(incoming: IncomingMessage, maxBytes: number): Promise<Buffer
     const chunks: Buffer[] = [];
     let size = 0;
     const done = (settle: () => void) => {
+      unfinishedBytes -= size;
       incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
       settle();
     };
+    const refuseWith = (fault: Fault, error: string) => done(() => reject(new Refusal(fault, { error })));
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) {
-        chunks.push(chunk);
-        return;
-      }
-      done(() => {
-        try {
-          refuse(tooLarge, { error: tooLargeText(maxBytes) });
-        } catch (refusal) {
-          reject(refusal);
-        }
-      });
+      unfinishedBytes += chunk.length;
+      if (size > maxBytes) refuseWith(tooLarge, tooLargeText(maxBytes));
+      else if (unfinishedBytes > MOST_UNFINISHED_BYTES)
+        refuseWith(
+          storeUnavailable,
+          "The server is taking in as much as it can. Nothing of this request was kept; send it again later.",
+        );
+      else chunks.push(chunk);
     };
-    const onEnd = () => done(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
+    const onEnd = () => done(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     const onGone = () => done(() => reject(new ClientGone()));
     incoming.on("data", onData).once("end", onEnd).once("error", onGone).once("close", onGone);
   });
@@ -109,13 +115,12 @@ function inflate(bytes: Buffer, maxBytes: number): Promise<Buffer> {
         resolve(inflated);
         return;
       }
-      try {
-        if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
-          refuse(tooLarge, { error: tooLargeText(maxBytes) });
-        refuse(malformed, { error: "The body is not a complete gzip stream." });
-      } catch (refusal) {
-        reject(refusal);
-      }
+      const bomb = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+      reject(
+        bomb
+          ? new Refusal(tooLarge, { error: tooLargeText(maxBytes) })
+          : new Refusal(malformed, { error: "The body is not a complete gzip stream." }),
+      );
     });
   });
 }

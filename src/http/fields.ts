@@ -4,13 +4,24 @@ import { hasControls } from "../kit/text.ts";
 
 /** Schemas of members that several endpoints share. Messages begin with "must", as the error text continues from the name. */
 
-/** An object whose members are the client's own; kept as sent. */
-export const FreeObject = v.pipe(
-  v.unknown(),
+const openObjects = new WeakSet<object>();
+
+/** Whether a schema was made by `openObject`; the documents then say that more members are welcome. */
+export const isOpenObject = (schema: object): boolean => openObjects.has(schema);
+
+/**
+ * An object of which some members are declared and all are welcome. Unlike valibot's loose object it copies only the declared
+ * ones: the others are kept as text (see kit/json.ts), and there may be very many.
+ */
+export function openObject<E extends v.ObjectEntries>(entries: E) {
+  const schema = v.object(entries);
+  openObjects.add(schema);
   // To valibot alone an array would be an object too.
-  v.check(isObject, "must be an object"),
-  v.looseObject({}),
-);
+  return v.pipe(v.unknown(), v.check(isObject, "must be an object"), schema);
+}
+
+/** An object whose members are the client's own; kept as sent. */
+export const FreeObject = openObject({});
 
 /** One line of text that names something: 1 to `most` characters, no control characters. */
 export function identifier(most: number) {

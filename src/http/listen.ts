@@ -13,6 +13,7 @@ const REQUEST_MS = 30_000;
 const KEEP_ALIVE_MS = 65_000;
 /** A socket on which nothing moves for so long during a request, in either direction, is given up. */
 const STALLED_MS = 30_000;
+const SWEEP_MS = 5_000;
 /** How long requests in flight may take once the server is told to stop. */
 const DRAIN_MS = 8_000;
 
@@ -60,6 +61,7 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
   server.maxConnections = options.maxConnections;
   // Node's timers start with the first byte; until then a socket costs its place, so that it must speak up.
   server.on("connection", (socket) => socket.setTimeout(HEADERS_MS));
+  const stopSweeping = sweepDeaf(server);
   server.on("timeout", (socket) => socket.destroy());
   server.on("clientError", (error, socket) => refuseAfterReplies(error, socket, traffic.get(socket)));
   server.on("checkExpectation", (_request, reply) => refusePlainly(reply, 417, "The expectation cannot be met."));
@@ -71,7 +73,29 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
       resolve();
     });
   });
-  return { port: (server.address() as { port: number }).port, close: () => drain(server) };
+  return { port: (server.address() as { port: number }).port, close: () => drain(server).finally(stopSweeping) };
+}
+
+/**
+ * Gives up clients that do not read their replies: to Node such a socket is merely idle, and idle ones may stay for long.
+ * @returns a function that stops looking
+ */
+function sweepDeaf(server: Server): () => void {
+  const waiting = new Map<Socket, { written: number; sweeps: number }>();
+  server.on("connection", (socket) => {
+    waiting.set(socket, { written: 0, sweeps: 0 });
+    socket.once("close", () => waiting.delete(socket));
+  });
+  const timer = setInterval(() => {
+    for (const [socket, seen] of waiting) {
+      const written = socket.bytesWritten - socket.writableLength;
+      seen.sweeps = socket.writableLength > 0 && written === seen.written ? seen.sweeps + 1 : 0;
+      seen.written = written;
+      if (seen.sweeps * SWEEP_MS >= STALLED_MS) socket.destroy();
+    }
+  }, SWEEP_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** Requests of one socket that are being answered; pipelining allows several. */

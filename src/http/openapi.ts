@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { type Endpoint, faultsOf, type Schema, TAGS } from "./endpoint.ts";
 import { type Fault, SHAPE_SCHEMAS, type Shape } from "./faults.ts";
+import { isOpenObject } from "./fields.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
 type Json = Record<string, unknown>;
@@ -27,7 +28,9 @@ function schemaOf(schema: Schema): JsonSchema {
     typeMode: "output",
     errorMode: "ignore",
     overrideSchema: ({ valibotSchema, jsonSchema }) =>
-      valibotSchema.type === "loose_object" ? { ...jsonSchema, additionalProperties: true } : undefined,
+      valibotSchema.type === "loose_object" || isOpenObject(valibotSchema)
+        ? { ...jsonSchema, additionalProperties: true }
+        : undefined,
     ignoreActions: ["check", "trim", "brand", "transform", "safe_integer"],
   });
   return rest;

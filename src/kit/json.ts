@@ -22,6 +22,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 const COMMA = 44;
+const COLON = 58;
 
 /** Position after the string literal that opens at `at`. */
 function afterString(text: string, at: number): number {
@@ -136,14 +137,38 @@ export function duplicateKey(list: readonly Member[]): string | undefined {
   return undefined;
 }
 
-/** Whether any object in a text names a member twice. */
-export function repeatsMember(text: string, at = 0): boolean {
-  const start = skipSpace(text, at);
-  if (text.charCodeAt(start) === OPEN_BRACKET)
-    return elements(text, start).some((one) => repeatsMember(text, one.start));
-  if (text.charCodeAt(start) !== OPEN_BRACE) return false;
-  const own = members(text, start);
-  return duplicateKey(own) !== undefined || own.some((one) => repeatsMember(text, one.start));
+/** Whether any object in a text names a member twice. Keeps no more than the names of the objects it is inside of. */
+export function repeatsMember(text: string): boolean {
+  const open: (Set<string> | undefined)[] = [];
+  for (let i = 0; i < text.length; ) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) {
+      const end = afterString(text, i);
+      const names = open.at(-1);
+      // In an object, a string before a colon is a name.
+      if (names && text.charCodeAt(skipSpace(text, end)) === COLON) {
+        const literal = text.slice(i, end);
+        const name = literal.includes("\\") ? (JSON.parse(literal) as string) : literal.slice(1, -1);
+        if (names.has(name)) return true;
+        names.add(name);
+      }
+      i = end;
+      continue;
+    }
+    if (code === OPEN_BRACE) open.push(new Set());
+    else if (code === OPEN_BRACKET) open.push(undefined);
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open.pop();
+    i++;
+  }
+  return false;
+}
+
+/** Whether a text holds so many commas that parsing it would make more values than its size warrants. Needs no valid JSON. */
+export function holdsMoreCommas(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  let count = 0;
+  for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) if (++count > most) return true;
+  return false;
 }
 
 /** Whether a number is spelled as a whole one; rounding makes others whole too. */

@@ -33,6 +33,8 @@ export class CommitQueue {
   readonly #savepoint;
   readonly #release;
   readonly #undo;
+  readonly #waitNot;
+  readonly #waitLong;
   #waiting: Waiting[] = [];
   #scheduled = false;
   /** When the queue began to wait for another process that is writing, monotonic milliseconds. */
@@ -45,6 +47,8 @@ export class CommitQueue {
     this.#savepoint = db.prepare("SAVEPOINT change");
     this.#release = db.prepare("RELEASE change");
     this.#undo = db.prepare("ROLLBACK TO change");
+    this.#waitNot = db.prepare("PRAGMA busy_timeout = 0");
+    this.#waitLong = db.prepare(`PRAGMA busy_timeout = ${BUSY_MS}`);
   }
 
   /**
@@ -92,7 +96,7 @@ export class CommitQueue {
    */
   #beginOrWait(): boolean {
     try {
-      this.#db.pragma("busy_timeout = 0");
+      this.#waitNot.get();
       this.#begin.run();
       this.#busySince = undefined;
       return true;
@@ -110,7 +114,7 @@ export class CommitQueue {
       this.#abandon(group, error);
       return false;
     } finally {
-      this.#db.pragma(`busy_timeout = ${BUSY_MS}`);
+      if (this.#db.open) this.#waitLong.get();
     }
   }
 

@@ -167,7 +167,7 @@ function explain(error: unknown, directory: string): unknown {
   if (isStorageTrouble(error) && !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return cannotUse(directory, message);
   // Any other complaint of SQLite about a file that was opened before is about what stands in it.
   if (name === "SqliteError") return new DataDirectoryError(damageAdvice(directory, message));
-  if (/^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT|EIO|ENOTDIR|EEXIST|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
+  if (/^(ENOENT|EACCES|EPERM|EROFS|ENOSPC|EDQUOT|EIO|ENOTDIR|EEXIST|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
     return cannotUse(directory, message);
   return error;
 }

@@ -1,9 +1,11 @@
 import * as v from "valibot";
 import { requireCapability } from "../accounts/accounts.ts";
 import type { Config } from "../config.ts";
+import type { Core } from "../core.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { malformed, refuse, tierGate, tooLarge } from "../http/faults.ts";
 import { Count, Counter, DateTime, FreeObject, identifier, NO_REPO, RepoKey } from "../http/fields.ts";
+import { breather } from "../kit/breathe.ts";
 import { sha256 } from "../kit/hash.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members } from "../kit/json.ts";
 import { mightHoldSecret, redactJson, redactText } from "../redact/redact.ts";
@@ -62,7 +64,7 @@ export const ingest = endpoint(
   },
   async ({ core, principal, body, text }) => {
     requireCapability(principal.tier, "telemetry");
-    const { entries, redacted } = readEntries(core.config, body.entries, text);
+    const { entries, redacted } = await readEntries(core, body.entries, text);
     const digest = sha256(entries.map(entryText).join(""));
     const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
     const mode = body.mode === undefined ? null : redactText(body.mode).text;
@@ -74,40 +76,46 @@ export const ingest = endpoint(
 );
 
 /** Takes each payload as its own slice of the text, redacted where need be, in ascending order of seq. */
-function readEntries(config: Config, sent: readonly SentEntry[], text: string): { entries: Entry[]; redacted: number } {
+async function readEntries(
+  { config, clock }: Core,
+  sent: readonly SentEntry[],
+  text: string,
+): Promise<{ entries: Entry[]; redacted: number }> {
   if (sent.length > config.maxTelemetryEntries)
     refuse(tooLarge, {
       error: `The batch has ${sent.length} entries; at most ${config.maxTelemetryEntries} fit in one.`,
     });
   const top = members(text);
-  const repeated = duplicateKey(top);
-  if (repeated !== undefined) refuse(malformed, { error: "The body names a member twice." });
+  if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
   const slices = elements(text, findMember(top, "entries")?.start);
-  const suspicious = mightHoldSecret(text);
-  let redacted = 0;
-  const entries = sent.map(({ seq, clientTimestamp }, i): Entry => {
-    const own = members(text, slices[i]?.start);
-    if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Entry ${i} names a member twice.` });
-    const number = findMember(own, "seq") as Member;
-    if (!isWholeNumber(text.slice(number.start, number.end)))
-      refuse(malformed, { error: `The seq of entry ${i} must be a whole number.` });
-    const { start, end } = findMember(own, "payload") as Member;
-    let payload = text.slice(start, end);
-    // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
-    if (
-      payload.length * 3 > config.maxTelemetryPayloadBytes &&
-      Buffer.byteLength(payload) > config.maxTelemetryPayloadBytes
-    )
-      refuse(tooLarge, { error: `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.` });
-    if (suspicious) {
-      const clean = redactJson(payload);
-      if (clean.findings.length > 0) {
-        redacted++;
-        payload = clean.text;
-      }
-    }
-    return { seq, clientTimestamp: clientTimestamp ?? null, payload };
-  });
+  const entries = sent.map((entry, i) => readEntry(config, entry, text, slices[i]?.start as number, i));
   entries.sort((a, b) => a.seq - b.seq);
+  if (!mightHoldSecret(text)) return { entries, redacted: 0 };
+  let redacted = 0;
+  const breathe = breather(clock);
+  for (const [i, entry] of entries.entries()) {
+    await breathe();
+    const clean = redactJson(entry.payload);
+    if (clean.findings.length === 0) continue;
+    redacted++;
+    entries[i] = { ...entry, payload: clean.text };
+  }
   return { entries, redacted };
+}
+
+function readEntry(config: Config, { seq, clientTimestamp }: SentEntry, text: string, start: number, i: number): Entry {
+  const own = members(text, start);
+  if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Entry ${i} names a member twice.` });
+  const number = findMember(own, "seq") as Member;
+  if (!isWholeNumber(text.slice(number.start, number.end)))
+    refuse(malformed, { error: `The seq of entry ${i} must be a whole number.` });
+  const { start: from, end: to } = findMember(own, "payload") as Member;
+  const payload = text.slice(from, to);
+  // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
+  if (
+    payload.length * 3 > config.maxTelemetryPayloadBytes &&
+    Buffer.byteLength(payload) > config.maxTelemetryPayloadBytes
+  )
+    refuse(tooLarge, { error: `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.` });
+  return { seq, clientTimestamp: clientTimestamp ?? null, payload };
 }

@@ -2,14 +2,14 @@ import * as v from "valibot";
 import { requireCapability } from "../accounts/accounts.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { refuse, tierGate, tooLarge } from "../http/faults.ts";
-import { Count, DateTime, FreeObject, NO_REPO, RepoKey } from "../http/fields.ts";
+import { Count, DateTime, FreeObject, NO_REPO, openObject, RepoKey } from "../http/fields.ts";
 import { redactText } from "../redact/redact.ts";
 import { readBatch } from "./read-batch.ts";
 import { storeBatch } from "./store-batch.ts";
 
 const TraceBatch = v.object({
   sessions: v.array(
-    v.looseObject({
+    openObject({
       outcome: v.string(),
       spans: v.pipe(
         v.array(FreeObject),

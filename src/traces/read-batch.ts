@@ -1,4 +1,4 @@
-import { malformed, refuse } from "../http/faults.ts";
+import { malformed, refuse, tooLarge } from "../http/faults.ts";
 import { sha256 } from "../kit/hash.ts";
 import { duplicateKey, elements, findMember, members } from "../kit/json.ts";
 import { mightHoldSecret, redactJson } from "../redact/redact.ts";
@@ -43,6 +43,9 @@ export interface ReadBatch {
   readonly digest: Buffer;
 }
 
+/** Members of one session, many times what any agent sends. */
+const MOST_MEMBERS = 5_000;
+
 /**
  * Takes a validated batch apart into what is stored, each part a redacted slice of the text.
  * @param text the body as sent
@@ -62,6 +65,8 @@ export function readBatch(text: string): ReadBatch {
 
   const sessions = elements(text, findMember(top, "sessions")?.start).map(({ start }, i): ReadSession => {
     const own = members(text, start);
+    if (own.length > MOST_MEMBERS)
+      refuse(tooLarge, { error: `Session ${i} has ${own.length} members; at most ${MOST_MEMBERS} are taken.` });
     if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Session ${i} names a member twice.` });
     const spans = elements(text, findMember(own, "spans")?.start).map((slice): ReadSpan => {
       const document = clean(text.slice(slice.start, slice.end));

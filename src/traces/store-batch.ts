@@ -1,5 +1,6 @@
 import { touchDevice } from "../connect/connect.ts";
 import type { Core } from "../core.ts";
+import { refuse, tooLarge } from "../http/faults.ts";
 import type { DevicePrincipal } from "../http/principal.ts";
 import { members } from "../kit/json.ts";
 import { recordDelivery, withdrawDelivery } from "../ledger/ledger.ts";
@@ -33,7 +34,8 @@ export function storeBatch(core: Core, device: DevicePrincipal, repoKey: string,
     contentSha256: batch.digest,
   });
   let changes = 0;
-  for (const session of batch.sessions) changes += putSession(core, device, repoKey, session, deliveryId);
+  for (const [, parts] of Map.groupBy(batch.sessions, (session) => session.externalId))
+    changes += putSession(core, device, repoKey, joinParts(parts), deliveryId);
   for (const label of batch.labels)
     changes += rows(core.store).putLabel.run({
       ...label,
@@ -44,6 +46,15 @@ export function storeBatch(core: Core, device: DevicePrincipal, repoKey: string,
     }).changes;
   if (changes === 0) withdrawDelivery(core, deliveryId);
   return counts;
+}
+
+/** A session that stands several times in one batch, as one: later members over earlier ones, spans in order. */
+function joinParts(parts: readonly ReadSession[]): ReadSession {
+  const [first, ...more] = parts as [ReadSession, ...ReadSession[]];
+  if (more.length === 0) return first;
+  const members = new Map(parts.flatMap((part) => [...part.members]));
+  const facts = readSession(asObject(JSON.parse(spell(members))));
+  return { ...facts, externalId: first.externalId, members, spans: parts.flatMap((part) => part.spans) };
 }
 
 /** @returns how many rows it changed */
@@ -72,6 +83,10 @@ function putSession(
     changes++;
   } else {
     const document = spell(mergeMembers(spelledMembers(held.document, members(held.document)), session.members));
+    if (document.length > core.config.maxTraceBytes)
+      refuse(tooLarge, {
+        error: `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`,
+      });
     // A later batch that names no repository leaves the session where it was.
     const place = repoKey === "" ? held.repoKey : repoKey;
     if (document !== held.document || place !== held.repoKey) {
