@@ -149,7 +149,7 @@ export const SETTINGS = {
     shown: "off",
     says: "HOST:PORT of a separate listener for Prometheus text",
     read: (raw) =>
-      /^.+:\d{1,5}$/.test(raw)
+      /^.+:\d{1,5}$/.test(raw) && Number(raw.slice(raw.lastIndexOf(":") + 1)) < 65_536
         ? { value: raw }
         : raw === "off"
           ? { value: null }

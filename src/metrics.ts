@@ -1,4 +1,5 @@
 import { createServer, type Server } from "node:http";
+import { ConfigError } from "./config.ts";
 import type { Core } from "./core.ts";
 import type { Observation } from "./http/serve.ts";
 
@@ -13,35 +14,40 @@ const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1] 
 interface Series {
   count: number;
   seconds: number;
+  /** Requests that took no longer than each bound and longer than the one before. */
   readonly buckets: number[];
+  readonly statuses: Map<number, number>;
 }
 
 /** Figures for Prometheus (text exposition format 0.0.4), on a listener of their own so that a proxy never publishes them. */
 export function openMetrics(core: Core): Metrics {
-  const requests = new Map<string, number>();
   const durations = new Map<string, Series>();
   let server: Server | undefined;
   return {
     observe({ operation, status, milliseconds }) {
-      const key = `operation="${operation}",status="${status}"`;
-      requests.set(key, (requests.get(key) ?? 0) + 1);
-      const series = durations.get(operation) ?? { count: 0, seconds: 0, buckets: BUCKETS_SECONDS.map(() => 0) };
+      let series = durations.get(operation);
+      if (!series) {
+        series = { count: 0, seconds: 0, buckets: BUCKETS_SECONDS.map(() => 0), statuses: new Map() };
+        durations.set(operation, series);
+      }
+      const seconds = milliseconds / 1000;
       series.count++;
-      series.seconds += milliseconds / 1000;
-      BUCKETS_SECONDS.forEach((most, i) => {
-        if (milliseconds / 1000 <= most) series.buckets[i] = (series.buckets[i] ?? 0) + 1;
-      });
-      durations.set(operation, series);
+      series.seconds += seconds;
+      series.statuses.set(status, (series.statuses.get(status) ?? 0) + 1);
+      const bucket = BUCKETS_SECONDS.findIndex((most) => seconds <= most);
+      if (bucket >= 0) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
     },
     async listen() {
       const { metrics } = core.config;
       if (!metrics) return;
       const at = metrics.lastIndexOf(":");
       server = createServer((_, reply) => {
-        reply.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(render(core, requests, durations));
+        reply.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(render(core, durations));
       });
       await new Promise<void>((resolve, reject) => {
-        server?.once("error", reject).listen(Number(metrics.slice(at + 1)), metrics.slice(0, at), resolve);
+        const failed = (error: NodeJS.ErrnoException) =>
+          reject(new ConfigError(`RECKON_METRICS=${metrics} cannot be listened on (${error.code})`));
+        server?.once("error", failed).listen(Number(metrics.slice(at + 1)), metrics.slice(0, at), resolve);
       });
     },
     async close() {
@@ -51,17 +57,22 @@ export function openMetrics(core: Core): Metrics {
   };
 }
 
-function render(core: Core, requests: Map<string, number>, durations: Map<string, Series>): string {
+function render(core: Core, durations: Map<string, Series>): string {
   const { stats } = core.store;
   const lines = [
     "# HELP reckon_http_requests_total Requests answered.",
     "# TYPE reckon_http_requests_total counter",
-    ...[...requests].map(([labels, count]) => `reckon_http_requests_total{${labels}} ${count}`),
+    ...[...durations].flatMap(([operation, { statuses }]) =>
+      [...statuses].map(
+        ([status, count]) => `reckon_http_requests_total{operation="${operation}",status="${status}"} ${count}`,
+      ),
+    ),
     "# HELP reckon_http_request_duration_seconds Time from the request's headers to its reply.",
     "# TYPE reckon_http_request_duration_seconds histogram",
     ...[...durations].flatMap(([operation, { count, seconds, buckets }]) => [
       ...BUCKETS_SECONDS.map(
-        (most, i) => `reckon_http_request_duration_seconds_bucket{operation="${operation}",le="${most}"} ${buckets[i]}`,
+        (most, i) =>
+          `reckon_http_request_duration_seconds_bucket{operation="${operation}",le="${most}"} ${buckets.slice(0, i + 1).reduce((sum, one) => sum + one, 0)}`,
       ),
       `reckon_http_request_duration_seconds_bucket{operation="${operation}",le="+Inf"} ${count}`,
       `reckon_http_request_duration_seconds_sum{operation="${operation}"} ${seconds}`,

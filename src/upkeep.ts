@@ -14,11 +14,19 @@ const CHECKPOINT_EVERY_MS = 500;
  */
 export function startChecks(core: Core, onDamage: (advice: string) => void): () => void {
   let overCeiling = false;
+  let inPlace = true;
   const checkpoints = setInterval(() => {
     try {
       core.store.checkpoint();
     } catch (error) {
       core.log.warn("checkpoint_failed", { cause: String(error) });
+    }
+    if (inPlace && !core.store.checkInPlace()) {
+      inPlace = false;
+      core.log.error("database_taken_away", {
+        path: databasePath(core.store.directory),
+        advice: "it was removed or replaced while in use; nothing is stored until the server is restarted",
+      });
     }
     const bytes = core.store.walBytes();
     if (bytes > core.config.maxWalBytes && !overCeiling)

@@ -11,6 +11,8 @@ const MOST_TEXT = 64 * 1024 * 1024;
 /** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
 const PART_CHARS = 4_000;
 
+const SHORT_QUESTION = 4;
+
 /** Words that one index knows at most, many times what a large brain holds, and how long they are. */
 const MOST_WORDS = 100_000;
 const LONGEST_WORD = 64;
@@ -121,24 +123,24 @@ class TeamIndex {
     }
   }
 
-  /** Sections with all the words, then, when those are few, those with any of them. */
+  /**
+   * Sections with all the words; when those are few, followed by those with some. Beginnings and misspellings are looked for
+   * in short questions only: in long ones the other words tell enough, and each costs a walk through the vocabulary.
+   */
   search(query: string, keep: (document: Document) => boolean): SearchResult[] {
-    const options = {
+    const count = words(query).length;
+    const results = this.#mini.search(query, {
       boost: { heading: 3, path: 2 },
-      prefix: (term: string) => term.length >= 3,
-      fuzzy: (term: string) => (term.length >= 6 ? 1 : false),
-      filter: (result: SearchResult) => {
+      prefix: (term, i) => term.length >= 3 && (count <= SHORT_QUESTION || i === count - 1),
+      fuzzy: (term) => (term.length >= 6 && count <= SHORT_QUESTION ? 1 : false),
+      filter: (result) => {
         const document = this.documents.get(result.id as number);
         return document !== undefined && keep(document);
       },
-    } as const;
-    const all = this.#mini.search(query, { ...options, combineWith: "AND" });
-    if (all.length >= FEW) return all;
-    const found = new Set(all.map((result) => result.id));
-    return [
-      ...all,
-      ...this.#mini.search(query, { ...options, combineWith: "OR" }).filter((result) => !found.has(result.id)),
-    ];
+      combineWith: "OR",
+    });
+    const whole = results.filter((result) => result.queryTerms.length === count);
+    return whole.length >= FEW ? whole : [...whole, ...results.filter((result) => result.queryTerms.length < count)];
   }
 }
 

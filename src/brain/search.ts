@@ -42,8 +42,8 @@ const STOP_WORDS = new Set(
 
 /** Cuts a question to what is searched: bounded, so that no question costs much more than another, and without stop words unless it has no others. */
 export function searchTerms(question: string): string {
-  const all = words(question.slice(0, MOST_QUERY_CHARS).toWellFormed());
-  const telling = all.filter((word) => !STOP_WORDS.has(word.toLowerCase()));
+  const all = [...new Set(words(question.slice(0, MOST_QUERY_CHARS).toWellFormed().toLowerCase()))];
+  const telling = all.filter((word) => !STOP_WORDS.has(word));
   return (telling.length > 0 ? telling : all).slice(0, MOST_TERMS).join(" ");
 }
 

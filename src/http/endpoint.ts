@@ -93,7 +93,7 @@ export interface Call<A extends Auth = Auth, Q = unknown, B = unknown> {
   /** The JSON text as sent, for what must be kept in its own spelling; `""` without a body. */
   readonly text: string;
   /** The client's address, proxies seen through. */
-  readonly ip: string;
+  readonly ip: () => string;
   header(name: string): string | null;
 }
 

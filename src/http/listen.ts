@@ -35,7 +35,6 @@ export interface Listener {
  * JSON in the declared shape, and no socket is held by a client that neither speaks nor listens.
  */
 export async function listen(app: H3, options: ListenOptions): Promise<Listener> {
-  const traffic = new WeakMap<Duplex, Traffic>();
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -47,23 +46,18 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
       requireHostHeader: false,
     },
     (request, reply) => {
-      const { socket } = request;
-      const here = traffic.get(socket) ?? { inFlight: 0 };
-      traffic.set(socket, here);
-      here.inFlight++;
-      reply.once("close", () => {
-        if (--here.inFlight === 0) here.whenIdle?.();
-      });
-      socket.setTimeout(STALLED_MS);
+      // Node keeps this timer itself from the second request on (see `server.timeout`).
+      if (request.socket.timeout === HEADERS_MS) request.socket.setTimeout(STALLED_MS);
       answer(app, request, reply, options.log);
     },
   );
   server.maxConnections = options.maxConnections;
   // Node's timers start with the first byte; until then a socket costs its place, so that it must speak up.
+  server.timeout = STALLED_MS;
   server.on("connection", (socket) => socket.setTimeout(HEADERS_MS));
   const stopSweeping = sweepDeaf(server);
   server.on("timeout", (socket) => socket.destroy());
-  server.on("clientError", (error, socket) => refuseAfterReplies(error, socket, traffic.get(socket)));
+  server.on("clientError", (error, socket) => refuseAfterReplies(error, socket));
   server.on("checkExpectation", (_request, reply) => refusePlainly(reply, 417, "The expectation cannot be met."));
   server.on("connect", (_request, socket) => endWith(socket, 405, "This server is no proxy."));
   await new Promise<void>((resolve, reject) => {
@@ -98,13 +92,6 @@ function sweepDeaf(server: Server): () => void {
   return () => clearInterval(timer);
 }
 
-/** Requests of one socket that are being answered; pipelining allows several. */
-interface Traffic {
-  inFlight: number;
-  /** Called once none is left. */
-  whenIdle?: () => void;
-}
-
 function answer(app: H3, request: IncomingMessage, reply: ServerResponse, log: Log): void {
   // RFC 9112 section 3.2: a request without Host is malformed, but for HTTP/1.0.
   if (request.headers.host === undefined && request.httpVersion !== "1.0") {
@@ -123,11 +110,31 @@ function answer(app: H3, request: IncomingMessage, reply: ServerResponse, log: L
   };
   try {
     const response = app.fetch(new NodeRequest({ req: request, res: reply }));
-    if (response instanceof Promise) response.then((done) => sendNodeResponse(reply, done)).catch(failed);
-    else sendNodeResponse(reply, response).catch(failed);
+    if (response instanceof Promise) response.then((done) => send(reply, done)).catch(failed);
+    else Promise.resolve(send(reply, response)).catch(failed);
   } catch (error) {
     failed(error);
   }
+}
+
+/** What srvx makes of a response for Node. */
+interface Prepared {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: unknown;
+}
+
+/** Writes a reply. Head and text go out in one piece, which halves what a small reply costs. */
+function send(reply: ServerResponse, response: Response): Promise<void> | undefined {
+  const prepared = (response as Response & { _toNodeResponse?: () => Prepared })._toNodeResponse?.();
+  if (!prepared) return sendNodeResponse(reply, response);
+  const { status, statusText, headers, body } = prepared;
+  if (typeof body !== "string" && body !== null && body !== undefined)
+    return sendNodeResponse(reply, { _toNodeResponse: () => prepared } as unknown as Response);
+  reply.writeHead(status, statusText, headers).end(body ?? undefined);
+  return undefined;
 }
 
 function isAbsoluteForm(target: string): boolean {
@@ -168,25 +175,27 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, text: string]>
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive."],
 };
 
+/** What Node keeps on a socket: the reply being written, and the request being read. */
+type HttpSocket = Duplex & {
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+};
+
 /** Answers what the parser refused, after the replies to earlier requests on the same socket: replies keep their order. */
-function refuseAfterReplies(error: NodeJS.ErrnoException, socket: Duplex, traffic: Traffic | undefined): void {
+function refuseAfterReplies(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
+  const current = socket._httpMessage;
+  const incoming = socket.parser?.incoming;
+  // A request whose own body is what failed has a reply too, which will never be written.
+  if (current && !(incoming && !incoming.complete)) {
+    current.once("close", () => setImmediate(refuseAfterReplies, error, socket));
+    return;
+  }
   const [status, text] = REFUSALS[error.code ?? ""] ?? [400, badRequest.says];
-  const refuse = () => {
-    if (socket.writable) endWith(socket, status, text);
-  };
-  // A request whose own body is what failed is in flight too, and will never be answered.
-  if (!traffic || traffic.inFlight === 0 || isReceiving(socket)) refuse();
-  else traffic.whenIdle = refuse;
-}
-
-/** Whether the request that the parser is at has not arrived whole. */
-function isReceiving(socket: Duplex): boolean {
-  const incoming = (socket as Socket & { parser?: { incoming?: IncomingMessage | null } }).parser?.incoming;
-  return incoming !== undefined && incoming !== null && !incoming.complete;
+  endWith(socket, status, text);
 }
 
 async function drain(server: Server): Promise<void> {

@@ -122,10 +122,13 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
   try {
     requireSoundRequest(event);
     requireServedVersion(headers.get(VERSION_HEADER));
-    const ip = clientAddress(peerAddress(event), headers.get("x-forwarded-for"), serving.trusted);
-    drawLimits(core, spec.limits, "ip", quotaKey(ip), serving.buckets, drawn);
+    // Most routes never ask for the address.
+    const ip = () => clientAddress(peerAddress(event), headers.get("x-forwarded-for"), serving.trusted);
+    if (spec.limits.some((limit) => limit.per === "ip"))
+      drawLimits(core, spec.limits, "ip", quotaKey(ip()), serving.buckets, drawn);
     const principal = authenticate(core, endpoint, bearer, serving.options.authenticators);
-    if (principal) drawLimits(core, spec.limits, "team", principal.teamId, serving.buckets, drawn);
+    if (principal && spec.limits.length > 0)
+      drawLimits(core, spec.limits, "team", principal.teamId, serving.buckets, drawn);
     const query = spec.query ? validate(spec.query, getQuery(event), "query") : undefined;
     const { text, value } = spec.body
       ? await readJson(event, spec.body, spec.body.maxBytes(core.config))

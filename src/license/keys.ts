@@ -9,7 +9,7 @@ import { type KeyRow, rows } from "./rows.ts";
 
 const keyFile = (directory: string) => join(directory, "signing-key.pem");
 /** A rotation writes the new key here first; a crash before the rename is finished by the next start. */
-const nextKeyFile = (directory: string) => join(directory, "signing-key.next.pem");
+const nextKeyFile = (directory: string, kid: string) => join(directory, `signing-key.${kid}.pem`);
 
 interface Loaded {
   key: SigningKey | undefined;
@@ -29,9 +29,9 @@ async function readKeyFile(path: string): Promise<SigningKey | undefined> {
 }
 
 /** Makes the next key the key; whoever comes second, command or server, finds it done. */
-function putInPlace(directory: string): void {
+function putInPlace(directory: string, kid: string): void {
   try {
-    renameSync(nextKeyFile(directory), keyFile(directory));
+    renameSync(nextKeyFile(directory, kid), keyFile(directory));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
@@ -45,9 +45,9 @@ async function loadActive(core: Core, row: KeyRow): Promise<SigningKey> {
   try {
     key = await readKeyFile(keyFile(directory));
     if (key?.kid !== row.kid) {
-      const next = await readKeyFile(nextKeyFile(directory));
+      const next = await readKeyFile(nextKeyFile(directory, row.kid));
       if (next?.kid === row.kid) {
-        putInPlace(directory);
+        putInPlace(directory, row.kid);
         key = next;
       }
     }
@@ -101,8 +101,8 @@ export async function rotateKey(core: Core): Promise<KeyRow> {
   const { directory } = core.store;
   const old = await ensureSigningKey(core);
   const pem = await generateSigningPem();
-  writeFileAtomically(nextKeyFile(directory), pem, true);
   const key = await readSigningKey(pem);
+  writeFileAtomically(nextKeyFile(directory, key.kid), pem, true);
   mkdirSync(join(directory, "retired-keys"), { recursive: true, mode: 0o700 });
   writeFileAtomically(join(directory, "retired-keys", `${old.kid}.pem`), old.publicPem, true);
   await core.store.write(() => {
@@ -111,7 +111,7 @@ export async function rotateKey(core: Core): Promise<KeyRow> {
     rows(core.store).insert.run(key.kid, ALG, key.publicPem, now);
   });
   // A running server that saw the new row first has put the file in place already.
-  putInPlace(directory);
+  putInPlace(directory, key.kid);
   loaded(core).key = key;
   return rows(core.store).active.get() as KeyRow;
 }

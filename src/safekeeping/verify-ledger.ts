@@ -30,6 +30,20 @@ export function verifyLedger(
   anchor: { readonly id: number; readonly chainSha256: string } | undefined,
   onProgress: (share: number) => void,
 ): LedgerReport {
+  // One read transaction: all that is compared is of one instant, whatever a server writes meanwhile.
+  core.store.db.exec("BEGIN");
+  try {
+    return walk(core, anchor, onProgress);
+  } finally {
+    core.store.db.exec("COMMIT");
+  }
+}
+
+function walk(
+  core: Core,
+  anchor: { readonly id: number; readonly chainSha256: string } | undefined,
+  onProgress: (share: number) => void,
+): LedgerReport {
   const head = ledgerHead(core) ?? null;
   const faults: LedgerFault[] = [];
   const contentOf = { telemetry: telemetryDigest(core), brain: brainDigest(core) };

@@ -25,6 +25,8 @@ export interface CommitStats {
  */
 export class CommitQueue {
   readonly stats: CommitStats = { transactions: 0, changes: 0, failures: 0 };
+  /** Why nothing may be written any more, once that is so. */
+  blocked: Error | undefined;
   /** The last transaction failed; cleared by the next that succeeds. */
   lastFailure: unknown;
   readonly #db: Database;
@@ -33,8 +35,6 @@ export class CommitQueue {
   readonly #savepoint;
   readonly #release;
   readonly #undo;
-  readonly #waitNot;
-  readonly #waitLong;
   #waiting: Waiting[] = [];
   #scheduled = false;
   /** When the queue began to wait for another process that is writing, monotonic milliseconds. */
@@ -47,8 +47,6 @@ export class CommitQueue {
     this.#savepoint = db.prepare("SAVEPOINT change");
     this.#release = db.prepare("RELEASE change");
     this.#undo = db.prepare("ROLLBACK TO change");
-    this.#waitNot = db.prepare("PRAGMA busy_timeout = 0");
-    this.#waitLong = db.prepare(`PRAGMA busy_timeout = ${BUSY_MS}`);
   }
 
   /**
@@ -91,12 +89,13 @@ export class CommitQueue {
   }
 
   /**
-   * Takes the write lock, or comes back for it: SQLite's own waiting would stop every other request with it.
+   * Takes the write lock, or comes back for it. The connection itself waits for nothing (see `openStore`): SQLite's waiting
+   * would stop every other request with it.
    * @returns whether a transaction has begun
    */
   #beginOrWait(): boolean {
     try {
-      this.#waitNot.get();
+      if (this.blocked) throw this.blocked;
       this.#begin.run();
       this.#busySince = undefined;
       return true;
@@ -113,8 +112,6 @@ export class CommitQueue {
       this.#waiting = [];
       this.#abandon(group, error);
       return false;
-    } finally {
-      if (this.#db.open) this.#waitLong.get();
     }
   }
 

@@ -136,7 +136,10 @@ export function quickCheck(db: Database): string | undefined {
 }
 
 function wrap(db: Database, directory: string): Store {
+  // Opening waits for others; from here on the commit queue does, without stopping the process (see CommitQueue).
+  db.pragma("busy_timeout = 0");
   const queue = new CommitQueue(db);
+  const opened = statSync(db.name);
   let dirtySince = 0;
   return {
     db,
@@ -150,6 +153,12 @@ function wrap(db: Database, directory: string): Store {
       if (dirtySince === queue.stats.changes) return;
       dirtySince = queue.stats.changes;
       db.pragma("wal_checkpoint(PASSIVE)");
+    },
+    checkInPlace() {
+      const now = statSync(db.name, { throwIfNoEntry: false });
+      if (now?.ino === opened.ino && now.dev === opened.dev) return true;
+      queue.blocked = new Error(`${db.name} was removed or replaced while in use`);
+      return false;
     },
     walBytes() {
       return statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;

@@ -16,6 +16,8 @@ export interface Store {
   readonly failing: boolean;
   /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
   checkpoint(): void;
+  /** Whether the database is still the file that was opened. Once it is not, every write is refused: it would be lost. */
+  checkInPlace(): boolean;
   walBytes(): number;
   close(): void;
 }

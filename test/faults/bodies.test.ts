@@ -289,7 +289,7 @@ describe("text that readers disagree on", () => {
     ["white space of all kinds", '{\n\t"a" :\r\n [ 1 ,\t2 ] ,\n "b":{ } }'],
     ["needless escapes", '{"\\u0061\\u0062":"\\u0041\\/\\b\\f"}'],
     ["a byte order mark inside a string", '{"a":"\ufeff"}'],
-    ["text that looks like SQL, HTML and a template", '{"a":"\'; DROP TABLE teams;--","b":"<script>","c":"${x}"}'],
+    ["text that looks like SQL and HTML", '{"a":"\'; DROP TABLE teams;--","b":"<script>","c":"%s{0}"}'],
     ["an empty object", "{}"],
     ["integer-like and sparse member names", '{"4294967295":1,"2":2,"1":3,"-1":4,"":5}'],
   ];

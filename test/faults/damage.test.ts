@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   openSync,
   readdirSync,
@@ -14,15 +15,23 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { describe, expect, it } from "vitest";
-import { type Data, rowsOf } from "./support/data.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
 import { ask } from "./support/http.ts";
-import { type Done, reckon, serve, startRefused } from "./support/process.ts";
-import { testData } from "./support/test.ts";
+import { type Done, reckon, serve, startRefused, until } from "./support/process.ts";
+import { copyOf, runKeyPem, testData, testServer } from "./support/test.ts";
+
+let template: Data;
+beforeAll(async () => {
+  template = await makeData({ keyPem: runKeyPem() });
+  await use(template);
+});
+afterAll(() => removeData(template.directory));
 
 /** A data directory that a server has worked in: telemetry, brain and traces are stored, everything checkpointed. */
-async function usedData(): Promise<Data> {
-  const data = await testData();
+const usedData = () => copyOf(template);
+
+async function use(data: Data): Promise<void> {
   const server = await serve(data.directory);
   const token = data.devices[0]?.token as string;
   const post = async (path: string, body: unknown) =>
@@ -44,7 +53,6 @@ async function usedData(): Promise<Data> {
     });
   }
   expect((await server.end()).code).toBe(0);
-  return data;
 }
 
 const databaseOf = (data: Data) => join(data.directory, "reckon.db");
@@ -77,7 +85,7 @@ const PAGE = 4096;
 
 describe("a damaged database", () => {
   it("is refused at start with a line that names reckon restore, wherever its structure is hit", async () => {
-    const data = await usedData();
+    const data = usedData();
     const path = databaseOf(data);
     const sound = readFileSync(path);
     const rootOf = (name: string) =>
@@ -105,6 +113,7 @@ describe("a damaged database", () => {
       const done = await start(data);
       expect(done.code, what).toBe(1);
       expectRefused(done, /damaged.*reckon restore/);
+      if (!/root|noise/.test(what)) continue;
       const doctor = await reckon(["doctor", "--data", data.directory]);
       expect(doctor.code, what).toBe(1);
       expect(doctor.stdout + doctor.stderr, what).toMatch(/reckon restore/);
@@ -116,7 +125,7 @@ describe("a damaged database", () => {
   });
 
   it("is refused when the file was cut off, to half or to nothing, beside a signing key that says it was in use", async () => {
-    const data = await usedData();
+    const data = usedData();
     const size = statSync(databaseOf(data)).size;
     truncateSync(databaseOf(data), Math.floor(size / 2 / PAGE) * PAGE);
     expectRefused(await start(data), /damaged.*reckon restore/);
@@ -127,7 +136,7 @@ describe("a damaged database", () => {
   });
 
   it("that is gone beside a key and retired keys is not silently replaced by an empty one", async () => {
-    const data = await usedData();
+    const data = usedData();
     expect((await reckon(["key", "rotate", "--data", data.directory])).code).toBe(0);
     rmSync(databaseOf(data));
     expectRefused(await start(data), /reckon restore/);
@@ -142,7 +151,7 @@ describe("an altered ledger", () => {
   };
 
   it("verifies while nobody touched it", async () => {
-    const data = await usedData();
+    const data = usedData();
     expect(await verify(data)).toEqual({ code: 0, faults: [] });
     expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
   });
@@ -187,20 +196,21 @@ describe("an altered ledger", () => {
     ["a delivery's device", "UPDATE deliveries SET device_id = 'dev_other' WHERE id = 6", "SELECT 6 AS id"],
     ["a deleted delivery", "DELETE FROM deliveries WHERE id = 6", "SELECT 7 AS id"],
   ];
-  it.each(TAMPERED)("shows %s, naming the delivery", async (_what, sql, deliveries) => {
-    const data = await usedData();
+  it.each(TAMPERED)("shows %s, naming the delivery", async (what, sql, deliveries) => {
+    const data = usedData();
     const [{ id }] = rowsOf(data.directory, deliveries) as [{ id: number }];
     alter(data, sql);
     const found = await verify(data);
     expect(found.code).toBe(1);
     expect(found.faults.map((fault) => fault.deliveryId)).toContain(id);
+    if (!what.startsWith("a deleted")) return;
     const doctor = await reckon(["doctor", "--data", data.directory]);
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(/^(?:ledger|references)\tfailed/m);
   });
 
   it("shows deliveries cut off at the end, and a rewritten past, to who noted the head", async () => {
-    const data = await usedData();
+    const data = usedData();
     const { head } = JSON.parse((await reckon(["ledger", "verify", "--json", "--data", data.directory])).stdout);
     const anchor = `${head.id}:${head.chainSha256}`;
     expect((await reckon(["ledger", "verify", "--anchor", anchor, "--data", data.directory])).code).toBe(0);
@@ -216,7 +226,7 @@ describe("an altered ledger", () => {
   });
 
   it("shows evidence of a rollback that was altered or removed", async () => {
-    const data = await usedData();
+    const data = usedData();
     const server = await serve(data.directory);
     const reply = await ask(server.port, {
       path: "/api/telemetry/ingest",
@@ -235,7 +245,7 @@ describe("an altered ledger", () => {
 
 describe("a data directory that is not what it should be", () => {
   it("without its signing key is refused, told what to restore, and given no new key", async () => {
-    const data = await usedData();
+    const data = usedData();
     const key = join(data.directory, "signing-key.pem");
     renameSync(key, `${key}.gone`);
     expectRefused(await start(data), /signing key .* is missing.*reckon restore/);
@@ -258,7 +268,7 @@ describe("a data directory that is not what it should be", () => {
   });
 
   it("with another key, an empty one, or something that is no key, is refused without touching it", async () => {
-    const data = await usedData();
+    const data = usedData();
     const key = join(data.directory, "signing-key.pem");
     const own = readFileSync(key, "utf8");
     const other = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
@@ -273,7 +283,7 @@ describe("a data directory that is not what it should be", () => {
   });
 
   it("of a newer program is refused, and nothing in it is changed", async () => {
-    const data = await usedData();
+    const data = usedData();
     alter(data, "PRAGMA user_version = 99");
     const before = readFileSync(databaseOf(data));
     expectRefused(await start(data), /newer Reckon.*schema 99.*reckon restore/);
@@ -299,7 +309,7 @@ describe("a data directory that is not what it should be", () => {
   });
 
   it("takes no backup that is damaged, foreign, a plain copy, or absent, and stays as it was", async () => {
-    const data = await usedData();
+    const data = usedData();
     const file = join(data.directory, "good.db");
     expect((await reckon(["backup", file, "--data", data.directory])).code).toBe(0);
     const good = readFileSync(file);
@@ -324,4 +334,33 @@ describe("a data directory that is not what it should be", () => {
     expect((await reckon(["restore", join(data.directory, "absent.db"), "--data", data.directory])).code).toBe(1);
     expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
   });
+});
+
+describe("a database that is taken away under a running server", () => {
+  it.each(["removed", "replaced by a copy"])(
+    "and %s is noticed: nothing is acknowledged into a file that is no longer there",
+    async (how) => {
+      const data = await testData();
+      const server = await testServer(data.directory);
+      const token = data.devices[0]?.token as string;
+      let seq = 0;
+      const send = () =>
+        ask(server.port, {
+          path: "/api/telemetry/ingest",
+          token,
+          body: JSON.stringify({ entries: [{ seq: ++seq, payload: {} }] }),
+        });
+      expect((await send()).status).toBe(200);
+      // As a restore by hand does, or a clean-up of the wrong directory.
+      copyFileSync(databaseOf(data), join(data.directory, "copy"));
+      rmSync(databaseOf(data));
+      if (how === "replaced by a copy") renameSync(join(data.directory, "copy"), databaseOf(data));
+      await until("writes are refused", async () => (await send()).status === 503, 15_000);
+      await until(
+        "health is degraded",
+        async () => (await ask(server.port, { path: "/api/health" })).status === 503,
+        15_000,
+      );
+    },
+  );
 });

@@ -31,6 +31,8 @@ export async function killRound(
   const reached = load.reached(after);
   load.start(server.port);
   await reached;
+  // Not in step with the replies: the blow may fall between a commit and the reply that tells of it.
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
   await end(server);
   await load.stop();
   const again = await serve(data.directory, { env: LOAD_ENV });

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, onTestFinished } from "vitest";
 import { type Data, type DataOptions, makeData, removeData } from "./data.ts";
@@ -15,6 +16,14 @@ export async function testData(options: DataOptions = {}): Promise<Data> {
   const data = await makeData({ keyPem: runKeyPem(), ...options });
   onTestFinished(() => removeData(data.directory));
   return data;
+}
+
+/** A copy of a directory that no process has open; removed with the test. Cheaper than making its like once more. */
+export function copyOf(data: Data): Data {
+  const directory = mkdtempSync(join(tmpdir(), "reckon-fault-"));
+  onTestFinished(() => removeData(directory));
+  cpSync(data.directory, directory, { recursive: true });
+  return { ...data, directory };
 }
 
 /** A server process that is killed with the test. */
