@@ -1,4 +1,4 @@
-import { findDevice } from "./accounts/accounts.ts";
+import { findDevice, watchPrincipals } from "./accounts/accounts.ts";
 import type { Config } from "./config.ts";
 import { CONTRACT } from "./contract.ts";
 import type { Core } from "./core.ts";
@@ -51,6 +51,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     lock.release();
     throw error;
   }
+  watchPrincipals(core);
   describeEndpoints(core, CONTRACT);
   const metrics = openMetrics(core);
   const app = createApp(core, CONTRACT, {

@@ -3,7 +3,7 @@
  * Not here: how a device gets its credential (connect), what a subscription entitles to offline (license).
  */
 
-export { findDevice } from "./principals.ts";
+export { findDevice, watchPrincipals } from "./principals.ts";
 export type { Subscription, Team } from "./rows.ts";
 export { createTeam, findTeam, getTeam, listTeams, updateTeam } from "./teams.ts";
 export { requireCapability, SUBSCRIPTIONS, TIERS } from "./tiers.ts";

@@ -1,11 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { gunzip as gunzipCallback } from "node:zlib";
+import { promisify } from "node:util";
+import { gunzip as gunzipCallback, gunzipSync } from "node:zlib";
 import type { H3Event } from "h3";
 import * as v from "valibot";
 import { holdsMoreCommas, nestsDeeperThan, repeatsMember } from "../kit/json.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
 import { type Fault, malformed, Refusal, refuse, storeUnavailable, tooLarge, unsupportedMediaType } from "./faults.ts";
+
+const gunzip = promisify(gunzipCallback);
 
 /** Arrays and objects may nest this deep; deeper is an attack or a bug, and costs stack in every later reader. */
 const MAX_DEPTH = 64;
@@ -107,22 +110,19 @@ async function readRequest(event: H3Event, maxBytes: number): Promise<Buffer> {
   return bytes;
 }
 
+/** Up to this many compressed bytes inflating here is cheaper than handing it to another thread. */
+const SMALL_GZIP_BYTES = 4_096;
+
 /** Inflates gzip (RFC 1952) up to a cap; memory never exceeds the cap, whatever the body claims to hold. */
-function inflate(bytes: Buffer, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    gunzipCallback(bytes, { maxOutputLength: maxBytes }, (error, inflated) => {
-      if (!error) {
-        resolve(inflated);
-        return;
-      }
-      const bomb = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
-      reject(
-        bomb
-          ? new Refusal(tooLarge, { error: tooLargeText(maxBytes) })
-          : new Refusal(malformed, { error: "The body is not a complete gzip stream." }),
-      );
-    });
-  });
+async function inflate(bytes: Buffer, maxBytes: number): Promise<Buffer> {
+  const options = { maxOutputLength: maxBytes };
+  try {
+    return bytes.length <= SMALL_GZIP_BYTES ? gunzipSync(bytes, options) : await gunzip(bytes, options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
+      return refuse(tooLarge, { error: tooLargeText(maxBytes) });
+    return refuse(malformed, { error: "The body is not a complete gzip stream." });
+  }
 }
 
 /**

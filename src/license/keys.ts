@@ -25,7 +25,14 @@ function restoreAdvice(core: Core, row: KeyRow, problem: string): DataDirectoryE
 }
 
 async function readKeyFile(path: string): Promise<SigningKey | undefined> {
-  return existsSync(path) ? readSigningKey(readFileSync(path, "utf8")) : undefined;
+  let pem: string;
+  try {
+    pem = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  return readSigningKey(pem);
 }
 
 /** Makes the next key the key; whoever comes second, command or server, finds it done. */
@@ -43,8 +50,10 @@ async function loadActive(core: Core, row: KeyRow): Promise<SigningKey> {
   const { directory } = core.store;
   let key: SigningKey | undefined;
   try {
-    key = await readKeyFile(keyFile(directory));
-    if (key?.kid !== row.kid) {
+    // Twice, as a rotation that goes on beside this can move the file between one look and the next.
+    for (let look = 0; look < 2 && key?.kid !== row.kid; look++) {
+      key = await readKeyFile(keyFile(directory));
+      if (key?.kid === row.kid) break;
       const next = await readKeyFile(nextKeyFile(directory, row.kid));
       if (next?.kid === row.kid) {
         putInPlace(directory, row.kid);

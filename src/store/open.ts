@@ -139,6 +139,8 @@ function wrap(db: Database, directory: string): Store {
   // Opening waits for others; from here on the commit queue does, without stopping the process (see CommitQueue).
   db.pragma("busy_timeout = 0");
   const queue = new CommitQueue(db);
+  const dataVersion = db.prepare("PRAGMA data_version").pluck();
+  let watchers = 0;
   const opened = statSync(db.name);
   let dirtySince = 0;
   return {
@@ -153,6 +155,19 @@ function wrap(db: Database, directory: string): Store {
       if (dirtySince === queue.stats.changes) return;
       dirtySince = queue.stats.changes;
       db.pragma("wal_checkpoint(PASSIVE)");
+    },
+    outsideVersion: () => dataVersion.get() as number,
+    onChange(tables, told) {
+      const name = `told_${watchers++}`;
+      db.function(name, () => {
+        told();
+        return null;
+      });
+      for (const table of tables)
+        for (const event of ["UPDATE", "DELETE"])
+          db.exec(
+            `CREATE TEMP TRIGGER ${name}_${table}_${event} AFTER ${event} ON main.${table} BEGIN SELECT ${name}(); END`,
+          );
     },
     checkInPlace() {
       const now = statSync(db.name, { throwIfNoEntry: false });

@@ -16,6 +16,10 @@ export interface Store {
   readonly failing: boolean;
   /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
   checkpoint(): void;
+  /** A number that changes when another process commits (SQLite's data_version). */
+  outsideVersion(): number;
+  /** Calls back whenever a row of these tables is changed or removed through this connection, committed or not. */
+  onChange(tables: readonly string[], told: () => void): void;
   /** Whether the database is still the file that was opened. Once it is not, every write is refused: it would be lost. */
   checkInPlace(): boolean;
   walBytes(): number;
