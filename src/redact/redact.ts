@@ -4,6 +4,5 @@
  * Does not decide what happens on a finding (refusing an upload, counting): the callers do, and none of it logs a value.
  */
 export { redactJson } from "./json.ts";
-export type { Strength } from "./rule.ts";
 export { RULES_VERSION } from "./rules.ts";
 export { type Finding, findSecrets, lineAt, mightHoldSecret, redactText } from "./scan.ts";
