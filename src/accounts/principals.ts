@@ -31,7 +31,6 @@ const held = perOwner((core: Core): Held => {
  * typing errors cost no query; the look-up is by SHA-256, so its timing tells nothing of stored tokens.
  */
 export function findDevice(core: Core, token: string): DevicePrincipal | undefined {
-  if (!isWellFormedToken(token, "rkd")) return undefined;
   const cache = held(core);
   const now = core.clock.monotonic();
   if (now - cache.checkedAt >= RECHECK_MS) {
@@ -42,6 +41,7 @@ export function findDevice(core: Core, token: string): DevicePrincipal | undefin
   }
   const known = cache.byToken.get(token);
   if (known) return known;
+  if (!isWellFormedToken(token, "rkd")) return undefined;
   const found = rows(core.store).principalByToken.get(tokenDigest(token)) as DevicePrincipal | undefined;
   if (!found) return undefined;
   if (cache.byToken.size >= MOST_HELD) cache.byToken.delete(cache.byToken.keys().next().value as string);

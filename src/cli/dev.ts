@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { createTeam } from "../accounts/accounts.ts";
+import { createTeam, findTeam } from "../accounts/accounts.ts";
 import { readConfig } from "../config.ts";
 import { bindDevice, createCode } from "../connect/connect.ts";
 import { DAY_MS, systemClock } from "../kit/clock.ts";
@@ -80,7 +80,7 @@ function mark(directory: string): void {
 }
 
 async function seed({ core }: Instance, baseUrl: string, dataDirectory: string): Promise<Credentials> {
-  const team = await createTeam(core, `Demo ${new Date(core.clock.now()).toISOString()}`);
+  const team = findTeam(core, "Demo") ?? (await createTeam(core, "Demo"));
   const first = await createCode(core, team.id);
   const { deviceId, deviceToken } = await bindDevice(core, first.code, "dev", "demo device");
   const second = await createCode(core, team.id, 30 * DAY_MS);

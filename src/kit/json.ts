@@ -15,6 +15,9 @@ export interface Member extends Slice {
   readonly key: string;
 }
 
+/** Up to this many names are compared pair by pair, which is cheaper than a set. */
+const FEW_MEMBERS = 6;
+
 const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN_BRACKET = 91;
@@ -129,6 +132,7 @@ export function findMember(list: readonly Member[], key: string): Member | undef
 
 /** The first name that occurs twice among an object's members, or undefined. */
 export function duplicateKey(list: readonly Member[]): string | undefined {
+  if (list.length <= FEW_MEMBERS) return list.find(({ key }, i) => list.findIndex((one) => one.key === key) < i)?.key;
   const seen = new Set<string>();
   for (const { key } of list) {
     if (seen.has(key)) return key;

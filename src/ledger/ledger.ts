@@ -48,7 +48,20 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     receivedAt: core.clock.now(),
     ...delivery,
   };
-  rows(core.store).insert.run({ ...row, chainSha256: chain(last?.chainSha256 ?? GENESIS, row) });
+  rows(core.store).insert.run(
+    row.id,
+    row.teamId,
+    row.deviceId,
+    row.kind,
+    row.repoKey,
+    row.mode,
+    row.receivedAt,
+    row.items,
+    row.redacted,
+    row.flagged,
+    row.contentSha256,
+    chain(last?.chainSha256 ?? GENESIS, row),
+  );
   return row.id;
 }
 
