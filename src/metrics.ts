@@ -1,5 +1,4 @@
 import { createServer, type Server } from "node:http";
-import { ConfigError } from "./config.ts";
 import type { Core } from "./core.ts";
 import type { Observation } from "./http/serve.ts";
 
@@ -46,7 +45,7 @@ export function openMetrics(core: Core): Metrics {
       });
       await new Promise<void>((resolve, reject) => {
         const failed = (error: NodeJS.ErrnoException) =>
-          reject(new ConfigError(`RECKON_METRICS=${metrics} cannot be listened on (${error.code})`));
+          reject(new Error(`RECKON_METRICS=${metrics} cannot be listened on (${error.code})`));
         server?.once("error", failed).listen(Number(metrics.slice(at + 1)), metrics.slice(0, at), resolve);
       });
     },

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { ConfigError, SETTINGS, type Settings } from "../config.ts";
+import { SETTINGS, type Settings } from "../config.ts";
 import { systemClock } from "../kit/clock.ts";
 import { processLog } from "../kit/log.ts";
 import { systemRandom } from "../kit/random.ts";
@@ -57,9 +57,9 @@ export async function listenOrExplain(instance: Instance): Promise<string> {
     const { code } = error as NodeJS.ErrnoException;
     const { host, port } = instance.core.config;
     if (code === "EADDRINUSE")
-      throw new ConfigError(`port ${port} on ${host} is in use; choose another with --port, or 0 for a free one`);
+      throw new Error(`port ${port} on ${host} is in use; choose another with --port, or 0 for a free one`);
     if (code === "EADDRNOTAVAIL" || code === "EACCES")
-      throw new ConfigError(`cannot listen on ${host} port ${port} (${code})`);
+      throw new Error(`cannot listen on ${host} port ${port} (${code})`);
     throw error;
   }
 }

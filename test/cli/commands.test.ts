@@ -390,7 +390,7 @@ describe("the program", () => {
     const server = await serve(folder());
     onTestFinished(async () => void (await server.end()));
     const done = await reckon(["serve", "--data", folder(), "--port", String(server.port)]);
-    expect([done.code, done.stderr]).toEqual([2, expect.stringContaining("--port")]);
+    expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("--port")]);
   });
 
   it("runs a throw-away instance whose printed commands work as pasted", async () => {
