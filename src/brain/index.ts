@@ -12,6 +12,8 @@ const MOST_TEXT = 64 * 1024 * 1024;
 const PART_CHARS = 4_000;
 
 const SHORT_QUESTION = 4;
+/** The last word of a question may be unfinished; shorter beginnings stand for too many words to tell anything. */
+const SHORTEST_BEGINNING = 4;
 
 /** Words that one index knows at most, many times what a large brain holds, and how long they are. */
 const MOST_WORDS = 100_000;
@@ -124,14 +126,14 @@ class TeamIndex {
   }
 
   /**
-   * Sections with all the words; when those are few, followed by those with some. Beginnings and misspellings are looked for
-   * in short questions only: in long ones the other words tell enough, and each costs a walk through the vocabulary.
+   * Sections with all the words; when those are few, followed by those with some. Only the last word may be a beginning, and
+   * misspellings are looked for in short questions only: each costs a walk through the vocabulary.
    */
   search(query: string, keep: (document: Document) => boolean): SearchResult[] {
     const count = words(query).length;
     const results = this.#mini.search(query, {
       boost: { heading: 3, path: 2 },
-      prefix: (term, i) => term.length >= 3 && (count <= SHORT_QUESTION || i === count - 1),
+      prefix: (term, i) => term.length >= SHORTEST_BEGINNING && i === count - 1,
       fuzzy: (term) => (term.length >= 6 && count <= SHORT_QUESTION ? 1 : false),
       filter: (result) => {
         const document = this.documents.get(result.id as number);
