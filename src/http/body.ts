@@ -113,9 +113,12 @@ async function readRequest(event: H3Event, maxBytes: number): Promise<Buffer> {
 /** Up to this many compressed bytes inflating here is cheaper than handing it to another thread. */
 const SMALL_GZIP_BYTES = 4_096;
 
+/** Inflated in pieces of this size; zlib's default is a quarter of it and slower. */
+const INFLATE_CHUNK_BYTES = 64 * 1024;
+
 /** Inflates gzip (RFC 1952) up to a cap; memory never exceeds the cap, whatever the body claims to hold. */
 async function inflate(bytes: Buffer, maxBytes: number): Promise<Buffer> {
-  const options = { maxOutputLength: maxBytes };
+  const options = { maxOutputLength: maxBytes, chunkSize: INFLATE_CHUNK_BYTES };
   try {
     return bytes.length <= SMALL_GZIP_BYTES ? gunzipSync(bytes, options) : await gunzip(bytes, options);
   } catch (error) {
