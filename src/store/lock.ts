@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { DataDirectoryInUse } from "../kit/unavailable.ts";
@@ -9,13 +9,16 @@ export interface DirectoryLock {
   release(): void;
 }
 
+/** Written once a server answers, and left there: it also tells that the directory was in use. */
+export const SERVER_NOTE = "server.json";
+
 /**
  * Claims a data directory for one server. The claim is an operating-system lock that SQLite holds on `serve.lock`, so a
- * killed server leaves nothing to clean up; `server.json` beside it only says who holds it.
+ * killed server leaves nothing to clean up; `server.json` beside it only says who answered here last.
  * @throws DataDirectoryInUse naming the process that has it.
  */
 export function lockDirectory(directory: string): DirectoryLock {
-  const note = join(directory, "server.json");
+  const note = join(directory, SERVER_NOTE);
   const holder = new Sqlite(join(directory, "serve.lock"), { timeout: 0 });
   try {
     holder.exec("BEGIN EXCLUSIVE");
@@ -24,19 +27,27 @@ export function lockDirectory(directory: string): DirectoryLock {
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
     throw new DataDirectoryInUse(`the data directory ${directory} is in use by ${readNote(note)}`);
   }
-  writeFileSync(note, JSON.stringify({ pid: process.pid }));
+  const forget = () => {
+    if (existsSync(note)) writeFileSync(note, "{}");
+  };
+  // A killed server's name is still there.
+  forget();
   return {
     announce: (url) => writeFileSync(note, JSON.stringify({ pid: process.pid, url })),
     release: () => {
-      rmSync(note, { force: true });
-      holder.close();
+      try {
+        forget();
+      } finally {
+        holder.close();
+      }
     },
   };
 }
 
 function readNote(note: string): string {
   try {
-    const { pid, url } = JSON.parse(readFileSync(note, "utf8")) as { pid: number; url?: string };
+    const { pid, url } = JSON.parse(readFileSync(note, "utf8")) as { pid?: number; url?: string };
+    if (pid === undefined) return "another server";
     return `another server (process ${pid}${url ? ` at ${url}` : ""})`;
   } catch {
     return "another server";

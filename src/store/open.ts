@@ -4,7 +4,7 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { isoInstant } from "../kit/clock.ts";
 import { DataDirectoryError } from "../kit/unavailable.ts";
 import { CommitQueue, isStorageTrouble } from "./commit.ts";
-import { type DirectoryLock, lockDirectory } from "./lock.ts";
+import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { migrate } from "./migrate.ts";
 import type { Store } from "./store.ts";
 
@@ -41,7 +41,7 @@ function requireNotLost(directory: string): void {
   const path = databasePath(directory);
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0 || existsSync(`${path}-wal`)) return;
   const has = (name: string) => existsSync(join(directory, name));
-  if (!TRACES_OF_USE.some(has) && !(has("signing-key.pem") && has("serve.lock"))) return;
+  if (!TRACES_OF_USE.some(has) && !(has("signing-key.pem") && has(SERVER_NOTE))) return;
   throw new DataDirectoryError(
     `the database ${path} is missing or empty, though ${directory} was in use: restore the newest backup with ` +
       `"reckon restore FILE --data ${directory}", or choose an empty directory to start afresh`,

@@ -301,11 +301,11 @@ describe("what a socket or a port cannot give", () => {
     expect((await server.end()).code).toBe(0);
   });
 
-  it("says in one line that a port is taken, and exits 2", async () => {
+  it("says in one line that a port is taken, and exits 1", async () => {
     const [one, other] = [await testData(), await testData()];
     const server = await testServer(one.directory);
     const second = launch(["serve", "--data", other.directory, "--port", String(server.port)]);
-    expect((await within(second.exited, "the second to end")).code).toBe(2);
+    expect((await within(second.exited, "the second to end")).code).toBe(1);
     expect(second.stderr().trim()).toMatch(/^reckon: port \d+ on 127\.0\.0\.1 is in use/);
     expect(second.stderr().trim().split("\n")).toHaveLength(1);
   });
