@@ -13,7 +13,7 @@ export const SUBSCRIPTIONS = [
 /** What a tier may include. */
 export type Capability = "telemetry" | "brain" | "traces";
 
-const INCLUDES: Record<Tier, readonly Capability[]> = {
+const INCLUDES: Partial<Record<Tier, readonly Capability[]>> = {
   starter: ["telemetry"],
   team: ["telemetry", "brain", "traces"],
   enterprise: ["telemetry", "brain", "traces"],
@@ -21,12 +21,13 @@ const INCLUDES: Record<Tier, readonly Capability[]> = {
 
 /** The tiers that include a capability, smallest first. */
 export function tiersWith(capability: Capability): Tier[] {
-  return TIERS.filter((tier) => INCLUDES[tier].includes(capability));
+  return TIERS.filter((tier) => INCLUDES[tier]?.includes(capability));
 }
 
 /** @throws Refusal tierGate (402) whose `entitled` lists the tiers that would include it. */
 export function requireCapability(tier: Tier, capability: Capability): void {
-  if (INCLUDES[tier].includes(capability)) return;
+  // A tier that this program does not know, as a file edited by hand may hold, includes nothing.
+  if (INCLUDES[tier]?.includes(capability)) return;
   refuse(tierGate, {
     error: `The tier "${tier}" does not include ${capability}.`,
     members: { entitled: tiersWith(capability) },
