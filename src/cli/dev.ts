@@ -60,8 +60,9 @@ export function devCommand(program: Command, cli: Cli): void {
         });
         const baseUrl = await listenOrExplain(instance);
         const made = await seed(instance, baseUrl, directory);
+        const stopped = untilStopped(instance);
         process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : options.env ? asEnv(made) : asText(made));
-        cli.exitCode = await untilStopped(instance);
+        cli.exitCode = await stopped;
       } finally {
         if (options.data === undefined) rmSync(directory, { recursive: true, force: true });
       }

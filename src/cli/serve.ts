@@ -35,15 +35,17 @@ export function serveCommand(program: Command, cli: Cli): void {
       onFatal: (reason) => fatal?.(reason),
     });
     const url = await listenOrExplain(instance);
-    log.info("started", { url, data: config.data, pid: process.pid });
-    process.stdout.write(json ? `${JSON.stringify({ url })}\n` : `listening on ${url}\n`);
-    cli.exitCode = await untilStopped(instance, (stop) => {
+    // Listening for signals comes first: whoever reads the line may send one at once.
+    const stopped = untilStopped(instance, (stop) => {
       fatal = (reason) => {
         log.error("stopping", { reason });
         process.stderr.write(`reckon: ${reason}\n`);
         stop(1);
       };
     });
+    log.info("started", { url, data: config.data, pid: process.pid });
+    process.stdout.write(json ? `${JSON.stringify({ url })}\n` : `listening on ${url}\n`);
+    cli.exitCode = await stopped;
     log.info("stopped");
   });
 }
