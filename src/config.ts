@@ -2,13 +2,8 @@ import { readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
 import * as v from "valibot";
+import type { Quota } from "./kit/buckets.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
-
-/** A quota: so many in a span, or off. */
-export interface Quota {
-  readonly count: number;
-  readonly seconds: number;
-}
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -125,6 +120,20 @@ export const SETTINGS = {
     says: "comma-separated CIDR list; only from these peers is X-Forwarded-For believed",
     read: cidrList,
   }),
+  adminEmail: setting<string | null>({
+    env: "RECKON_ADMIN_EMAIL",
+    fallback: null,
+    shown: "none",
+    says: "e-mail address of the first operator, made once while there is nobody",
+    read: text,
+  }),
+  adminPassword: setting<string | null>({
+    env: "RECKON_ADMIN_PASSWORD",
+    fallback: null,
+    shown: "none",
+    says: "password of the first operator",
+    read: text,
+  }),
   licenseDays: setting<number>({
     env: "RECKON_LICENSE_DAYS",
     fallback: 30,
@@ -156,6 +165,16 @@ export const SETTINGS = {
           : { wrong: "must be HOST:PORT, or off" },
   }),
   limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges an address may try"),
+  limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "sign-ins an address may try"),
+  limitDeviceCode: limit("RECKON_LIMIT_DEVICE_CODE", 20, "device authorizations an address may start"),
+  limitDeviceToken: limit("RECKON_LIMIT_DEVICE_TOKEN", 240, "device authorization polls of an address"),
+  limitRead: limit("RECKON_LIMIT_READ", 60, "reads through a read token"),
+  limitReadDaily: setting<number>({
+    env: "RECKON_LIMIT_READ_DAILY",
+    fallback: 1_000,
+    says: "reads a day through a read token",
+    read: whole(1, 1_000_000_000),
+  }),
   limitTelemetry: limit("RECKON_LIMIT_TELEMETRY", 600, "telemetry batches of a team"),
   limitBrain: limit("RECKON_LIMIT_BRAIN", 120, "brain snapshots of a team"),
   limitTraces: limit("RECKON_LIMIT_TRACES", 300, "trace batches of a team"),

@@ -8,6 +8,10 @@ import type { Endpoint } from "./http/endpoint.ts";
 import { openapi } from "./http/openapi-endpoint.ts";
 import { license } from "./license/get-license.ts";
 import { jwks, pubkey } from "./license/pubkey.ts";
+import { deviceCode } from "./login/device-code.ts";
+import { deviceToken } from "./login/device-token.ts";
+import { me } from "./login/me.ts";
+import { metadata } from "./login/metadata.ts";
 import { policy } from "./policy/get-policy.ts";
 import { heartbeat } from "./telemetry/heartbeat.ts";
 import { ingest as telemetryIngest } from "./telemetry/ingest.ts";
@@ -19,6 +23,10 @@ export const CONTRACT: readonly Endpoint[] = [
   exchange,
   rotate,
   disconnect,
+  deviceCode,
+  deviceToken,
+  me,
+  metadata,
   license,
   pubkey,
   jwks,

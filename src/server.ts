@@ -1,15 +1,17 @@
-import { findDevice, watchPrincipals } from "./accounts/accounts.ts";
+import { findDevice, findSession, SESSION_LIFETIME_MS, touchSession, watchPrincipals } from "./accounts/accounts.ts";
 import type { Config } from "./config.ts";
 import { CONTRACT } from "./contract.ts";
 import type { Core } from "./core.ts";
+import { errorPage, PAGES } from "./dashboard/dashboard.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { describeEndpoints } from "./http/openapi-endpoint.ts";
 import { createApp, type Observation } from "./http/serve.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
-import { type Clock, watchClock } from "./kit/clock.ts";
+import { type Clock, SECOND_MS, watchClock } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
 import { ensureSigningKey, hasSigningKey } from "./license/license.ts";
+import { findCli } from "./login/login.ts";
 import { openMetrics } from "./metrics.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./store/store.ts";
 import { startChecks } from "./upkeep.ts";
@@ -55,7 +57,15 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   describeEndpoints(core, CONTRACT);
   const metrics = openMetrics(core);
   const app = createApp(core, CONTRACT, {
-    authenticators: { device: findDevice },
+    authenticators: { device: findDevice, cli: findCli },
+    pages: {
+      list: PAGES,
+      findSession,
+      touchSession,
+      renderError: errorPage,
+      signInPath: "/login",
+      sessionSeconds: SESSION_LIFETIME_MS / SECOND_MS,
+    },
     baseUrl: () => baseUrlOf(core.config),
     checkReplies: parts.checkReplies ?? false,
     observe: (what) => {

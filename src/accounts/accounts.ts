@@ -1,9 +1,56 @@
 /**
- * Accounts: teams, their tiers and subscriptions, and whose a credential is.
- * Not here: how a device gets its credential (connect), what a subscription entitles to offline (license).
+ * Accounts: teams with their tiers, people and their roles in them, sign-ins, one-time links, and whose a credential is.
+ * Not here: how a device gets its credential (connect), how a command-line tool does (login), what a token may read (reads),
+ * what a subscription entitles to offline (license).
  */
 
+export {
+  acceptAs,
+  acceptAsNew,
+  type Chosen,
+  createInvitation,
+  createResetLink,
+  createSetupLink,
+  getLink,
+  listInvitations,
+  type OneTimeLink,
+  resetPassword,
+  revokeInvitation,
+  setUp,
+} from "./links.ts";
+export { listMembers, removeMember, setRole } from "./members.ts";
+export { verifyPassword } from "./passwords.ts";
+export type { Member, Membership, Role, User } from "./people-rows.ts";
 export { findDevice, watchPrincipals } from "./principals.ts";
 export type { Subscription, Team } from "./rows.ts";
-export { createTeam, findTeam, getTeam, listTeams, updateTeam } from "./teams.ts";
-export { requireCapability, SUBSCRIPTIONS, TIERS } from "./tiers.ts";
+export {
+  actorOf,
+  endSession,
+  findSession,
+  listSessions,
+  type Origin,
+  readUserAgent,
+  SESSION_LIFETIME_MS,
+  signOutEverywhere,
+  switchTeam,
+  touchSession,
+} from "./sessions.ts";
+export { signIn } from "./sign-in.ts";
+export { createTeam, findTeam, getTeam, listTeams, type TeamChange, updateTeam } from "./teams.ts";
+export { type Capability, requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
+export {
+  createUser,
+  emailKey,
+  findUser,
+  getUser,
+  hasUsers,
+  type ListedUser,
+  listUsers,
+  membershipsOf,
+  ROLES,
+  renameUser,
+  roleIn,
+  setDisabled,
+  setOperator,
+  setPassword,
+} from "./users.ts";

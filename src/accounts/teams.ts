@@ -1,16 +1,24 @@
+import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
+import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
 import { hasControls } from "../kit/text.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
 
 const DEFAULT_SEATS = 5;
 
-/** Makes a team with an active subscription. @throws Error when the name is taken or is not one line of text. */
-export async function createTeam(
-  core: Core,
-  name: string,
-  options: { readonly tier?: Tier; readonly seats?: number } = {},
-): Promise<Team> {
+interface NewTeam {
+  readonly tier?: Tier;
+  readonly seats?: number;
+}
+
+/** Makes a team with an active subscription. @throws Complaint when the name is taken or is not one line of text. */
+export function createTeam(core: Core, name: string, options: NewTeam = {}, by: Actor = COMMAND_LINE): Promise<Team> {
+  return core.store.write(() => createTeamRow(core, name, options, by));
+}
+
+/** Makes a team; call inside a transaction. @throws Complaint */
+export function createTeamRow(core: Core, name: string, options: NewTeam, by: Actor): Team {
   const now = core.clock.now();
   const team: Team = {
     id: newId("team", core.clock, core.random),
@@ -23,9 +31,14 @@ export async function createTeam(
     suspendedAt: null,
     createdAt: now,
   };
-  await core.store.write(() => {
-    if (rows(core.store).teamByName.get(team.name)) throw new Error(`there is a team named "${team.name}" already`);
-    rows(core.store).insertTeam.run(team);
+  if (rows(core.store).teamByName.get(team.name))
+    throw new Complaint(`there is a team named "${team.name}" already`, 409);
+  rows(core.store).insertTeam.run(team);
+  recordEvent(core, by, {
+    action: "team.created",
+    teamId: team.id,
+    target: { kind: "team", id: team.id, label: team.name },
+    detail: { tier: team.tier, seats: team.seats },
   });
   return team;
 }
@@ -33,7 +46,7 @@ export async function createTeam(
 function readName(name: string): string {
   const trimmed = name.trim();
   if (trimmed.length < 1 || trimmed.length > 200 || hasControls(trimmed))
-    throw new Error("a team's name has 1 to 200 characters on one line");
+    throw new Complaint("a team's name has 1 to 200 characters on one line");
   return trimmed;
 }
 
@@ -42,10 +55,11 @@ export function findTeam(core: Core, idOrName: string): Team | undefined {
   return rows(core.store).teamById.get(idOrName) ?? rows(core.store).teamByName.get(idOrName);
 }
 
-/** @throws Error naming what was looked for. */
+/** @throws Complaint naming what was looked for. */
 export function getTeam(core: Core, idOrName: string): Team {
   const team = findTeam(core, idOrName);
-  if (!team) throw new Error(`there is no team with the id or exact name "${idOrName}" (see: reckon team list)`);
+  if (!team)
+    throw new Complaint(`there is no team with the id or exact name "${idOrName}" (see: reckon team list)`, 404);
   return team;
 }
 
@@ -54,6 +68,7 @@ export function listTeams(core: Core): Team[] {
 }
 
 export interface TeamChange {
+  readonly name?: string;
   readonly tier?: Tier;
   readonly seats?: number;
   readonly subscription?: Subscription;
@@ -63,13 +78,14 @@ export interface TeamChange {
 }
 
 /** Changes what is given of a team. @returns the team as it is now. */
-export function updateTeam(core: Core, idOrName: string, change: TeamChange): Promise<Team> {
+export function updateTeam(core: Core, idOrName: string, change: TeamChange, by: Actor = COMMAND_LINE): Promise<Team> {
   return core.store.write(() => {
     const team = getTeam(core, idOrName);
     const now = core.clock.now();
     const turned = change.subscription !== undefined && change.subscription !== team.subscription;
     const next: Team = {
       ...team,
+      name: change.name === undefined ? team.name : readName(change.name),
       tier: change.tier ?? team.tier,
       seats: change.seats ?? team.seats,
       subscription: change.subscription ?? team.subscription,
@@ -78,7 +94,17 @@ export function updateTeam(core: Core, idOrName: string, change: TeamChange): Pr
       suspendedAt:
         change.suspended === undefined ? team.suspendedAt : change.suspended ? (team.suspendedAt ?? now) : null,
     };
+    if (next.name !== team.name && rows(core.store).teamByName.get(next.name))
+      throw new Complaint(`there is a team named "${next.name}" already`, 409);
     rows(core.store).updateTeam.run(next);
+    const changed = Object.entries(next).filter(([name, value]) => team[name as keyof Team] !== value);
+    if (changed.length > 0)
+      recordEvent(core, by, {
+        action: "team.changed",
+        teamId: team.id,
+        target: { kind: "team", id: team.id, label: next.name },
+        detail: Object.fromEntries(changed),
+      });
     return next;
   });
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
 import { programVersion } from "../kit/assets.ts";
 import { DataDirectoryInUse } from "../kit/unavailable.ts";
+import { cliCommands } from "./cli.ts";
 import { codeCommands } from "./code.ts";
 import type { Cli, Env } from "./context.ts";
 import { devCommand } from "./dev.ts";
@@ -35,6 +36,7 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     teamCommands,
     codeCommands,
     deviceCommands,
+    cliCommands,
     policyCommands,
     licenseCommands,
     keyCommands,

@@ -1,7 +1,7 @@
 import type { Core } from "../core.ts";
 import { MINUTE_MS } from "../kit/clock.ts";
 import { newConnectCode, normalizeConnectCode, tokenDigest } from "../kit/tokens.ts";
-import { rows } from "./rows.ts";
+import { type OpenCode, rows } from "./rows.ts";
 
 export interface ConnectCode {
   /** Shown once; only its SHA-256 is stored. */
@@ -12,12 +12,21 @@ export interface ConnectCode {
 
 export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
 
-/** Mints a one-time connect code for a team. @param lifetimeMs how long it may be exchanged */
-export async function createCode(core: Core, teamId: string, lifetimeMs = CODE_LIFETIME_MS): Promise<ConnectCode> {
+/**
+ * Mints a one-time connect code for a team.
+ * @param lifetimeMs how long it may be exchanged
+ * @param by who minted it, as people are shown it
+ */
+export async function createCode(
+  core: Core,
+  teamId: string,
+  lifetimeMs = CODE_LIFETIME_MS,
+  by: string | null = null,
+): Promise<ConnectCode> {
   const code = newConnectCode(core.random);
   const now = core.clock.now();
   await core.store.write(() =>
-    rows(core.store).insertCode.run(codeDigest(code) as Buffer, teamId, now, now + lifetimeMs),
+    rows(core.store).insertCode.run(codeDigest(code) as Buffer, teamId, now, now + lifetimeMs, by),
   );
   return { code, teamId, expiresAt: now + lifetimeMs };
 }
@@ -27,3 +36,19 @@ export function codeDigest(typed: string): Buffer | undefined {
   const canonical = normalizeConnectCode(typed);
   return canonical === undefined ? undefined : tokenDigest(canonical);
 }
+
+/** A team's codes that can still be exchanged, the one that expires last first; 200 at most. */
+export function listOpenCodes(core: Core, teamId: string): OpenCode[] {
+  return rows(core.store).openCodes.all(teamId, core.clock.now());
+}
+
+/** Ends a code before its time. @param id as `listOpenCodes` names it @returns false when the team has no such open code */
+export async function revokeCode(core: Core, teamId: string, id: string): Promise<boolean> {
+  if (!/^[0-9a-f]{16}$/.test(id)) return false;
+  return core.store.write(() => {
+    const now = core.clock.now();
+    return rows(core.store).expireCode.run(now, teamId, now, Buffer.from(id, "hex")).changes > 0;
+  });
+}
+
+export type { OpenCode };

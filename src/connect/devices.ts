@@ -33,6 +33,7 @@ export function bindDevice(
   typedCode: string,
   consentVersion: string,
   label: string | null,
+  userAgent: string | null = null,
 ): Promise<Binding> {
   const digest = codeDigest(typedCode);
   if (!digest) return refuse(teamNotFound);
@@ -47,20 +48,24 @@ export function bindDevice(
     if (code.expiresAt <= now) refuse(codeExpired);
     const expiresAt = now + TOKEN_LIFETIME_MS;
     rows(core.store).consumeCode.run(now, deviceId, digest);
-    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now);
+    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent);
     rows(core.store).insertToken.run(tokenDigest(deviceToken), deviceId, now, expiresAt);
     return { deviceId, deviceToken, expiresAt, team };
   });
 }
 
-/** Notes that a device was heard of; call inside a transaction. */
+/**
+ * Notes that a device was heard of; call inside a transaction.
+ * @param userAgent what it calls its program, as `readUserAgent` gives it; null leaves what is known
+ */
 export function touchDevice(
   core: Core,
   device: { readonly deviceId: string; readonly lastSeenAt: number | null },
   now: number,
+  userAgent: string | null = null,
 ): void {
   if (device.lastSeenAt === null || now - device.lastSeenAt >= SEEN_EVERY_MS || now < device.lastSeenAt)
-    rows(core.store).touchDevice.run(now, device.deviceId);
+    rows(core.store).touchDevice.run(now, userAgent, device.deviceId);
 }
 
 /** @param teamId only this team's devices; all when undefined */

@@ -6,6 +6,7 @@ import { licenseFor } from "../license/license.ts";
 import { redactText } from "../redact/redact.ts";
 import { bindDevice } from "./devices.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
+import { readUserAgent } from "./user-agent.ts";
 
 const Consent = v.object({
   version: v.pipe(identifier(200), v.description("Version of the consent text that the operator accepted.")),
@@ -52,11 +53,17 @@ export const exchange = endpoint(
       body: { code: "7F3K-9QWX-2B4M-H8TZ-5RCD-1VNP", consent: { version: "2026-01", deviceLabel: "build-agent-3" } },
     },
   },
-  async ({ core, body }) => {
+  async ({ core, body, header }) => {
     // A label is free text from a machine: secrets are taken out before it reaches the disk.
     const label = body.consent.deviceLabel === undefined ? null : redactText(body.consent.deviceLabel).text;
     const consentVersion = redactText(body.consent.version).text;
-    const { deviceId, deviceToken, expiresAt, team } = await bindDevice(core, body.code, consentVersion, label);
+    const { deviceId, deviceToken, expiresAt, team } = await bindDevice(
+      core,
+      body.code,
+      consentVersion,
+      label,
+      readUserAgent(header("user-agent")),
+    );
     return {
       deviceToken,
       deviceTokenExpiresAt: isoInstant(expiresAt),

@@ -8,6 +8,7 @@ import { newToken, tokenDigest } from "../kit/tokens.ts";
 import { TOKEN_LIFETIME_MS } from "./devices.ts";
 import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faults.ts";
 import { rows } from "./rows.ts";
+import { readUserAgent } from "./user-agent.ts";
 
 /** Why a token cannot be rotated, or undefined when it can. What a person did (revoke) outranks what time did (expire). */
 export function judgeRotation(device: DevicePrincipal, now: number): Fault | undefined {
@@ -30,18 +31,19 @@ export const rotate = endpoint(
     faults: [invalidToken, tokenExpired, tokenRevoked, alreadyRotated],
     limits: [],
   },
-  async ({ core, principal }) => {
+  async ({ core, principal, header }) => {
     if (!principal) return refuse(invalidToken);
     const refused = judgeRotation(principal, core.clock.now());
     if (refused) refuse(refused);
     const deviceToken = newToken("rkd", core.random);
+    const userAgent = readUserAgent(header("user-agent"));
     const expiresAt = await core.store.write(() => {
       const now = core.clock.now();
       // Of parallel rotations the first to get here wins: the update finds the token unreplaced once.
       if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) refuse(alreadyRotated);
       if (rows(core.store).device.get(principal.deviceId)?.revokedAt !== null) refuse(tokenRevoked);
       rows(core.store).insertToken.run(tokenDigest(deviceToken), principal.deviceId, now, now + TOKEN_LIFETIME_MS);
-      rows(core.store).touchDevice.run(now, principal.deviceId);
+      rows(core.store).touchDevice.run(now, userAgent, principal.deviceId);
       return now + TOKEN_LIFETIME_MS;
     });
     return { deviceToken, expiresAt: isoInstant(expiresAt), teamId: principal.teamId };

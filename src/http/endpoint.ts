@@ -1,6 +1,7 @@
 import type * as v from "valibot";
-import type { Config, Quota } from "../config.ts";
+import type { Config } from "../config.ts";
 import type { Core } from "../core.ts";
+import type { Quota } from "../kit/buckets.ts";
 import type { Fault, Shape } from "./faults.ts";
 import {
   internal,
@@ -23,7 +24,7 @@ export interface Limit {
   readonly name: string;
   readonly quota: (config: Config) => Quota | null;
   /** Whose use is counted. */
-  readonly per: "ip" | "team";
+  readonly per: "ip" | "team" | "token";
   /** Whether the rate-limit headers go on every reply or on refusals only. */
   readonly headers: "always" | "limited";
 }
@@ -37,6 +38,8 @@ export const TAGS = {
   Brain: "Versioned snapshots of a repository's markdown files, and the search over them.",
   "Agent traces": "Sessions of agents with their spans and labels.",
   Policy: "What capture agents may record.",
+  "CLI sign-in": "Device authorization (RFC 8628) for command-line tools.",
+  "My Brain": "What a person's own read tokens may ask.",
   Meta: "The description of the API itself.",
 } as const;
 
@@ -45,6 +48,8 @@ export interface BodySpec<B extends Schema> {
   /** Cap in bytes, after inflating where gzip is accepted. */
   readonly maxBytes: (config: Config) => number;
   readonly gzip?: boolean;
+  /** A form (`application/x-www-form-urlencoded`) is taken as well, as OAuth clients send it. */
+  readonly form?: boolean;
   /** An absent body counts as `{}`. */
   readonly optional?: boolean;
   /** Parts of the body are the client's own and kept as sent; the handler looks for members named twice in the others. */
@@ -61,6 +66,8 @@ export interface EndpointSpec<
   readonly id: string;
   readonly method: "GET" | "POST";
   readonly path: `/${string}`;
+  /** Also answers with the base URL's sub-path behind its own, where RFC 8414 section 3.1 puts metadata. */
+  readonly wellKnown?: boolean;
   /** One line for the documents. */
   readonly summary: string;
   readonly tag: keyof typeof TAGS;
@@ -133,7 +140,7 @@ export function endpoint<
 export function faultsOf({ spec }: Endpoint): Fault[] {
   const shape = spec.errorShape ?? "legacy";
   const implied: Fault[] = [];
-  if (spec.auth === "device") implied.push(unauthorized);
+  if (spec.auth === "device" || spec.auth === "cli" || spec.auth === "read") implied.push(unauthorized);
   if (spec.body || spec.query) implied.push(malformed);
   if (spec.body) implied.push(tooLarge, unsupportedMediaType);
   if (spec.limits.length > 0) implied.push(rateLimited);

@@ -18,7 +18,13 @@ const SHAPE_NAMES: Record<Shape, string> = {
   download: "DownloadError",
 };
 
-const SECURITY_OF = { none: undefined, device: "deviceToken", deviceAnyState: "deviceToken" } as const;
+const SECURITY_OF = {
+  none: undefined,
+  device: "deviceToken",
+  deviceAnyState: "deviceToken",
+  cli: "cliToken",
+  read: "readToken",
+} as const;
 
 /** Converts a schema as clients write it; checks that JSON Schema cannot say are left to the server. */
 function schemaOf(schema: Schema): JsonSchema {
@@ -142,6 +148,13 @@ function operation(endpoint: Endpoint): Json {
                 schema: { $ref: `#/components/schemas/${componentName(spec.id, "Request")}` },
                 ...(spec.example?.body === undefined ? {} : { example: spec.example.body }),
               },
+              ...(spec.body.form
+                ? {
+                    "application/x-www-form-urlencoded": {
+                      schema: { $ref: `#/components/schemas/${componentName(spec.id, "Request")}` },
+                    },
+                  }
+                : {}),
             },
           },
         }
@@ -207,6 +220,18 @@ export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string)
           scheme: "bearer",
           description:
             "Opaque token that binds one machine to one team; from connectExchange, replaced with connectRotate.",
+        },
+        cliToken: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: "Access token of a person's command-line tool, from the device authorization flow (RFC 8628).",
+        },
+        readToken: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "Personal, scoped and revocable token that reads the brain; minted in the dashboard under My Brain.",
         },
       },
     },

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { FastResponse } from "srvx";
+import { type Decision, nearestExhaustion } from "../kit/buckets.ts";
 import type { Limit } from "./endpoint.ts";
 import { type Extra, type Fault, faultBody } from "./faults.ts";
-import { type Decision, nearestExhaustion } from "./limits.ts";
+
 import { SERVED_VERSIONS, VERSION_HEADER } from "./version.ts";
 
 export type HeaderList = [string, string][];

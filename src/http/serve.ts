@@ -3,10 +3,11 @@ import { getQuery, H3, type H3Event, type HTTPError } from "h3";
 import * as v from "valibot";
 import { proxyRanges } from "../config.ts";
 import type { Core } from "../core.ts";
+import { Buckets } from "../kit/buckets.ts";
 import { StoreUnavailable } from "../kit/unavailable.ts";
-import { clientAddress, quotaKey } from "./address.ts";
-import { ClientGone, readJson, validate } from "./body.ts";
-import { type Call, type Endpoint, type Limit, Reply } from "./endpoint.ts";
+import { quotaKey } from "./address.ts";
+import { ClientGone, readBody, validate } from "./body.ts";
+import { type Call, type Endpoint, Reply } from "./endpoint.ts";
 import {
   badRequest,
   type Extra,
@@ -15,19 +16,22 @@ import {
   methodNotAllowed,
   notFound,
   Refusal,
-  rateLimited,
   refuse,
   storeUnavailable,
   unauthorized,
 } from "./faults.ts";
-import { Buckets, type Decision } from "./limits.ts";
-import type { DevicePrincipal } from "./principal.ts";
+import type { Page } from "./page.ts";
+import type { CliPrincipal, DevicePrincipal, Principals, ReadPrincipal } from "./principal.ts";
 import { type HeaderList, rateHeaders, respond, respondFault } from "./render.ts";
+import { addressOf, causeText, type Drawn, drawLimits, requireSoundRequest } from "./request.ts";
+import { answerNoPage, answerPage, type PageOptions } from "./serve-page.ts";
 import { requireServedVersion, VERSION_HEADER } from "./version.ts";
 
-/** Finds whose a credential is; undefined when it is nobody's. */
+/** Finds whose a credential is; undefined when it is nobody's. Those of people are judged where they are found. */
 export interface Authenticators {
   readonly device: (core: Core, token: string) => DevicePrincipal | undefined;
+  readonly cli: (core: Core, token: string) => Promise<CliPrincipal | undefined>;
+  readonly read: (core: Core, token: string) => ReadPrincipal | undefined;
 }
 
 export interface ServeOptions {
@@ -36,6 +40,8 @@ export interface ServeOptions {
   readonly baseUrl: () => string;
   /** Told of every answered request. */
   readonly observe?: (what: Observation) => void;
+  /** Pages for people, beside the endpoints. */
+  readonly pages?: PageOptions & { readonly list: readonly Page[] };
   /** Check every success against its declared schema and answer 500 when it does not fit. For tests and local instances. */
   readonly checkReplies?: boolean;
 }
@@ -45,12 +51,6 @@ export interface Observation {
   readonly status: number;
   readonly fault?: string;
   readonly milliseconds: number;
-}
-
-interface Drawn {
-  readonly limit: Limit;
-  readonly decision: Decision;
-  readonly seconds: number;
 }
 
 /** Builds the application that answers the endpoints given, and 404 or 405 to everything else. */
@@ -73,9 +73,36 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     app.all(path, answer);
     // A proxy may or may not strip the public sub-path; both reach the same endpoint.
     if (subPath) app.all(subPath + path, answer);
+    if (subPath && group.some((one) => one.spec.wellKnown)) app.all(path + subPath, answer);
   }
-  app.all("/**", (event) => plainFault(event, notFound, unknownPath(options.baseUrl())));
+  const { pages } = options;
+  const serving = pages && { core, baseUrl: options.baseUrl, trusted, buckets, pages };
+  for (const [path, group] of Map.groupBy(pages?.list ?? [], (one) => one.spec.path)) {
+    const methods = new Map(group.map((one) => [one.spec.method as string, one]));
+    const get = methods.get("GET");
+    if (get) methods.set("HEAD", get);
+    const answer = (event: H3Event) => {
+      const found = methods.get(event.req.method);
+      if (!found || !serving)
+        return plainFault(event, methodNotAllowed, { headers: { allow: [...methods.keys()].join(", ") } });
+      return answerPage(event, found, serving);
+    };
+    app.all(path, answer);
+    if (subPath) app.all(subPath + path, answer);
+  }
+  app.all("/**", (event) =>
+    serving && wantsPage(event, subPath)
+      ? answerNoPage(event, serving, { status: 404, text: "There is nothing at this address." })
+      : plainFault(event, notFound, unknownPath(options.baseUrl())),
+  );
   return app;
+}
+
+/** Whether a person is looking: the API's part of the address space answers in JSON whoever asks. */
+function wantsPage(event: H3Event, subPath: string): boolean {
+  const path = new URL(event.req.url).pathname;
+  const own = subPath && path.startsWith(`${subPath}/`) ? path.slice(subPath.length) : path;
+  return !/^\/+api(\/|$)/.test(own) && /\btext\/html\b/.test(event.req.headers.get("accept") ?? "");
 }
 
 function unknownPath(baseUrl: string): Extra {
@@ -93,15 +120,6 @@ function plainFault(event: H3Event, fault: Fault, extra: Extra): Response {
     if (refusal instanceof Refusal) return respondFault(refusal.fault, refusal.extra, { sentToken: false, rate: [] });
     throw refusal;
   }
-}
-
-/** Two Host headers mean that a proxy and we may disagree on whose request this is (RFC 9112 section 3.2). */
-function requireSoundRequest(event: H3Event): void {
-  const raw = event.runtime?.node?.req.rawHeaders;
-  if (!raw) return;
-  let hosts = 0;
-  for (let i = 0; i < raw.length; i += 2) if (raw[i]?.length === 4 && raw[i]?.toLowerCase() === "host") hosts++;
-  if (hosts > 1) refuse(badRequest, { error: "The request names more than one host." });
 }
 
 interface Serving {
@@ -123,15 +141,19 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
     requireSoundRequest(event);
     requireServedVersion(headers.get(VERSION_HEADER));
     // Most routes never ask for the address.
-    const ip = () => clientAddress(peerAddress(event), headers.get("x-forwarded-for"), serving.trusted);
+    const ip = () => addressOf(event, serving.trusted);
     if (spec.limits.some((limit) => limit.per === "ip"))
       drawLimits(core, spec.limits, "ip", quotaKey(ip()), serving.buckets, drawn);
-    const principal = authenticate(core, endpoint, bearer, serving.options.authenticators);
-    if (principal && spec.limits.length > 0)
-      drawLimits(core, spec.limits, "team", principal.teamId, serving.buckets, drawn);
+    const found = authenticate(core, endpoint, bearer, serving.options.authenticators);
+    // Waiting for what is there already would cost the busiest routes a turn of the event loop.
+    const principal = found instanceof Promise ? await found : found;
+    if (principal && spec.limits.length > 0) {
+      if ("teamId" in principal) drawLimits(core, spec.limits, "team", principal.teamId, serving.buckets, drawn);
+      else drawLimits(core, spec.limits, "token", principal.tokenId, serving.buckets, drawn);
+    }
     const query = spec.query ? validate(spec.query, getQuery(event), "query") : undefined;
     const { text, value } = spec.body
-      ? await readJson(event, spec.body, spec.body.maxBytes(core.config))
+      ? await readBody(event, spec.body, spec.body.maxBytes(core.config))
       : { text: "", value: undefined };
     const body = spec.body ? validate(spec.body.schema, value, "body") : undefined;
     const call: Call = { core, principal, bearer, query, body, text, ip, header: (name) => headers.get(name) };
@@ -146,9 +168,9 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
     if (error instanceof ClientGone) return respond(499, null, []);
     const refusal = asRefusal(core, error, endpoint);
     const shape = spec.errorShape ?? "legacy";
-    // Faults declared by nobody in particular take the endpoint's own shape.
-    const generic = refusal.fault.shape === "legacy" && !spec.faults.includes(refusal.fault);
-    const fault = generic ? { ...refusal.fault, shape } : refusal.fault;
+    // Faults that any endpoint can meet take the row that this one declares of them, or else its own shape.
+    const own = spec.faults.find((one) => one.name === refusal.fault.name);
+    const fault = own ?? (refusal.fault.shape === "legacy" ? { ...refusal.fault, shape } : refusal.fault);
     faultName = fault.name;
     response = respondFault(fault, refusal.extra, {
       sentToken: bearer !== undefined,
@@ -172,12 +194,6 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
   return response;
 }
 
-/** The address of the socket's other end; requests made in the process itself come from loopback. */
-function peerAddress(event: H3Event): string {
-  const socket = event.runtime?.node?.req.socket;
-  return socket ? (socket.remoteAddress ?? "0.0.0.0") : "127.0.0.1";
-}
-
 /** The credential of `Authorization: Bearer` (RFC 6750 section 2.1), or undefined when none was sent. */
 function bearerToken(header: string | null): string | undefined {
   return header === null ? undefined : /^Bearer +(\S.*)$/i.exec(header)?.[1]?.trim();
@@ -188,11 +204,15 @@ function authenticate(
   { spec }: Endpoint,
   bearer: string | undefined,
   authenticators: Authenticators,
-): DevicePrincipal | undefined {
+): Principals[keyof Principals] | Promise<CliPrincipal> {
   if (spec.auth === "none") return undefined;
+  const invalid = () => refuse(unauthorized, bearer === undefined ? {} : { error: "The bearer token is not valid." });
+  if (spec.auth === "cli")
+    return bearer === undefined ? invalid() : authenticators.cli(core, bearer).then((found) => found ?? invalid());
+  if (spec.auth === "read") return (bearer === undefined ? undefined : authenticators.read(core, bearer)) ?? invalid();
   const principal = bearer === undefined ? undefined : authenticators.device(core, bearer);
   if (spec.auth === "deviceAnyState") return principal;
-  if (!principal) refuse(unauthorized, bearer === undefined ? {} : { error: "The bearer token is not valid." });
+  if (!principal) return invalid();
   if (principal.revokedAt !== null)
     refuse(unauthorized, { error: "The device was disconnected; connect it again with a new code." });
   if (principal.tokenReplacedAt !== null)
@@ -200,25 +220,6 @@ function authenticate(
   if (principal.tokenExpiresAt !== null && principal.tokenExpiresAt <= core.clock.now())
     refuse(unauthorized, { error: "The bearer token has expired." });
   return principal;
-}
-
-function drawLimits(
-  core: Core,
-  limits: readonly Limit[],
-  per: Limit["per"],
-  key: string,
-  buckets: Buckets,
-  drawn: Drawn[],
-): void {
-  let refused = false;
-  for (const limit of limits) {
-    const quota = limit.per === per ? limit.quota(core.config) : null;
-    if (!quota) continue;
-    const decision = buckets.take(`${limit.name} ${key}`, core.clock.monotonic(), quota);
-    drawn.push({ limit, decision, seconds: quota.seconds });
-    refused ||= !decision.allowed;
-  }
-  if (refused) refuse(rateLimited);
 }
 
 /** Turns whatever was thrown into a refusal; what we did not foresee says nothing of its cause outside the log. */
@@ -230,10 +231,6 @@ function asRefusal(core: Core, error: unknown, { spec }: Endpoint): Refusal {
   }
   core.log.error("internal_error", { operation: spec.id, cause: causeText(error) });
   return new Refusal(internal);
-}
-
-function causeText(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** For what h3 itself refuses before a handler runs: a URL that cannot be read, and bugs. */

@@ -1,4 +1,5 @@
 import MarkdownIt from "markdown-it";
+import { frontMatterLines } from "./front-matter.ts";
 
 /**
  * Blocks only: headings and fences are told apart as CommonMark does, inline text is left alone. HTML is told apart, not let
@@ -34,13 +35,6 @@ const HEADING_LIKE = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|=+[ \t]*$|-+[ \t]*$)/gm;
 /** A list item or the opening of front matter is no text of an underlined heading; without lists it would be taken for one. */
 const NOT_UNDERLINED = /^(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)|^---/;
 
-/** Lines of YAML front matter at the start of a file, its fences included; 0 when there is none. */
-function frontMatterLines(lines: readonly string[]): number {
-  if (lines[0]?.trimEnd() !== "---") return 0;
-  const end = lines.findIndex((line, i) => i > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
-  return end + 1;
-}
-
 /**
  * Cuts markdown into sections, one a heading of any level; headings inside fences, lists, quotes and front matter do not
  * count. A section with neither heading nor text is left out.
@@ -67,3 +61,5 @@ function headings(markdown: string, linesBefore: number): { heading: string; lev
     return [{ heading, level: Number(token.tag.slice(1)), line: linesBefore + token.map[0] + 1 }];
   });
 }
+
+export { renderMarkdown } from "./markdown-html.ts";

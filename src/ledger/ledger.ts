@@ -4,8 +4,9 @@
  */
 import type { Core } from "../core.ts";
 import type { DevicePrincipal } from "../http/principal.ts";
+import { DAY_MS } from "../kit/clock.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
-import { type DeliveryRow, rows } from "./rows.ts";
+import { type DayFacts, type DeliveryRow, rows } from "./rows.ts";
 
 export interface Delivery {
   readonly kind: "telemetry" | "brain" | "traces";
@@ -62,12 +63,22 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     row.contentSha256,
     chain(last?.chainSha256 ?? GENESIS, row),
   );
+  rows(core.store).countDay.run(row.teamId, row.kind, dayOf(row), row.items, gaps(row), rollbacks(row));
   return row.id;
 }
 
+const dayOf = ({ receivedAt }: DayFacts) => Math.floor(receivedAt / DAY_MS);
+const gaps = ({ flagged }: DayFacts) => Number(flagged === "gap");
+const rollbacks = ({ flagged }: DayFacts) => Number(flagged === "rollback");
+
 /** Takes back the newest row, for a delivery that turned out to change nothing; only inside the transaction that recorded it. */
 export function withdrawDelivery(core: Core, deliveryId: number): void {
-  rows(core.store).withdraw.run(deliveryId);
+  const sql = rows(core.store);
+  const gone = sql.withdraw.get(deliveryId);
+  if (!gone) return;
+  const day = dayOf(gone);
+  sql.uncountDay.run(gone.items, gaps(gone), rollbacks(gone), gone.teamId, gone.kind, day);
+  sql.dropEmptyDay.run(gone.teamId, gone.kind, day);
 }
 
 /** The newest row: an auditor who notes it can prove later that nothing before it changed or went. */
@@ -87,4 +98,5 @@ export function* walkLedger(core: Core): Generator<{ readonly row: DeliveryRow; 
   }
 }
 
+export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export type { DeliveryRow };

@@ -15,6 +15,36 @@ export interface DeliveryRow {
   readonly chainSha256: Buffer;
 }
 
+/** What a delivery adds to its day. */
+export interface DayFacts {
+  readonly teamId: string;
+  readonly kind: DeliveryRow["kind"];
+  readonly receivedAt: number;
+  readonly items: number;
+  readonly flagged: DeliveryRow["flagged"];
+}
+
+export interface DayRow {
+  readonly kind: DeliveryRow["kind"];
+  readonly day: number;
+  readonly deliveries: number;
+  readonly items: number;
+  readonly gaps: number;
+  readonly rollbacks: number;
+}
+
+/** A delivery that was flagged, and whose it was. */
+export interface FlagRow {
+  readonly deliveryId: number;
+  readonly deviceId: string;
+  readonly deviceLabel: string | null;
+  readonly repoKey: string;
+  readonly kind: DeliveryRow["kind"];
+  readonly flagged: "gap" | "rollback";
+  readonly items: number;
+  readonly at: number;
+}
+
 const ROW = `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, mode, received_at AS receivedAt,
   items, redacted, flagged, content_sha256 AS contentSha256, chain_sha256 AS chainSha256`;
 
@@ -26,7 +56,34 @@ export const rows = statements((db) => ({
     `INSERT INTO deliveries (id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged, content_sha256, chain_sha256)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
-  withdraw: db.prepare<[number]>("DELETE FROM deliveries WHERE id = ?"),
+  withdraw: db.prepare<[number], DayFacts>(
+    "DELETE FROM deliveries WHERE id = ? RETURNING team_id AS teamId, kind, received_at AS receivedAt, items, flagged",
+  ),
+  // By delivery_days' primary key.
+  countDay: db.prepare<[string, string, number, number, number, number]>(
+    `INSERT INTO delivery_days (team_id, kind, day, deliveries, items, gaps, rollbacks) VALUES (?, ?, ?, 1, ?, ?, ?)
+     ON CONFLICT (team_id, kind, day) DO UPDATE SET deliveries = deliveries + 1, items = items + excluded.items,
+       gaps = gaps + excluded.gaps, rollbacks = rollbacks + excluded.rollbacks`,
+  ),
+  uncountDay: db.prepare<[number, number, number, string, string, number]>(
+    `UPDATE delivery_days SET deliveries = deliveries - 1, items = items - ?, gaps = gaps - ?, rollbacks = rollbacks - ?
+     WHERE team_id = ? AND kind = ? AND day = ?`,
+  ),
+  dropEmptyDay: db.prepare<[string, string, number]>(
+    "DELETE FROM delivery_days WHERE team_id = ? AND kind = ? AND day = ? AND deliveries = 0",
+  ),
+  // By the primary key's first column, once a kind.
+  days: db.prepare<[string, number, number], DayRow>(
+    `SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days
+     WHERE team_id = ? AND kind IN ('telemetry', 'brain', 'traces') AND day BETWEEN ? AND ?`,
+  ),
+  // By the partial index deliveries_flagged, from its end; devices by primary key.
+  flagged: db.prepare<[string, number], FlagRow>(
+    `SELECT l.id AS deliveryId, l.device_id AS deviceId, d.label AS deviceLabel, l.repo_key AS repoKey, l.kind, l.flagged, l.items,
+       l.received_at AS at
+     FROM deliveries l JOIN devices d ON d.id = l.device_id
+     WHERE l.team_id = ? AND l.flagged IS NOT NULL ORDER BY l.id DESC LIMIT ?`,
+  ),
   // By the primary key, from its end.
   last: db.prepare<[], Pick<DeliveryRow, "id" | "chainSha256">>(
     "SELECT id, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id DESC LIMIT 1",

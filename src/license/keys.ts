@@ -130,6 +130,11 @@ export function listKeys(core: Core): KeyRow[] {
   return rows(core.store).keys.all();
 }
 
+/** The public half (SPKI, PEM) of a key that signs or signed here; undefined for any other. */
+export function findPublicKey(core: Core, kid: string): string | undefined {
+  return rows(core.store).publicPem.get(kid);
+}
+
 /** The JWK set (RFC 7517) of all keys that ever signed here. */
 export async function publishedKeys(core: Core): Promise<{ keys: object[] }> {
   return { keys: await Promise.all(listKeys(core).map((row) => publicJwk(row.publicPem, row.kid))) };

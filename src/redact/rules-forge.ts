@@ -14,8 +14,8 @@ export const FORGE_RULES: readonly Rule[] = [
   row(
     "reckon-token",
     "Reckon",
-    ["rkd_", "rkr_", "rks_"],
-    /rk[drs]_[0-9A-Za-z]{36}/y,
+    ["rkd_", "rkr_", "rks_", "rkl_"],
+    /rk[drsl]_[0-9A-Za-z]{36}/y,
     "docs/redaction.md",
     () => `rkd_${word(36)}`,
     { glued: true },

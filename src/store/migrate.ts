@@ -14,7 +14,7 @@ export interface Migration {
 }
 
 /** Steps for files older than `schema.sql`, oldest first. A new step also changes `schema.sql`. */
-const MIGRATIONS: readonly Migration[] = [];
+const MIGRATIONS: readonly Migration[] = [{ version: 2, file: "src/store/migrations/0002-people.sql" }];
 
 export interface SchemaPlan {
   readonly version: number;

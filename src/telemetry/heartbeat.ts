@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { touchDevice } from "../connect/connect.ts";
+import { readUserAgent, touchDevice } from "../connect/connect.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Instant } from "../http/fields.ts";
 import { isoInstant } from "../kit/clock.ts";
@@ -17,9 +17,10 @@ export const heartbeat = endpoint(
     faults: [],
     limits: [],
   },
-  async ({ core, principal }) => {
+  async ({ core, principal, header }) => {
     const now = core.clock.now();
-    await core.store.write(() => touchDevice(core, { ...principal, lastSeenAt: null }, now));
+    const userAgent = readUserAgent(header("user-agent"));
+    await core.store.write(() => touchDevice(core, { ...principal, lastSeenAt: null }, now, userAgent));
     return { ok: true, at: isoInstant(now) };
   },
 );

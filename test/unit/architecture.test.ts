@@ -21,23 +21,29 @@ const LEAVES = ["src/config.ts", "src/core.ts"];
 const BELOW: Record<string, readonly string[]> = { kit: [], store: ["kit"], http: ["kit"], redact: ["kit"] };
 const CAPABILITIES = [
   "accounts",
+  "audit",
   "brain",
   "connect",
   "health",
   "ledger",
   "license",
+  "login",
   "policy",
+  "reads",
   "safekeeping",
   "telemetry",
   "traces",
 ];
 /** What capabilities may take from http: declarations, never the serving itself. */
 const HTTP_FOR_ALL = ["endpoint", "faults", "fields", "principal"].map((name) => `src/http/${name}.ts`);
+/** What the dashboard may take from http: how a page is declared. */
+const HTTP_FOR_PAGES = ["page", "endpoint", "principal", "fields"].map((name) => `src/http/${name}.ts`);
 
 function mayImport(from: string, to: string): boolean {
   const room = roomOf(from);
   const target = roomOf(to);
-  if (room === target && room !== "") return true;
+  if (room === target && room !== "" && !from.startsWith("src/dashboard/parts/")) return true;
+  if (from.startsWith("src/dashboard/parts/") && to.startsWith("src/dashboard/parts/")) return true;
   if (LEAVES.includes(to) && room !== "kit") return true;
   if (room in BELOW) return (BELOW[room] as readonly string[]).includes(target);
   if (CAPABILITIES.includes(room)) {
@@ -48,6 +54,10 @@ function mayImport(from: string, to: string): boolean {
   if (from === "src/main.ts") return room === "" && target === "cli";
   if (from === "src/config.ts") return target === "kit";
   if (from === "src/contract.ts") return target !== "cli" && target !== "dashboard";
+  // Pages have no SQL and no decisions of their own: they call the doors. Their parts know nothing of us but HTML.
+  if (from.startsWith("src/dashboard/parts/")) return target === "kit";
+  if (room === "dashboard")
+    return target === "kit" || HTTP_FOR_PAGES.includes(to) || (CAPABILITIES.includes(target) && isDoor(to));
   if (room === "cli")
     return target === "kit" || target === "http" || to === "src/server.ts" || to === "src/contract.ts" || isDoor(to);
   return room === "" && target !== "cli";
@@ -87,6 +97,9 @@ it("keeps each third-party package in one room", () => {
     "markdown-it": ["kit"],
     commander: ["cli"],
     "@valibot/to-json-schema": ["http"],
+    "d3-scale": ["dashboard"],
+    "d3-shape": ["dashboard"],
+    diff: ["brain"],
   };
   for (const path of files)
     for (const name of packages(path)) {
@@ -107,7 +120,7 @@ it("reads time, chance and environment only where they enter", async () => {
 
 it("has a door in every room that says what it owns and what not", async () => {
   const { readFileSync, existsSync } = await import("node:fs");
-  for (const room of CAPABILITIES) {
+  for (const room of [...CAPABILITIES, "dashboard"]) {
     const door = `src/${room}/${room}.ts`;
     expect([room, existsSync(door)]).toEqual([room, true]);
     expect(readFileSync(door, "utf8")).toMatch(/^\/\*\*[\s\S]*(?:[Nn]ot here|knows)/);

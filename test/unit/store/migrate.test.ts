@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -99,4 +99,45 @@ it("keeps every table strict", () => {
     .pluck()
     .all();
   expect(lax).toEqual([]);
+});
+
+it("brings a file of the first schema to the shape of a new one, with its deliveries counted by day", () => {
+  const directory = folder();
+  const old = new Sqlite(join(directory, "reckon.db"));
+  const first = readFileSync(join(import.meta.dirname, "../../support/schema-1.sql"), "utf8");
+  migrate(old, directory, NOW, plainly, { version: 1, migrations: [], read: () => first });
+  const at = Date.UTC(2026, 10, 20, 23, 59);
+  old.exec(`INSERT INTO teams VALUES ('team_1', 'One', 'team', 5, 'active', 0, NULL, NULL, 0);
+    INSERT INTO devices VALUES ('dev_1', 'team_1', 'build', '1', 0, NULL, NULL);
+    INSERT INTO policies VALUES (1, 'team_1', '{}', 0)`);
+  const deliver = old.prepare("INSERT INTO deliveries VALUES (?, 'team_1', 'dev_1', ?, '', NULL, ?, ?, 0, ?, x'00', x'00')");
+  deliver.run(1, "telemetry", at, 10, null);
+  deliver.run(2, "telemetry", at + 30_000, 5, "gap");
+  deliver.run(3, "telemetry", at + 120_000, 1, "rollback");
+  deliver.run(4, "brain", at, 3, null);
+  migrate(old, directory, NOW, plainly, CURRENT_SCHEMA);
+  const fresh = new Sqlite(":memory:");
+  migrate(fresh, directory, NOW, plainly, CURRENT_SCHEMA);
+  const layout = (db: Sqlite.Database) =>
+    (db.pragma("table_list") as { name: string }[])
+      .map(({ name }) => name)
+      .sort()
+      .map((name) => [
+        name,
+        db.pragma(`table_xinfo(${name})`),
+        db.pragma(`foreign_key_list(${name})`),
+        (db.pragma(`index_list(${name})`) as { name: string }[])
+          .map((index) => [index.name, db.pragma(`index_xinfo(${index.name})`)])
+          .sort(),
+      ]);
+  expect(layout(old)).toEqual(layout(fresh));
+  const day = Math.floor(at / 86_400_000);
+  expect(old.prepare("SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days ORDER BY 1, 2").all()).toEqual([
+    { kind: "brain", day, deliveries: 1, items: 3, gaps: 0, rollbacks: 0 },
+    { kind: "telemetry", day, deliveries: 2, items: 15, gaps: 1, rollbacks: 0 },
+    { kind: "telemetry", day: day + 1, deliveries: 1, items: 1, gaps: 0, rollbacks: 1 },
+  ]);
+  expect(old.prepare("SELECT label, user_agent FROM devices").all()).toEqual([{ label: "build", user_agent: null }]);
+  old.close();
+  fresh.close();
 });

@@ -1,4 +1,8 @@
-import type { Quota } from "../config.ts";
+/** A quota: so many in a span. */
+export interface Quota {
+  readonly count: number;
+  readonly seconds: number;
+}
 
 /** What a bucket says of one request. */
 export interface Decision {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Buckets, draw, nearestExhaustion } from "../../../src/http/limits.ts";
+import { Buckets, draw, nearestExhaustion } from "../../../src/kit/buckets.ts";
 
 const quota = { count: 20, seconds: 60 };
 

@@ -1,0 +1,74 @@
+import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
+import type { Core } from "../core.ts";
+import { Complaint } from "../kit/complaint.ts";
+import { type Member, type Role, rows } from "./people-rows.ts";
+import { getUser, storeMember } from "./users.ts";
+
+/** The people of a team, owners first. */
+export const listMembers = (core: Core, teamId: string): Member[] => rows(core.store).members.all(teamId);
+
+/** A team without an owner could not be administered from the dashboard any more. */
+function requireOtherOwner(core: Core, teamId: string): void {
+  if ((rows(core.store).owners.get(teamId) ?? 0) <= 1)
+    throw new Complaint("This is the team's only owner: make somebody else an owner first.", 409);
+}
+
+/**
+ * What somebody in a role may do to somebody else's. Owners may do everything; admins manage admins and members.
+ * @throws Complaint (403)
+ */
+function requireRank(actor: Role | undefined, subject: Role | undefined, wanted: Role | undefined): void {
+  if (actor === undefined) return;
+  if (actor === "member" || (actor === "admin" && (subject === "owner" || wanted === "owner")))
+    throw new Complaint(
+      actor === "admin" ? "Only an owner can change owners." : "Only owners and admins can change who is in a team.",
+      403,
+    );
+}
+
+/**
+ * Puts an existing account into a team, or gives it another role there.
+ * @param actorRole the role of the person who does it; undefined for an operator and the command line, who may everything
+ */
+export function setRole(
+  core: Core,
+  teamId: string,
+  idOrEmail: string,
+  role: Role,
+  by: Actor = COMMAND_LINE,
+  actorRole?: Role,
+): Promise<void> {
+  return core.store.write(() => {
+    const user = getUser(core, idOrEmail);
+    const before = rows(core.store).role.get(teamId, user.id);
+    requireRank(actorRole, before, role);
+    if (before === "owner" && role !== "owner") requireOtherOwner(core, teamId);
+    storeMember(core, teamId, user, role, by);
+  });
+}
+
+/** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Complaint */
+export function removeMember(
+  core: Core,
+  teamId: string,
+  userId: string,
+  by: Actor = COMMAND_LINE,
+  actorRole?: Role,
+): Promise<void> {
+  return core.store.write(() => {
+    const before = rows(core.store).role.get(teamId, userId);
+    if (before === undefined) throw new Complaint("This person is not in the team.", 404);
+    // Everyone may leave.
+    if (by.id !== userId) requireRank(actorRole, before, undefined);
+    if (before === "owner") requireOtherOwner(core, teamId);
+    rows(core.store).removeMember.run(teamId, userId);
+    recordEvent(core, by, {
+      action: "member.removed",
+      teamId,
+      target: { kind: "user", id: userId, label: getUser(core, userId).email },
+      detail: { role: before },
+    });
+  });
+}
+
+export { requireRank };

@@ -1,0 +1,52 @@
+import { statements } from "../store/store.ts";
+
+export interface EventRow {
+  readonly id: number;
+  readonly at: number;
+  readonly teamId: string | null;
+  readonly actorKind: "user" | "device" | "command" | "system";
+  readonly actorId: string | null;
+  readonly actorLabel: string;
+  readonly action: string;
+  readonly targetKind: string | null;
+  readonly targetId: string | null;
+  readonly targetLabel: string | null;
+  readonly ip: string | null;
+  readonly detail: string;
+}
+
+/** What narrows a list; null does not. `like` is an escaped LIKE pattern. */
+export interface Narrowed {
+  readonly teamId: string;
+  readonly beforeId: number;
+  readonly action: string | null;
+  readonly like: string | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly limit: number;
+}
+
+const EVENT = `id, at, team_id AS teamId, actor_kind AS actorKind, actor_id AS actorId, actor_label AS actorLabel, action,
+  target_kind AS targetKind, target_id AS targetId, target_label AS targetLabel, ip, detail`;
+const MATCHES = `id < @beforeId AND (@action IS NULL OR action = @action)
+  AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)
+  AND (@like IS NULL OR actor_label LIKE @like ESCAPE '\\' OR target_label LIKE @like ESCAPE '\\' OR target_id LIKE @like ESCAPE '\\' OR ip LIKE @like ESCAPE '\\')`;
+
+export const rows = statements((db) => ({
+  insert: db.prepare<[Omit<EventRow, "id">]>(
+    `INSERT INTO audit_events (at, team_id, actor_kind, actor_id, actor_label, action, target_kind, target_id, target_label, ip, detail)
+     VALUES (@at, @teamId, @actorKind, @actorId, @actorLabel, @action, @targetKind, @targetId, @targetLabel, @ip, @detail)`,
+  ),
+  // By audit_events_by_team, newest first.
+  ofTeam: db.prepare<[Narrowed], EventRow>(
+    `SELECT ${EVENT} FROM audit_events WHERE team_id = @teamId AND ${MATCHES} ORDER BY id DESC LIMIT @limit`,
+  ),
+  // By the primary key, newest first.
+  ofAll: db.prepare<[Narrowed], EventRow>(
+    `SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC LIMIT @limit`,
+  ),
+  actionsOfTeam: db
+    .prepare<[string], string>("SELECT DISTINCT action FROM audit_events WHERE team_id = ? ORDER BY action")
+    .pluck(),
+  actions: db.prepare<[], string>("SELECT DISTINCT action FROM audit_events ORDER BY action").pluck(),
+}));

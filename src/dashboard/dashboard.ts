@@ -1,0 +1,23 @@
+/**
+ * The dashboard: pages for people, drawn on the server.
+ * Not here: SQL and decisions, which belong to the rooms whose doors it calls; how a request for a page is served (http).
+ */
+import type { Page } from "../http/page.ts";
+import { assets } from "./assets.ts";
+import { accountPages } from "./pages/account.ts";
+import { approvalPages } from "./pages/approval.ts";
+import { devicePages } from "./pages/devices.ts";
+import { linkPages } from "./pages/links.ts";
+import { signInPages } from "./pages/sign-in.ts";
+
+export { errorPage } from "./pages/error.ts";
+
+/** Every page, for the router and the tests. */
+export const PAGES: readonly Page[] = [
+  assets,
+  ...signInPages,
+  ...linkPages,
+  ...approvalPages,
+  ...devicePages,
+  ...accountPages,
+];

@@ -1,0 +1,72 @@
+import type { PageCall } from "../http/page.ts";
+import type { Content, Html } from "../kit/html.ts";
+import { assetPath } from "./assets.ts";
+import { layout, type NavItem } from "./parts/layout.ts";
+
+/** The places of the dashboard, in the order of its navigation. */
+const PLACES: readonly { path: string; label: string; group?: string; operator?: true; admin?: true }[] = [
+  { path: "/overview", label: "Overview" },
+  { path: "/devices", label: "Devices" },
+  { path: "/brain", label: "Brain", group: "Record" },
+  { path: "/sessions", label: "Sessions", group: "Record" },
+  { path: "/telemetry", label: "Telemetry", group: "Record" },
+  { path: "/policy", label: "Policy", group: "Team" },
+  { path: "/license", label: "Licence", group: "Team" },
+  { path: "/people", label: "People", group: "Team" },
+  { path: "/audit", label: "Audit", group: "Team" },
+  { path: "/my-brain", label: "My Brain", group: "You" },
+  { path: "/account", label: "Your account", group: "You" },
+  { path: "/settings", label: "Settings", group: "Installation", operator: true },
+];
+
+interface Framed {
+  readonly title: string;
+  readonly main: Content;
+  /** For tables that need the room. */
+  readonly wide?: boolean;
+}
+
+const isAt = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
+
+/** Puts a page's content into the dashboard: navigation, team, account, what was just done. */
+export function frame(call: PageCall, { title, main, wide }: Framed): Html {
+  const { session, href } = call;
+  const nav: NavItem[] | null = session
+    ? PLACES.filter((place) => !place.operator || session.operator).map(({ path, label, group }) => ({
+        path,
+        label,
+        group,
+        current: isAt(call.path, path),
+      }))
+    : null;
+  return layout({
+    title,
+    href,
+    nav,
+    team: session?.team
+      ? {
+          id: session.team.id,
+          name: session.team.name,
+          others: session.teams.filter((team) => team.id !== session.team?.id).map(({ id, name }) => ({ id, name })),
+        }
+      : undefined,
+    person: session ? { email: session.email, name: session.name } : undefined,
+    csrf: session ? call.csrf : undefined,
+    flash: call.flash,
+    assets: { style: href(assetPath("style.css")), script: href(assetPath("script.js")) },
+    main,
+    ...(wide === undefined ? {} : { wide }),
+  });
+}
+
+/** A page without the dashboard around it: sign-in, set-up, links. Narrow and centred even for who is signed in. */
+export function plainFrame(call: PageCall, { title, main }: Framed): Html {
+  return layout({
+    title,
+    href: call.href,
+    nav: null,
+    flash: call.flash,
+    assets: { style: call.href(assetPath("style.css")), script: call.href(assetPath("script.js")) },
+    main,
+  });
+}

@@ -1,0 +1,307 @@
+/*
+ * What the pages do beyond HTML. Everything works without this script. One classic script, loaded in the head: it sets the
+ * chosen theme before the first paint and does the rest once the document is there.
+ */
+(() => {
+  const root = document.documentElement;
+  const THEMES = ["system", "light", "dark"];
+  const STORED_THEME = "reckon-theme";
+
+  /** Storage may be forbidden; a choice then lasts for one page. */
+  function stored(name, value) {
+    try {
+      if (value === undefined) return localStorage.getItem(name);
+      localStorage.setItem(name, value);
+    } catch {}
+    return null;
+  }
+
+  function applyTheme(theme) {
+    if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+    else delete root.dataset.theme;
+  }
+
+  applyTheme(stored(STORED_THEME));
+  root.classList.add("scripted");
+
+  /** Finds below (and including) a node. */
+  function all(selector, within = document) {
+    const found = [...within.querySelectorAll(selector)];
+    return within instanceof Element && within.matches(selector) ? [within, ...found] : found;
+  }
+
+  function make(name, properties = {}, ...children) {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...children);
+    return element;
+  }
+
+  // Announcements for screen readers.
+  let announcer;
+  function announce(text) {
+    announcer ??= document.body.appendChild(make("div", { className: "vh", role: "status" }));
+    announcer.textContent = "";
+    // A region that is emptied and filled at once is not read again.
+    setTimeout(() => {
+      announcer.textContent = text;
+    }, 50);
+  }
+
+  // Theme.
+  function setUpTheme() {
+    for (const button of all("[data-theme-switch]")) {
+      const show = (theme) => {
+        button.dataset.chosen = theme;
+        button.title = `Theme: ${theme}`;
+        const label = button.querySelector(".vh");
+        if (label) label.textContent = `Theme: ${theme}`;
+      };
+      show(THEMES.includes(stored(STORED_THEME)) ? stored(STORED_THEME) : "system");
+      button.hidden = false;
+      button.addEventListener("click", () => {
+        const next = THEMES[(THEMES.indexOf(button.dataset.chosen) + 1) % THEMES.length];
+        stored(STORED_THEME, next);
+        applyTheme(next);
+        show(next);
+      });
+    }
+  }
+
+  // Instants: the reader's zone in the text, the exact instant stays in the title.
+  const local = new Intl.DateTimeFormat("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  });
+
+  function localTimes(within) {
+    for (const time of all("time[data-time]", within)) {
+      const at = new Date(time.dateTime);
+      if (!Number.isNaN(at.getTime())) time.textContent = local.format(at);
+    }
+  }
+
+  // Countdowns run on the time that passed here, not on this computer's wall clock.
+  function leftText(seconds) {
+    if (seconds <= 0) return "expired";
+    const two = (n) => String(n).padStart(2, "0");
+    if (seconds >= 172_800) return `expires in ${Math.ceil(seconds / 86_400)} days`;
+    const clock = `${two(Math.floor((seconds % 3_600) / 60))}:${two(seconds % 60)}`;
+    return `expires in ${seconds >= 3_600 ? `${Math.floor(seconds / 3_600)}:` : ""}${clock}`;
+  }
+
+  const loadedAt = performance.now();
+  const countedFrom = new WeakMap();
+
+  function tick() {
+    for (const time of all("time[data-left]")) {
+      if (!countedFrom.has(time))
+        countedFrom.set(time, document.readyState === "complete" ? performance.now() : loadedAt);
+      const left = Math.ceil(Number(time.dataset.left) - (performance.now() - countedFrom.get(time)) / 1_000);
+      const text = leftText(left);
+      if (time.textContent !== text) time.textContent = text;
+      time.classList.toggle("over", left <= 0);
+    }
+  }
+
+  // Copy buttons.
+  async function copy(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    // Pages served without TLS have no clipboard object.
+    const area = make("textarea", { value: text, className: "vh" });
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    if (!done) throw new Error("not copied");
+  }
+
+  function copyButtons(within) {
+    for (const box of all("[data-copy]", within)) {
+      const code = box.querySelector("code");
+      if (!code || box.querySelector(".copy")) continue;
+      const button = make("button", { type: "button", className: "button small copy", textContent: "Copy" });
+      let back;
+      button.addEventListener("click", async () => {
+        let says = "Copied";
+        try {
+          await copy(code.textContent ?? "");
+        } catch {
+          says = "Press Ctrl+C";
+          getSelection()?.selectAllChildren(code);
+        }
+        button.textContent = says;
+        announce(says);
+        clearTimeout(back);
+        back = setTimeout(() => {
+          button.textContent = "Copy";
+        }, 2_000);
+      });
+      box.append(button);
+    }
+  }
+
+  // Questions before destructive acts: the revealed panel becomes a modal dialog.
+  let questions = 0;
+
+  function confirmDialogs(within) {
+    for (const details of all("details[data-confirm]", within)) {
+      const summary = details.querySelector("summary");
+      const panel = details.querySelector(".confirm-panel");
+      const actions = panel?.querySelector(".actions");
+      if (!summary || !actions || !window.HTMLDialogElement) continue;
+      const question = panel.querySelector("p");
+      const dialog = make("dialog", { className: "confirm-dialog" });
+      dialog.setAttribute("aria-label", summary.textContent?.trim() ?? "Confirm");
+      const cancel = make("button", { type: "button", className: "button", textContent: "Cancel" });
+      cancel.addEventListener("click", () => dialog.close());
+      actions.append(cancel);
+      dialog.append(panel);
+      // Beside the summary, inside its form: the submit button in it still belongs to that form.
+      details.after(dialog);
+      summary.setAttribute("aria-haspopup", "dialog");
+      summary.addEventListener("click", (event) => {
+        event.preventDefault();
+        // Fields are checked before the question is asked.
+        if (!dialog.closest("form")?.reportValidity()) return;
+        dialog.showModal();
+        cancel.focus();
+      });
+      dialog.addEventListener("click", (event) => {
+        if (event.target === dialog) dialog.close();
+      });
+      dialog.addEventListener("close", () => summary.focus());
+      if (question) question.id ||= `question-${++questions}`;
+      if (question) dialog.setAttribute("aria-describedby", question.id);
+    }
+  }
+
+  // Forms that send themselves; forms whose answer is fetched and swapped in.
+  function autoForms(within) {
+    for (const form of all("form[data-auto]", within)) {
+      const typed = form.querySelector("input:not([type=hidden], [type=checkbox])");
+      const apply = form.querySelector("[data-apply]");
+      // What is typed is sent by the button or the Enter key.
+      if (apply && !typed) apply.hidden = true;
+      form.addEventListener("change", (event) => {
+        if (event.target instanceof HTMLSelectElement || event.target?.type === "checkbox") form.requestSubmit();
+      });
+    }
+    for (const form of all("form[method=get]", within))
+      form.addEventListener("formdata", (event) => {
+        for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
+      });
+  }
+
+  const DEBOUNCE_MS = 200;
+
+  function liveForms(within) {
+    for (const form of all("form[data-live]", within)) {
+      const target = form.dataset.live ?? "";
+      const apply = form.querySelector("[data-apply]");
+      if (!target.startsWith("#") || !document.querySelector(target)) continue;
+      if (apply) apply.hidden = true;
+      const kept = new Set(all("input[type=hidden]", form).map(({ name }) => name));
+      let timer;
+      let running;
+      const run = async () => {
+        clearTimeout(timer);
+        running?.abort();
+        const mine = new AbortController();
+        running = mine;
+        const url = new URL(form.action);
+        url.search = String(new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "")));
+        const clear = form.querySelector("[data-clear]");
+        if (clear) clear.hidden = ![...new FormData(form)].some(([name, value]) => value !== "" && !kept.has(name));
+        const old = document.querySelector(target);
+        old?.setAttribute("aria-busy", "true");
+        try {
+          const reply = await fetch(url, { headers: { accept: "text/html" }, signal: mine.signal });
+          const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+          const next = page.querySelector(target);
+          // Signed out meanwhile, or an error page: go there and see.
+          if (!next) return location.assign(url);
+          document.querySelector(target)?.replaceWith(next);
+          history.replaceState(history.state, "", url);
+          enhance(next);
+          const count = next.dataset.count ?? String(all("tbody tr, li", next).length);
+          announce(count === "1" ? "1 result" : `${count} results`);
+        } catch (error) {
+          if (error?.name !== "AbortError") location.assign(url);
+        }
+      };
+      form.addEventListener("input", (event) => {
+        clearTimeout(timer);
+        const now = event.target instanceof HTMLSelectElement || event.target?.type === "checkbox";
+        timer = setTimeout(run, now ? 0 : DEBOUNCE_MS);
+      });
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        run();
+      });
+    }
+  }
+
+  // Menus close when something else is clicked, or by Escape.
+  function setUpMenus() {
+    const close = (unless) => {
+      for (const menu of all("details[data-menu][open]")) if (!menu.contains(unless)) menu.open = false;
+    };
+    document.addEventListener("click", (event) => close(event.target));
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      for (const menu of all("details[data-menu][open]")) {
+        menu.open = false;
+        menu.querySelector("summary")?.focus();
+      }
+    });
+  }
+
+  function setUpKeys() {
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable], dialog"))
+        return;
+      const search = document.querySelector("[data-search]");
+      if (!(search instanceof HTMLInputElement)) return;
+      event.preventDefault();
+      search.focus();
+      search.select();
+    });
+  }
+
+  // A frame that has nothing to scroll need not be a stop of the Tab key.
+  const frames =
+    window.ResizeObserver &&
+    new ResizeObserver((entries) => {
+      for (const { target } of entries) {
+        if (target.scrollWidth > target.clientWidth + 1) target.setAttribute("tabindex", "0");
+        else target.removeAttribute("tabindex");
+      }
+    });
+
+  /** Enhances a part of the page; run again on what is swapped in. */
+  function enhance(within) {
+    localTimes(within);
+    copyButtons(within);
+    confirmDialogs(within);
+    autoForms(within);
+    liveForms(within);
+    for (const frame of all("[data-scroll]", within)) frames?.observe(frame);
+    tick();
+  }
+
+  function start() {
+    setUpTheme();
+    setUpMenus();
+    setUpKeys();
+    enhance(document);
+    setInterval(tick, 1_000);
+  }
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();

@@ -1,0 +1,61 @@
+import { sameDigest, sha256 } from "../kit/hash.ts";
+
+/** Cookies of the dashboard (RFC 6265bis), and the proofs that a form is ours. */
+
+export interface CookieNames {
+  readonly session: string;
+  /** Ties the forms of somebody who is not signed in to their browser. */
+  readonly form: string;
+  readonly flash: string;
+  readonly secure: boolean;
+}
+
+/**
+ * Names of the cookies at a public address. Over https the `__Host-` prefix keeps other hosts of the domain from setting them;
+ * over plain http the port is in the name, because cookies do not know ports and two local instances would sign each other out.
+ */
+export function cookieNames(baseUrl: string): CookieNames {
+  const { protocol, port } = new URL(baseUrl);
+  const secure = protocol === "https:";
+  const name = (what: string) => (secure ? `__Host-${what}` : `${what}-${port || "80"}`);
+  return { session: name("reckon"), form: name("reckon-form"), flash: name("reckon-flash"), secure };
+}
+
+/** The cookies of a request by name; of a name sent twice the first counts (RFC 6265 section 5.4 sends the closest first). */
+export function readCookies(header: string | null): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const pair of header?.split(";") ?? []) {
+    const at = pair.indexOf("=");
+    const name = pair.slice(0, at).trim();
+    if (at > 0 && !found.has(name)) found.set(name, pair.slice(at + 1).trim());
+  }
+  return found;
+}
+
+/** A `Set-Cookie` value. @param maxAgeSeconds 0 removes it */
+export function setCookie(name: string, value: string, secure: boolean, maxAgeSeconds: number): string {
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure ? "; Secure" : ""}`;
+}
+
+/** The token that a form carries: derived from a secret of the browser's cookie, so nothing need be stored. */
+export const csrfToken = (secret: string): string => sha256(`reckon form ${secret}`).toString("base64url");
+
+export function isCsrfToken(sent: string | null, secret: string): boolean {
+  return sent !== null && sameDigest(sha256(sent), sha256(csrfToken(secret)));
+}
+
+/**
+ * Whether a form was sent from one of our own pages, as the browser tells it: by `Sec-Fetch-Site` where it sends that (it does
+ * not over plain http on a local network), else by `Origin`, which must be the public address or the host that was asked. A
+ * client that sends neither is no browser; its form token decides.
+ */
+export function isOwnOrigin(
+  headers: { readonly site: string | null; readonly origin: string | null; readonly host: string | null },
+  baseUrl: string,
+): boolean {
+  if (headers.site !== null) return headers.site === "same-origin";
+  if (headers.origin === null) return true;
+  if (!URL.canParse(headers.origin)) return false;
+  const origin = new URL(headers.origin);
+  return origin.origin === new URL(baseUrl).origin || origin.host === headers.host;
+}

@@ -1,0 +1,106 @@
+import type { Core } from "../core.ts";
+import type { Html } from "../kit/html.ts";
+import type { Limit } from "./endpoint.ts";
+import type { SessionPrincipal, TeamSeat } from "./principal.ts";
+
+/** A person whose session shows a team. */
+export interface TeamSession extends SessionPrincipal {
+  readonly team: TeamSeat;
+}
+
+/**
+ * Who may open a page: anyone; whoever is signed in; somebody in a team, an admin of it (owners are), its owner; or who runs the
+ * installation. The team is the one the session shows, never one that a request names.
+ */
+export interface Access {
+  anyone: SessionPrincipal | undefined;
+  person: SessionPrincipal;
+  member: TeamSession;
+  admin: TeamSession;
+  owner: TeamSession;
+  operator: SessionPrincipal;
+}
+
+export interface PageSpec<A extends keyof Access> {
+  /** Names the page in logs and tests. */
+  readonly id: string;
+  readonly method: "GET" | "POST";
+  /** With `:name` for a part that varies. */
+  readonly path: `/${string}`;
+  readonly access: A;
+  /** Only limits by address apply to pages. */
+  readonly limits?: readonly Limit[];
+  /** Cap of a form in bytes. Default 64 KiB. */
+  readonly maxFormBytes?: number;
+}
+
+/** What the last page left to say on the next one. */
+export interface Flash {
+  readonly kind: "done" | "warn" | "wrong";
+  readonly text: string;
+}
+
+/** A request for a page, as its handler sees it. A form has proved its origin before. */
+export interface PageCall<A extends keyof Access = keyof Access> {
+  readonly core: Core;
+  readonly session: Access[A];
+  /** Parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Fields of a POST; empty for a GET. */
+  readonly form: URLSearchParams;
+  readonly path: string;
+  readonly baseUrl: string;
+  /** To be put into every form as `_csrf`. */
+  readonly csrf: string;
+  readonly flash: Flash | undefined;
+  readonly userAgent: string | null;
+  readonly ip: () => string;
+  /** The socket's other end, which is a proxy's address behind one. */
+  readonly peer: string;
+  header(name: string): string | null;
+  /** An address within this site as it stands in links: below the base URL's path. */
+  href(path: string): string;
+}
+
+/** What a page answers when it is more than HTML. */
+export interface PageReply {
+  readonly status?: number;
+  readonly headers?: readonly (readonly [string, string])[];
+  /** Begins a session (its token), ends it (null), or leaves it. */
+  readonly session?: string | null;
+  readonly flash?: Flash;
+  /** A path within this site; answered as 303. */
+  readonly location?: string;
+  /** HTML; or text in the media type given, at once or piece by piece. */
+  readonly body?: Html | string | Iterable<string> | AsyncIterable<string>;
+  readonly media?: string;
+  /** Offers the body as a file of this name. */
+  readonly filename?: string;
+}
+
+export interface Page {
+  readonly spec: PageSpec<keyof Access>;
+  readonly handle: (call: PageCall<never>) => unknown;
+}
+
+/** Declares a page. */
+export function page<A extends keyof Access>(
+  spec: PageSpec<A>,
+  handler: (call: PageCall<A>) => Html | PageReply | Promise<Html | PageReply>,
+): Page {
+  return { spec, handle: handler as Page["handle"] };
+}
+
+/** Goes on to another page after something was done (303, so that reloading does not do it again). */
+export const redirect = (location: string, done?: string): PageReply => ({
+  location,
+  ...(done === undefined ? {} : { flash: { kind: "done", text: done } }),
+});
+
+/** A file to save. */
+export const download = (filename: string, media: string, body: PageReply["body"] & {}): PageReply => ({
+  filename,
+  media,
+  body,
+});

@@ -1,0 +1,279 @@
+import { STATUS_CODES } from "node:http";
+import type { BlockList } from "node:net";
+import { getRouterParams, type H3Event } from "h3";
+import { FastResponse } from "srvx";
+import type { Core } from "../core.ts";
+import type { Buckets } from "../kit/buckets.ts";
+import { Complaint } from "../kit/complaint.ts";
+import { Html } from "../kit/html.ts";
+import { newToken } from "../kit/tokens.ts";
+import { StoreUnavailable } from "../kit/unavailable.ts";
+import { quotaKey } from "./address.ts";
+import { ClientGone, readFormFields } from "./body.ts";
+import {
+  type CookieNames,
+  cookieNames,
+  csrfToken,
+  isCsrfToken,
+  isOwnOrigin,
+  readCookies,
+  setCookie,
+} from "./cookies.ts";
+import { Refusal } from "./faults.ts";
+import type { Access, Flash, Page, PageCall, PageReply } from "./page.ts";
+import type { SessionPrincipal } from "./principal.ts";
+import { type HeaderList, rateHeaders, respond } from "./render.ts";
+import { addressOf, causeText, type Drawn, drawLimits, peerAddress, requireSoundRequest } from "./request.ts";
+
+/** What pages need from outside: whose a session is, and how an error page looks. */
+export interface PageOptions {
+  readonly findSession: (core: Core, token: string) => SessionPrincipal | undefined;
+  readonly touchSession: (core: Core, session: SessionPrincipal, ip: string) => Promise<void>;
+  readonly renderError: (call: PageCall, error: PageError) => Html;
+  /** Where somebody who is not signed in goes. */
+  readonly signInPath: string;
+  readonly sessionSeconds: number;
+}
+
+/** What an error page says. */
+export interface PageError {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface Serving {
+  readonly core: Core;
+  readonly baseUrl: () => string;
+  readonly trusted: BlockList;
+  readonly buckets: Buckets;
+  readonly pages: PageOptions;
+}
+
+const DEFAULT_FORM_BYTES = 64 * 1024;
+const FORM_COOKIE_SECONDS = 24 * 60 * 60;
+const FLASH_SECONDS = 60;
+
+/** Nothing but what this site serves itself; no inline script or style, so that text taken for markup stays harmless. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const SECURITY: HeaderList = [
+  ["content-security-policy", POLICY],
+  ["x-frame-options", "DENY"],
+  ["referrer-policy", "same-origin"],
+  ["cross-origin-opener-policy", "same-origin"],
+  ["cross-origin-resource-policy", "same-origin"],
+  ["permissions-policy", "camera=(), geolocation=(), microphone=()"],
+];
+
+/** What of a request is known before anything is decided about it. */
+interface Arrived {
+  readonly names: CookieNames;
+  readonly cookies: ReadonlyMap<string, string>;
+  readonly token: string | undefined;
+  readonly session: SessionPrincipal | undefined;
+  /** The secret of this browser's forms, and whether it is new. */
+  readonly secret: string;
+  readonly fresh: boolean;
+  readonly flash: Flash | undefined;
+}
+
+function arrive(event: H3Event, { core, baseUrl, pages }: Serving): Arrived {
+  const names = cookieNames(baseUrl());
+  const cookies = readCookies(event.req.headers.get("cookie"));
+  const token = cookies.get(names.session);
+  const session = token === undefined ? undefined : pages.findSession(core, token);
+  const held = session ? token : cookies.get(names.form);
+  return {
+    names,
+    cookies,
+    token,
+    session,
+    secret: held ?? newToken("rks", core.random),
+    fresh: held === undefined,
+    flash: readFlash(cookies.get(names.flash)),
+  };
+}
+
+function readFlash(cookie: string | undefined): Flash | undefined {
+  const match = /^(done|warn|wrong)\.([\w-]{1,2000})$/.exec(cookie ?? "");
+  return match
+    ? { kind: match[1] as Flash["kind"], text: Buffer.from(match[2] as string, "base64url").toString("utf8") }
+    : undefined;
+}
+
+const writeFlash = ({ kind, text }: Flash) => `${kind}.${Buffer.from(text.slice(0, 500)).toString("base64url")}`;
+
+function callOf(event: H3Event, serving: Serving, arrived: Arrived): PageCall {
+  const { core } = serving;
+  const baseUrl = serving.baseUrl();
+  const subPath = new URL(baseUrl).pathname.replace(/\/$/, "");
+  const url = new URL(event.req.url);
+  const own =
+    subPath !== "" && url.pathname.startsWith(`${subPath}/`) ? url.pathname.slice(subPath.length) : url.pathname;
+  return {
+    core,
+    session: arrived.session,
+    params: getRouterParams(event, { decode: true }),
+    query: url.searchParams,
+    form: new URLSearchParams(),
+    path: own,
+    baseUrl,
+    csrf: csrfToken(arrived.secret),
+    flash: arrived.flash,
+    userAgent: event.req.headers.get("user-agent"),
+    ip: () => addressOf(event, serving.trusted),
+    peer: peerAddress(event),
+    header: (name) => event.req.headers.get(name),
+    href: (path) => subPath + path,
+  };
+}
+
+/** Refuses a page for whom it is not; undefined when it is for them. */
+function judgeAccess(access: keyof Access, session: SessionPrincipal | undefined): PageError | "sign in" | undefined {
+  if (access === "anyone") return undefined;
+  if (!session) return "sign in";
+  if (access === "person") return undefined;
+  if (access === "operator")
+    return session.operator ? undefined : { status: 403, text: "Only who runs this installation can open this page." };
+  if (!session.team)
+    return { status: 403, text: "You are in no team yet. Ask an owner or admin of a team for an invitation." };
+  const { role } = session.team;
+  if (access === "owner" && role !== "owner") return { status: 403, text: "Only an owner of the team can do this." };
+  if (access === "admin" && role === "member")
+    return { status: 403, text: "Only owners and admins of the team can do this." };
+  return undefined;
+}
+
+/** The way of a request for a page, from the cookie to the reply. */
+export async function answerPage(event: H3Event, wanted: Page, serving: Serving): Promise<Response> {
+  const { core } = serving;
+  const drawn: Drawn[] = [];
+  const arrived = arrive(event, serving);
+  let call = callOf(event, serving, arrived);
+  try {
+    requireSoundRequest(event);
+    const posted = event.req.method === "POST";
+    if (posted) requireOwnOrigin(event, call);
+    const limits = wanted.spec.limits ?? [];
+    if (limits.length > 0) drawLimits(core, limits, "ip", quotaKey(call.ip()), serving.buckets, drawn);
+    const form = posted ? await readFormFields(event, wanted.spec.maxFormBytes ?? DEFAULT_FORM_BYTES) : undefined;
+    const refused = judgeAccess(wanted.spec.access, arrived.session);
+    if (refused === "sign in") return send(signInFirst(call, serving, posted), arrived, serving);
+    if (form) {
+      if (arrived.fresh || !isCsrfToken(form.get("_csrf"), arrived.secret))
+        throw new Complaint("This form is out of date: go back, reload the page and send it again.", 403);
+      form.delete("_csrf");
+      call = { ...call, form };
+    }
+    if (refused) throw new Complaint(refused.text, refused.status);
+    if (arrived.session) await serving.pages.touchSession(core, arrived.session, call.ip());
+    const result = await wanted.handle(call as PageCall<never>);
+    return send(result instanceof Html ? { body: result } : (result as PageReply), arrived, serving);
+  } catch (error) {
+    if (error instanceof ClientGone) return respond(499, null, []);
+    const seen = explain(core, wanted.spec.id, error);
+    const headers = seen.status === 429 ? rateHeaders(drawn) : [];
+    return send({ status: seen.status, headers, body: serving.pages.renderError(call, seen) }, arrived, serving);
+  }
+}
+
+/** The page for an address at which there is none. */
+export function answerNoPage(event: H3Event, serving: Serving, error: PageError): Response {
+  const arrived = arrive(event, serving);
+  const call = callOf(event, serving, arrived);
+  return send({ status: error.status, body: serving.pages.renderError(call, error) }, arrived, serving);
+}
+
+function requireOwnOrigin(event: H3Event, call: PageCall): void {
+  const { headers } = event.req;
+  const told = { site: headers.get("sec-fetch-site"), origin: headers.get("origin"), host: headers.get("host") };
+  if (!isOwnOrigin(told, call.baseUrl))
+    throw new Complaint(
+      `This form was sent from another site, so nothing was done. This installation's address is ${call.baseUrl}; if you opened it at another one, its operator has to set RECKON_BASE_URL.`,
+      403,
+    );
+}
+
+function signInFirst(call: PageCall, { pages }: Serving, posted: boolean): PageReply {
+  const search = call.query.size > 0 ? `?${call.query}` : "";
+  const next = posted || call.path === "/" ? "" : `?next=${encodeURIComponent(call.path + search)}`;
+  return {
+    location: pages.signInPath + next,
+    ...(posted ? { flash: { kind: "warn", text: "Your session has ended. Sign in, then do it again." } } : {}),
+  };
+}
+
+/** What a person is told of whatever was thrown; what we did not foresee says nothing of its cause outside the log. */
+function explain(core: Core, id: string, error: unknown): PageError {
+  if (error instanceof Complaint) return { status: error.status, text: sentence(error.message) };
+  if (error instanceof Refusal) return { status: error.fault.status, text: error.message };
+  if (error instanceof StoreUnavailable) {
+    core.log.error("store_unavailable", { operation: id, cause: causeText(error.cause) });
+    return { status: 503, text: "The server cannot store data at the moment. Nothing was changed; try again later." };
+  }
+  core.log.error("internal_error", { operation: id, cause: causeText(error) });
+  return { status: 500, text: "Something went wrong on our side. It was logged." };
+}
+
+/** Complaints also serve the command line, whose lines begin small. */
+const sentence = (text: string) => {
+  const upper = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
+};
+
+function send(reply: PageReply, arrived: Arrived, serving: Serving): Response {
+  const { names } = arrived;
+  const status = reply.location === undefined ? (reply.status ?? 200) : 303;
+  const headers: HeaderList = [...SECURITY, ["x-content-type-options", "nosniff"]];
+  const own = reply.headers ?? [];
+  if (!own.some(([name]) => name === "cache-control")) headers.push(["cache-control", "no-store"]);
+  for (const [name, value] of own) headers.push([name, value]);
+  const cookie = (name: string, value: string, seconds: number) =>
+    headers.push(["set-cookie", setCookie(name, value, names.secure, seconds)]);
+  const isHtml = reply.body instanceof Html;
+  if (typeof reply.session === "string") cookie(names.session, reply.session, serving.pages.sessionSeconds);
+  // A cookie that opens nothing any more would be sent with every request for weeks.
+  else if (reply.session === null || (arrived.token !== undefined && !arrived.session)) cookie(names.session, "", 0);
+  if (arrived.fresh && isHtml) cookie(names.form, arrived.secret, FORM_COOKIE_SECONDS);
+  if (reply.flash) cookie(names.flash, writeFlash(reply.flash), FLASH_SECONDS);
+  else if (isHtml && arrived.cookies.has(names.flash)) cookie(names.flash, "", 0);
+  if (reply.location !== undefined) {
+    const subPath = new URL(serving.baseUrl()).pathname.replace(/\/$/, "");
+    headers.push(["location", subPath + reply.location]);
+  }
+  if (reply.filename !== undefined)
+    headers.push(["content-disposition", `attachment; filename="${reply.filename.replace(/[^\w.-]/g, "_")}"`]);
+  if (status === 503) headers.push(["retry-after", "5"]);
+  if (status === 429 && !own.some(([name]) => name === "retry-after")) headers.push(["retry-after", "60"]);
+  if (reply.body === undefined)
+    return new FastResponse(null, { status, statusText: STATUS_CODES[status] ?? "", headers });
+  headers.push(["content-type", reply.media ?? "text/html; charset=utf-8"]);
+  const body =
+    typeof reply.body === "string" || isHtml
+      ? reply.body.toString()
+      : pieces(reply.body as Iterable<string>, serving.core);
+  return new FastResponse(body, { status, statusText: STATUS_CODES[status] ?? "", headers });
+}
+
+/** Sends text as it is made, at the reader's pace. */
+function pieces(body: Iterable<string> | AsyncIterable<string>, core: Core): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const from = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await from.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      } catch (error) {
+        core.log.error("download_failed", { cause: causeText(error) });
+        controller.error(error);
+      }
+    },
+    async cancel() {
+      await from.return?.();
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import MarkdownIt from "markdown-it";
+import { frontMatterLines } from "./front-matter.ts";
+import { escapeHtml } from "./html.ts";
+
+/** What one rendering keeps in mind; markdown-it hands it to every rule as the environment. */
+interface State {
+  /** Whether each open link was written as one. */
+  readonly links: boolean[];
+  readonly ids: Set<string>;
+}
+
+const OUTSIDE = /^(?:https?:\/\/|mailto:)/i;
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+const ANCHOR = 'rel="noopener noreferrer nofollow"';
+const MOST_ID_CHARS = 80;
+
+const freshState = (): State => ({ links: [], ids: new Set() });
+const stateOf = (env: unknown) => env as State;
+const renderer = makeRenderer();
+
+function makeRenderer() {
+  const md = new MarkdownIt({ html: false, linkify: false, typographer: false, maxNesting: 40 });
+  // Anything with another scheme is no link at all; its brackets stay as text. Relative addresses are parsed, then left inert.
+  md.validateLink = (url) => OUTSIDE.test(url.trim()) || !SCHEME.test(url.trim().replace(/[\p{Cc}\s]/gu, ""));
+  const { rules } = md.renderer;
+  rules.link_open = (tokens, i, _options, env) => {
+    const href = String(tokens[i]?.attrGet("href") ?? "");
+    const leads = OUTSIDE.test(href);
+    stateOf(env).links.push(leads);
+    return leads ? `<a href="${escapeHtml(href)}" ${ANCHOR}>` : "<span>";
+  };
+  rules.link_close = (_tokens, _i, _options, env) => (stateOf(env).links.pop() ? "</a>" : "</span>");
+  // Pictures of other hosts would tell them who reads; they become links, and inside a link their description.
+  rules.image = (tokens, i, options, env) => {
+    const token = tokens[i];
+    const src = String(token?.attrGet("src") ?? "");
+    const says = escapeHtml(md.renderer.renderInlineAsText(token?.children ?? [], options, env)) || "image";
+    return OUTSIDE.test(src) && stateOf(env).links.length === 0 ? `<a href="${escapeHtml(src)}" ${ANCHOR}>${says}</a>` : says;
+  };
+  rules.heading_open = (tokens, i, options, env) => {
+    const says = md.renderer.renderInlineAsText(tokens[i + 1]?.children ?? [], options, env);
+    return `<${shifted(tokens[i]?.tag)} id="${freshId(says, stateOf(env).ids)}">`;
+  };
+  rules.heading_close = (tokens, i) => `</${shifted(tokens[i]?.tag)}>\n`;
+  rules.fence = (tokens, i) => code(tokens[i]?.content ?? "", /^[a-z0-9+#-]{1,20}/i.exec(tokens[i]?.info ?? "")?.[0]);
+  rules.code_block = (tokens, i) => code(tokens[i]?.content ?? "");
+  return md;
+}
+
+/** One level down: a page's own title stays its only `h1`. */
+function shifted(tag = "h6"): string {
+  return `h${Math.min(Number(tag.slice(1)) + 1, 6)}`;
+}
+
+/** Prefixed, so that a file's heading cannot pass for a part of the page around it. */
+function freshId(heading: string, taken: Set<string>): string {
+  const slug = heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .slice(0, MOST_ID_CHARS)
+    .replace(/^-|-$/g, "")
+    .toWellFormed();
+  const base = `md-${slug || "section"}`;
+  let id = base;
+  for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
+  taken.add(id);
+  return id;
+}
+
+function code(text: string, language?: string): string {
+  const named = language ? ` class="language-${escapeHtml(language.toLowerCase())}"` : "";
+  return `<pre><code${named}>${escapeHtml(text)}</code></pre>\n`;
+}
+
+const MOST_BYTES = 256 * 1024;
+
+/**
+ * Renders markdown (CommonMark, tables, strikethrough) to HTML that is safe wherever block elements may stand: no HTML of
+ * the text's own passes, links lead to http, https and mailto addresses only, pictures become links, headings are moved one
+ * level down and their ids begin with `md-`. What is larger than 256 KiB, or built to be slow, is shown as it is written.
+ */
+export function renderMarkdown(text: string): string {
+  const sound = text.toWellFormed().replaceAll("\0", "\uFFFD");
+  if (Buffer.byteLength(sound) > MOST_BYTES || isHostile(sound)) return `<pre>${escapeHtml(sound)}</pre>\n`;
+  const lines = sound.split(/\r\n|[\r\n]/);
+  const skipped = frontMatterLines(lines);
+  const front = skipped === 0 ? "" : code(`${lines.slice(0, skipped).join("\n")}\n`, "yaml");
+  return front + renderer.render(lines.slice(skipped).join("\n"), { ...freshState() });
+}
+
+function isHostile(_text: string): boolean {
+  return false;
+}

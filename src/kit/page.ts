@@ -1,0 +1,90 @@
+/**
+ * Keyset paging: a page is asked for by the sort key of the row it begins after, so that a late page costs what the first
+ * one does and rows that arrive meanwhile move nothing.
+ */
+
+/** One page of a list, newest first. A cursor is absent when there is nothing on its side. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** Asks for the page of older rows. */
+  readonly older?: string;
+  /** Asks for the page of newer rows. */
+  readonly newer?: string;
+}
+
+/** Numbers that order rows, the first counting most. `null` sorts below every number, as SQLite has it. */
+export type Key = readonly (number | null)[];
+
+export type Towards = "older" | "newer";
+
+/** Where a page begins: beyond a key, going one way. */
+export interface Cursor {
+  readonly towards: Towards;
+  readonly key: Key;
+}
+
+export const DEFAULT_PAGE = 50;
+export const MOST_PAGE = 200;
+const MOST_CURSOR_CHARS = 200;
+
+/** Rows of a page: what was asked for within 1 and `MOST_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
+export function pageSize(asked: number | undefined): number {
+  if (asked === undefined || !Number.isSafeInteger(asked)) return DEFAULT_PAGE;
+  return Math.min(Math.max(asked, 1), MOST_PAGE);
+}
+
+/** Spells a cursor for a link. */
+export function writeCursor({ towards, key }: Cursor): string {
+  return Buffer.from(JSON.stringify([towards === "older" ? 0 : 1, ...key])).toString("base64url");
+}
+
+/**
+ * Reads a cursor that came back.
+ * @param parts how many numbers its key has
+ * @returns undefined for anything that `writeCursor` did not spell so, which asks for the first page
+ */
+export function readCursor(text: string | undefined, parts: number): Cursor | undefined {
+  if (text === undefined || text === "" || text.length > MOST_CURSOR_CHARS || !/^[\w-]+$/.test(text)) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(value) || value.length !== parts + 1) return undefined;
+  const [way, ...key] = value as unknown[];
+  if ((way !== 0 && way !== 1) || !key.every((part) => part === null || Number.isSafeInteger(part))) return undefined;
+  return { towards: way === 0 ? "older" : "newer", key: key as (number | null)[] };
+}
+
+export interface PageQuery<Row> {
+  readonly cursor: string | undefined;
+  readonly limit: number | undefined;
+  /** The row's sort key. */
+  readonly keyOf: (row: Row) => Key;
+  /** How many numbers a key has. */
+  readonly parts: number;
+  /** Reads up to `count` rows beyond a key, nearest first; without a key, the newest. */
+  readonly read: (towards: Towards, key: Key | undefined, count: number) => readonly Row[];
+}
+
+/** Reads one page. Going newer and arriving at the top gives the first page, whole. */
+export function keysetPage<Row>(query: PageQuery<Row>): Page<Row> {
+  const size = pageSize(query.limit);
+  const cursor = readCursor(query.cursor, query.parts);
+  const towards = cursor?.towards ?? "older";
+  const found = query.read(towards, cursor?.key, size + 1);
+  const more = found.length > size;
+  if (towards === "newer" && !more && cursor) return keysetPage({ ...query, cursor: undefined });
+  const rows = found.slice(0, size);
+  if (towards === "newer") rows.reverse();
+  return {
+    rows,
+    ...linkPast(rows.at(-1), "older", towards === "newer" || more, query),
+    ...linkPast(rows[0], "newer", towards === "newer" || cursor !== undefined, query),
+  };
+}
+
+function linkPast<Row>(row: Row | undefined, towards: Towards, there: boolean, query: PageQuery<Row>) {
+  return row !== undefined && there ? { [towards]: writeCursor({ towards, key: query.keyOf(row) }) } : {};
+}

@@ -1,0 +1,51 @@
+import type { Core } from "../core.ts";
+import { type FlagRow, rows } from "./rows.ts";
+
+/** What one UTC day brought. */
+export interface ActivityDay {
+  /** Days since the epoch, UTC. */
+  readonly day: number;
+  /** Telemetry entries stored, evidence included. */
+  readonly entries: number;
+  /** Brain snapshots stored, evidence included. */
+  readonly snapshots: number;
+  /** Sessions in the trace deliveries that changed anything; one that grew in three deliveries counts three times. */
+  readonly sessions: number;
+  /** Deliveries flagged so. */
+  readonly gaps: number;
+  readonly rollbacks: number;
+}
+
+/** Ten years: more days are never drawn, and this bounds what one call makes. */
+const MOST_DAYS = 3_660;
+
+/**
+ * A team's deliveries by day, oldest first, days without any included.
+ * @param fromDay first day, since the epoch, UTC
+ * @param toDay last day, included; of a longer span than ten years the newest part is given
+ */
+export function activity(core: Core, teamId: string, fromDay: number, toDay: number): ActivityDay[] {
+  const last = Math.floor(toDay);
+  const first = Math.max(Math.floor(fromDay), last - MOST_DAYS + 1);
+  if (!(first <= last)) return [];
+  const byDay = Map.groupBy(rows(core.store).days.all(teamId, first, last), (row) => row.day);
+  return Array.from({ length: last - first + 1 }, (_, i) => {
+    const counted = byDay.get(first + i) ?? [];
+    const of = (kind: string) => counted.find((row) => row.kind === kind);
+    return {
+      day: first + i,
+      entries: of("telemetry")?.items ?? 0,
+      snapshots: of("brain")?.deliveries ?? 0,
+      sessions: of("traces")?.items ?? 0,
+      gaps: counted.reduce((sum, row) => sum + row.gaps, 0),
+      rollbacks: counted.reduce((sum, row) => sum + row.rollbacks, 0),
+    };
+  });
+}
+
+/** A team's newest deliveries that were flagged, newest first. @param limit 1 to 200 */
+export function recentFlags(core: Core, teamId: string, limit: number): FlagRow[] {
+  return rows(core.store).flagged.all(teamId, Math.min(Math.max(Math.floor(limit), 1), 200));
+}
+
+export type { FlagRow };

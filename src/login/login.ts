@@ -1,0 +1,16 @@
+/**
+ * Login: how a command-line tool gets a person's access token by device authorization (RFC 8628), and whose such a token is.
+ * Not here: people and their browser sign-ins (accounts), the page that asks a person (dashboard), signing keys (license).
+ */
+export {
+  type Authorization,
+  decideAuthorization,
+  findAuthorization,
+  listAuthorizations,
+  type Requester,
+  startAuthorization,
+} from "./authorizations.ts";
+export { guardUserCode } from "./guesses.ts";
+export type { TokenRow as CliToken } from "./rows.ts";
+export { createCliToken, listCliTokens, revokeCliToken } from "./tokens.ts";
+export { findCli } from "./verify.ts";

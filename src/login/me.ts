@@ -1,0 +1,18 @@
+import * as v from "valibot";
+import { endpoint } from "../http/endpoint.ts";
+
+/** Tells a command-line tool who is signed in. */
+export const me = endpoint(
+  {
+    id: "cliMe",
+    method: "GET",
+    path: "/api/cli/me",
+    summary: "Whose access token this is",
+    tag: "CLI sign-in",
+    auth: "cli",
+    ok: v.object({ userId: v.string(), email: v.pipe(v.string(), v.metadata({ format: "email" })) }),
+    faults: [],
+    limits: [],
+  },
+  ({ principal: { userId, email } }) => ({ userId, email }),
+);

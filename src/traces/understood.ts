@@ -1,0 +1,111 @@
+import { isObject } from "../kit/json.ts";
+import { asObject, readInstant } from "./rules.ts";
+
+/**
+ * What the free-form parts of sessions and spans say, as far as we understand it. A wrong type is not understood: the
+ * member is then absent here, and still stands in the document as sent.
+ */
+
+export interface Prompt {
+  readonly at: number | null;
+  readonly text: string;
+}
+
+export interface Commit {
+  readonly sha: string;
+  readonly at: number | null;
+}
+
+/** Tokens as the provider counted them; members that were not sent are null. */
+export interface Usage {
+  readonly id: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cacheCreationTokens: number | null;
+  readonly cacheReadTokens: number | null;
+}
+
+export interface Edit {
+  readonly path: string;
+  readonly startLine: number | null;
+  readonly endLine: number | null;
+  readonly commit: string | null;
+}
+
+export interface Understood {
+  readonly prompts: readonly Prompt[];
+  readonly files: readonly string[];
+  readonly commits: readonly Commit[];
+  readonly usage: Usage | null;
+  readonly costUsd: number | null;
+}
+
+/** Elements of a list that could be read; anything but a list has none. */
+function each<T>(value: unknown, read: (one: unknown) => T | undefined): T[] {
+  return Array.isArray(value) ? value.map(read).filter((one): one is T => one !== undefined) : [];
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value.toWellFormed() : undefined;
+const count = (value: unknown): number | null =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+
+function readPrompt(value: unknown): Prompt | undefined {
+  const said = text(isObject(value) ? value.text : undefined);
+  return said === undefined ? undefined : { at: readInstant((value as { at?: unknown }).at), text: said };
+}
+
+function readCommit(value: unknown): Commit | undefined {
+  const sha = text(isObject(value) ? value.sha : value);
+  return sha === undefined ? undefined : { sha, at: isObject(value) ? readInstant(value.at) : null };
+}
+
+function readEdit(value: unknown): Edit | undefined {
+  const edit = asObject(value);
+  const path = text(edit.path);
+  if (path === undefined) return undefined;
+  return { path, startLine: count(edit.startLine), endLine: count(edit.endLine), commit: text(edit.commit) ?? null };
+}
+
+export function readUsage(value: unknown): Usage | null {
+  const usage = asObject(value);
+  const read = {
+    inputTokens: count(usage.input_tokens),
+    outputTokens: count(usage.output_tokens),
+    cacheCreationTokens: count(usage.cache_creation_input_tokens),
+    cacheReadTokens: count(usage.cache_read_input_tokens),
+  };
+  return Object.values(read).every((one) => one === null) ? null : { id: text(usage.id) ?? null, ...read };
+}
+
+export function understandSession(document: Record<string, unknown>): Understood {
+  const { prompts, files, commits, usage, costUsd } = document;
+  return {
+    prompts: each(prompts, readPrompt),
+    files: each(files, text),
+    commits: each(commits, readCommit),
+    usage: readUsage(usage),
+    costUsd: typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : null,
+  };
+}
+
+export interface UnderstoodSpan {
+  readonly usage: Usage | null;
+  readonly edits: readonly Edit[];
+  /** OpenTelemetry's `gen_ai.*` names among them; values of any JSON type. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export function understandSpan(document: Record<string, unknown>): UnderstoodSpan {
+  return {
+    usage: readUsage(document.usage),
+    edits: each(document.edits, readEdit),
+    attributes: asObject(document.attributes),
+  };
+}
+
+/** How many of each a session's document holds, or null where the member is no list. */
+export function countMembers(document: Record<string, unknown>): { prompts: number; files: number; commits: number } {
+  const { prompts, files, commits } = understandSession(document);
+  return { prompts: prompts.length, files: files.length, commits: commits.length };
+}

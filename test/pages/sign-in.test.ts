@@ -1,0 +1,78 @@
+import { expect, it } from "vitest";
+import { createInvitation, createResetLink, createSetupLink } from "../../src/accounts/accounts.ts";
+import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+it("sets an empty installation up through its one-time link, once", async () => {
+  const site = await startSite();
+  const link = await createSetupLink(site.t.instance.core);
+  const { page, go, judge } = await site.open();
+  await go("/");
+  expect(page.url()).toBe(`${site.url}/login`);
+  await go(link?.path as string);
+  await judge("setup");
+  await page.getByLabel("E-mail address").fill("ada@example.com");
+  await page.getByLabel("Your name").fill("Ada");
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByLabel("The password again").fill(PASSWORD);
+  await page.getByLabel("Name of your team").fill("Engine");
+  await page.getByRole("button", { name: "Set up" }).click();
+  await page.waitForURL("**/overview");
+  expect(site.t.rows("SELECT email, operator FROM users")).toEqual([{ email: "ada@example.com", operator: 1 }]);
+  expect(site.t.rows("SELECT role FROM memberships")).toEqual([{ role: "owner" }]);
+  await go(link?.path as string, 410);
+});
+
+it("signs in, says nothing of which part was wrong, and signs out", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { page, go, judge, context } = await site.open();
+  await go("/login");
+  await judge("sign-in");
+  const trySignIn = async (email: string, password: string) => {
+    await page.getByLabel("E-mail address").fill(email);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+  };
+  await trySignIn(ada.email, "wrong-password-this-is");
+  const first = await page.getByRole("alert").textContent();
+  await trySignIn("nobody@example.com", "wrong-password-this-is");
+  expect(await page.getByRole("alert").textContent()).toBe(first);
+  await trySignIn(ada.email.toUpperCase(), PASSWORD);
+  await page.waitForURL("**/overview");
+  const [cookie] = (await context.cookies()).filter(({ name }) => /^reckon-\d+$/.test(name));
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
+  expect(site.t.rows("SELECT action FROM audit_events WHERE action LIKE 'session.%' ORDER BY id")).toEqual([
+    { action: "session.refused" },
+    { action: "session.refused" },
+    { action: "session.started" },
+  ]);
+});
+
+it("lets an invited person make an account, and a member choose a new password by link", async () => {
+  const site = await startSite();
+  const owner = await site.person();
+  const { core } = site.t.instance;
+  const invitation = await createInvitation(core, { teamId: owner.team.id, role: "member", email: "grace@example.com" });
+  const { page, go, judge } = await site.open();
+  await go(invitation.path);
+  await judge("invitation");
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByLabel("The password again").fill(PASSWORD);
+  await page.getByRole("button", { name: "Make an account and join" }).click();
+  await page.waitForURL("**/overview");
+  expect(site.t.rows("SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id WHERE role = 'member'")).toEqual([
+    { email: "grace@example.com", role: "member" },
+  ]);
+  const reset = await createResetLink(core, "grace@example.com");
+  await go(reset.path);
+  await judge("reset-password");
+  await page.getByLabel("Password", { exact: true }).fill(`${PASSWORD}-2`);
+  await page.getByLabel("The password again").fill(`${PASSWORD}-2`);
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.waitForURL("**/overview");
+  expect(site.t.rows("SELECT count(*) AS live FROM sessions WHERE ended_at IS NULL AND user_id <> ?", owner.userId)).toEqual([
+    { live: 1 },
+  ]);
+});

@@ -1,0 +1,151 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { createUser, type Role, type Team } from "../../src/accounts/accounts.ts";
+import { storeSession } from "../../src/accounts/sessions.ts";
+import { cookieNames } from "../../src/http/cookies.ts";
+import { startInstance, type TestInstance, type TestOptions } from "./instance.ts";
+
+/** A real Chromium on a real socket. Screenshots of every page that is looked at are written to dist/screenshots. */
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SCREENSHOTS = join(import.meta.dirname, "../../dist/screenshots");
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 380, height: 800 };
+export const PASSWORD = "plough-the-north-field";
+
+let browser: Browser;
+
+/** Call at the top of a test file: one browser for the file. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+}
+
+export interface Person {
+  readonly userId: string;
+  readonly email: string;
+  readonly team: Team;
+  /** The session's token, as the cookie holds it. */
+  readonly token: string;
+  readonly cookie: string;
+}
+
+export interface Site {
+  readonly t: TestInstance;
+  readonly url: string;
+  /** Somebody with an account (password PASSWORD) in a team, and a session of theirs. */
+  person(options?: { role?: Role; team?: Team; operator?: boolean; email?: string; name?: string }): Promise<Person>;
+  /** A browser of its own, signed in as somebody or as nobody. */
+  open(person?: Person, options?: { javaScript?: boolean }): Promise<Visit>;
+}
+
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page complained about: script errors, refused content, requests to other hosts. */
+  readonly complaints: string[];
+  /** Goes to a path and expects it to be answered with a status. */
+  go(path: string, status?: number): Promise<void>;
+  /**
+   * Judges the page that is open: nothing wrong for axe-core in light and dark, no sideways scrolling at 380 px, no
+   * complaints. Leaves screenshots `NAME-light`, `NAME-dark` and `NAME-narrow`.
+   */
+  judge(name: string): Promise<void>;
+}
+
+let people = 0;
+
+/** An instance that listens on a socket, with its pages. */
+export async function startSite(options: TestOptions = {}): Promise<Site> {
+  const t = await startInstance({ ...options, settings: { port: "0", ...options.settings } });
+  const url = await t.instance.listen();
+  const { core } = t.instance;
+  return {
+    t,
+    url,
+    async person({ role = "owner", team, operator = false, email, name } = {}) {
+      const of = team ?? (await t.team());
+      const address = email ?? `person${++people}@example.com`;
+      const user = await createUser(core, {
+        email: address,
+        name: name ?? null,
+        password: PASSWORD,
+        operator,
+        team: { id: of.id, role },
+      });
+      const { token } = await core.store.write(() => storeSession(core, user.id, { ip: "127.0.0.1", userAgent: "test" }));
+      return { userId: user.id, email: address, team: of, token, cookie: `${cookieNames(url).session}=${token}` };
+    },
+    async open(person, { javaScript = true } = {}) {
+      const context = await browser.newContext({ viewport: WIDE, javaScriptEnabled: javaScript, timezoneId: "Europe/Berlin" });
+      onTestFinished(() => context.close());
+      if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on("pageerror", (error) => complaints.push(`script error: ${error.message}`));
+      page.on("console", (message) => {
+        // Chromium reports every reply with an error status here; the tests look at those themselves.
+        if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+          complaints.push(`console: ${message.text()}`);
+      });
+      page.on("request", (request) => {
+        if (!request.url().startsWith(url) && !request.url().startsWith("data:"))
+          complaints.push(`request to ${request.url()}`);
+      });
+      return {
+        page,
+        context,
+        complaints,
+        async go(path, status = 200) {
+          const response = await page.goto(url + path);
+          expect([path, response?.status()]).toEqual([path, status]);
+        },
+        judge: (name) => judge(page, name, complaints),
+      };
+    },
+  };
+}
+
+interface AxeResult {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** Runs axe-core in the page. It is injected past the page's own content security policy, as a test tool may. */
+async function violations(page: Page): Promise<string[]> {
+  const found = (await page.evaluate(`(async () => { ${AXE}; return (await axe.run(document)).violations; })()`)) as AxeResult[];
+  return found.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html}\n${node.failureSummary}`));
+}
+
+async function judge(page: Page, name: string, complaints: readonly string[]): Promise<void> {
+  for (const scheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    expect(await violations(page), `${name} in ${scheme}`).toEqual([]);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-${scheme}.png`), fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(NARROW);
+  const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}-narrow.png`), fullPage: true });
+  expect(overflow, `${name} scrolls sideways at ${NARROW.width} px`).toBeLessThanOrEqual(0);
+  await page.setViewportSize(WIDE);
+  expect(complaints, name).toEqual([]);
+}
