@@ -6,7 +6,8 @@ import { escapeHtml } from "./html.ts";
 interface State {
   /** Whether each open link was written as one. */
   readonly links: boolean[];
-  readonly ids: Set<string>;
+  /** Ids given out, each with how often its heading came. */
+  readonly ids: Map<string, number>;
 }
 
 const OUTSIDE = /^(?:https?:\/\/|mailto:)/i;
@@ -14,7 +15,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const ANCHOR = 'rel="noopener noreferrer nofollow"';
 const MOST_ID_CHARS = 80;
 
-const freshState = (): State => ({ links: [], ids: new Set() });
+const freshState = (): State => ({ links: [], ids: new Map() });
 const stateOf = (env: unknown) => env as State;
 const renderer = makeRenderer();
 
@@ -53,7 +54,7 @@ function shifted(tag = "h6"): string {
 }
 
 /** Prefixed, so that a file's heading cannot pass for a part of the page around it. */
-function freshId(heading: string, taken: Set<string>): string {
+function freshId(heading: string, taken: Map<string, number>): string {
   const slug = heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
@@ -61,9 +62,10 @@ function freshId(heading: string, taken: Set<string>): string {
     .replace(/^-|-$/g, "")
     .toWellFormed();
   const base = `md-${slug || "section"}`;
-  let id = base;
-  for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
-  taken.add(id);
+  let count = (taken.get(base) ?? 0) + 1;
+  while (count > 1 && taken.has(`${base}-${count}`)) count++;
+  const id = count === 1 ? base : `${base}-${count}`;
+  taken.set(id, 1).set(base, count);
   return id;
 }
 
