@@ -13,6 +13,7 @@ import { deviceToken } from "./login/device-token.ts";
 import { me } from "./login/me.ts";
 import { metadata } from "./login/metadata.ts";
 import { policy } from "./policy/get-policy.ts";
+import { context } from "./reads/context.ts";
 import { heartbeat } from "./telemetry/heartbeat.ts";
 import { ingest as telemetryIngest } from "./telemetry/ingest.ts";
 import { ingest as tracesIngest } from "./traces/ingest.ts";
@@ -36,5 +37,6 @@ export const CONTRACT: readonly Endpoint[] = [
   search,
   tracesIngest,
   policy,
+  context,
   openapi,
 ];

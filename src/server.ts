@@ -13,6 +13,7 @@ import type { Random } from "./kit/random.ts";
 import { ensureSigningKey, hasSigningKey } from "./license/license.ts";
 import { findCli } from "./login/login.ts";
 import { openMetrics } from "./metrics.ts";
+import { findReader } from "./reads/reads.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./store/store.ts";
 import { startChecks } from "./upkeep.ts";
 
@@ -57,7 +58,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   describeEndpoints(core, CONTRACT);
   const metrics = openMetrics(core);
   const app = createApp(core, CONTRACT, {
-    authenticators: { device: findDevice, cli: findCli },
+    authenticators: { device: findDevice, cli: findCli, read: findReader },
     pages: {
       list: PAGES,
       findSession,

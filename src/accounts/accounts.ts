@@ -4,11 +4,13 @@
  * what a subscription entitles to offline (license).
  */
 
+export { type FirstRun, firstRun } from "./first-run.ts";
 export {
   acceptAs,
   acceptAsNew,
   type Chosen,
   createInvitation,
+  createMemberResetLink,
   createResetLink,
   createSetupLink,
   getLink,
@@ -18,7 +20,7 @@ export {
   revokeInvitation,
   setUp,
 } from "./links.ts";
-export { listMembers, removeMember, setRole } from "./members.ts";
+export { changeRole, countMembers, getMember, listMembers, MOST_LISTED, removeMember, setRole } from "./members.ts";
 export { verifyPassword } from "./passwords.ts";
 export type { Member, Membership, Role, User } from "./people-rows.ts";
 export { findDevice, watchPrincipals } from "./principals.ts";
@@ -36,17 +38,19 @@ export {
   touchSession,
 } from "./sessions.ts";
 export { signIn } from "./sign-in.ts";
-export { createTeam, findTeam, getTeam, listTeams, type TeamChange, updateTeam } from "./teams.ts";
+export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, type TeamChange, updateTeam } from "./teams.ts";
 export { type Capability, requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
 export {
   createUser,
   emailKey,
   findUser,
+  getListedUser,
   getUser,
   hasUsers,
   type ListedUser,
   listUsers,
   membershipsOf,
+  pageOfUsers,
   ROLES,
   renameUser,
   roleIn,

@@ -4,12 +4,22 @@ import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../kit/tokens.ts";
-import { requireRank } from "./members.ts";
+import { getMember, requireRank } from "./members.ts";
 import { hashPassword, requireAcceptablePassword } from "./passwords.ts";
 import { type LinkRow, type Role, rows } from "./people-rows.ts";
 import { type Origin, storeSession } from "./sessions.ts";
 import { createTeamRow } from "./teams.ts";
-import { findUser, getUser, hasUsers, prepareUser, readEmail, storeMember, storePassword, storeUser } from "./users.ts";
+import {
+  emailKey,
+  findUser,
+  getUser,
+  hasUsers,
+  prepareUser,
+  readEmail,
+  storeMember,
+  storePassword,
+  storeUser,
+} from "./users.ts";
 
 /** How long a one-time link works. */
 export const LINK_LIFETIME_MS = { setup: 30 * MINUTE_MS, invitation: 7 * DAY_MS, reset: DAY_MS } as const;
@@ -94,19 +104,47 @@ export function revokeInvitation(core: Core, teamId: string, id: string, by: Act
   });
 }
 
-/** A link with which a person chooses a new password; an earlier one stops working. */
+/** A link with which a person chooses a new password; an earlier one stops working. For operators and the command line. */
 export function createResetLink(core: Core, idOrEmail: string, by: Actor = COMMAND_LINE): Promise<OneTimeLink> {
+  return core.store.write(() => storeResetLink(core, getUser(core, idOrEmail), by, null));
+}
+
+/**
+ * The same for one of a team's people, made by an admin of that team. Whoever opens the link has the account, with everything
+ * it opens: nobody gets more by it than they have over that team.
+ * @throws Complaint 404 for who is not in the team; 403 for who outranks the admin, runs the installation or is in other teams;
+ * 409 for the admin's own account and one that is closed
+ */
+export function createMemberResetLink(
+  core: Core,
+  teamId: string,
+  userId: string,
+  by: Actor,
+  actorRole: Role,
+): Promise<OneTimeLink> {
   return core.store.write(() => {
-    const user = getUser(core, idOrEmail);
-    rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", user.id, user.id);
-    const link = storeLink(core, { kind: "reset", userId: user.id }, by);
-    recordEvent(core, by, {
-      action: "user.reset_link_made",
-      teamId: null,
-      target: { kind: "user", id: user.id, label: user.email },
-    });
-    return link;
+    const member = getMember(core, teamId, userId);
+    requireRank(actorRole, member.role, undefined);
+    if (by.id === userId) throw new Complaint("Change your own password under Your account.", 409);
+    if (member.operator === 1)
+      throw new Complaint("This person runs the installation: only another operator can make this link.", 403);
+    if (rows(core.store).memberships.all(userId).length > 1)
+      throw new Complaint("This person is in other teams too: only an operator can make this link.", 403);
+    const user = getUser(core, userId);
+    if (user.disabledAt !== null) throw new Complaint("This account is closed; an operator can open it again.", 409);
+    return storeResetLink(core, user, by, teamId);
   });
+}
+
+function storeResetLink(core: Core, user: { id: string; email: string }, by: Actor, teamId: string | null) {
+  rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", user.id, user.id);
+  const link = storeLink(core, { kind: "reset", userId: user.id }, by);
+  recordEvent(core, by, {
+    action: "user.reset_link_made",
+    teamId,
+    target: { kind: "user", id: user.id, label: user.email },
+  });
+  return link;
 }
 
 /**
@@ -159,7 +197,7 @@ export async function setUp(
 /** Accepts an invitation with a new account. @returns the session token */
 export async function acceptAsNew(core: Core, token: string, chosen: Chosen, origin: Origin): Promise<string> {
   const link = getLink(core, token, "invitation");
-  if (link.email !== null && link.email.toLowerCase() !== chosen.email.trim().toLowerCase())
+  if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
     throw new Complaint("This invitation is for another e-mail address.", 403);
   if (findUser(core, chosen.email))
     throw new Complaint("You have an account already: sign in, then open the link again.", 409);
@@ -178,7 +216,7 @@ export function acceptAs(core: Core, token: string, userId: string, by: Actor): 
   return core.store.write(() => {
     const user = getUser(core, userId);
     const { email } = getLink(core, token, "invitation");
-    if (email !== null && email.toLowerCase() !== user.email.toLowerCase())
+    if (email !== null && emailKey(email) !== user.emailKey)
       throw new Complaint(`This invitation is for ${email}; you are signed in as ${user.email}.`, 403);
     return join(core, useLink(core, token, "invitation"), user, by);
   });
@@ -207,7 +245,8 @@ export async function resetPassword(core: Core, token: string, password: string,
   const hash = await hashPassword(password, core.random);
   return core.store.write(() => {
     useLink(core, token, "reset");
-    if (user.disabledAt !== null) throw new Complaint("This account is closed.", 403);
+    // Closed perhaps while the hash was being computed.
+    if (getUser(core, user.id).disabledAt !== null) throw new Complaint("This account is closed.", 403);
     storePassword(core, user, hash, { kind: "user", id: user.id, label: user.email, ip: origin.ip });
     return storeSession(core, user.id, origin).token;
   });

@@ -17,7 +17,9 @@ export interface Member {
   readonly userId: string;
   readonly email: string;
   readonly name: string | null;
+  readonly operator: 0 | 1;
   readonly role: Role;
+  /** When they came into the team. */
   readonly createdAt: number;
   readonly disabledAt: number | null;
   readonly lastSeenAt: number | null;
@@ -50,6 +52,10 @@ const LINK = `l.id, l.token_hash AS tokenHash, l.kind, l.team_id AS teamId, t.na
   l.created_by AS createdBy, l.created_at AS createdAt, l.expires_at AS expiresAt, l.used_at AS usedAt, l.revoked_at AS revokedAt
   FROM account_links l LEFT JOIN teams t ON t.id = l.team_id`;
 
+const MEMBER = `SELECT u.id AS userId, u.email, u.name, u.operator, m.role, m.created_at AS createdAt, u.disabled_at AS disabledAt,
+    (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS lastSeenAt
+  FROM memberships m JOIN users u ON u.id = m.user_id`;
+
 export const rows = statements((db) => ({
   insertUser: db.prepare<[User]>(
     `INSERT INTO users (id, email, email_key, name, password_hash, operator, created_at, disabled_at)
@@ -59,9 +65,17 @@ export const rows = statements((db) => ({
   userById: db.prepare<[string], User>(`SELECT ${USER} FROM users WHERE id = ?`),
   userByEmail: db.prepare<[string], User>(`SELECT ${USER} FROM users WHERE email_key = ?`),
   users: db.prepare<[], User>(`SELECT ${USER} FROM users ORDER BY created_at, id`),
+  // In the order of users.email_key's unique index, from the address given on.
+  usersFrom: db.prepare<[{ after: string; like: string | null; limit: number }], User>(
+    `SELECT ${USER} FROM users WHERE email_key > @after
+       AND (@like IS NULL OR email_key LIKE @like ESCAPE '\\' OR name LIKE @like ESCAPE '\\' OR id LIKE @like ESCAPE '\\')
+     ORDER BY email_key LIMIT @limit`,
+  ),
+  // By sessions_by_user.
+  lastSeen: db.prepare<[string], number | null>("SELECT max(last_seen_at) FROM sessions WHERE user_id = ?").pluck(),
   anyUser: db.prepare<[], number>("SELECT 1 FROM users LIMIT 1").pluck(),
-  operatorCount: db
-    .prepare<[], number>("SELECT count(*) FROM users WHERE operator = 1 AND disabled_at IS NULL")
+  otherOperators: db
+    .prepare<[string], number>("SELECT count(*) FROM users WHERE operator = 1 AND disabled_at IS NULL AND id <> ?")
     .pluck(),
   setPassword: db.prepare<[string, string]>("UPDATE users SET password_hash = ? WHERE id = ?"),
   setName: db.prepare<[string | null, string]>("UPDATE users SET name = ? WHERE id = ?"),
@@ -74,15 +88,16 @@ export const rows = statements((db) => ({
   removeMember: db.prepare<[string, string]>("DELETE FROM memberships WHERE team_id = ? AND user_id = ?"),
   // By memberships' primary key.
   role: db.prepare<[string, string], Role>("SELECT role FROM memberships WHERE team_id = ? AND user_id = ?").pluck(),
-  members: db.prepare<[string], Member>(
-    `SELECT u.id AS userId, u.email, u.name, m.role, m.created_at AS createdAt, u.disabled_at AS disabledAt,
-       (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS lastSeenAt
-     FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? ORDER BY m.role = 'owner' DESC, m.role = 'admin' DESC, u.email_key`,
+  members: db.prepare<[{ teamId: string; like: string | null; limit: number }], Member>(
+    `${MEMBER} WHERE m.team_id = @teamId AND (@like IS NULL OR u.email_key LIKE @like ESCAPE '\\' OR u.name LIKE @like ESCAPE '\\')
+     ORDER BY m.role = 'owner' DESC, m.role = 'admin' DESC, u.email_key LIMIT @limit`,
   ),
-  owners: db
-    .prepare<[string], number>(
+  member: db.prepare<[string, string], Member>(`${MEMBER} WHERE m.team_id = ? AND m.user_id = ?`),
+  memberCount: db.prepare<[string], number>("SELECT count(*) FROM memberships WHERE team_id = ?").pluck(),
+  otherOwners: db
+    .prepare<[string, string], number>(
       `SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id
-       WHERE m.team_id = ? AND m.role = 'owner' AND u.disabled_at IS NULL`,
+       WHERE m.team_id = ? AND m.role = 'owner' AND u.disabled_at IS NULL AND u.id <> ?`,
     )
     .pluck(),
   // By memberships_by_user.
@@ -99,7 +114,7 @@ export const rows = statements((db) => ({
   // By account_links_by_team.
   invitations: db.prepare<[string, number], LinkRow>(
     `SELECT ${LINK} WHERE l.team_id = ? AND l.kind = 'invitation' AND l.used_at IS NULL AND l.revoked_at IS NULL AND l.expires_at > ?
-     ORDER BY l.created_at DESC`,
+     ORDER BY l.created_at DESC LIMIT 200`,
   ),
   useLink: db.prepare<[number, string]>(
     "UPDATE account_links SET used_at = ? WHERE id = ? AND used_at IS NULL AND revoked_at IS NULL",

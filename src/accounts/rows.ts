@@ -31,6 +31,11 @@ export const rows = statements((db) => ({
   teamById: db.prepare<[string], Team>(`SELECT ${TEAM} FROM teams WHERE id = ?`),
   teamByName: db.prepare<[string], Team>(`SELECT ${TEAM} FROM teams WHERE name = ?`),
   teams: db.prepare<[], Team>(`SELECT ${TEAM} FROM teams ORDER BY created_at, id`),
+  // In the order of teams.name's unique index.
+  teamsFrom: db.prepare<[{ after: string; like: string | null; limit: number }], Team>(
+    `SELECT ${TEAM} FROM teams WHERE name > @after
+       AND (@like IS NULL OR name LIKE @like ESCAPE '\\' OR id LIKE @like ESCAPE '\\') ORDER BY name LIMIT @limit`,
+  ),
   // device_tokens' primary key, then two more.
   principalByToken: db.prepare(
     `SELECT d.id AS deviceId, t.id AS teamId, t.name AS teamName, t.tier, t.seats, t.subscription,

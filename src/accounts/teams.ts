@@ -2,7 +2,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
-import { hasControls } from "../kit/text.ts";
+import { hasControls, likePattern } from "../kit/text.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
 
 const DEFAULT_SEATS = 5;
@@ -65,6 +65,22 @@ export function getTeam(core: Core, idOrName: string): Team {
 
 export function listTeams(core: Core): Team[] {
   return rows(core.store).teams.all();
+}
+
+/**
+ * One page of the teams, by name.
+ * @param text part of a name or an id
+ * @param after the last name of the page before
+ */
+export function pageOfTeams(
+  core: Core,
+  text: string,
+  limit: number,
+  after = "",
+): { readonly rows: Team[]; readonly next: string | undefined } {
+  const found = rows(core.store).teamsFrom.all({ after, like: likePattern(text), limit: limit + 1 });
+  const page = found.slice(0, limit);
+  return { rows: page, next: found.length > limit ? page.at(-1)?.name : undefined };
 }
 
 export interface TeamChange {

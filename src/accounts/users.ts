@@ -2,7 +2,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
-import { hasControls } from "../kit/text.ts";
+import { hasControls, likePattern } from "../kit/text.ts";
 import { hashPassword, requireAcceptablePassword } from "./passwords.ts";
 import { type Membership, type Role, rows, type User } from "./people-rows.ts";
 import { endSessionsOf } from "./sessions.ts";
@@ -103,16 +103,50 @@ export function getUser(core: Core, idOrEmail: string): User {
 }
 
 export interface ListedUser extends Omit<User, "passwordHash" | "emailKey"> {
+  readonly lastSeenAt: number | null;
   readonly teams: readonly Membership[];
 }
 
+/** Everybody, the oldest account first. */
 export function listUsers(core: Core): ListedUser[] {
   return rows(core.store)
     .users.all()
-    .map(({ passwordHash: _, emailKey: __, ...user }) => ({
-      ...user,
-      teams: rows(core.store).memberships.all(user.id),
-    }));
+    .map((user) => listed(core, user));
+}
+
+/**
+ * One page of everybody, by address.
+ * @param text part of an address, a name or an id
+ * @param after the last address of the page before
+ * @returns the page, and the address to go on after when there is more
+ */
+export function pageOfUsers(
+  core: Core,
+  text: string,
+  limit: number,
+  after = "",
+): { readonly rows: ListedUser[]; readonly next: string | undefined } {
+  const found = rows(core.store).usersFrom.all({ after, like: likePattern(text), limit: limit + 1 });
+  const page = found.slice(0, limit);
+  return {
+    rows: page.map((user) => listed(core, user)),
+    next: found.length > limit ? page.at(-1)?.emailKey : undefined,
+  };
+}
+
+/** One account, as lists show it. @throws Complaint 404 */
+export const getListedUser = (core: Core, userId: string): ListedUser => {
+  const user = rows(core.store).userById.get(userId);
+  if (!user) throw new Complaint("There is no such account.", 404);
+  return listed(core, user);
+};
+
+function listed(core: Core, { passwordHash: _, emailKey: __, ...user }: User): ListedUser {
+  return {
+    ...user,
+    lastSeenAt: rows(core.store).lastSeen.get(user.id) ?? null,
+    teams: rows(core.store).memberships.all(user.id),
+  };
 }
 
 export const hasUsers = (core: Core): boolean => rows(core.store).anyUser.get() === 1;
@@ -163,9 +197,13 @@ export function setDisabled(
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
     if ((user.disabledAt !== null) === disabled) return false;
-    if (disabled && user.operator === 1 && by.kind !== "command") requireOtherOperator(core);
+    if (disabled && user.operator === 1 && by.kind !== "command") requireOtherOperator(core, user.id);
     rows(core.store).setDisabled.run(disabled ? core.clock.now() : null, user.id);
-    if (disabled) endSessionsOf(core, user.id);
+    if (disabled) {
+      endSessionsOf(core, user.id);
+      // A link that was made before must not open the account by itself once it is open again.
+      rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", user.id, user.id);
+    }
     recordEvent(core, by, {
       action: disabled ? "user.disabled" : "user.enabled",
       teamId: null,
@@ -185,7 +223,7 @@ export function setOperator(
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
     if ((user.operator === 1) === operator) return false;
-    if (!operator && by.kind !== "command") requireOtherOperator(core);
+    if (!operator && by.kind !== "command") requireOtherOperator(core, user.id);
     rows(core.store).setOperator.run(operator ? 1 : 0, user.id);
     recordEvent(core, by, {
       action: operator ? "user.operator_granted" : "user.operator_withdrawn",
@@ -196,8 +234,8 @@ export function setOperator(
   });
 }
 
-function requireOtherOperator(core: Core): void {
-  if ((rows(core.store).operatorCount.get() ?? 0) <= 1)
+function requireOtherOperator(core: Core, userId: string): void {
+  if (rows(core.store).otherOperators.get(userId) === 0)
     throw new Complaint("This is the only operator: make somebody else one first.", 409);
 }
 

@@ -21,7 +21,19 @@ export {
   type Hunk,
   type SnapshotDiff,
 } from "./diff.ts";
+export { FEW } from "./index.ts";
+export { findMentions, type Mention, type Mentions } from "./mentions.ts";
+export { countOpenEntries, type OpenEntries } from "./open-entries.ts";
 export { KINDS, type Kind } from "./paths.ts";
-export { type Answer, type Hit, type SearchScope, searchBrain } from "./question.ts";
+export {
+  type Answer,
+  densestAt,
+  type Found,
+  findSections,
+  type Hit,
+  type SearchScope,
+  searchBrain,
+  searchTerms,
+} from "./question.ts";
 export { brainDigest } from "./verify.ts";
 export { type FileVersion, fileVersions, listVersions, type Version } from "./versions.ts";

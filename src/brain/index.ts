@@ -20,7 +20,7 @@ const MOST_WORDS = 100_000;
 const LONGEST_WORD = 64;
 
 /** With fewer sections than this holding all the words, those holding some are shown after them. */
-const FEW = 5;
+export const FEW = 5;
 
 /** One indexed section. */
 export interface Document {

@@ -25,20 +25,28 @@ export function searchTerms(question: string): string {
 }
 
 /**
- * The stretch of a section that holds most of the words found, on one line. Where several hold as many, the first.
+ * Where in a text most of the words found stand together. Where several places hold as many, the first.
  * @param found lower-case words, as the index matched them
+ * @param span how far apart words count as together, in UTF-16 units
  */
-export function snippetOf(text: string, found: readonly string[]): string {
+export function densestAt(text: string, found: readonly string[], span: number): number {
   const lower = text.toLowerCase();
   const places = found.flatMap((word) => placesOf(lower, word).map((at) => ({ word, at }))).sort((a, b) => a.at - b.at);
   let best = { count: 0, at: 0 };
   for (const { at } of places) {
-    const within = new Set(
-      places.filter((one) => one.at >= at && one.at < at + (SNIPPET_CHARS * 2) / 3).map((one) => one.word),
-    );
+    const within = new Set(places.filter((one) => one.at >= at && one.at < at + span).map((one) => one.word));
     if (within.size > best.count) best = { count: within.size, at };
   }
-  const from = Math.max(0, Math.min(best.at - SNIPPET_CHARS / 6, text.length - SNIPPET_CHARS));
+  return best.at;
+}
+
+/**
+ * The stretch of a section that holds most of the words found, on one line.
+ * @param found lower-case words, as the index matched them
+ */
+export function snippetOf(text: string, found: readonly string[]): string {
+  const at = densestAt(text, found, (SNIPPET_CHARS * 2) / 3);
+  const from = Math.max(0, Math.min(at - SNIPPET_CHARS / 6, text.length - SNIPPET_CHARS));
   const cut = text
     .slice(from, from + SNIPPET_CHARS)
     .toWellFormed()
@@ -93,6 +101,41 @@ export interface SearchScope {
   readonly keep?: ((document: Pick<Document, "repoKey" | "path" | "kind">) => boolean) | undefined;
 }
 
+/** A section that a question found. */
+export interface Found {
+  readonly section: Omit<Document, "id">;
+  /** Lower-case words of the section that the question's words matched. */
+  readonly words: readonly string[];
+  /** BM25+ with the weights of the index, by how rare the words are in this team's brain; higher is better. */
+  readonly score: number;
+  /** Which part of the question's words the section holds; 1 is all of them. */
+  readonly share: number;
+}
+
+/** All sections of a team's current brain files that a question finds, best first. `query` is what was searched for. */
+export async function findSections(
+  core: Core,
+  teamId: string,
+  question: string,
+  scope: Omit<SearchScope, "limit"> = {},
+): Promise<{ readonly query: string; readonly found: readonly Found[] }> {
+  const { repoKey, kind, keep } = scope;
+  const query = searchTerms(question);
+  const index = await teamIndex(core, teamId);
+  const wanted = (document: Document) =>
+    (repoKey === undefined || document.repoKey === repoKey) &&
+    (kind === undefined || document.kind === kind) &&
+    (keep === undefined || keep(document));
+  const count = query.split(" ").length;
+  const found = (query === "" ? [] : index.search(query, wanted)).map((result) => ({
+    section: index.documents.get(result.id as number) as Document,
+    words: result.terms,
+    score: result.score,
+    share: result.queryTerms.length / count,
+  }));
+  return { query, found };
+}
+
 /** Ranked sections of a team's current brain files. */
 export async function searchBrain(
   core: Core,
@@ -100,25 +143,17 @@ export async function searchBrain(
   question: string,
   scope: SearchScope = {},
 ): Promise<Answer> {
-  const { repoKey, kind, limit = DEFAULT_HITS, keep } = scope;
-  const query = searchTerms(question);
-  const index = await teamIndex(core, teamId);
-  const wanted = (document: Document) =>
-    (repoKey === undefined || document.repoKey === repoKey) &&
-    (kind === undefined || document.kind === kind) &&
-    (keep === undefined || keep(document));
-  const results = query === "" ? [] : index.search(query, wanted);
-  const hits = results.slice(0, limit).map((result): Hit => {
-    const document = index.documents.get(result.id as number) as Document;
-    return {
-      filePath: document.path,
-      snippet: snippetOf(document.text, result.terms),
-      repoKey: document.repoKey === "" ? null : document.repoKey,
-      kind: document.kind,
-      heading: document.heading,
-      line: document.line,
-      rank: Math.round(result.score * 1000) / 1000,
-    };
-  });
-  return { query, total: results.length, hits };
+  const { query, found } = await findSections(core, teamId, question, scope);
+  const hits = found.slice(0, scope.limit ?? DEFAULT_HITS).map(
+    ({ section, words, score }): Hit => ({
+      filePath: section.path,
+      snippet: snippetOf(section.text, words),
+      repoKey: section.repoKey === "" ? null : section.repoKey,
+      kind: section.kind,
+      heading: section.heading,
+      line: section.line,
+      rank: Math.round(score * 1000) / 1000,
+    }),
+  );
+  return { query, total: found.length, hits };
 }

@@ -2,12 +2,16 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { createTeam, findTeam } from "../accounts/accounts.ts";
+import { createTeam, createUser, findTeam, findUser, setPassword } from "../accounts/accounts.ts";
+import { SYSTEM } from "../audit/audit.ts";
 import { readConfig } from "../config.ts";
 import { bindDevice, createCode } from "../connect/connect.ts";
 import { DAY_MS, systemClock } from "../kit/clock.ts";
 import { processLog } from "../kit/log.ts";
 import { systemRandom } from "../kit/random.ts";
+import { newToken } from "../kit/tokens.ts";
+import { createCliToken } from "../login/login.ts";
+import { createReadToken } from "../reads/reads.ts";
 import { createInstance, type Instance } from "../server.ts";
 import type { Cli } from "./context.ts";
 import { listenOrExplain, untilStopped } from "./serve.ts";
@@ -29,6 +33,11 @@ interface Credentials {
   readonly deviceId: string;
   readonly deviceToken: string;
   readonly connectCode: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly password: string;
+  readonly cliToken: string;
+  readonly readToken: string;
   readonly dataDirectory: string;
 }
 
@@ -80,8 +89,24 @@ function mark(directory: string): void {
   writeFileSync(join(directory, MARK), "{}\n");
 }
 
+const EMAIL = "demo@example.com";
+
 async function seed({ core }: Instance, baseUrl: string, dataDirectory: string): Promise<Credentials> {
-  const team = findTeam(core, "Demo") ?? (await createTeam(core, "Demo"));
+  const team = findTeam(core, "Demo") ?? (await createTeam(core, "Demo", {}, SYSTEM));
+  // Another one with every start: whoever may use this machine may not sign in here for that alone.
+  const password = newToken("rkl", core.random).slice(4, 24);
+  const known = findUser(core, EMAIL);
+  if (known) await setPassword(core, known.id, password, SYSTEM);
+  const wanted = {
+    email: EMAIL,
+    name: "Demo",
+    password,
+    operator: true,
+    team: { id: team.id, role: "owner" as const },
+  };
+  const user = known ?? (await createUser(core, wanted, SYSTEM));
+  const cliToken = await createCliToken(core, user, SYSTEM);
+  const readToken = await createReadToken(core, { userId: user.id, name: "demo" }, SYSTEM);
   const first = await createCode(core, team.id);
   const { deviceId, deviceToken } = await bindDevice(core, first.code, "dev", "demo device");
   const second = await createCode(core, team.id, 30 * DAY_MS);
@@ -92,6 +117,11 @@ async function seed({ core }: Instance, baseUrl: string, dataDirectory: string):
     deviceId,
     deviceToken,
     connectCode: second.code,
+    userId: user.id,
+    email: EMAIL,
+    password,
+    cliToken: cliToken.accessToken,
+    readToken: readToken.token,
     dataDirectory,
   };
 }
@@ -103,6 +133,10 @@ const asEnv = (made: Credentials) =>
     `export RECKON_DEVICE_ID='${made.deviceId}'`,
     `export RECKON_DEVICE_TOKEN='${made.deviceToken}'`,
     `export RECKON_CONNECT_CODE='${made.connectCode}'`,
+    `export RECKON_EMAIL='${made.email}'`,
+    `export RECKON_PASSWORD='${made.password}'`,
+    `export RECKON_CLI_TOKEN='${made.cliToken}'`,
+    `export RECKON_READ_TOKEN='${made.readToken}'`,
     "",
   ].join("\n");
 
@@ -112,6 +146,11 @@ Reckon is running at ${made.baseUrl} with a throw-away database. Ctrl-C stops it
   team          ${made.teamName} (${made.teamId})
   device token  ${made.deviceToken}
   connect code  ${made.connectCode}
+  read token    ${made.readToken}
+  CLI token     ${made.cliToken.slice(0, 24)}… (whole with --json or --env)
+
+  dashboard     ${made.baseUrl}/login
+                e-mail ${made.email}, password ${made.password}
 
 Try it:
 
@@ -127,5 +166,7 @@ Try it:
     -d '{"repoKey":"demo","version":1,"files":[{"path":".claude/brain/errors.md","content":"## 2026-11-20 Login loop\\n\\nThe cookie lacked its path.\\n"}]}'
 
   curl '${made.baseUrl}/api/brain/search?q=cookie' -H 'authorization: Bearer ${made.deviceToken}'
+
+  curl '${made.baseUrl}/api/me/brain/context?q=why+did+the+login+loop' -H 'authorization: Bearer ${made.readToken}'
 
 `;

@@ -11,9 +11,11 @@ import { keyCommands } from "./key.ts";
 import { licenseCommands } from "./license.ts";
 import { openapiCommand } from "./openapi.ts";
 import { policyCommands } from "./policy.ts";
+import { readTokenCommands } from "./read-token.ts";
 import { safekeepingCommands } from "./safekeeping.ts";
 import { serveCommand } from "./serve.ts";
 import { teamCommands } from "./team.ts";
+import { userCommands } from "./user.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 75 (EX_TEMPFAIL of sysexits.h) the data directory is in use. */
 const FAILED = 1;
@@ -34,9 +36,11 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     serveCommand,
     devCommand,
     teamCommands,
+    userCommands,
     codeCommands,
     deviceCommands,
     cliCommands,
+    readTokenCommands,
     policyCommands,
     licenseCommands,
     keyCommands,

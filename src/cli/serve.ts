@@ -1,10 +1,12 @@
 import type { Command } from "commander";
+import { type FirstRun, firstRun } from "../accounts/accounts.ts";
 import { SETTINGS, type Settings } from "../config.ts";
 import { systemClock } from "../kit/clock.ts";
 import { processLog } from "../kit/log.ts";
 import { systemRandom } from "../kit/random.ts";
 import { createInstance, type Instance } from "../server.ts";
 import { type Cli, configOf } from "./context.ts";
+import { setUpUrls, startLines } from "./first-run.ts";
 
 type SettingName = keyof typeof SETTINGS;
 
@@ -34,6 +36,7 @@ export function serveCommand(program: Command, cli: Cli): void {
       log,
       onFatal: (reason) => fatal?.(reason),
     });
+    const first = await firstRunOrClose(instance);
     const url = await listenOrExplain(instance);
     // Listening for signals comes first: whoever reads the line may send one at once.
     const stopped = untilStopped(instance, (stop) => {
@@ -44,10 +47,20 @@ export function serveCommand(program: Command, cli: Cli): void {
       };
     });
     log.info("started", { url, data: config.data, pid: process.pid });
-    process.stdout.write(json ? `${JSON.stringify({ url })}\n` : `listening on ${url}\n`);
+    const setUp = setUpUrls(first, instance.core.config);
+    process.stdout.write(json ? `${JSON.stringify({ url, ...setUp })}\n` : startLines(url, first, setUp));
     cli.exitCode = await stopped;
     log.info("stopped");
   });
+}
+
+async function firstRunOrClose(instance: Instance): Promise<FirstRun> {
+  try {
+    return await firstRun(instance.core);
+  } catch (error) {
+    await instance.close();
+    throw error;
+  }
 }
 
 /** Binds the socket; a taken port is the operator's to mend, so it is said plainly. */

@@ -1,5 +1,6 @@
+import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
-import { MINUTE_MS } from "../kit/clock.ts";
+import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { newConnectCode, normalizeConnectCode, tokenDigest } from "../kit/tokens.ts";
 import { type OpenCode, rows } from "./rows.ts";
 
@@ -15,21 +16,33 @@ export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
 /**
  * Mints a one-time connect code for a team.
  * @param lifetimeMs how long it may be exchanged
- * @param by who minted it, as people are shown it
+ * @param by who mints it; people are shown their name
  */
 export async function createCode(
   core: Core,
   teamId: string,
   lifetimeMs = CODE_LIFETIME_MS,
-  by: string | null = null,
+  by: Actor = COMMAND_LINE,
 ): Promise<ConnectCode> {
   const code = newConnectCode(core.random);
+  const digest = codeDigest(code) as Buffer;
   const now = core.clock.now();
-  await core.store.write(() =>
-    rows(core.store).insertCode.run(codeDigest(code) as Buffer, teamId, now, now + lifetimeMs, by),
-  );
-  return { code, teamId, expiresAt: now + lifetimeMs };
+  const expiresAt = now + lifetimeMs;
+  await core.store.write(() => {
+    rows(core.store).insertCode.run(digest, teamId, now, expiresAt, by.label);
+    const id = digest.subarray(0, ID_BYTES).toString("hex");
+    recordEvent(core, by, {
+      action: "code.created",
+      teamId,
+      target: { kind: "code", id },
+      detail: { expiresAt: isoInstant(expiresAt) },
+    });
+  });
+  return { code, teamId, expiresAt };
 }
+
+/** How much of a code's digest names it. */
+const ID_BYTES = 8;
 
 /** The digest under which a code is stored, however it was typed; undefined when it cannot be a code of ours. */
 export function codeDigest(typed: string): Buffer | undefined {
@@ -43,11 +56,13 @@ export function listOpenCodes(core: Core, teamId: string): OpenCode[] {
 }
 
 /** Ends a code before its time. @param id as `listOpenCodes` names it @returns false when the team has no such open code */
-export async function revokeCode(core: Core, teamId: string, id: string): Promise<boolean> {
+export async function revokeCode(core: Core, teamId: string, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
   if (!/^[0-9a-f]{16}$/.test(id)) return false;
   return core.store.write(() => {
     const now = core.clock.now();
-    return rows(core.store).expireCode.run(now, teamId, now, Buffer.from(id, "hex")).changes > 0;
+    if (rows(core.store).expireCode.run(now, teamId, now, Buffer.from(id, "hex")).changes === 0) return false;
+    recordEvent(core, by, { action: "code.revoked", teamId, target: { kind: "code", id } });
+    return true;
   });
 }
 

@@ -4,5 +4,13 @@
  */
 export { createCode, listOpenCodes, type OpenCode, revokeCode } from "./codes.ts";
 export { bindDevice, listDevices, revokeDevice, touchDevice } from "./devices.ts";
-export { type DeviceOverview, deviceOverview, renameDevice, revokeDeviceOf } from "./overview.ts";
+export {
+  countDevices,
+  type DeviceCounts,
+  type DeviceOverview,
+  deviceOverview,
+  findDeviceOf,
+  renameDevice,
+  revokeDeviceOf,
+} from "./overview.ts";
 export { readUserAgent } from "./user-agent.ts";

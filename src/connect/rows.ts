@@ -72,13 +72,20 @@ export const rows = statements((db) => ({
   renameDevice: db.prepare<[string | null, string, string]>(
     "UPDATE devices SET label = ? WHERE id = ? AND team_id = ?",
   ),
-  // devices_by_team, then device_tokens_by_device for each.
-  overview: db.prepare<[string], OverviewRow>(
+  // Both by devices_by_team, then device_tokens_by_device for each.
+  count: db.prepare<[{ teamId: string; now: number; seenSince: number }], { active: number; seen: number }>(
+    `SELECT count(*) AS active, count(*) FILTER (WHERE d.last_seen_at >= @seenSince) AS seen
+     FROM devices d WHERE d.team_id = @teamId AND d.revoked_at IS NULL AND EXISTS (
+       SELECT 1 FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
+         AND (k.expires_at IS NULL OR k.expires_at > @now))`,
+  ),
+  overview: db.prepare<[{ teamId: string; deviceId: string | null }], OverviewRow>(
     `SELECT d.id, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion, d.created_at AS createdAt,
        d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
        (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
         ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt
-     FROM devices d WHERE d.team_id = ? ORDER BY d.created_at DESC, d.id DESC`,
+     FROM devices d WHERE d.team_id = @teamId AND (@deviceId IS NULL OR d.id = @deviceId)
+     ORDER BY d.created_at DESC, d.id DESC`,
   ),
   // By devices_by_team.
   devices: db.prepare<[string | null, string | null], DeviceRow>(
@@ -86,7 +93,7 @@ export const rows = statements((db) => ({
        d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt
      FROM devices d JOIN teams t ON t.id = d.team_id WHERE ? IS NULL OR d.team_id = ? ORDER BY d.team_id, d.created_at, d.id`,
   ),
-  device: db.prepare<[string], { id: string; teamId: string; revokedAt: number | null }>(
-    "SELECT id, team_id AS teamId, revoked_at AS revokedAt FROM devices WHERE id = ?",
+  device: db.prepare<[string], { id: string; teamId: string; label: string | null; revokedAt: number | null }>(
+    "SELECT id, team_id AS teamId, label, revoked_at AS revokedAt FROM devices WHERE id = ?",
   ),
 }));

@@ -278,7 +278,8 @@
     window.ResizeObserver &&
     new ResizeObserver((entries) => {
       for (const { target } of entries) {
-        if (target.scrollWidth > target.clientWidth + 1) target.setAttribute("tabindex", "0");
+        const { scrollWidth, clientWidth, scrollHeight, clientHeight } = target;
+        if (scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 1) target.setAttribute("tabindex", "0");
         else target.removeAttribute("tabindex");
       }
     });

@@ -1,7 +1,7 @@
 import type * as v from "valibot";
 import type { Config } from "../config.ts";
 import type { Core } from "../core.ts";
-import type { Quota } from "../kit/buckets.ts";
+import type { Decision, Quota } from "../kit/buckets.ts";
 import type { Fault, Shape } from "./faults.ts";
 import {
   internal,
@@ -27,6 +27,11 @@ export interface Limit {
   readonly per: "ip" | "team" | "token";
   /** Whether the rate-limit headers go on every reply or on refusals only. */
   readonly headers: "always" | "limited";
+  /**
+   * For a quota that outlives the process: what is left of it, read anew whenever it is asked for. The handler counts each
+   * request where it stores what it does, and refuses with `rateLimited` there when parallel ones were faster.
+   */
+  readonly stored?: (core: Core, key: string) => Decision;
 }
 
 /** Groups of operations in the documents, in their order. */

@@ -11,7 +11,7 @@ export type HeaderList = [string, string][];
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Headers of every reply, whatever became of the request. */
-const COMMON: HeaderList = [
+export const COMMON: HeaderList = [
   [VERSION_HEADER, SERVED_VERSIONS.at(-1) as string],
   ["x-content-type-options", "nosniff"],
 ];

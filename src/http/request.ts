@@ -48,6 +48,20 @@ export function drawLimits(
   for (const limit of limits) {
     const quota = limit.per === per ? limit.quota(core.config) : null;
     if (!quota) continue;
+    const { stored } = limit;
+    if (stored) {
+      // Read again when the headers are made: by then the handler may have found it used up.
+      const one = {
+        limit,
+        seconds: quota.seconds,
+        get decision() {
+          return stored(core, key);
+        },
+      };
+      drawn.push(one);
+      refused ||= !one.decision.allowed;
+      continue;
+    }
     const decision = buckets.take(`${limit.name} ${key}`, core.clock.monotonic(), quota);
     drawn.push({ limit, decision, seconds: quota.seconds });
     refused ||= !decision.allowed;

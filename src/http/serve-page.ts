@@ -22,7 +22,7 @@ import {
 import { Refusal } from "./faults.ts";
 import type { Access, Flash, Page, PageCall, PageReply } from "./page.ts";
 import type { SessionPrincipal } from "./principal.ts";
-import { type HeaderList, rateHeaders, respond } from "./render.ts";
+import { COMMON, type HeaderList, rateHeaders, respond } from "./render.ts";
 import { addressOf, causeText, type Drawn, drawLimits, peerAddress, requireSoundRequest } from "./request.ts";
 
 /** What pages need from outside: whose a session is, and how an error page looks. */
@@ -226,7 +226,7 @@ const sentence = (text: string) => {
 function send(reply: PageReply, arrived: Arrived, serving: Serving): Response {
   const { names } = arrived;
   const status = reply.location === undefined ? (reply.status ?? 200) : 303;
-  const headers: HeaderList = [...SECURITY, ["x-content-type-options", "nosniff"]];
+  const headers: HeaderList = [...COMMON, ...SECURITY];
   const own = reply.headers ?? [];
   if (!own.some(([name]) => name === "cache-control")) headers.push(["cache-control", "no-store"]);
   for (const [name, value] of own) headers.push([name, value]);

@@ -45,7 +45,15 @@ function makeRenderer() {
   rules.heading_close = (tokens, i) => `</${shifted(tokens[i]?.tag)}>\n`;
   rules.fence = (tokens, i) => code(tokens[i]?.content ?? "", /^[a-z0-9+#-]{1,20}/i.exec(tokens[i]?.info ?? "")?.[0]);
   rules.code_block = (tokens, i) => code(tokens[i]?.content ?? "");
+  rules.th_open = (tokens, i) => cell("th", tokens[i]?.attrGet("style"));
+  rules.td_open = (tokens, i) => cell("td", tokens[i]?.attrGet("style"));
   return md;
+}
+
+/** Alignment as a class: the pages' content security policy allows no style attributes. */
+function cell(tag: string, style: unknown): string {
+  const side = /^text-align:(left|right|center)$/.exec(String(style ?? ""))?.[1];
+  return side === undefined ? `<${tag}>` : `<${tag} class="align-${side}">`;
 }
 
 /** One level down: a page's own title stays its only `h1`. */
@@ -79,17 +87,26 @@ const MOST_BYTES = 256 * 1024;
 /**
  * Renders markdown (CommonMark, tables, strikethrough) to HTML that is safe wherever block elements may stand: no HTML of
  * the text's own passes, links lead to http, https and mailto addresses only, pictures become links, headings are moved one
- * level down and their ids begin with `md-`. What is larger than 256 KiB, or built to be slow, is shown as it is written.
+ * level down and their ids begin with `md-`. What is larger than 256 KiB, or nothing but
+ * markup, is shown as it is written.
  */
 export function renderMarkdown(text: string): string {
   const sound = text.toWellFormed().replaceAll("\0", "\uFFFD");
-  if (Buffer.byteLength(sound) > MOST_BYTES || isHostile(sound)) return `<pre>${escapeHtml(sound)}</pre>\n`;
+  if (Buffer.byteLength(sound) > MOST_BYTES || isDense(sound)) return `<pre>${escapeHtml(sound)}</pre>\n`;
   const lines = sound.split(/\r\n|[\r\n]/);
   const skipped = frontMatterLines(lines);
   const front = skipped === 0 ? "" : code(`${lines.slice(0, skipped).join("\n")}\n`, "yaml");
   return front + renderer.render(lines.slice(skipped).join("\n"), { ...freshState() });
 }
 
-function isHostile(_text: string): boolean {
+/** What costs time: each may open something. A long file of prose, tables and lists has a few thousand. */
+const MARK = /[[\]*_~!<&|`#>\\]|[-+][ \t]|\d[.)][ \t]|\n *[-=]/g;
+const MOST_MARKS = 30_000;
+
+/** Rendering is linear in these marks, but dear: without a bound, one file would keep everybody else waiting for a second. */
+function isDense(text: string): boolean {
+  if (text.length <= MOST_MARKS) return false;
+  let count = 0;
+  for (const _ of text.matchAll(MARK)) if (++count > MOST_MARKS) return true;
   return false;
 }

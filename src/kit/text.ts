@@ -2,3 +2,11 @@
 export function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text) || !text.isWellFormed();
 }
+
+const MOST_LIKE_CHARS = 200;
+
+/** A pattern for SQLite's `LIKE … ESCAPE '\'` that finds a text anywhere; null for a blank one, which narrows nothing. */
+export function likePattern(text: string): string | null {
+  const wanted = text.trim().slice(0, MOST_LIKE_CHARS).toWellFormed();
+  return wanted === "" ? null : `%${wanted.replace(/[\\%_]/g, "\\$&")}%`;
+}

@@ -78,6 +78,17 @@ export function findAuthorization(core: Core, typedUserCode: string): Authorizat
   return found && found.expiresAt > core.clock.now() ? shownOf(found) : undefined;
 }
 
+/**
+ * As `findAuthorization`, saying why there is none.
+ * @throws Complaint 404 for an unknown code, 409 for one that was answered before, 410 for an expired one
+ */
+export function getAuthorization(core: Core, typedUserCode: string): Authorization {
+  const found = findAuthorization(core, typedUserCode);
+  if (found) return found;
+  const userCode = readUserCode(typedUserCode);
+  throw userCode !== undefined && rows(core.store).pending.get(userCode) ? expired() : notPending(core, userCode);
+}
+
 /** The tools that wait for an answer, the newest first; 200 at most. */
 export function listAuthorizations(core: Core): Authorization[] {
   return rows(core.store).waiting.all(core.clock.now()).map(shownOf);
@@ -101,7 +112,7 @@ export function decideAuthorization(
     const now = core.clock.now();
     const found = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
     if (userCode === undefined || !found) throw notPending(core, userCode);
-    if (found.expiresAt <= now) throw new Complaint("This code has expired. Start again in the tool.", 410);
+    if (found.expiresAt <= now) throw expired();
     if (decision === "approved") requireOpenAccount(core, user);
     rows(core.store).decide.run(decision, user?.id ?? null, now, userCode, now);
     const { channel, ip, userAgent } = found;
@@ -114,6 +125,8 @@ export function decideAuthorization(
     return shownOf(found);
   });
 }
+
+const expired = () => new Complaint("This code has expired. Start again in the tool.", 410);
 
 function notPending(core: Core, userCode: string | undefined): Complaint {
   return userCode !== undefined && rows(core.store).decided.get(userCode) === 1

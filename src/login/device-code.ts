@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { readUserAgent } from "../connect/connect.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { refuse } from "../http/faults.ts";
+import { openObject } from "../http/fields.ts";
 import { baseUrlOf } from "../kit/base-url.ts";
 import { CODE_LIFETIME_MS, startAuthorization } from "./authorizations.ts";
 import { signInOff, tooManyWaiting } from "./faults.ts";
@@ -17,7 +18,7 @@ export const deviceCode = endpoint(
     tag: "CLI sign-in",
     auth: "none",
     body: {
-      schema: v.object({
+      schema: openObject({
         channel: v.optional(
           v.pipe(
             v.picklist(["npm", "desktop"], "must be npm or desktop"),

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { readUserAgent } from "../connect/connect.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { refuse } from "../http/faults.ts";
+import { openObject } from "../http/fields.ts";
 import {
   authorizationPending,
   expiredToken,
@@ -25,7 +26,7 @@ export const deviceToken = endpoint(
     tag: "CLI sign-in",
     auth: "none",
     body: {
-      schema: v.object({
+      schema: openObject({
         device_code: v.pipe(
           v.string(),
           v.minLength(1, "must not be empty"),

@@ -6,6 +6,7 @@ export {
   type Authorization,
   decideAuthorization,
   findAuthorization,
+  getAuthorization,
   listAuthorizations,
   type Requester,
   startAuthorization,

@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { endpoint, Reply } from "../http/endpoint.ts";
 import { etagMatches } from "../kit/etag.ts";
 import { sha256Hex } from "../kit/hash.ts";
-import { currentPolicy, PolicyDocument } from "./policies.ts";
+import { PolicyDocument } from "./document.ts";
+import { currentPolicy } from "./policies.ts";
 
 /** The capture policy; agents read it before every session, so an unchanged one costs a 304. */
 export const policy = endpoint(

@@ -1,56 +1,86 @@
-import * as v from "valibot";
+import { isDeepStrictEqual } from "node:util";
+import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
-import { rows } from "./rows.ts";
+import { Complaint } from "../kit/complaint.ts";
+import { comparePolicies } from "./changes.ts";
+import { DEFAULT_POLICY, type Policy } from "./document.ts";
+import { rows, type VersionRow } from "./rows.ts";
 
-const Glob = v.pipe(
-  v.string(),
-  v.minLength(1, "must not be empty"),
-  v.maxLength(512, "must have at most 512 characters"),
-);
+/** A policy as it was put in force. */
+export interface PolicyVersion {
+  /** 0 for the default, which nobody put in force. */
+  readonly id: number;
+  readonly policy: Policy;
+  readonly createdAt: number | null;
+  readonly createdBy: string | null;
+}
 
-export const PolicyDocument = v.object({
-  captureMode: v.pipe(
-    v.picklist(["off", "metadata", "redacted", "full"]),
-    v.description("off: record nothing; metadata: no content; redacted: content without secrets; full: everything."),
-  ),
-  watchlist: v.optional(
-    v.pipe(
-      v.array(Glob),
-      v.maxLength(1_000, "must have at most 1000 entries"),
-      v.description("Repository path globs whose edits always need a record."),
-    ),
-  ),
-  actions: v.optional(v.looseObject({ requireApprovals: v.boolean() })),
+/** What a team has that never set a policy. */
+export const DEFAULT_VERSION: PolicyVersion = { id: 0, policy: DEFAULT_POLICY, createdAt: null, createdBy: null };
+
+export const versionOf = ({ document, ...row }: VersionRow): PolicyVersion => ({
+  ...row,
+  policy: JSON.parse(document) as Policy,
 });
 
-export type Policy = v.InferOutput<typeof PolicyDocument>;
-
-export const DEFAULT_POLICY: Policy = { captureMode: "redacted", watchlist: [], actions: { requireApprovals: false } };
+/** The policy in force for a team, with who put it in force and when. */
+export function currentVersion(core: Core, teamId: string): PolicyVersion {
+  const stored = rows(core.store).current.get(teamId);
+  return stored ? versionOf(stored) : DEFAULT_VERSION;
+}
 
 /** The policy in force for a team. */
 export function currentPolicy(core: Core, teamId: string): Policy {
-  const stored = rows(core.store).current.get(teamId) as string | undefined;
-  return stored === undefined ? DEFAULT_POLICY : (JSON.parse(stored) as Policy);
+  return currentVersion(core, teamId).policy;
 }
 
-/** Reads a policy that a person wrote. @throws Error saying which member does not fit */
-export function parsePolicy(text: string): Policy {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error("the policy is not valid JSON");
+/** What a change was made from. */
+export interface Basis {
+  /** The version it was made from: another one in force by now refuses it. */
+  readonly basedOn?: number | undefined;
+  /** The version that is brought back. */
+  readonly restores?: number | undefined;
+}
+
+/** Somebody else put a policy in force meanwhile. */
+export class NewerPolicy extends Complaint {
+  constructor() {
+    super("Somebody changed the policy meanwhile. Look at what is in force now, then decide again.", 409);
   }
-  const strict = v.strictObject(PolicyDocument.entries);
-  const result = v.safeParse(strict, value);
-  if (result.success) return { ...DEFAULT_POLICY, ...result.output };
-  const issue = result.issues[0];
-  throw new Error(
-    `in the policy, "${v.getDotPath(issue) ?? "the document"}" does not fit: expected ${issue.expected ?? "another value"}, received ${issue.received}`,
-  );
 }
 
-/** Puts a policy in force; the earlier ones stay as history. */
-export async function setPolicy(core: Core, teamId: string, policy: Policy): Promise<void> {
-  await core.store.write(() => rows(core.store).insert.run(teamId, JSON.stringify(policy), core.clock.now()));
+/**
+ * Puts a policy in force; the earlier ones stay as history.
+ * @returns false when the very same one was in force already: then nothing is stored
+ * @throws NewerPolicy
+ */
+export function setPolicy(
+  core: Core,
+  teamId: string,
+  policy: Policy,
+  by: Actor = COMMAND_LINE,
+  { basedOn, restores }: Basis = {},
+): Promise<boolean> {
+  return core.store.write(() => {
+    const before = currentVersion(core, teamId);
+    if (basedOn !== undefined && basedOn !== before.id) throw new NewerPolicy();
+    // The default may change with a new release; one that was set stays.
+    if (before.id !== 0 && isDeepStrictEqual(before.policy, policy)) return false;
+    const { lastInsertRowid } = rows(core.store).insert.run(teamId, JSON.stringify(policy), core.clock.now(), by.label);
+    const { captureMode, requireApprovals, added, removed, actions } = comparePolicies(before.policy, policy);
+    recordEvent(core, by, {
+      action: restores === undefined ? "policy.changed" : "policy.restored",
+      teamId,
+      target: { kind: "policy", id: String(lastInsertRowid) },
+      detail: {
+        ...(captureMode && { captureMode }),
+        ...(requireApprovals && { requireApprovals }),
+        ...(added.length > 0 && { watchlistAdded: added.length }),
+        ...(removed.length > 0 && { watchlistRemoved: removed.length }),
+        ...(actions.length > 0 && { actions: actions.slice(0, 20) }),
+        ...(restores !== undefined && { restored: restores }),
+      },
+    });
+    return true;
+  });
 }

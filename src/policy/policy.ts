@@ -2,4 +2,8 @@
  * Policy: what a team lets its capture agents record, with its history.
  * Not here: carrying it out, which is the capture agent's work.
  */
-export { currentPolicy, parsePolicy, setPolicy } from "./policies.ts";
+export { comparePolicies, type PolicyChange } from "./changes.ts";
+export { CAPTURE_MODES, type CaptureMode, type Policy, parsePolicy } from "./document.ts";
+export { findPolicy, listPolicies, type PolicyEntry, restorePolicy } from "./history.ts";
+export { currentPolicy, currentVersion, NewerPolicy, type PolicyVersion, setPolicy } from "./policies.ts";
+export { MOST_GLOBS, readWatchlist, type WrongGlob } from "./watchlist.ts";

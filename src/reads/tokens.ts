@@ -41,7 +41,11 @@ export interface IssuedReadToken {
  * Makes a read token for a person.
  * @throws Complaint when the account is closed, or the name, the lifetime or the scope will not do
  */
-export function createReadToken(core: Core, wanted: NewReadToken, by: Actor = COMMAND_LINE): Promise<IssuedReadToken> {
+export async function createReadToken(
+  core: Core,
+  wanted: NewReadToken,
+  by: Actor = COMMAND_LINE,
+): Promise<IssuedReadToken> {
   const name = readName(wanted.name);
   const lifetimeMs = wanted.lifetimeMs ?? DEFAULT_LIFETIME_MS;
   if (!(lifetimeMs >= SHORTEST_LIFETIME_MS && lifetimeMs <= LONGEST_LIFETIME_MS))

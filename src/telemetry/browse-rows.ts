@@ -71,13 +71,19 @@ const IN_STREAM = `SELECT e.id, e.stream_id AS streamId, e.seq, e.delivery_id AS
   FROM telemetry_entries e CROSS JOIN deliveries l ON l.id = e.delivery_id`;
 
 export const browseRows = statements((db) => ({
-  // By telemetry_streams_by_team, from its end; devices by primary key.
-  streams: db.prepare<[string, number], StreamFacts>(
+  // Both by telemetry_streams_by_team, the first from its end; devices by primary key.
+  streams: db.prepare<[{ teamId: string; deviceId: string | null; most: number }], StreamFacts>(
     `SELECT s.id, s.device_id AS deviceId, d.label AS deviceLabel, s.repo_key AS repoKey, s.max_seq AS maxSeq, s.entry_count AS entryCount,
        s.conflict_count AS conflictCount, s.created_at AS createdAt, s.updated_at AS updatedAt
      FROM telemetry_streams s CROSS JOIN devices d ON d.id = s.device_id
-     WHERE s.team_id = ? ORDER BY s.updated_at DESC, s.id DESC LIMIT ?`,
+     WHERE s.team_id = @teamId AND (@deviceId IS NULL OR s.device_id = @deviceId)
+     ORDER BY s.updated_at DESC, s.id DESC LIMIT @most`,
   ),
+  repoKeys: db
+    .prepare<[string, number], string>(
+      "SELECT DISTINCT repo_key FROM telemetry_streams WHERE team_id = ? ORDER BY repo_key LIMIT ?",
+    )
+    .pluck(),
   // By the unique index (device_id, repo_key).
   stream: db
     .prepare<[string, string, string], number>(
@@ -131,6 +137,16 @@ export const browseRows = statements((db) => ({
      JOIN telemetry_streams s ON s.id = c.stream_id JOIN devices d ON d.id = s.device_id JOIN deliveries l ON l.id = c.delivery_id
      LEFT JOIN telemetry_entries e ON e.stream_id = c.stream_id AND e.seq = c.seq LEFT JOIN deliveries el ON el.id = e.delivery_id
      WHERE c.id = ?`,
+  ),
+  // By telemetry_conflicts' unique index (stream_id, seq, content_sha256).
+  conflictsUnder: db
+    .prepare<[number, number, number], number>(
+      "SELECT id FROM telemetry_conflicts WHERE stream_id = ? AND seq = ? ORDER BY id LIMIT ?",
+    )
+    .pluck(),
+  // By primary keys.
+  entry: db.prepare<[number, string], StoredEntry & DeliveryFacts>(
+    `${IN_STREAM} CROSS JOIN telemetry_streams s ON s.id = e.stream_id WHERE e.id = ? AND s.team_id = ?`,
   ),
   deviceLabel: db.prepare<[string], string | null>("SELECT label FROM devices WHERE id = ?").pluck(),
 

@@ -1,7 +1,7 @@
 import type { Core } from "../core.ts";
 import { isObject } from "../kit/json.ts";
 import { type Key, type Page, pageSize, readCursor, type Towards, writeCursor } from "../kit/page.ts";
-import { browseRows } from "./browse-rows.ts";
+import { browseRows, type ConflictRow } from "./browse-rows.ts";
 import type { Gap } from "./rules.ts";
 import { type Budget, type Scope, type Stretch, type WalkedEntry, walkArrivals, walkStream } from "./walk.ts";
 
@@ -96,8 +96,10 @@ interface Walk {
   readonly go: (towards: Towards, start: Key | undefined, budget: Budget) => AsyncGenerator<Stretch>;
 }
 
-/** One stream is read along its own index; undefined when there is no such stream. */
-function chooseWalk(core: Core, teamId: string, { deviceId, repoKey, from, to }: Scope): Walk | undefined {
+/** One stream is read along its own index; undefined when nothing can be found. */
+function chooseWalk(core: Core, teamId: string, asked: EntryFilter): Walk | undefined {
+  const { deviceId, repoKey, from, to, flagged } = asked;
+  if (flagged !== undefined && !anyConflict(core, teamId, asked)) return undefined;
   if (deviceId !== undefined && repoKey !== undefined) {
     const streamId = browseRows(core.store).stream.get(deviceId, repoKey, teamId);
     if (streamId === undefined) return undefined;
@@ -106,6 +108,12 @@ function chooseWalk(core: Core, teamId: string, { deviceId, repoKey, from, to }:
   }
   const scope = { deviceId, repoKey, from, to };
   return { order: "arrival", parts: 2, go: (...args) => walkArrivals(core, teamId, scope, ...args) };
+}
+
+function anyConflict(core: Core, teamId: string, { deviceId, repoKey }: Scope): boolean {
+  const sql = browseRows(core.store);
+  const [device, repo] = [deviceId ?? null, repoKey ?? null];
+  return sql.streamsInConflict.get(teamId, device, device, repo, repo) !== undefined;
 }
 
 /** Tells whether an entry is wanted; its device, repository and time are seen to by the walk. */
@@ -121,6 +129,34 @@ export function sieve(core: Core, { type, text, flagged }: EntryFilter): (entry:
     }
     if (type !== undefined && understood(entry.payload).type !== type) return false;
     return flagged === undefined || sql.hasConflict.get(entry.streamId, entry.seq) !== undefined;
+  };
+}
+
+/** An entry with its neighbours in its stream, and what else came under its seq. */
+export interface EntryDetail extends EntryRow {
+  /** Ids of the entries before and after it in the stream. */
+  readonly previousId: number | null;
+  readonly nextId: number | null;
+  /** The first fifty, oldest first. */
+  readonly conflicts: readonly ConflictRow[];
+}
+
+const MOST_CONFLICTS = 50;
+
+/** One entry of a team. @returns undefined when the team has no such entry */
+export function findEntry(core: Core, teamId: string, id: number): EntryDetail | undefined {
+  const sql = browseRows(core.store);
+  const found = Number.isSafeInteger(id) ? sql.entry.get(id, teamId) : undefined;
+  if (!found) return undefined;
+  const { streamId, seq } = found;
+  const [row] = describe(core, [{ ...found, key: [id] }]) as [EntryRow];
+  return {
+    ...row,
+    previousId: sql.streamDown.get(streamId, seq, 1)?.id ?? null,
+    nextId: sql.streamUp.get(streamId, seq, 1)?.id ?? null,
+    conflicts: sql.conflictsUnder
+      .all(streamId, seq, MOST_CONFLICTS)
+      .map((conflictId) => sql.conflict.get(conflictId as number) as ConflictRow),
   };
 }
 

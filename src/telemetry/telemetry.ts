@@ -7,9 +7,18 @@ export {
   type DeviceTotals,
   deviceTotals,
   listConflicts,
+  listRepoKeys,
   listStreams,
+  MOST_STREAMS,
   type Stream,
 } from "./browse.ts";
-export { type EntryFilter, type EntryPage, type EntryRow, listEntries } from "./entries.ts";
+export {
+  type EntryDetail,
+  type EntryFilter,
+  type EntryPage,
+  type EntryRow,
+  findEntry,
+  listEntries,
+} from "./entries.ts";
 export { exportEntries } from "./export.ts";
 export { telemetryDigest } from "./verify.ts";

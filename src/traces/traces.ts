@@ -13,3 +13,4 @@ export {
 export { findSessionId, getSession, type Label, type Session, type Span } from "./session.ts";
 export type { StoredCounts } from "./store-batch.ts";
 export type { Commit, Edit, Prompt, Usage } from "./understood.ts";
+export { type Tokens, tokensOf } from "./usage.ts";

@@ -7,7 +7,11 @@ import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
+import { findCli } from "../../src/login/login.ts";
+import { findReader } from "../../src/reads/reads.ts";
+import { answered, cliToken } from "../support/cli.ts";
 import { type Ask, noteFault, startInstance, type TestInstance } from "../support/instance.ts";
+import { memberOf, readToken } from "../support/reads.ts";
 
 /** What the contract's table says of authentication; held here so that a declaration cannot drift from it unseen. */
 const AUTH: Record<string, string> = {
@@ -15,6 +19,9 @@ const AUTH: Record<string, string> = {
   "POST /api/connect/exchange": "none",
   "POST /api/connect/rotate": "deviceAnyState",
   "POST /api/connect/disconnect": "device",
+  "POST /api/cli/device/code": "none",
+  "POST /api/cli/device/token": "none",
+  "GET /api/cli/me": "cli",
   "GET /api/license": "device",
   "GET /api/license/pubkey": "none",
   "POST /api/telemetry/ingest": "device",
@@ -23,22 +30,37 @@ const AUTH: Record<string, string> = {
   "GET /api/brain/search": "device",
   "POST /api/agent-traces/ingest": "device",
   "GET /api/policy": "device",
+  "GET /api/me/brain/context": "read",
 };
 
 const nameOf = ({ spec }: Endpoint) => `${spec.method} ${spec.path}`;
 const withAuth = CONTRACT.filter(({ spec }) => spec.auth === "device");
 const withBody = CONTRACT.filter(({ spec }) => spec.body);
 const withLimits = CONTRACT.filter(({ spec }) => spec.limits.length > 0);
-const writing = CONTRACT.filter(({ spec }) => spec.method === "POST");
+const writing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
 
-/** A request that the endpoint takes: its example, with a live credential. */
-async function goodRequest(t: TestInstance, { spec }: Endpoint): Promise<{ path: string; ask: Ask }> {
-  const device = await t.device();
-  const body =
-    spec.id === "connectExchange" ? { code: await t.code(device.team), consent: { version: "1" } } : spec.example?.body;
+/** A live credential of the kind that the endpoint asks for. */
+async function credential(t: TestInstance, { spec }: Endpoint): Promise<string | undefined> {
+  if (spec.auth === "none") return undefined;
+  if (spec.auth === "cli") return (await cliToken(t)).accessToken;
+  if (spec.auth === "read") return (await readToken(t, (await memberOf(t)).id)).token;
+  return (await t.device()).token;
+}
+
+/** A body that the endpoint takes. Its example, unless that names what must exist. */
+async function goodBody(t: TestInstance, { spec }: Endpoint): Promise<unknown> {
+  if (spec.id === "connectExchange") return { code: await t.code(await t.team()), consent: { version: "1" } };
+  if (spec.id === "cliDeviceToken") return { device_code: (await answered(t)).deviceCode };
+  return spec.example?.body;
+}
+
+/** A request that the endpoint takes. */
+async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path: string; ask: Ask }> {
+  const token = await credential(t, endpoint);
+  const body = await goodBody(t, endpoint);
   return {
-    path: spec.path + (spec.query ? "?q=anything" : ""),
-    ask: { ...(spec.auth === "none" ? {} : { token: device.token }), ...(body === undefined ? {} : { json: body }) },
+    path: endpoint.spec.path + (endpoint.spec.query ? "?q=anything" : ""),
+    ask: { ...(token === undefined ? {} : { token }), ...(body === undefined ? {} : { json: body }) },
   };
 }
 
@@ -101,7 +123,7 @@ describe("every endpoint", () => {
         },
       };
       const app = createApp(core, [broken], {
-        authenticators: { device: findDevice },
+        authenticators: { device: findDevice, cli: findCli, read: findReader },
         baseUrl: () => baseUrlOf(core.config),
       });
       const { path, ask } = await goodRequest(t, endpoint);
@@ -171,17 +193,24 @@ describe("every endpoint with a body", () => {
     "%s refuses what is not a JSON object and stores nothing",
     async (_, endpoint) => {
       const t = await startInstance();
-      const tables = ["devices", "deliveries", "telemetry_entries", "brain_snapshots", "trace_sessions"];
+      const tables = [
+        "devices",
+        "device_authorizations",
+        "cli_tokens",
+        "deliveries",
+        "telemetry_entries",
+        "brain_snapshots",
+        "trace_sessions",
+      ];
       const { path, ask } = await goodRequest(t, endpoint);
       const before = tables.map((table) => t.count(table));
       const { json: _json, ...rest } = ask;
       for (const body of [
-        "",
+        ...(endpoint.spec.body?.optional ? [] : ["", "{}"]),
         "{",
         "[]",
         "null",
         '"text"',
-        "{}",
         "\ufeff{}",
         '{"a":1e400',
         `${"[".repeat(70)}${"]".repeat(70)}`,
@@ -236,7 +265,15 @@ describe("every endpoint that writes", () => {
 });
 
 describe("every endpoint with a quota", () => {
-  const settings = { limitExchange: "2/60", limitTelemetry: "2/60", limitBrain: "2/60", limitTraces: "2/60" };
+  const settings = {
+    limitExchange: "2/60",
+    limitDeviceCode: "2/60",
+    limitDeviceToken: "2/60",
+    limitTelemetry: "2/60",
+    limitRead: "2/60",
+    limitBrain: "2/60",
+    limitTraces: "2/60",
+  };
 
   it.each(withLimits.map((one) => [nameOf(one), one] as const))(
     "%s answers 429 with the quota and the wait, and takes requests again after it",
@@ -245,7 +282,7 @@ describe("every endpoint with a quota", () => {
       const { path, ask } = await goodRequest(t, endpoint);
       const once = () => t.call(endpoint.spec.method, path, ask);
       const first = await once();
-      expect(first.headers.get("ratelimit-limit")).toBeNull();
+      expect(first.headers.get("ratelimit-limit")).toBe(endpoint.spec.limits[0]?.headers === "always" ? "2" : null);
       await once();
       const limited = await once();
       expect(limited.status).toBe(429);
@@ -254,7 +291,7 @@ describe("every endpoint with a quota", () => {
       expect(limited.headers.get("ratelimit-limit")).toBe("2");
       expect(limited.headers.get("ratelimit-remaining")).toBe("0");
       expect(limited.headers.get("ratelimit-reset")).toBe("60");
-      expect(limited.headers.get("ratelimit-policy")).toBe(`${name};q=2;w=60`);
+      expect(limited.headers.get("ratelimit-policy")?.split(", ")[0]).toBe(`${name};q=2;w=60`);
       expect(limited.headers.get("retry-after")).toBe("30");
       t.clock.advance(30_000);
       expect((await once()).status).not.toBe(429);

@@ -1,0 +1,185 @@
+import {
+  type Diff,
+  diffSnapshotFile,
+  diffSnapshots,
+  type FileChange,
+  fileVersions,
+  listFiles,
+  listVersions,
+  type SnapshotDiff,
+  type SnapshotFacts,
+} from "../../brain/brain.ts";
+import { type Content, type Html, html } from "../../kit/html.ts";
+import { frame } from "../frame.ts";
+import { diff } from "../parts/diff.ts";
+import { empty } from "../parts/empty.ts";
+import { filters } from "../parts/filters.ts";
+import { section } from "../parts/section.ts";
+import { table } from "../parts/table.ts";
+import { utcText } from "../parts/time.ts";
+import { bytes, number } from "../parts/units.ts";
+import { fileHead } from "./brain-file.ts";
+import {
+  deviceName,
+  GAP_MEANS,
+  kindBadge,
+  link,
+  type Member,
+  pathText,
+  ROLLBACK_MEANS,
+  repoName,
+  repoOf,
+  snapshotBadges,
+  snapshotIn,
+} from "./brain-links.ts";
+import { noSuchRepository, repositoryHead } from "./brain-repository.ts";
+import { changeBadge } from "./brain-versions.ts";
+
+/** Versions to choose from; those chosen are always among them. */
+const CHOICE = 100;
+/** What one page compares line by line; the rest is a click away. */
+const MOST_DIFFS = 20;
+const MOST_DIFF_MS = 400;
+const MOST_DIFF_LINES = 3_000;
+
+/** What differs between two snapshots of a repository, or in one file of them. `from=none` compares with nothing. */
+export function changesPage(call: Member): Html {
+  const repo = repoOf(call);
+  const path = call.query.get("path") ?? undefined;
+  const { core, session } = call;
+  const team = session.team.id;
+  const choice = versionsToChoose(call, repo, path);
+  const to = snapshotIn(call, "to") ?? listFiles(core, team, repo)?.snapshot.snapshotId;
+  if (to === undefined) throw noSuchRepository();
+  const from = fromIn(call) ?? choice.find(({ snapshotId, accepted }) => accepted === 1 && snapshotId < to)?.snapshotId ?? null;
+  const between = diffSnapshots(core, team, repo, from, to);
+  if (!between) throw noSuchRepository();
+  const head = path === undefined ? repositoryHead(call, repo, "changes") : fileHead(call, { repo, path }, "changes");
+  const main = html`${head}
+${chooser(call, { repo, path, choice, between })}
+${ledgerNotes(between)}
+${path === undefined ? allFiles(call, between) : oneFile(call, between, path)}`;
+  return frame(call, { title: `Changes of ${path ?? repoName(repo)}`, main });
+}
+
+/** undefined: not said; null: compare with nothing. */
+function fromIn(call: Member): number | null | undefined {
+  return call.query.get("from") === "none" ? null : snapshotIn(call, "from");
+}
+
+function versionsToChoose({ core, session }: Member, repo: string, path: string | undefined): readonly SnapshotFacts[] {
+  const asked = { limit: CHOICE };
+  if (path !== undefined) {
+    const { rows } = fileVersions(core, session.team.id, repo, path, asked);
+    if (rows.length > 0) return rows;
+  }
+  return listVersions(core, session.team.id, repo, asked).rows;
+}
+
+interface Chosen {
+  readonly repo: string;
+  readonly path: string | undefined;
+  readonly choice: readonly SnapshotFacts[];
+  readonly between: SnapshotDiff;
+}
+
+function chooser(call: Member, { repo, path, choice, between }: Chosen): Html {
+  const { from, to } = between;
+  const all = new Map([...choice, to, ...(from ? [from] : [])].map((one) => [one.snapshotId, one]));
+  const options = [...all.values()]
+    .sort((a, b) => b.snapshotId - a.snapshotId)
+    .map((one) => ({ value: String(one.snapshotId), label: versionText(one) }));
+  return filters({
+    action: call.href("/brain/changes"),
+    label: "Versions to compare",
+    hidden: { repo, ...(path === undefined ? {} : { path }) },
+    clear: link(call, "/brain/changes", { repo, path }),
+    filters: [
+      {
+        kind: "select",
+        name: "from",
+        label: "From",
+        value: from ? String(from.snapshotId) : "none",
+        options: [...options, { value: "none", label: "nothing" }],
+      },
+      { kind: "select", name: "to", label: "To", value: String(to.snapshotId), options },
+    ],
+  });
+}
+
+const versionText = (one: SnapshotFacts) =>
+  `${one.version} · ${deviceName(one)} · ${utcText(one.receivedAt)}${one.accepted === 0 ? " · rollback" : ""}`;
+
+function ledgerNotes({ from, to }: SnapshotDiff): Html {
+  const marked = [from, to].filter((one) => one !== null);
+  return html`${marked.map((one) => (one.gap === 1 || one.accepted === 0) && html`<p class="says">Version ${one.version} ${snapshotBadges(one, false)} ${one.gap === 1 && GAP_MEANS} ${one.accepted === 0 && ROLLBACK_MEANS}</p>`)}`;
+}
+
+function allFiles(call: Member, between: SnapshotDiff): Html {
+  const { files } = between;
+  const list = table({
+    caption: "Files that differ",
+    columns: [
+      { label: "File", heading: true, grow: true },
+      { label: "Change" },
+      { label: "Kind" },
+      { label: "Before", numeric: true },
+      { label: "After", numeric: true },
+    ],
+    rows: files.map((file): Content[] => [
+      html`<a href="${changeLink(call, between, file.path)}">${pathText(file.path)}</a>`,
+      changeBadge(file.change),
+      kindBadge(file.kind),
+      file.oldBytes === null ? "–" : bytes(file.oldBytes),
+      file.newBytes === null ? "–" : bytes(file.newBytes),
+    ]),
+    empty: empty({ title: "No differences", says: "Both versions hold the same files with the same content." }),
+  });
+  return html`${list}${files.length > 0 && diffsOf(call, between)}`;
+}
+
+const changeLink = (call: Member, { from, to }: SnapshotDiff, path: string) =>
+  link(call, "/brain/changes", { repo: to.repoKey, path, from: from?.snapshotId ?? "none", to: to.snapshotId });
+
+/** The first files line by line, as far as that is quickly done. */
+function diffsOf(call: Member, between: SnapshotDiff): Html {
+  const { clock } = call.core;
+  const until = clock.monotonic() + MOST_DIFF_MS;
+  let lines = 0;
+  const shown: Html[] = [];
+  for (const file of between.files.slice(0, MOST_DIFFS)) {
+    if (clock.monotonic() >= until || lines >= MOST_DIFF_LINES) break;
+    const found = lineDiff(call, between, file.path);
+    lines += linesIn(found);
+    if (linesIn(found) > MOST_DIFF_LINES) continue;
+    shown.push(section({ title: pathText(file.path), body: drawn(call, between, file, found) }));
+  }
+  const left = between.files.length - shown.length;
+  return html`${shown}${left > 0 && html`<p class="says">${number(left)} more files are not compared on this page. Choose one above.</p>`}`;
+}
+
+const linesIn = (found: Diff | undefined) => found?.hunks.reduce((sum, { lines }) => sum + lines.length, 0) ?? 0;
+
+function lineDiff({ core, session }: Member, { from, to }: SnapshotDiff, path: string): Diff | undefined {
+  return diffSnapshotFile(core, session.team.id, to.repoKey, from?.snapshotId ?? null, to.snapshotId, path);
+}
+
+const MOST_LINES = 20_000;
+
+function drawn(call: Member, { from, to }: SnapshotDiff, { path }: Pick<FileChange, "path">, found: Diff | undefined): Html {
+  if (!found) return html`<p class="says">Neither version holds this file.</p>`;
+  if (found.tooDifferent) {
+    const side = (one: SnapshotFacts) =>
+      html`<a href="${link(call, "/brain/file", { repo: to.repoKey, path, snapshot: one.snapshotId, view: "source" })}">version ${one.version}</a>`;
+    return html`<p class="says">The two texts are too different to show line by line. Read them side by side: ${from && html`${side(from)} and `}${side(to)}.</p>`;
+  }
+  if (linesIn(found) > MOST_LINES) return html`<p class="says">More than ${number(MOST_LINES)} lines differ; too many to show.</p>`;
+  return diff(path, found.hunks);
+}
+
+function oneFile(call: Member, between: SnapshotDiff, path: string): Html {
+  const { repoKey: repo, snapshotId } = between.to;
+  const change = between.files.find((file) => file.path === path);
+  return html`<p class="muted">${change ? changeBadge(change.change) : "This file is the same in both versions."} <a href="${link(call, "/brain/changes", { repo, from: between.from?.snapshotId ?? "none", to: snapshotId })}">All files that differ (${number(between.files.length)})</a></p>
+${drawn(call, between, { path }, lineDiff(call, between, path))}`;
+}

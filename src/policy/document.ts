@@ -1,0 +1,54 @@
+import * as v from "valibot";
+import { judgeGlob, MOST_GLOB_CHARS, MOST_GLOBS } from "./watchlist.ts";
+
+const Glob = v.pipe(
+  v.string(),
+  v.minLength(1, "must not be empty"),
+  v.maxLength(MOST_GLOB_CHARS, `must have at most ${MOST_GLOB_CHARS} characters`),
+);
+
+export const PolicyDocument = v.object({
+  captureMode: v.pipe(
+    v.picklist(["off", "metadata", "redacted", "full"]),
+    v.description("off: record nothing; metadata: no content; redacted: content without secrets; full: everything."),
+  ),
+  watchlist: v.optional(
+    v.pipe(
+      v.array(Glob),
+      v.maxLength(MOST_GLOBS, `must have at most ${MOST_GLOBS} entries`),
+      v.description("Repository path globs whose edits always need a record."),
+    ),
+  ),
+  actions: v.optional(v.looseObject({ requireApprovals: v.boolean() })),
+});
+
+export type Policy = v.InferOutput<typeof PolicyDocument>;
+export type CaptureMode = Policy["captureMode"];
+
+/** In the order of how much is recorded. */
+export const CAPTURE_MODES: readonly CaptureMode[] = PolicyDocument.entries.captureMode.pipe[0].options;
+
+export const DEFAULT_POLICY: Policy = { captureMode: "redacted", watchlist: [], actions: { requireApprovals: false } };
+
+/** Reads a policy that a person wrote. @throws Error saying which member does not fit */
+export function parsePolicy(text: string): Policy {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error("the policy is not valid JSON");
+  }
+  const strict = v.strictObject(PolicyDocument.entries);
+  const result = v.safeParse(strict, value);
+  if (!result.success) {
+    const issue = result.issues[0];
+    throw new Error(
+      `in the policy, "${v.getDotPath(issue) ?? "the document"}" does not fit: expected ${issue.expected ?? "another value"}, received ${issue.received}`,
+    );
+  }
+  for (const [i, glob] of (result.output.watchlist ?? []).entries()) {
+    const wrong = judgeGlob(glob);
+    if (wrong !== undefined) throw new Error(`in the policy, "watchlist.${i}" ${wrong}`);
+  }
+  return { ...DEFAULT_POLICY, ...result.output };
+}

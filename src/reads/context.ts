@@ -1,0 +1,85 @@
+import * as v from "valibot";
+import { KINDS } from "../brain/brain.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { storeUnavailable } from "../http/faults.ts";
+import { Count, RepoKey } from "../http/fields.ts";
+import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
+import { askBrains } from "./ask.ts";
+import { dayOf, judgeDay } from "./daily.ts";
+import { recordRead } from "./record.ts";
+import { rows } from "./rows.ts";
+
+const ContextHits = v.object({
+  query: v.pipe(
+    v.string(),
+    v.description("What was searched for: at most 256 characters and 16 words of the question."),
+  ),
+  total: v.pipe(Count, v.description("Sections found within the token's scope.")),
+  shown: Count,
+  hits: v.array(
+    v.object({
+      filePath: v.string(),
+      snippet: v.pipe(
+        v.string(),
+        v.description(
+          "Markdown: the whole section, or up to 1,200 characters of it around the words found, with an ellipsis where it was cut.",
+        ),
+      ),
+      kind: v.picklist(KINDS),
+      rank: v.pipe(v.number(), v.description("Higher is better; comparable within one reply.")),
+      repoKey: v.nullable(v.string()),
+      teamId: v.string(),
+      teamName: v.string(),
+      heading: v.pipe(v.string(), v.description("Heading of the section; empty before a file's first heading.")),
+      line: v.pipe(Count, v.description("1-based line of the file at which the snippet begins.")),
+    }),
+  ),
+});
+
+/** Cited slices of the brains of the teams that a read token's owner is in, narrowed to the token's scope. */
+export const context = endpoint(
+  {
+    id: "meBrainContext",
+    method: "GET",
+    path: "/api/me/brain/context",
+    summary: "Read cited slices of the token owner's brains",
+    tag: "My Brain",
+    auth: "read",
+    query: v.object({
+      q: v.pipe(v.string(), v.minLength(1, "must not be empty"), v.description("The question.")),
+      repoKey: v.optional(RepoKey),
+      limit: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^(?:[1-9]|[1-4]\d|50)$/, "must be a whole number from 1 to 50"),
+          v.description("Hits at most; 10 by default, 50 at most."),
+        ),
+      ),
+    }),
+    ok: ContextHits,
+    // A read that cannot be recorded is not answered.
+    faults: [storeUnavailable],
+    limits: [
+      { name: "read", quota: (config) => config.limitRead, per: "token", headers: "limited" },
+      {
+        name: "read-daily",
+        quota: (config) => ({ count: config.limitReadDaily, seconds: DAY_MS / SECOND_MS }),
+        per: "token",
+        headers: "limited",
+        stored: (core, tokenId) => {
+          const now = core.clock.now();
+          const used = rows(core.store).readsOn.get(tokenId, dayOf(now)) ?? 0;
+          return judgeDay(used, core.config.limitReadDaily, now);
+        },
+      },
+    ],
+  },
+  async ({ core, principal, query: { q, repoKey, limit }, ip }) => {
+    const { query, total, hits } = await askBrains(core, principal, q, {
+      repoKey,
+      limit: limit === undefined ? undefined : Number(limit),
+    });
+    await recordRead(core, principal, { question: q, total, shown: hits.length, ip: ip() });
+    return { query, total, shown: hits.length, hits: [...hits] };
+  },
+);

@@ -1,0 +1,290 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Done, launch, reckon, serve, startRefused, within } from "../faults/support/process.ts";
+
+const PASSWORD = "plough-the-north-field";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "reckon-user-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Runs a command with a text on its standard input, as a pipe gives it. */
+async function piped(text: string, ...args: string[]): Promise<Done> {
+  const watched = launch(args, { stdio: ["pipe", "pipe", "pipe"] });
+  watched.child.stdin?.end(text);
+  const { code } = await within(watched.exited, `reckon ${args.join(" ")}`);
+  return { code, stdout: watched.stdout(), stderr: watched.stderr() };
+}
+
+async function json(done: Promise<Done>) {
+  const { code, stdout, stderr } = await done;
+  expect([code, stderr.includes("reckon:")]).toEqual([0, false]);
+  return JSON.parse(stdout);
+}
+
+/** Rows of the database, read from outside. */
+function rows(data: string, sql: string): unknown[] {
+  const db = new Sqlite(join(data, "reckon.db"), { readonly: true });
+  try {
+    return db.prepare(sql).all();
+  } finally {
+    db.close();
+  }
+}
+
+/** Signs in over the socket as a browser does. @returns the status and the session's cookie */
+async function signIn(url: string, email: string, password: string): Promise<number> {
+  const page = await fetch(`${url}/login`);
+  const cookie = (page.headers.getSetCookie()[0] as string).split(";")[0] as string;
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(await page.text())?.[1] as string;
+  const reply = await fetch(`${url}/login`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { cookie, "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ _csrf: csrf, email, password }).toString(),
+  });
+  return reply.status;
+}
+
+describe("reckon user", () => {
+  it("makes accounts with roles, lists them, closes and opens them, beside a running server", async () => {
+    const data = folder();
+    await json(reckon(["team", "create", "Acme", "--data", data, "--json"]));
+    const create = (email: string, ...more: string[]) =>
+      piped(`${PASSWORD}\n`, "user", "create", email, "--password-stdin", "--data", data, "--json", ...more);
+    const ada = await json(
+      create("ada@example.com", "--name", "Ada", "--team", "Acme", "--role", "owner", "--operator"),
+    );
+    expect(ada).toEqual({ userId: expect.stringMatching(/^usr_/), email: "ada@example.com" });
+    await json(create("bob@example.com", "--team", "Acme"));
+    const taken = await create("ADA@example.com");
+    expect([taken.code, taken.stdout]).toEqual([1, ""]);
+    expect(taken.stderr).toContain("There is an account for ADA@example.com already");
+    const list = await json(reckon(["user", "list", "--data", data, "--json"]));
+    expect(list).toMatchObject([
+      {
+        email: "ada@example.com",
+        name: "Ada",
+        operator: true,
+        status: "active",
+        teams: [{ name: "Acme", role: "owner" }],
+      },
+      { email: "bob@example.com", operator: false, teams: [{ name: "Acme", role: "member" }] },
+    ]);
+    const plain = await reckon(["user", "list", "--data", data]);
+    expect(plain.stdout).toMatch(/^usr_\S+\tada@example\.com\tAda\tactive\tyes\tAcme \(owner\)\t-\n/);
+
+    const server = await serve(data);
+    onTestFinished(async () => void (await server.end()));
+    expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(303);
+    const disabled = await json(reckon(["user", "disable", "bob@example.com", "--data", data, "--json"]));
+    expect(disabled).toMatchObject({ email: "bob@example.com", status: "disabled", changed: true });
+    expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(401);
+    expect(rows(data, "SELECT count(*) AS live FROM sessions WHERE ended_at IS NULL")).toEqual([{ live: 0 }]);
+    await json(reckon(["user", "enable", "bob@example.com", "--data", data, "--json"]));
+    expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(303);
+    expect(rows(data, "SELECT actor_kind, action FROM audit_events WHERE action LIKE 'user.%able%'")).toEqual([
+      { actor_kind: "command", action: "user.disabled" },
+      { actor_kind: "command", action: "user.enabled" },
+    ]);
+  });
+
+  it("brings a lost operator back: a link or a new password, and the right itself", async () => {
+    const data = folder();
+    await json(piped(PASSWORD, "user", "create", "ada@example.com", "--password-stdin", "--data", data, "--json"));
+    expect(
+      await json(reckon(["user", "set", "ada@example.com", "--operator", "true", "--data", data, "--json"])),
+    ).toMatchObject({
+      operator: true,
+      changed: true,
+    });
+    const env = { RECKON_BASE_URL: "https://reckon.example.com/sub" };
+    const link = await reckon(["user", "reset-password", "Ada@Example.com", "--data", data], { env });
+    expect(link.stdout).toMatch(/^https:\/\/reckon\.example\.com\/sub\/reset-password\?token=rkl_\w{36}\n$/);
+    expect(link.stderr).toContain("Works once");
+    const set = await json(
+      piped(
+        "a new pass phrase\r\n",
+        "user",
+        "reset-password",
+        "ada@example.com",
+        "--password-stdin",
+        "--data",
+        data,
+        "--json",
+      ),
+    );
+    expect(set).toMatchObject({ email: "ada@example.com" });
+    const server = await serve(data);
+    onTestFinished(async () => void (await server.end()));
+    expect(await signIn(server.url, "ada@example.com", PASSWORD)).toBe(401);
+    expect(await signIn(server.url, "ada@example.com", "a new pass phrase")).toBe(303);
+    // The password that was set takes the link's place.
+    const path = new URL(link.stdout.trim());
+    expect((await fetch(`${server.url}/reset-password${path.search}`)).status).toBe(410);
+  });
+
+  it("keeps inner line breaks and spaces of a password and drops one at the end", async () => {
+    const data = folder();
+    await json(
+      piped("  two lines\nof it \n", "user", "create", "ada@example.com", "--password-stdin", "--data", data, "--json"),
+    );
+    const server = await serve(data);
+    onTestFinished(async () => void (await server.end()));
+    expect(await signIn(server.url, "ada@example.com", "  two lines\nof it ")).toBe(303);
+    expect(await signIn(server.url, "ada@example.com", "  two lines\nof it")).toBe(401);
+  });
+
+  it("says what is wrong and makes nothing", async () => {
+    const data = folder();
+    await json(reckon(["team", "create", "Acme", "--data", data, "--json"]));
+    const cases: [string, string[], number, RegExp][] = [
+      [PASSWORD, ["create", "ada@example.com"], 2, /--password-stdin/],
+      [PASSWORD, ["create", "no address", "--password-stdin"], 1, /not an e-mail address/],
+      ["short", ["create", "ada@example.com", "--password-stdin"], 1, /at least 8/],
+      ["", ["create", "ada@example.com", "--password-stdin"], 1, /no password on standard input/],
+      [PASSWORD, ["create", "ada@example.com", "--password-stdin", "--role", "owner"], 2, /--role needs --team/],
+      [
+        PASSWORD,
+        ["create", "ada@example.com", "--password-stdin", "--team", "Acme", "--role", "king"],
+        2,
+        /owner, admin/,
+      ],
+      [PASSWORD, ["create", "ada@example.com", "--password-stdin", "--team", "Nobody"], 1, /no team/],
+      ["", ["disable", "nobody@example.com"], 1, /no account for "nobody@example\.com"/],
+      ["", ["set", "ada@example.com"], 2, /--operator/],
+      ["", ["set", "ada@example.com", "--operator", "yes"], 2, /true or false/],
+    ];
+    for (const [input, args, code, says] of cases) {
+      const done = await piped(input, "user", ...args, "--data", data);
+      expect([args, done.code, done.stdout]).toEqual([args, code, ""]);
+      expect(done.stderr).toMatch(says);
+      if (input !== "") expect(done.stderr).not.toContain(input);
+    }
+    expect(rows(data, "SELECT count(*) AS users FROM users")).toEqual([{ users: 0 }]);
+  });
+
+  it("refuses to read a password from a terminal", async () => {
+    const data = folder();
+    const command = `${process.execPath} src/main.ts user create ada@example.com --password-stdin --data ${data}`;
+    const done = await reckonUnderTerminal(command);
+    expect(done).toContain("the password is read from standard input, not typed here");
+  });
+});
+
+/** Runs a command on a pseudo-terminal, by script(1) of util-linux. */
+async function reckonUnderTerminal(command: string): Promise<string> {
+  const { spawn } = await import("node:child_process");
+  const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["ignore", "pipe", "pipe"] });
+  let out = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+  });
+  await within(new Promise((resolve) => child.once("close", resolve)), command);
+  return out;
+}
+
+describe("the first start", () => {
+  const setUpOf = (stdout: string) => /^set up: (\S+)$/m.exec(stdout)?.[1] as string;
+
+  it("prints a one-time set-up link after its address; a restart prints another and ends the first", async () => {
+    const data = folder();
+    const first = await serve(data);
+    const link = setUpOf(first.stdout());
+    expect(first.stdout().startsWith(`listening on ${first.url}\nset up: ${first.url}/setup?token=rkl_`)).toBe(true);
+    expect((await fetch(link)).status).toBe(200);
+    await first.end();
+    expect(first.stderr()).not.toContain("rkl_");
+    const second = await serve(data);
+    onTestFinished(async () => void (await second.end()));
+    const path = (text: string) => new URL(text).pathname + new URL(text).search;
+    expect((await fetch(second.url + path(link))).status).toBe(410);
+    expect((await fetch(setUpOf(second.stdout()))).status).toBe(200);
+    expect(
+      rows(data, "SELECT count(*) AS n, sum(expires_at - created_at = 30 * 60000) AS half FROM account_links"),
+    ).toEqual([{ n: 2, half: 2 }]);
+  });
+
+  it("names the link below the base URL, and where it works on this machine", async () => {
+    const data = folder();
+    const server = await serve(data, { env: { RECKON_BASE_URL: "http://reckon.lan:8080/sub" } });
+    onTestFinished(async () => void (await server.end()));
+    const port = /on this machine also: http:\/\/127\.0\.0\.1:(\d+)\/sub\/setup\?token=(rkl_\w+)/.exec(server.stdout());
+    expect(setUpOf(server.stdout())).toBe(`http://reckon.lan:8080/sub/setup?token=${port?.[2]}`);
+    expect((await fetch(`http://127.0.0.1:${port?.[1]}/sub/setup?token=${port?.[2]}`)).status).toBe(200);
+  });
+
+  it("tells the link in JSON, and only while there is nobody", async () => {
+    const data = folder();
+    const started = async () => {
+      const watched = launch(["serve", "--data", data, "--port", "0", "--json"]);
+      await within(
+        new Promise<void>((resolve) => {
+          const look = () => watched.stdout().includes("\n") && resolve();
+          watched.child.stdout?.on("data", look);
+          watched.exited.then(() => resolve());
+        }),
+        "the first line",
+      );
+      watched.child.kill("SIGTERM");
+      await watched.exited;
+      return JSON.parse(watched.stdout());
+    };
+    const first = await started();
+    expect(first).toEqual({
+      url: expect.any(String),
+      setupUrl: expect.stringContaining(`${first.url}/setup?token=rkl_`),
+    });
+    await json(
+      piped(PASSWORD, "user", "create", "ada@example.com", "--operator", "--password-stdin", "--data", data, "--json"),
+    );
+    expect(await started()).toEqual({ url: expect.any(String) });
+  });
+
+  it("makes the operator that the environment names, once, and never changes one that is there", async () => {
+    const data = folder();
+    const secret = join(folder(), "password");
+    writeFileSync(secret, `${PASSWORD}\n`);
+    const env = { RECKON_ADMIN_EMAIL: "ada@example.com", RECKON_ADMIN_PASSWORD_FILE: secret };
+    const first = await serve(data, { env });
+    expect(first.stdout()).toBe(`listening on ${first.url}\nfirst operator: ada@example.com\n`);
+    expect(await signIn(first.url, "ada@example.com", PASSWORD)).toBe(303);
+    await first.end();
+    expect(rows(data, "SELECT email, operator FROM users")).toEqual([{ email: "ada@example.com", operator: 1 }]);
+    const second = await serve(data, {
+      env: { ...env, RECKON_ADMIN_PASSWORD: "another pass phrase", RECKON_ADMIN_PASSWORD_FILE: "" },
+    });
+    onTestFinished(async () => void (await second.end()));
+    expect(second.stdout()).toBe(`listening on ${second.url}\n`);
+    expect(await signIn(second.url, "ada@example.com", "another pass phrase")).toBe(401);
+    expect(await signIn(second.url, "ada@example.com", PASSWORD)).toBe(303);
+    expect(rows(data, "SELECT actor_kind FROM audit_events WHERE action = 'user.created'")).toEqual([
+      { actor_kind: "system" },
+    ]);
+  });
+
+  it("refuses half a first operator and a password that will not do", async () => {
+    const cases: [Record<string, string>, RegExp][] = [
+      [{ RECKON_ADMIN_EMAIL: "ada@example.com" }, /RECKON_ADMIN_EMAIL is set without RECKON_ADMIN_PASSWORD/],
+      [{ RECKON_ADMIN_PASSWORD: PASSWORD }, /RECKON_ADMIN_PASSWORD is set without RECKON_ADMIN_EMAIL/],
+      [{ RECKON_ADMIN_EMAIL: "ada@example.com", RECKON_ADMIN_PASSWORD: "1234567" }, /no first operator.*at least 8/],
+      [{ RECKON_ADMIN_EMAIL: "ada", RECKON_ADMIN_PASSWORD: PASSWORD }, /no first operator.*not an e-mail address/],
+    ];
+    for (const [env, says] of cases) {
+      const data = folder();
+      const done = await startRefused(data, { env });
+      expect([done.code, done.stdout]).toEqual([2, ""]);
+      expect(done.stderr).toMatch(says);
+      expect(done.stderr).not.toContain(env.RECKON_ADMIN_PASSWORD ?? "\0");
+      // It left nothing half-made behind: without the setting it starts.
+      const started = await serve(data);
+      await started.end();
+      expect(setUpOf(started.stdout())).toContain("/setup?token=");
+    }
+  });
+});

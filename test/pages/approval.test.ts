@@ -1,0 +1,117 @@
+import { expect, it } from "vitest";
+import { startAuthorization } from "../../src/login/authorizations.ts";
+import { PASSWORD, type Site, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const waiting = (site: Site, ip = "127.0.0.1", userAgent = "reckon-cli/1.4.0 linux") =>
+  startAuthorization(site.t.instance.core, { channel: "npm", ip, userAgent });
+
+const states = (site: Site) =>
+  site.t.rows("SELECT user_code AS code, status, user_id AS userId FROM device_authorizations");
+
+/** What the waiting tool is told when it polls. */
+async function poll(site: Site, deviceCode: string) {
+  const answer = await fetch(`${site.url}/api/cli/device/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ device_code: deviceCode }),
+  });
+  return (await answer.json()) as { error?: string; access_token?: string };
+}
+
+it("keeps the code through the sign-in, and lets a tool in only by the button", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { deviceCode, userCode } = await waiting(site);
+  const { page, go, judge } = await site.open();
+  await go(`/login/device?user_code=${userCode}`);
+  expect(page.url()).toContain("/login?next=");
+  await page.getByLabel("E-mail address").fill(ada.email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`**/login/device?user_code=${userCode}`);
+  const text = await page.getByRole("main").textContent();
+  for (const said of [
+    userCode,
+    ada.email,
+    "reckon-cli/1.4.0 linux",
+    "installed from npm",
+    "127.0.0.1 (where you are too)",
+  ])
+    expect(text).toContain(said);
+  expect(text).not.toContain("another address");
+  await judge("approval");
+  expect(await poll(site, deviceCode)).toEqual({ error: "authorization_pending" });
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.waitForURL("**/login/device/approved");
+  await judge("approval-approved");
+  expect(states(site)).toEqual([{ code: userCode, status: "approved", userId: ada.userId }]);
+  site.t.clock.advance(5_000);
+  expect((await poll(site, deviceCode)).access_token).toMatch(/^eyJ/);
+  expect(
+    site.t.rows("SELECT actor_label AS who, ip FROM audit_events WHERE action = 'cli_authorization.approved'"),
+  ).toEqual([{ who: ada.email, ip: "127.0.0.1" }]);
+  await go(`/login/device?user_code=${userCode}`, 409);
+  expect(await page.getByRole("alert").textContent()).toBe("This code was answered before.");
+});
+
+it("warns when the tool asks from elsewhere and asks twice before it lets it in", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { userCode } = await waiting(site, "203.0.113.9", "<img src=x onerror=alert(1)>");
+  const { page, go, judge } = await site.open(ada);
+  await go(`/login/device?user_code=${userCode}`);
+  expect(await page.getByText("The tool runs at another address than you.").count()).toBe(1);
+  expect(await page.locator("img").count()).toBe(0);
+  await judge("approval-elsewhere");
+  await page.getByText("Approve", { exact: true }).click();
+  expect(states(site)[0].status).toBe("pending");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.waitForURL("**/login/device/denied");
+  expect(states(site)[0].status).toBe("denied");
+});
+
+it("takes a code in any spelling without JavaScript, and explains those that lead nowhere", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { userCode } = await waiting(site, "203.0.113.9");
+  const { page, go } = await site.open(ada, { javaScript: false });
+  const enter = async (code: string) => {
+    await page.getByLabel("Code").fill(code);
+    await page.getByRole("button", { name: "Continue" }).click();
+  };
+  await go("/login/device");
+  await enter("BBBB-BBBB");
+  expect(await page.getByRole("alert").textContent()).toMatch(/^No tool waits under this code/);
+  await enter(` ${userCode.toLowerCase().replace("-", "")} `);
+  await page.waitForURL(`**/login/device?user_code=${userCode}`);
+  await page.getByText("Approve", { exact: true }).click();
+  await page.getByRole("button", { name: "Approve it" }).click();
+  await page.waitForURL("**/login/device/approved");
+  expect(states(site)[0]).toMatchObject({ status: "approved", userId: ada.userId });
+  const late = await waiting(site);
+  site.t.clock.advance(15 * 60_000);
+  await go(`/login/device?user_code=${late.userCode}`, 410);
+  expect(await page.getByRole("alert").textContent()).toBe("This code has expired. Start again in the tool.");
+  expect(states(site).find(({ code }) => code === late.userCode)?.status).toBe("pending");
+  const scripted = await site.open(ada);
+  await scripted.go("/login/device");
+  await scripted.judge("approval-code");
+});
+
+it("makes whoever guesses codes wait, from another account at the address too", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const grace = await site.person();
+  const { userCode } = await waiting(site);
+  const open = (cookie: string, code: string) =>
+    fetch(`${site.url}/login/device?user_code=${code}`, { headers: { cookie } }).then(({ status }) => status);
+  for (let i = 0; i < 10; i++) expect(await open(ada.cookie, "BBBB-BBBB")).toBe(404);
+  expect(await open(ada.cookie, userCode)).toBe(429);
+  expect(await open(grace.cookie, userCode)).toBe(429);
+  site.t.clock.advance(31_000);
+  expect(await open(grace.cookie, userCode)).toBe(200);
+  expect(states(site)[0].status).toBe("pending");
+});

@@ -1,0 +1,27 @@
+import { setRole } from "../../src/accounts/accounts.ts";
+import type { ReadScope } from "../../src/http/principal.ts";
+import { createReadToken } from "../../src/reads/reads.ts";
+import { person } from "./cli.ts";
+import type { TestDevice, TestInstance } from "./instance.ts";
+
+/** Makes somebody who is in these teams. */
+export async function memberOf(t: TestInstance, ...teams: readonly { readonly id: string }[]) {
+  const user = await person(t);
+  for (const team of teams) await setRole(t.instance.core, team.id, user.id, "member");
+  return user;
+}
+
+/** Makes a read token. */
+export const readToken = (t: TestInstance, userId: string, scope: Partial<ReadScope> = {}, lifetimeMs?: number) =>
+  createReadToken(t.instance.core, { userId, name: "assistant", scope, lifetimeMs: lifetimeMs ?? null });
+
+/** Sends a snapshot of a repository. */
+export async function publish(
+  t: TestInstance,
+  device: TestDevice,
+  files: Readonly<Record<string, string>>,
+  { repoKey, version = 1 }: { readonly repoKey?: string; readonly version?: number } = {},
+): Promise<void> {
+  const list = Object.entries(files).map(([path, content]) => ({ path, content }));
+  await t.post("/api/brain/ingest", { token: device.token, json: { version, repoKey, files: list } });
+}
