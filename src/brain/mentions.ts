@@ -67,7 +67,15 @@ export async function findMentions(core: Core, teamId: string, wanted: Wanted): 
     const { repoKey, path, kind, heading, text } = document;
     for (const { at, names } of placesIn(text, commits, own ? files : NO_PATHS)) {
       if (found.length >= MOST_MENTIONS) break;
-      found.push({ repoKey, path, kind, heading, line: document.line + linesBefore(text, at), text: lineAt(text, at), names });
+      found.push({
+        repoKey,
+        path,
+        kind,
+        heading,
+        line: document.line + linesBefore(text, at),
+        text: lineAt(text, at),
+        names,
+      });
     }
     await breathe();
   }
@@ -104,11 +112,7 @@ interface Place {
   readonly names: Mention["names"];
 }
 
-function placesIn(
-  text: string,
-  commits: ReadonlyMap<string, readonly string[]>,
-  { plain, odd }: Paths,
-): Place[] {
+function placesIn(text: string, commits: ReadonlyMap<string, readonly string[]>, { plain, odd }: Paths): Place[] {
   const places = new Map<string, Place>();
   const note = (kind: "commit" | "file", value: string, at: number) => {
     if (!places.has(`${kind} ${value}`)) places.set(`${kind} ${value}`, { at, names: { kind, value } });
@@ -130,7 +134,8 @@ function placesIn(
   }
   for (const path of odd) {
     const at = text.indexOf(path);
-    if (at !== -1 && !/[\p{L}\p{N}_/]/u.test(text.charAt(at - 1) + text.charAt(at + path.length))) note("file", path, at);
+    if (at !== -1 && !/[\p{L}\p{N}_/]/u.test(text.charAt(at - 1) + text.charAt(at + path.length)))
+      note("file", path, at);
   }
   return [...places.values()].sort((a, b) => a.at - b.at);
 }

@@ -108,17 +108,26 @@ export interface Found {
   readonly words: readonly string[];
   /** BM25+ with the weights of the index, by how rare the words are in this team's brain; higher is better. */
   readonly score: number;
-  /** Which part of the question's words the section holds; 1 is all of them. */
-  readonly share: number;
+  /** Whether the section holds all the question's words. */
+  readonly whole: boolean;
 }
 
-/** All sections of a team's current brain files that a question finds, best first. `query` is what was searched for. */
+export interface Findings {
+  /** What was searched for. */
+  readonly query: string;
+  /** Best first. */
+  readonly found: readonly Found[];
+  /** Sections that the team's brain has; scores of brains of different size compare only with regard to it. */
+  readonly sections: number;
+}
+
+/** All sections of a team's current brain files that a question finds. */
 export async function findSections(
   core: Core,
   teamId: string,
   question: string,
   scope: Omit<SearchScope, "limit"> = {},
-): Promise<{ readonly query: string; readonly found: readonly Found[] }> {
+): Promise<Findings> {
   const { repoKey, kind, keep } = scope;
   const query = searchTerms(question);
   const index = await teamIndex(core, teamId);
@@ -131,9 +140,9 @@ export async function findSections(
     section: index.documents.get(result.id as number) as Document,
     words: result.terms,
     score: result.score,
-    share: result.queryTerms.length / count,
+    whole: result.queryTerms.length === count,
   }));
-  return { query, found };
+  return { query, found, sections: index.documents.size };
 }
 
 /** Ranked sections of a team's current brain files. */

@@ -6,9 +6,15 @@ import type { Page } from "../http/page.ts";
 import { assets } from "./assets.ts";
 import { accountPages } from "./pages/account.ts";
 import { approvalPages } from "./pages/approval.ts";
+import { brainPages } from "./pages/brain.ts";
 import { devicePages } from "./pages/devices.ts";
 import { linkPages } from "./pages/links.ts";
+import { overviewPages } from "./pages/overview.ts";
+import { peoplePages } from "./pages/people.ts";
+import { policyPages } from "./pages/policy.ts";
+import { sessionPages } from "./pages/sessions.ts";
 import { signInPages } from "./pages/sign-in.ts";
+import { telemetryPages } from "./pages/telemetry.ts";
 
 export { errorPage } from "./pages/error.ts";
 
@@ -18,6 +24,12 @@ export const PAGES: readonly Page[] = [
   ...signInPages,
   ...linkPages,
   ...approvalPages,
+  ...overviewPages,
   ...devicePages,
+  ...brainPages,
+  ...sessionPages,
+  ...telemetryPages,
+  ...policyPages,
+  ...peoplePages,
   ...accountPages,
 ];

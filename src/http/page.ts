@@ -41,9 +41,9 @@ export interface Flash {
 }
 
 /** A request for a page, as its handler sees it. A form has proved its origin before. */
-export interface PageCall<A extends keyof Access = keyof Access> {
+interface CallBy<Session> {
   readonly core: Core;
-  readonly session: Access[A];
+  readonly session: Session;
   /** Parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -62,6 +62,9 @@ export interface PageCall<A extends keyof Access = keyof Access> {
   /** An address within this site as it stands in links: below the base URL's path. */
   href(path: string): string;
 }
+
+/** A call by whom a page is for. An alias, so that an admin's call will do where any member's is wanted. */
+export type PageCall<A extends keyof Access = keyof Access> = CallBy<Access[A]>;
 
 /** What a page answers when it is more than HTML. */
 export interface PageReply {

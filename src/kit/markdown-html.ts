@@ -36,7 +36,9 @@ function makeRenderer() {
     const token = tokens[i];
     const src = String(token?.attrGet("src") ?? "");
     const says = escapeHtml(md.renderer.renderInlineAsText(token?.children ?? [], options, env)) || "image";
-    return OUTSIDE.test(src) && stateOf(env).links.length === 0 ? `<a href="${escapeHtml(src)}" ${ANCHOR}>${says}</a>` : says;
+    return OUTSIDE.test(src) && stateOf(env).links.length === 0
+      ? `<a href="${escapeHtml(src)}" ${ANCHOR}>${says}</a>`
+      : says;
   };
   rules.heading_open = (tokens, i, options, env) => {
     const says = md.renderer.renderInlineAsText(tokens[i + 1]?.children ?? [], options, env);

@@ -29,11 +29,18 @@ export interface Context {
   readonly hits: readonly ContextHit[];
 }
 
-interface TeamFound extends Found {
+export interface TeamFound extends Found {
   readonly teamId: string;
   readonly teamName: string;
-  readonly rank: number;
+  /** The score in units of what one word that stands in a single section of this brain adds. */
+  readonly weight: number;
 }
+
+/**
+ * What a word that stands in one section of a brain is worth there (the inverse document frequency of BM25+). Scores are made of
+ * such: without dividing by it, whatever a small brain holds would come after what a large one holds.
+ */
+const rarestWord = (sections: number) => Math.log(1 + (sections - 0.5) / 1.5);
 
 /**
  * The teams whose brains a token reads now: those of its owner at this moment, within its scope, whose tier includes the brain.
@@ -49,14 +56,17 @@ export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { i
 }
 
 /**
- * Merges what several teams' brains hold, as one brain would show it: sections with all the words, and when those are few the
- * others too. Each team is scored by how rare words are in its own brain, as the shards of a distributed index are; the
- * coordination factor (the share of the question's words that a section holds) then keeps a word that is merely rare in a small
- * brain from outranking a section that answers the whole question.
+ * Puts what several teams' brains hold into the order that one brain would show it: sections with all the words before others,
+ * which are left out when there are enough of the former, and each group by weight.
  */
-export function mergeFound(found: readonly TeamFound[]): TeamFound[] {
-  const whole = found.filter((one) => one.share === 1);
-  return (whole.length >= FEW ? whole : [...found]).sort((a, b) => b.rank - a.rank);
+export function mergeFound(found: readonly TeamFound[], wholes: number): TeamFound[] {
+  const shown = wholes >= FEW ? found.filter((one) => one.whole) : [...found];
+  return shown.sort((a, b) => Number(b.whole) - Number(a.whole) || b.weight - a.weight);
+}
+
+/** Above a half for sections with all the words, up to it for others, the heaviest of a reply the highest of its kind. */
+function rankOf({ whole, weight }: TeamFound, heaviest: number): number {
+  return Math.round(((whole ? 1 : 0) + weight / heaviest) * 50_000) / 100_000;
 }
 
 /** Searches the brains that a token may read. */
@@ -64,28 +74,35 @@ export async function askBrains(
   core: Core,
   principal: ReadPrincipal,
   question: string,
-  {
-    repoKey,
-    limit = DEFAULT_HITS,
-  }: { readonly repoKey?: string | undefined; readonly limit?: number | undefined } = {},
+  asked: { readonly repoKey?: string | undefined; readonly limit?: number | undefined } = {},
 ): Promise<Context> {
+  const { repoKey, limit = DEFAULT_HITS } = asked;
   const breathe = breather(core.clock);
   const keep = scopeFilter(principal.scope);
-  const all: TeamFound[] = [];
-  for (const { id, name } of readableTeams(core, principal)) {
-    const { found } = await findSections(core, id, question, { repoKey, keep });
-    for (const one of found)
-      all.push({ ...one, teamId: id, teamName: name, rank: Math.round(one.score * one.share * 1000) / 1000 });
+  const best: TeamFound[] = [];
+  let wholes = 0;
+  let others = 0;
+  for (const { id: teamId, name: teamName } of readableTeams(core, principal)) {
+    const { found, sections } = await findSections(core, teamId, question, { repoKey, keep });
+    const rarest = rarestWord(sections);
+    for (const group of [found.filter((one) => one.whole), found.filter((one) => !one.whole)]) {
+      // Each group is in order, so what comes later can be in no reply.
+      for (const one of group.slice(0, limit)) best.push({ ...one, teamId, teamName, weight: one.score / rarest });
+      if (group[0]?.whole) wholes += group.length;
+      else others += group.length;
+    }
     await breathe();
   }
-  const merged = mergeFound(all);
-  const hits = merged.slice(0, limit).map(({ section, words, teamId, teamName, rank }): ContextHit => {
-    const { text, linesBefore } = sliceOf(section.text, words);
+  const merged = mergeFound(best, wholes).slice(0, limit);
+  const heaviest = Math.max(...merged.map((one) => one.weight));
+  const hits = merged.map((one): ContextHit => {
+    const { section, teamId, teamName } = one;
+    const { text, linesBefore } = sliceOf(section.text, one.words);
     return {
       filePath: section.path,
       snippet: text,
       kind: section.kind,
-      rank,
+      rank: rankOf(one, heaviest),
       repoKey: section.repoKey === "" ? null : section.repoKey,
       teamId,
       teamName,
@@ -93,5 +110,5 @@ export async function askBrains(
       line: section.line + linesBefore,
     };
   });
-  return { query: searchTerms(question), total: merged.length, hits };
+  return { query: searchTerms(question), total: wholes >= FEW ? wholes : wholes + others, hits };
 }

@@ -26,7 +26,10 @@ const ContextHits = v.object({
         ),
       ),
       kind: v.picklist(KINDS),
-      rank: v.pipe(v.number(), v.description("Higher is better; comparable within one reply.")),
+      rank: v.pipe(
+        v.number(),
+        v.description("0 to 1, higher is better, above 0.5 with all the words; comparable within one reply."),
+      ),
       repoKey: v.nullable(v.string()),
       teamId: v.string(),
       teamName: v.string(),

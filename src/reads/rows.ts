@@ -55,7 +55,7 @@ export const rows = statements((db) => ({
   token: db.prepare<[number, string], TokenRow>(`SELECT ${TOKEN} WHERE r.id = ?`),
   // Both by read_tokens_by_user.
   tokensOf: db.prepare<[number, string], TokenRow>(
-    `SELECT ${TOKEN} WHERE r.user_id = ? ORDER BY r.created_at DESC, r.id DESC`,
+    `SELECT ${TOKEN} WHERE r.user_id = ? ORDER BY r.created_at DESC, r.rowid DESC`,
   ),
   liveCount: db
     .prepare<[string, number], number>(

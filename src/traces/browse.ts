@@ -27,6 +27,8 @@ export interface SessionRow extends SessionListRow {
   readonly prompts: number | null;
   readonly files: number | null;
   readonly commits: number | null;
+  /** What it was asked first: one line, at most 160 characters. */
+  readonly firstPrompt: string | null;
 }
 
 export interface SessionPage extends Page<SessionRow> {
@@ -157,7 +159,7 @@ function withCounts(core: Core, row: SessionListRow): SessionRow {
     labels: sql.labelCount.get(row.deviceId, row.externalId) as number,
     ...(small
       ? countMembers(asObject(JSON.parse(sql.document.get(row.id) as string)))
-      : { prompts: null, files: null, commits: null }),
+      : { prompts: null, files: null, commits: null, firstPrompt: null }),
   };
 }
 

@@ -12,5 +12,5 @@ export {
 } from "./browse.ts";
 export { findSessionId, getSession, type Label, type Session, type Span } from "./session.ts";
 export type { StoredCounts } from "./store-batch.ts";
-export type { Commit, Edit, Prompt, Usage } from "./understood.ts";
+export { type Commit, type Edit, type Prompt, promptTitle, type Usage } from "./understood.ts";
 export { type Tokens, tokensOf } from "./usage.ts";

@@ -104,8 +104,31 @@ export function understandSpan(document: Record<string, unknown>): UnderstoodSpa
   };
 }
 
-/** How many of each a session's document holds, or null where the member is no list. */
-export function countMembers(document: Record<string, unknown>): { prompts: number; files: number; commits: number } {
+const TITLE_CHARS = 160;
+
+/** A prompt in one line, cut to 160 characters; what agents wrap in tags of their own stays. */
+export function promptTitle(prompt: Prompt | undefined): string | null {
+  if (!prompt) return null;
+  const line = prompt.text
+    .slice(0, 4 * TITLE_CHARS)
+    .replace(/\s+/g, " ")
+    .trim();
+  if (line === "") return null;
+  return line.length <= TITLE_CHARS
+    ? line
+    : `${line
+        .slice(0, TITLE_CHARS - 1)
+        .toWellFormed()
+        .trimEnd()}…`;
+}
+
+/** What a list shows of a session's document: how many of each it holds, and what it was asked first. */
+export function countMembers(document: Record<string, unknown>) {
   const { prompts, files, commits } = understandSession(document);
-  return { prompts: prompts.length, files: files.length, commits: commits.length };
+  return {
+    prompts: prompts.length,
+    files: files.length,
+    commits: commits.length,
+    firstPrompt: promptTitle(prompts[0]),
+  };
 }

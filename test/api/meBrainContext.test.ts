@@ -147,27 +147,42 @@ describe("the scope of a read token", () => {
     ]);
   });
 
-  it("puts what answers the whole question in one team before what holds a rare word of it in another", async () => {
+  it("puts what holds the whole question in one team before what holds a rare word of it in another", async () => {
     const { t, user, device } = await filled();
     const other = await t.device();
     await setRole(t.instance.core, other.team.id, user.id, "member");
-    await publish(
-      t,
-      other,
-      Object.fromEntries([
-        ["x.md", "# Zebra\n\nzebra"],
-        ...Array.from({ length: 30 }, (_, i) => [`${i}.md`, `filler ${i}`]),
-      ]),
-    );
-    await publish(
-      t,
-      device,
-      Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`${i}.md`, `the zebra eats grass at gate ${i}`])),
-      { repoKey: "zoo" },
-    );
-    const { hits } = (await ask(t, (await readToken(t, user.id)).token, "q=zebra+eats+grass")).body;
-    expect(hits).toHaveLength(8);
-    expect(hits.every((hit: { repoKey: string }) => hit.repoKey === "zoo")).toBe(true);
+    const filler = Array.from({ length: 30 }, (_, i) => [`${i}.md`, `filler ${i}`]);
+    await publish(t, other, Object.fromEntries([["zebra.md", "# Zebra\n\nzebra"], ...filler]));
+    const zoo = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}.md`, `the zebra eats grass at gate ${i}`]));
+    await publish(t, device, zoo(2), { repoKey: "zoo" });
+    const { token } = await readToken(t, user.id);
+    const few = (await ask(t, token, "q=zebra+eats+grass")).body;
+    expect(few.hits.map((hit: { repoKey: string; filePath: string }) => hit.repoKey ?? hit.filePath)).toEqual([
+      "zoo",
+      "zoo",
+      "zebra.md",
+    ]);
+    expect(few.hits.map((hit: { rank: number }) => hit.rank > 0.5)).toEqual([true, true, false]);
+    // With enough of those, the others are left out, as in one team's search.
+    await publish(t, device, zoo(8), { repoKey: "zoo", version: 2 });
+    const many = (await ask(t, token, "q=zebra+eats+grass")).body;
+    expect(many.total).toBe(8);
+    expect(new Set(many.hits.map((hit: { repoKey: string }) => hit.repoKey))).toEqual(new Set(["zoo"]));
+  });
+
+  it("lets a small brain's sections stand beside a large one's", async () => {
+    const { t, user, device } = await filled();
+    const small = await t.device();
+    await setRole(t.instance.core, small.team.id, user.id, "member");
+    await publish(t, small, { "sub/giraffes.md": "# Giraffes\n\nHow giraffes sleep." });
+    const large = Array.from({ length: 300 }, (_, i) => [
+      `zoo/${i}.md`,
+      i < 20 ? `giraffes, seen on day ${i}` : `day ${i}`,
+    ]);
+    await publish(t, device, Object.fromEntries(large), { repoKey: "zoo" });
+    const { hits } = (await ask(t, (await readToken(t, user.id)).token, "q=giraffes")).body;
+    expect(hits[0].filePath).toBe("sub/giraffes.md");
   });
 });
 

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { type Done, launch, reckon, serve, startRefused, within } from "../faults/support/process.ts";
 
 const PASSWORD = "plough-the-north-field";
@@ -10,6 +10,8 @@ const PASSWORD = "plough-the-north-field";
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-user-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  // Making a key would be most of what a short-lived server does.
+  copyFileSync(join(inject("runFolder"), "signing-key.pem"), join(path, "signing-key.pem"));
   return path;
 }
 

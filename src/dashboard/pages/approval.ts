@@ -1,4 +1,4 @@
-import { actorOf, readUserAgent } from "../../accounts/accounts.ts";
+import { actorOf } from "../../accounts/accounts.ts";
 import { type PageCall, page, redirect } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { type Html, html } from "../../kit/html.ts";
@@ -73,7 +73,6 @@ function questionPage(call: Person, asked: Authorization): Html {
   const now = core.clock.now();
   const here = call.ip();
   const elsewhere = asked.ip !== here;
-  const browser = readUserAgent(call.userAgent);
   const title = "Approve this sign-in?";
   const main = html`${pageHead({ title, says: html`A command-line tool wants to act as <strong>${session.email}</strong>.` })}
 ${stats([{ label: "Your terminal must show exactly this code", value: html`<span class="mono">${asked.userCode}</span>`, sub: countdown(asked.expiresAt, now) }])}
@@ -87,7 +86,6 @@ ${facts([
   { label: "Tool", value: asked.channel === null ? "it did not say" : TOOLS[asked.channel] },
   { label: "Calls itself", value: asked.userAgent ?? "nothing" },
   { label: "Asked", value: ago(asked.createdAt, now) },
-  { label: "Your browser", value: browser },
 ])}
 <p class="says">Did somebody send you this code or a link to this page? Then deny: approving it would sign <em>their</em> tool in as you.</p>
 <div class="actions">${

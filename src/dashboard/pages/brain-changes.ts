@@ -11,9 +11,10 @@ import {
 } from "../../brain/brain.ts";
 import { type Content, type Html, html } from "../../kit/html.ts";
 import { frame } from "../frame.ts";
+import { hiddenInputs } from "../parts/confirm.ts";
 import { diff } from "../parts/diff.ts";
 import { empty } from "../parts/empty.ts";
-import { filters } from "../parts/filters.ts";
+import { type Option, options as optionsOf } from "../parts/field.ts";
 import { section } from "../parts/section.ts";
 import { table } from "../parts/table.ts";
 import { utcText } from "../parts/time.ts";
@@ -49,9 +50,12 @@ export function changesPage(call: Member): Html {
   const { core, session } = call;
   const team = session.team.id;
   const choice = versionsToChoose(call, repo, path);
-  const to = snapshotIn(call, "to") ?? listFiles(core, team, repo)?.snapshot.snapshotId;
+  // Of a file, its last change, unless it is told since when.
+  const last = path !== undefined && fromIn(call) === undefined ? choice[0] : listFiles(core, team, repo)?.snapshot;
+  const to = snapshotIn(call, "to") ?? last?.snapshotId;
   if (to === undefined) throw noSuchRepository();
-  const from = fromIn(call) ?? choice.find(({ snapshotId, accepted }) => accepted === 1 && snapshotId < to)?.snapshotId ?? null;
+  const from =
+    fromIn(call) ?? choice.find(({ snapshotId, accepted }) => accepted === 1 && snapshotId < to)?.snapshotId ?? null;
   const between = diffSnapshots(core, team, repo, from, to);
   if (!between) throw noSuchRepository();
   const head = path === undefined ? repositoryHead(call, repo, "changes") : fileHead(call, { repo, path }, "changes");
@@ -89,26 +93,16 @@ function chooser(call: Member, { repo, path, choice, between }: Chosen): Html {
   const options = [...all.values()]
     .sort((a, b) => b.snapshotId - a.snapshotId)
     .map((one) => ({ value: String(one.snapshotId), label: versionText(one) }));
-  return filters({
-    action: call.href("/brain/changes"),
-    label: "Versions to compare",
-    hidden: { repo, ...(path === undefined ? {} : { path }) },
-    clear: link(call, "/brain/changes", { repo, path }),
-    filters: [
-      {
-        kind: "select",
-        name: "from",
-        label: "From",
-        value: from ? String(from.snapshotId) : "none",
-        options: [...options, { value: "none", label: "nothing" }],
-      },
-      { kind: "select", name: "to", label: "To", value: String(to.snapshotId), options },
-    ],
-  });
+  const select = (name: string, label: string, value: string, list: readonly Option[]) =>
+    html`<div class="filter search"><label for="${name}">${label}</label><select id="${name}" name="${name}">${optionsOf(list, value)}</select></div>`;
+  const none = { value: "none", label: "nothing: show the whole" };
+  return html`<form class="filters" method="get" action="${call.href("/brain/changes")}" aria-label="Versions to compare" data-auto>${hiddenInputs({ repo, ...(path === undefined ? {} : { path }) })}
+${select("from", "From version", from ? String(from.snapshotId) : "none", [...options, none])}${select("to", "To version", String(to.snapshotId), options)}
+<div class="actions"><button type="submit" class="button" data-apply>Compare</button></div></form>`;
 }
 
 const versionText = (one: SnapshotFacts) =>
-  `${one.version} · ${deviceName(one)} · ${utcText(one.receivedAt)}${one.accepted === 0 ? " · rollback" : ""}`;
+  `${one.version} · ${utcText(one.receivedAt)} · ${deviceName(one)}${one.accepted === 0 ? " · rollback" : ""}`;
 
 function ledgerNotes({ from, to }: SnapshotDiff): Html {
   const marked = [from, to].filter((one) => one !== null);
@@ -166,14 +160,20 @@ function lineDiff({ core, session }: Member, { from, to }: SnapshotDiff, path: s
 
 const MOST_LINES = 20_000;
 
-function drawn(call: Member, { from, to }: SnapshotDiff, { path }: Pick<FileChange, "path">, found: Diff | undefined): Html {
+function drawn(
+  call: Member,
+  { from, to }: SnapshotDiff,
+  { path }: Pick<FileChange, "path">,
+  found: Diff | undefined,
+): Html {
   if (!found) return html`<p class="says">Neither version holds this file.</p>`;
   if (found.tooDifferent) {
     const side = (one: SnapshotFacts) =>
       html`<a href="${link(call, "/brain/file", { repo: to.repoKey, path, snapshot: one.snapshotId, view: "source" })}">version ${one.version}</a>`;
     return html`<p class="says">The two texts are too different to show line by line. Read them side by side: ${from && html`${side(from)} and `}${side(to)}.</p>`;
   }
-  if (linesIn(found) > MOST_LINES) return html`<p class="says">More than ${number(MOST_LINES)} lines differ; too many to show.</p>`;
+  if (linesIn(found) > MOST_LINES)
+    return html`<p class="says">More than ${number(MOST_LINES)} lines differ; too many to show.</p>`;
   return diff(path, found.hunks);
 }
 

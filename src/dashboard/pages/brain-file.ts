@@ -25,7 +25,11 @@ export const pathOf = (call: Member) => call.query.get("path") ?? "";
 
 function fileOf(call: Member): FileContent {
   const file = readFile(call.core, call.session.team.id, repoOf(call), pathOf(call), snapshotIn(call));
-  if (!file) throw new Complaint("This team's brain holds no such file. It may have been removed or renamed: look at the repository's versions.", 404);
+  if (!file)
+    throw new Complaint(
+      "This team's brain holds no such file. It may have been removed or renamed: look at the repository's versions.",
+      404,
+    );
   return file;
 }
 
@@ -43,13 +47,17 @@ export function fileHead(
       { label: repoName(repo), href: link(call, "/brain/repository", { repo, snapshot }) },
       { label: path.slice(path.lastIndexOf("/") + 1) },
     ],
-    actions: (at === "rendered" || at === "source") && buttonLink("Download", link(call, "/brain/download", to), { small: true }),
+    actions:
+      (at === "rendered" || at === "source") &&
+      buttonLink("Download", link(call, "/brain/download", to), { small: true }),
   })}
 ${tabs("File", [
   { label: "Rendered", href: link(call, "/brain/file", to), current: at === "rendered" },
   { label: "Source", href: link(call, "/brain/file", { ...to, view: "source" }), current: at === "source" },
   { label: "History", href: link(call, "/brain/history", { repo, path }), current: at === "history" },
-  ...(at === "changes" ? [{ label: "Changes", href: link(call, "/brain/changes", { repo, path }), current: true }] : []),
+  ...(at === "changes"
+    ? [{ label: "Changes", href: link(call, "/brain/changes", { repo, path }), current: true }]
+    : []),
 ])}`;
 }
 
@@ -76,7 +84,7 @@ function stems(call: Member, { path, kind, bytes: size, snapshot, current }: Fil
   const { repoKey: repo, version, receivedAt, snapshotId } = snapshot;
   const line = html`${bytes(size)} · as of <a href="${link(call, "/brain/repository", { repo, snapshot: snapshotId })}">version ${version}</a> from ${deviceLink(call, snapshot)}, received ${time(receivedAt, call.core.clock.now())}`;
   if (current) return html`<p class="muted">${kindBadge(kind)} ${line}</p>`;
-  return html`<div class="flash warn"><p>You look at an earlier state of this file. ${line} ${snapshotBadges(snapshot, false)}</p>
+  return html`<div class="flash warn stack"><p>You look at an earlier state of this file. ${line} ${snapshotBadges(snapshot, false)}</p>
 <div class="actions">${buttonLink("Show the current file", link(call, "/brain/file", { repo, path }), { small: true })}${buttonLink("What changed since", link(call, "/brain/changes", { repo, path, from: snapshotId }), { small: true })}</div></div>`;
 }
 

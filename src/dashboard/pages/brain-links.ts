@@ -21,7 +21,8 @@ export function link(call: Member, path: `/${string}`, query: Query): string {
 /** The repository that a page is about. @throws Complaint 404 when the address names none */
 export function repoOf(call: Member): string {
   const repo = call.query.get("repo");
-  if (repo === null) throw new Complaint("This address names no repository. Choose one from the list of the brain.", 404);
+  if (repo === null)
+    throw new Complaint("This address names no repository. Choose one from the list of the brain.", 404);
   return repo;
 }
 

@@ -25,7 +25,12 @@ import {
 import { askedIn, searchFilters, searchResults } from "./brain-search.ts";
 
 /** The head of every page about a repository as a whole. */
-export function repositoryHead(call: Member, repo: string, at: "files" | "versions" | "changes", actions?: Content): Html {
+export function repositoryHead(
+  call: Member,
+  repo: string,
+  at: "files" | "versions" | "changes",
+  actions?: Content,
+): Html {
   return html`${pageHead({
     title: repoName(repo),
     says: repo === "" ? "Files that came without the name of a repository." : undefined,
@@ -59,7 +64,8 @@ export async function repositoryPage(call: Member): Promise<Html> {
       clear: link(call, "/brain/repository", { repo }),
       filters: searchFilters(asked, "Search this repository"),
     });
-  const results = asked.question !== "" && list.current ? await searchResults(call, asked, repo) : fileTable(call, list, asked.kind);
+  const results =
+    asked.question !== "" && list.current ? await searchResults(call, asked, repo) : fileTable(call, list, asked.kind);
   const main = html`${repositoryHead(call, repo, "files")}
 ${stems(call, list)}${search}
 <div id="results">${results}</div>`;
@@ -71,7 +77,7 @@ function stems(call: Member, { snapshot, current, files }: FileList): Html {
   const { repoKey: repo, version, receivedAt, snapshotId } = snapshot;
   const line = html`Version ${version} from ${deviceLink(call, snapshot)}, received ${time(receivedAt, call.core.clock.now())} · ${plural(files.length, "file")}, ${bytes(snapshot.bytes)}`;
   if (current) return html`<p class="muted">${snapshotBadges(snapshot, true)} ${line}</p>`;
-  return html`<div class="flash warn"><p>You look at an earlier state. ${line} ${snapshotBadges(snapshot, false)}</p>
+  return html`<div class="flash warn stack"><p>You look at an earlier state. ${line} ${snapshotBadges(snapshot, false)}</p>
 <div class="actions">${buttonLink("Show the current files", link(call, "/brain/repository", { repo }), { small: true })}${buttonLink("What changed since", link(call, "/brain/changes", { repo, from: snapshotId }), { small: true })}</div></div>`;
 }
 
@@ -95,7 +101,10 @@ function fileTable(call: Member, { snapshot, current, files }: FileList, kind: B
     ]),
     empty: empty({
       title: kind === undefined ? "No files" : `No ${kindName(kind)}`,
-      says: kind === undefined ? "This snapshot is empty: its device keeps no brain files in this repository any more." : "No file of this kind is in this snapshot.",
+      says:
+        kind === undefined
+          ? "This snapshot is empty: its device keeps no brain files in this repository any more."
+          : "No file of this kind is in this snapshot.",
     }),
   });
 }

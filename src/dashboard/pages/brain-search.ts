@@ -1,6 +1,5 @@
-import { type Answer, type Kind, KINDS, searchBrain } from "../../brain/brain.ts";
+import { type Answer, KINDS, type Kind, searchBrain } from "../../brain/brain.ts";
 import { type Content, type Html, html } from "../../kit/html.ts";
-import { badge } from "../parts/badge.ts";
 import { empty } from "../parts/empty.ts";
 import type { Filter } from "../parts/filters.ts";
 import { table } from "../parts/table.ts";
@@ -39,10 +38,10 @@ export const searchFilters = ({ question, kind }: Asked, placeholder: string): F
 export async function searchResults(call: Member, { question, kind }: Asked, repoKey?: string): Promise<Html> {
   const answer = await searchBrain(call.core, call.session.team.id, question, { repoKey, kind, limit: MOST_HITS });
   const rows = answer.hits.map((hit): Content[] => [
-    html`<a href="${link(call, "/brain/file", { repo: hit.repoKey ?? "", path: hit.filePath, line: hit.line })}#L${hit.line}">${marked(hit.heading || hit.filePath, answer)}</a>
+    html`<a href="${link(call, "/brain/file", { repo: hit.repoKey ?? "", path: hit.filePath, line: hit.line })}#L${hit.line}">${hit.heading || hit.filePath}</a>
 <br><small class="muted mono">${repoKey === undefined && `${repoName(hit.repoKey ?? "")} · `}${hit.filePath}:${hit.line}</small>`,
     kindBadge(hit.kind),
-    marked(hit.snippet, answer),
+    marked(withoutHeading(hit), answer),
   ]);
   return html`${table({
     caption: "Sections found",
@@ -62,6 +61,12 @@ function saysHowMany({ total, hits }: Answer): Content {
     : `${plural(total, "section")} found.`;
 }
 
+/** The snippet of a section without the heading that it begins with, which stands beside it already. */
+function withoutHeading({ snippet, heading }: Answer["hits"][number]): string {
+  const rest = snippet.replace(/^#{1,6} /, "");
+  return rest !== snippet && rest.startsWith(heading) ? rest.slice(heading.length).trim() : snippet;
+}
+
 /** A text with the words of the question marked, beginnings of longer words too. */
 function marked(text: string, { query }: Answer): Content {
   const wanted = query.split(" ").filter(Boolean);
@@ -73,6 +78,3 @@ function marked(text: string, { query }: Answer): Content {
       : piece;
   });
 }
-
-/** Says beside a heading how many there are of something. */
-export const countBadge = (count: number, one: string): Html => badge("neutral", plural(count, one));

@@ -51,7 +51,7 @@ ${table({
     html`${changeCounts(one)}${one.redactionHits > 0 && html` ${badge("warn", `${one.redactionHits} redacted`)}`}`,
     one.files,
     bytes(one.bytes),
-    html`<a href="${link(call, "/brain/repository", { repo, snapshot: one.snapshotId })}">Files</a> · <a href="${link(call, "/brain/changes", { repo, from: one.previousId ?? "none", to: one.snapshotId })}">Changes</a>`,
+    html`<span class="nowrap"><a href="${link(call, "/brain/repository", { repo, snapshot: one.snapshotId })}">Files</a> · <a href="${link(call, "/brain/changes", { repo, from: one.previousId ?? "none", to: one.snapshotId })}">Changes</a></span>`,
   ]),
   empty: empty({ title: "No versions here", says: "Go back to the newest." }),
 })}
@@ -111,7 +111,7 @@ ${table({
     time(one.receivedAt, now),
     deviceLink(call, one),
     one.fileBytes === null ? "–" : bytes(one.fileBytes),
-    html`${one.change !== "removed" && html`<a href="${link(call, "/brain/file", { repo, path, snapshot: one.snapshotId })}">File</a> · `}<a href="${link(call, "/brain/changes", { repo, path, from: one.previousId ?? "none", to: one.snapshotId })}">Changes</a>`,
+    html`<span class="nowrap">${one.change !== "removed" && html`<a href="${link(call, "/brain/file", { repo, path, snapshot: one.snapshotId })}">File</a> · `}<a href="${link(call, "/brain/changes", { repo, path, from: one.previousId ?? "none", to: one.snapshotId })}">Changes</a></span>`,
   ]),
   empty: empty({ title: "No change here", says: "Many versions left this file alone. Look further back." }),
 })}

@@ -1,4 +1,4 @@
-import { type Kind, KINDS, listRepositories, type Repository } from "../../brain/brain.ts";
+import { KINDS, type Kind, listRepositories, type Repository } from "../../brain/brain.ts";
 import { type Page, page } from "../../http/page.ts";
 import { type Content, type Html, html } from "../../kit/html.ts";
 import { frame } from "../frame.ts";
@@ -69,10 +69,19 @@ function repositoryTable(call: Member, repositories: readonly Repository[], kind
   });
 }
 
-const TONES = { error: "bad", security: "warn", "anti-pattern": "warn", decision: "good", session: "info", note: "neutral" } as const;
+const TONES = {
+  error: "bad",
+  security: "warn",
+  "anti-pattern": "warn",
+  decision: "good",
+  session: "info",
+  note: "neutral",
+} as const;
 
 function kindCounts(kinds: Repository["kinds"]): Content {
-  return KINDS.filter((kind) => kinds[kind]).map((kind) => html`${badge(TONES[kind], `${kinds[kind]} ${kindName(kind)}`)} `);
+  return KINDS.filter((kind) => kinds[kind]).map(
+    (kind) => html`${badge(TONES[kind], kinds[kind] === 1 ? kindName(kind) : `${kindName(kind)} ${kinds[kind]}`)} `,
+  );
 }
 
 function noBrain(call: Member): Html {

@@ -54,8 +54,7 @@ export function deviceList(call: Member, none: Content): Html {
   const words = text.toLowerCase();
   const found = all.filter(
     (one) =>
-      isIn(state, one, now) &&
-      [one.id, one.label, one.userAgent].some((value) => value?.toLowerCase().includes(words)),
+      isIn(state, one, now) && [one.id, one.label, one.userAgent].some((value) => value?.toLowerCase().includes(words)),
   );
   // Devices stand newest first and so do their ids; a page begins below the last one's.
   const after = query.get("after") ?? "";

@@ -24,7 +24,7 @@ import { flawsExplained, streamTable } from "./telemetry-streams.ts";
 type Member = PageCall<"member">;
 
 /** @throws Complaint (404) for a device that the team does not have */
-function getDevice({ core, session, params }: Member): DeviceOverview {
+function getDevice({ core, session, params }: PageCall<"member" | "admin">): DeviceOverview {
   const device = findDeviceOf(core, session.team.id, params.id ?? "");
   if (!device) throw new Complaint("The team has no such device.", 404);
   return device;
@@ -54,11 +54,16 @@ ${section({ title: "Facts", framed: true, body: deviceFacts(device, now) })}
 ${section({
   title: "Streams",
   says: "One for each repository it works in. Agents number their entries one by one, so what is missing or was sent twice shows.",
-  body: html`${streamTable(call, streams, "device", empty({
-    title: "Nothing sent yet",
-    says: "The machine sends its entries with its device token:",
-    code: device.status === "active" ? telemetryCommand(call.baseUrl) : undefined,
-  }))}${flawsExplained(streams)}`,
+  body: html`${streamTable(
+    call,
+    streams,
+    "device",
+    empty({
+      title: "Nothing sent yet",
+      says: "The machine sends its entries with its device token:",
+      code: device.status === "active" ? telemetryCommand(call.baseUrl) : undefined,
+    }),
+  )}${flawsExplained(streams)}`,
 })}
 ${isAdmin(call) && manage(call, device)}`;
   return frame(call, { title: deviceName(device), main });

@@ -11,6 +11,8 @@ import {
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { startInstance } from "../../support/instance.ts";
 
+const ANN = { kind: "user", id: "usr_1", label: "ann@acme.example", ip: null } as const;
+
 describe("deviceOverview", () => {
   it("tells of a team's devices, newest first, what they are and what they sent", async () => {
     const t = await startInstance();
@@ -107,7 +109,7 @@ describe("open codes", () => {
     const { code: used } = await createCode(core, team.id);
     await createCode(core, other.id);
     await createCode(core, team.id, MINUTE_MS);
-    await createCode(core, team.id, 5 * MINUTE_MS, "ann@acme.example");
+    await createCode(core, team.id, 5 * MINUTE_MS, ANN);
     await t.post("/api/connect/exchange", { json: { code: used, consent: { version: "1" } } });
     t.clock.advance(2 * MINUTE_MS);
     const open = listOpenCodes(core, team.id);
@@ -129,7 +131,7 @@ describe("open codes", () => {
     expect(await revokeCode(core, team.id, id)).toBe(false);
     const exchange = (typed: string) =>
       t.post("/api/connect/exchange", { json: { code: typed, consent: { version: "1" } } });
-    expect(await exchange(code)).toMatchObject({ status: 400, body: { code: "code_expired" } });
+    expect(await exchange(code)).toMatchObject({ status: 400, body: { error: expect.stringContaining("expired") } });
     expect((await exchange(kept)).status).toBe(200);
   });
 });

@@ -12,7 +12,10 @@ const page = (cursor: string | undefined, limit = 5, all = ALL) =>
     read: (towards, key, count) => {
       const at = key?.[0];
       return towards === "older"
-        ? all.filter((one) => at == null || one < at).reverse().slice(0, count)
+        ? all
+            .filter((one) => at == null || one < at)
+            .reverse()
+            .slice(0, count)
         : all.filter((one) => at == null || one > at).slice(0, count);
     },
   });
@@ -77,5 +80,7 @@ describe("a cursor", () => {
 });
 
 it("keeps a page's size within 1 and 200", () => {
-  expect([undefined, 0, -3, 1, 200, 201, 1.5, Number.NaN, 1e300].map(pageSize)).toEqual([50, 1, 1, 1, 200, 200, 50, 50, 50]);
+  expect([undefined, 0, -3, 1, 200, 201, 1.5, Number.NaN, 1e300].map(pageSize)).toEqual([
+    50, 1, 1, 1, 200, 200, 50, 50, 50,
+  ]);
 });

@@ -4,6 +4,7 @@ import { COMMAND_LINE } from "../../../src/audit/audit.ts";
 import {
   decideAuthorization,
   findAuthorization,
+  getAuthorization,
   listAuthorizations,
   listCliTokens,
   revokeCliToken,
@@ -43,6 +44,22 @@ describe("finding who waits", () => {
     for (const typed of ["BBBB-BBBB", "", "nonsense", done.userCode, late.userCode])
       expect(findAuthorization(core, typed)).toBeUndefined();
     expect(listAuthorizations(core)).toEqual([]);
+  });
+
+  it("says why there is nobody, when asked to", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const done = await answered(t);
+    const late = await waiting(t);
+    expect(getAuthorization(core, late.userCode)).toEqual(findAuthorization(core, late.userCode));
+    t.clock.advance(900_000);
+    for (const [typed, status] of [
+      ["BBBB-BBBB", 404],
+      ["", 404],
+      [done.userCode, 409],
+      [late.userCode, 410],
+    ] as const)
+      expect(() => getAuthorization(core, typed)).toThrow(complaint(status));
   });
 });
 

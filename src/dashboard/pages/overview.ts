@@ -1,0 +1,234 @@
+import { getTeam, type Team, tiersWith } from "../../accounts/accounts.ts";
+import { countOpenEntries, type OpenEntries } from "../../brain/brain.ts";
+import { countDevices, type DeviceCounts, listDevices } from "../../connect/connect.ts";
+import { type PageCall, page } from "../../http/page.ts";
+import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { type Html, html } from "../../kit/html.ts";
+import { type ActivityDay, activity, type FlagRow, recentFlags } from "../../ledger/ledger.ts";
+import { judgeSubscription } from "../../license/license.ts";
+import { listRepoKeys } from "../../telemetry/telemetry.ts";
+import { frame } from "../frame.ts";
+import { badge } from "../parts/badge.ts";
+import { buttonLink } from "../parts/button.ts";
+import { barChart } from "../parts/chart.ts";
+import { empty } from "../parts/empty.ts";
+import { pageHead } from "../parts/page-head.ts";
+import { columns, section } from "../parts/section.ts";
+import { type Stat, stats } from "../parts/stat.ts";
+import { table } from "../parts/table.ts";
+import { ago, dayText } from "../parts/time.ts";
+import { number, plural } from "../parts/units.ts";
+import { firstRun, isBegun } from "./overview-first-run.ts";
+import { repoName, repoValue } from "./telemetry-filter.ts";
+
+/** The team at a glance; every figure leads to where it comes from. */
+
+type Member = PageCall<"member">;
+
+const DAYS = 14;
+const FLAGS_SHOWN = 8;
+
+/** What the page is drawn from. */
+interface Glance {
+  readonly team: Team;
+  readonly days: readonly ActivityDay[];
+  readonly devices: DeviceCounts;
+  readonly bound: number;
+  readonly errors: OpenEntries | null;
+  readonly flags: readonly FlagRow[];
+  readonly begun: { readonly device: boolean; readonly telemetry: boolean; readonly brain: boolean | null };
+}
+
+function look({ core, session }: Member): Glance {
+  const teamId = session.team.id;
+  const now = core.clock.now();
+  const today = Math.floor(now / DAY_MS);
+  const team = getTeam(core, teamId);
+  const errors = tiersWith("brain").includes(team.tier) ? countOpenEntries(core, teamId) : null;
+  const all = listDevices(core, teamId);
+  return {
+    team,
+    days: activity(core, teamId, today - DAYS + 1, today),
+    devices: countDevices(core, teamId, now - DAY_MS),
+    bound: all.filter(({ status }) => status === "active").length,
+    errors,
+    flags: recentFlags(core, teamId, FLAGS_SHOWN),
+    begun: {
+      device: all.length > 0,
+      telemetry: listRepoKeys(core, teamId).length > 0,
+      brain: errors && errors.repositories > 0,
+    },
+  };
+}
+
+function overviewPage(call: Member): Html {
+  const seen = look(call);
+  const main = html`${pageHead({ title: "Overview", says: `What ${seen.team.name} and its agents did in the last ${DAYS} days.` })}
+${!isBegun(seen.begun) && firstRun(call, seen.begun)}
+<section class="section" aria-label="Figures">${stats(tiles(call, seen))}</section>
+${seen.begun.telemetry || seen.begun.brain ? html`${charts(seen.days)}${flags(call, seen.flags)}` : ""}`;
+  return frame(call, { title: "Overview", main });
+}
+
+const sum = (days: readonly ActivityDay[], of: (day: ActivityDay) => number) =>
+  days.reduce((total, day) => total + of(day), 0);
+
+/** Figures in the order of how often one looks at them. Spending takes its place after the sessions. */
+function tiles(call: Member, { days, devices, bound, errors, team }: Glance): Stat[] {
+  const { href } = call;
+  const lately = days.slice(-7);
+  const flawed = sum(days, ({ gaps, rollbacks }) => gaps + rollbacks);
+  return [
+    {
+      label: "Devices alive",
+      value: `${number(devices.seen)} of ${number(bound)}`,
+      sub: "heard of in the last 24 hours",
+      href: href("/devices"),
+    },
+    {
+      label: "Entries in 7 days",
+      value: number(sum(lately, ({ entries }) => entries)),
+      sub: `${number(days.at(-1)?.entries ?? 0)} today (UTC)`,
+      href: href("/telemetry"),
+    },
+    {
+      label: "Sessions in 7 days",
+      value: number(sum(lately, ({ sessions }) => sessions)),
+      sub: `${number(days.at(-1)?.sessions ?? 0)} today (UTC)`,
+      href: href("/sessions"),
+    },
+    ...(errors === null || errors.repositories === 0
+      ? []
+      : [
+          {
+            label: "Open errors",
+            value: number(errors.open),
+            sub: `of ${plural(errors.entries, "entry", "entries")} in errors.md`,
+            href: href("/brain"),
+            tone: errors.open > 0 ? ("warn" as const) : undefined,
+          },
+        ]),
+    {
+      label: `Gaps and rollbacks, ${DAYS} days`,
+      value: number(flawed),
+      sub: flawed === 0 ? "nothing is missing" : "deliveries that were flagged",
+      href: href("/telemetry/streams"),
+      tone: flawed > 0 ? "warn" : undefined,
+    },
+    licenceTile(call, team),
+    {
+      label: "Seats used",
+      value: `${number(devices.active)} of ${number(team.seats)}`,
+      sub: devices.active > team.seats ? "more devices than seats" : "devices that can report",
+      href: href("/license"),
+      tone: devices.active > team.seats ? "warn" : undefined,
+    },
+  ];
+}
+
+const STATUS_WORDS = { active: "Active", trialing: "Trial", past_due: "Past due" } as const;
+const ENDED_WORDS = {
+  suspended: "Suspended",
+  canceled: "Cancelled",
+  none: "None",
+  grace_over: "Ended",
+} as const;
+
+function licenceTile({ core, href }: Member, team: Team): Stat {
+  const now = core.clock.now();
+  const entitled = judgeSubscription(team, now);
+  const own = { label: "Licence", href: href("/license") };
+  if (!entitled.licensed)
+    return { ...own, value: ENDED_WORDS[entitled.because], sub: "no licence is signed", tone: "bad" };
+  const { status, until } = entitled;
+  const day = (at: number) => dayText(isoInstant(at).slice(0, 10));
+  if (status === "past_due")
+    return { ...own, value: STATUS_WORDS[status], sub: until !== null && `works until ${day(until)}`, tone: "warn" };
+  return {
+    ...own,
+    value: STATUS_WORDS[status],
+    sub: team.periodEndAt === null ? `${team.tier} tier` : `paid until ${day(team.periodEndAt)}`,
+  };
+}
+
+function charts(days: readonly ActivityDay[]): Html {
+  const points = (of: (day: ActivityDay) => number) =>
+    days.map((one) => {
+      const iso = isoInstant(one.day * DAY_MS).slice(0, 10);
+      return { label: dayText(iso).replace(/ \d{4}$/, ""), iso, values: [of(one)] };
+    });
+  const chart = (title: string, unit: string, name: string, of: (day: ActivityDay) => number) => {
+    const total = sum(days, of);
+    const most = days.reduce((a, b) => (of(b) > of(a) ? b : a));
+    const peak = `most on ${dayText(isoInstant(most.day * DAY_MS).slice(0, 10))} (${number(of(most))})`;
+    return barChart({
+      title,
+      summary: `${number(total)} ${unit} in ${days.length} days${total > 0 ? `, ${peak}` : ""}.`,
+      days: points(of),
+      series: [{ name, tone: "accent" }],
+      unit,
+    });
+  };
+  return html`<section class="section" aria-label="Activity">${columns(
+    chart("Telemetry entries per day", "entries", "Entries", ({ entries }) => entries),
+    chart("Sessions per day", "sessions", "Sessions", ({ sessions }) => sessions),
+  )}</section>`;
+}
+
+const KINDS = { telemetry: "telemetry", brain: "brain snapshot", traces: "traces" } as const;
+
+function flags({ core, href }: Member, rows: readonly FlagRow[]): Html {
+  const now = core.clock.now();
+  return section({
+    title: "Latest gaps and rollbacks",
+    says: "A gap: numbers or versions were skipped, so something did not arrive. A rollback: something came again with other content; both are kept.",
+    body: table({
+      caption: "Latest gaps and rollbacks",
+      columns: [
+        { label: "What", heading: true },
+        { label: "In" },
+        { label: "Repository" },
+        { label: "Device" },
+        { label: "When" },
+      ],
+      rows: rows.map((one) => [
+        html`<a href="${href(flagPath(one))}">${badge(one.flagged === "gap" ? "warn" : "bad", one.flagged === "gap" ? "Gap" : "Rollback")}</a>`,
+        KINDS[one.kind],
+        repoName(one.repoKey),
+        html`<a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>`,
+        ago(one.at, now),
+      ]),
+      empty: empty({
+        title: "None",
+        says: "Nothing is missing and nothing was rewritten, as far as the devices' own numbering tells.",
+      }),
+    }),
+  });
+}
+
+/** Where a flagged delivery shows. */
+function flagPath({ kind, flagged, repoKey, deviceId }: FlagRow): string {
+  if (kind === "brain") return `/brain/versions?${new URLSearchParams({ repo: repoKey })}`;
+  if (kind === "traces") return "/sessions";
+  const stream = new URLSearchParams({ device: deviceId, repo: repoValue(repoKey) });
+  return flagged === "rollback" ? `/telemetry/conflicts?${stream}` : `/telemetry?${stream}`;
+}
+
+/** Where somebody stands whom no team has invited yet. */
+function noTeam(call: PageCall<"person">): Html {
+  const { session, href } = call;
+  const main = html`${pageHead({ title: "Overview" })}
+${empty({
+  title: "You are in no team yet",
+  says: "An owner or admin of a team can invite you by a link. What a team's agents did is shown to its people only.",
+  actions: session.operator && buttonLink("To the settings", href("/settings")),
+})}`;
+  return frame(call, { title: "Overview", main });
+}
+
+export const overviewPages = [
+  page({ id: "overview", method: "GET", path: "/overview", access: "person" }, (call) => {
+    const { session } = call;
+    return session.team ? overviewPage({ ...call, session: { ...session, team: session.team } }) : noTeam(call);
+  }),
+];

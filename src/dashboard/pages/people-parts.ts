@@ -1,0 +1,50 @@
+import { type OneTimeLink, ROLES, type Role } from "../../accounts/accounts.ts";
+import type { PageCall } from "../../http/page.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { html } from "../../kit/html.ts";
+import { frame } from "../frame.ts";
+import { buttonLink } from "../parts/button.ts";
+import { secretOnce } from "../parts/code.ts";
+import { pageHead } from "../parts/page-head.ts";
+import { countdown } from "../parts/time.ts";
+
+/** What the pages about people share. */
+
+/** What each role may do, in the order of `ROLES`. */
+export const ROLE_HINTS: Readonly<Record<Role, string>> = {
+  owner: "Everything an admin may, and making and unmaking owners.",
+  admin: "Connects devices, sets the policy, mints licences, invites and removes people.",
+  member: "Sees what the team's agents recorded; changes nothing.",
+};
+
+/** The roles that somebody in a role may give. */
+export const rolesFor = (role: Role): readonly Role[] =>
+  role === "owner" ? ROLES : ROLES.filter((one) => one !== "owner");
+
+/** Reads a role from a form. @throws Complaint for anything else */
+export function readRole(given: string | null): Role {
+  const role = ROLES.find((one) => one === given);
+  if (!role) throw new Complaint("Choose one of the roles.");
+  return role;
+}
+
+/** A person as lists name them. */
+export const named = ({ name, email }: { readonly name: string | null; readonly email: string }) =>
+  name === null ? email : html`${name}<br><small>${email}</small>`;
+
+/** The page that shows a link once. */
+export function linkPage(
+  call: PageCall,
+  link: OneTimeLink,
+  words: { readonly title: string; readonly label: string; readonly says: string; readonly back: string },
+) {
+  const main = html`${pageHead({ title: words.title })}
+${secretOnce({
+  label: words.label,
+  value: call.baseUrl + link.path,
+  says: words.says,
+  more: countdown(link.expiresAt, call.core.clock.now()),
+})}
+<p>${buttonLink("Done", call.href(words.back))}</p>`;
+  return frame(call, { title: words.title, main });
+}

@@ -1,0 +1,83 @@
+import { diffFiles } from "../../brain/brain.ts";
+import { type PageCall, page } from "../../http/page.ts";
+import { type Html, html } from "../../kit/html.ts";
+import { indentJson } from "../../kit/json-indent.ts";
+import { type ConflictRow, listConflicts } from "../../telemetry/telemetry.ts";
+import { frame } from "../frame.ts";
+import { diff } from "../parts/diff.ts";
+import { empty } from "../parts/empty.ts";
+import { pageHead } from "../parts/page-head.ts";
+import { pager } from "../parts/pager.ts";
+import { section } from "../parts/section.ts";
+import { time } from "../parts/time.ts";
+import { number } from "../parts/units.ts";
+import { filterOf, readAsked, repoName, spellAsked } from "./telemetry-filter.ts";
+import { entryFilters } from "./telemetry-list.ts";
+import { payloadBlock } from "./telemetry-payload.ts";
+import { ROLLBACK_SAYS, telemetryTabs } from "./telemetry-streams.ts";
+
+/** What rollbacks kept apart: entries that contradict what is stored under their number. */
+
+type Member = PageCall<"member">;
+
+const PAGE_SIZE = 20;
+/** Longer payloads are shown one after the other: laying them out and comparing them takes long. */
+const MOST_COMPARED = 16 * 1024;
+
+/** What a contradicting entry changes, line by line; or what it holds, where there is nothing to compare it with. */
+export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
+  const laidOut = [heldPayload, payload].map((text) =>
+    text === null || text.length > MOST_COMPARED ? undefined : indentJson(text, MOST_COMPARED * 4),
+  );
+  const [held, came] = laidOut;
+  if (held === undefined || came === undefined) return payloadBlock(payload, `What came later as ${seq}`);
+  const { hunks, tooDifferent } = diffFiles(held, came);
+  if (tooDifferent) return payloadBlock(payload, `What came later as ${seq}`);
+  return hunks.length === 0
+    ? html`<p class="says">The payloads say the same; the client's own time differs.</p>`
+    : diff(`entry ${seq}`, hunks);
+}
+
+/** When each of the two came, in words. */
+export function conflictSays(one: ConflictRow, now: number): Html {
+  return html`The first came ${time(one.heldReceivedAt, now)}${one.heldClientTimestamp && html` (the client says ${one.heldClientTimestamp})`} and stays; the other came ${time(one.receivedAt, now)}${one.clientTimestamp && html` (the client says ${one.clientTimestamp})`}.`;
+}
+
+function conflictsPage(call: Member): Html {
+  const { core, session, query, href } = call;
+  const now = core.clock.now();
+  const asked = { ...readAsked(query), type: "", text: "", flagged: "", from: "", to: "" } as const;
+  const { deviceId, repoKey } = filterOf(asked);
+  const found = listConflicts(core, session.team.id, {
+    deviceId,
+    repoKey,
+    cursor: query.get("at") ?? undefined,
+    limit: PAGE_SIZE,
+  });
+  const at = (cursor: string | undefined) =>
+    cursor === undefined ? undefined : href(`/telemetry/conflicts${spellAsked(asked, cursor)}`);
+  const main = html`${pageHead({ title: "Telemetry", says: ROLLBACK_SAYS })}
+${telemetryTabs(call, "conflicts")}
+<div class="stack">${entryFilters(call, asked, "/telemetry/conflicts")}
+<div id="results" data-count="${found.rows.length}">${found.rows.map((one) =>
+    section({
+      title: html`Entry ${number(one.seq)} of ${repoName(one.repoKey)}`,
+      says: html`On <a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>. ${conflictSays(one, now)}`,
+      body: conflictBody(one),
+    }),
+  )}${
+    found.rows.length === 0 &&
+    empty({
+      title: "No conflicts",
+      says:
+        asked.device || asked.repo
+          ? "No stream that matches these filters was contradicted."
+          : "No device has sent a number twice with different content.",
+    })
+  }${pager({ newer: at(found.newer), older: at(found.older), first: found.newer && at("") })}</div></div>`;
+  return frame(call, { title: "Conflicts", main, wide: true });
+}
+
+export const conflictPages = [
+  page({ id: "conflicts", method: "GET", path: "/telemetry/conflicts", access: "member" }, conflictsPage),
+];

@@ -1,0 +1,238 @@
+import { expect, it } from "vitest";
+import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import type { TestDevice } from "../support/instance.ts";
+
+useBrowser();
+
+const REPO = "acme/shop";
+const HOSTILE = 'a b/?&#<img src=x onerror="alert(1)">/ünï.md';
+
+const errors = (more: string) => `# Errors
+
+## 2026-11-20: Checkout total off by a cent
+
+**Cause:** prices were summed as floats in \`src/cart/total.ts\`.
+
+### Prevention rule
+
+Sum in whole cents.
+
+## 2026-11-18: Session cookie lost behind the proxy
+
+The cookie was set without a path. Fixed in 4f9d2c1.
+
+${more}`;
+
+const LINES = Array.from({ length: 60 }, (_, i) => `- step ${i + 1}`);
+
+function versions(): { path: string; content: string }[][] {
+  const decision = { path: "decisions/0001-sqlite.md", content: "# Use SQLite\n\nOne file, easily backed up.\n" };
+  const runbook = { path: "notes/runbook.md", content: `# Runbook\n\n${LINES.join("\n")}\n` };
+  const hostile = { path: HOSTILE, content: "# Odd\n\n<script>alert(1)</script> [x](javascript:alert(1)) **bold**\n" };
+  return [
+    [{ path: "errors.md", content: errors("") }, decision, runbook],
+    [
+      { path: "errors.md", content: errors("## 2026-11-21: Webhook retried forever\n\nNo limit was set.\n") },
+      decision,
+      { ...runbook, content: runbook.content.replace("step 31", "step 31, twice") },
+      hostile,
+    ],
+    [
+      { path: "errors.md", content: errors("## 2026-11-21: Webhook retried forever\n\nAt most five tries.\n") },
+      runbook,
+      hostile,
+    ],
+  ];
+}
+
+async function send(
+  site: Site,
+  device: TestDevice,
+  version: number,
+  files: { path: string; content: string }[],
+  repoKey?: string,
+) {
+  site.t.clock.advance(3_600_000);
+  const answer = await site.t.post("/api/brain/ingest", { token: device.token, json: { version, repoKey, files } });
+  expect(answer.status).toBe(200);
+}
+
+/** A team with three versions of one repository (the last after a gap), a rollback, and a repository without a name. */
+async function withBrain() {
+  const site = await startSite();
+  const ada = await site.person({ role: "member" });
+  const device = await site.t.device(ada.team);
+  const [first, second, third] = versions() as [never, never, never];
+  await send(site, device, 1, first, REPO);
+  await send(site, device, 2, second, REPO);
+  await send(site, device, 7, third, REPO);
+  await send(site, device, 3, first, REPO);
+  await send(site, device, 1, [{ path: "note.md", content: "# Loose\n" }]);
+  return { site, ada, device };
+}
+
+it("says what to do when there is no brain, and lists repositories when there is", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { page, go, judge } = await site.open(ada);
+  await go("/brain");
+  expect(await page.getByText(`curl ${site.url}/api/brain/ingest`).count()).toBe(1);
+  await judge("brain-empty");
+  const device = await site.t.device(ada.team);
+  await send(site, device, 1, versions()[1] as never, REPO);
+  await send(site, device, 1, [{ path: "security.md", content: "# Security\n" }]);
+  await go("/brain");
+  await judge("brain");
+  expect(await page.getByRole("row").filter({ hasText: REPO }).textContent()).toContain("errors");
+  await page.getByRole("link", { name: "no repository named" }).click();
+  expect(await page.getByRole("link", { name: "security.md" }).count()).toBe(1);
+});
+
+it("finds sections as one types, and leads to the section in its file", async () => {
+  const { site, ada } = await withBrain();
+  const { page, go, judge } = await site.open(ada);
+  await go("/brain");
+  await page.getByRole("searchbox").pressSequentially("webhook lim");
+  await page.getByRole("link", { name: "2026-11-21: Webhook retried forever" }).waitFor();
+  expect(page.url()).toContain("q=webhook+lim");
+  await judge("brain-search");
+  await page.getByRole("link", { name: "2026-11-21: Webhook retried forever" }).click();
+  const heading = page.getByRole("heading", { name: "2026-11-21: Webhook retried forever" });
+  expect(await heading.evaluate((node) => node.previousElementSibling?.id)).toBe(new URL(page.url()).hash.slice(1));
+});
+
+it("searches and narrows by kind without a script", async () => {
+  const { site, ada } = await withBrain();
+  const { page, go } = await site.open(ada, { javaScript: false });
+  await go(`/brain/repository?repo=${encodeURIComponent(REPO)}`);
+  expect(await page.getByRole("row").count()).toBe(4);
+  await page.getByLabel("Kind").selectOption("error");
+  await page.getByRole("button", { name: "Apply" }).click();
+  expect(await page.locator("tbody th").allTextContents()).toEqual(["errors.md"]);
+  await page.getByRole("searchbox").fill("cookie proxy");
+  await page.getByRole("button", { name: "Apply" }).click();
+  expect(await page.locator("tbody th a").allTextContents()).toEqual([
+    "2026-11-18: Session cookie lost behind the proxy",
+  ]);
+  await page.getByRole("searchbox").fill("unheard-of");
+  await page.getByRole("button", { name: "Apply" }).click();
+  expect(await page.getByText("Nothing found").count()).toBe(1);
+  await go("/brain?q=%00%ff&kind=nonsense&cursor=%F0");
+});
+
+it("shows a file rendered, as written and as a download, with what it stems from", async () => {
+  const { site, ada, device } = await withBrain();
+  const { page, go, judge } = await site.open(ada);
+  await go(`/brain/repository?repo=${encodeURIComponent(REPO)}`);
+  await judge("brain-repository");
+  await page.getByRole("link", { name: "errors.md" }).click();
+  expect(await page.locator("main").textContent()).toContain("as of version 7 from");
+  expect(await page.getByRole("link", { name: device.deviceId }).getAttribute("href")).toBe(
+    `/devices/${device.deviceId}`,
+  );
+  await page.getByText("Outline, 5 sections").click();
+  await judge("brain-file");
+  await page.getByRole("link", { name: "Prevention rule" }).click();
+  expect(new URL(page.url()).hash).toBe("#md-prevention-rule");
+  await page.getByRole("link", { name: "Source", exact: true }).click();
+  expect(await page.locator("#L3 .text").textContent()).toBe("## 2026-11-20: Checkout total off by a cent");
+  await judge("brain-source");
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download" }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe("errors.md");
+  const stored = site.t.rows("SELECT content FROM brain_blobs WHERE content LIKE '%five tries%'");
+  const chunks = (await (await saved.createReadStream()).toArray()) as Buffer[];
+  expect(Buffer.concat(chunks).toString("utf8")).toBe(stored[0].content);
+});
+
+it("shows hostile paths and text as they are, harmlessly", async () => {
+  const { site, ada } = await withBrain();
+  const { page, go, complaints, judge } = await site.open(ada);
+  await go(`/brain/repository?repo=${encodeURIComponent(REPO)}`);
+  await page.getByRole("link", { name: HOSTILE }).click();
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(HOSTILE);
+  expect(await page.locator(".prose").textContent()).toContain("<script>alert(1)</script>");
+  expect(await page.locator("main img, .prose a, .prose script").count()).toBe(0);
+  await judge("brain-hostile");
+  await page.getByRole("link", { name: "History" }).click();
+  expect(await page.locator("tbody tr").count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+it("walks versions, explains gaps and rollbacks, and shows an earlier state", async () => {
+  const { site, ada } = await withBrain();
+  const { page, go, judge } = await site.open(ada);
+  await go(`/brain/versions?repo=${encodeURIComponent(REPO)}`);
+  const rows = page.locator("tbody tr");
+  expect(await rows.locator("th").allTextContents()).toEqual([
+    expect.stringMatching(/^3\s+rollback$/),
+    expect.stringMatching(/^7\s+current\s+gap/),
+    expect.stringMatching(/^2/),
+    expect.stringMatching(/^1/),
+  ]);
+  expect(await rows.nth(1).textContent()).toMatch(/2 changed.*1 removed/);
+  expect(await page.getByText("Gap: the version number skipped").count()).toBe(1);
+  expect(await page.getByText("Rollback: the version number").count()).toBe(1);
+  await judge("brain-versions");
+  await rows.nth(3).getByRole("link", { name: "Files" }).click();
+  expect(await page.getByText("You look at an earlier state.").count()).toBe(1);
+  await page.screenshot({ path: "dist/screenshots/brain-earlier.png" });
+  await page.getByRole("link", { name: "errors.md" }).click();
+  expect(await page.locator("article .prose").textContent()).not.toContain("Webhook");
+  await page.getByRole("link", { name: "What changed since" }).click();
+  expect(await page.locator("tr.added .text").allTextContents()).toEqual(
+    expect.arrayContaining([expect.stringContaining("five tries")]),
+  );
+  await judge("brain-file-changes");
+});
+
+it("compares any two versions of a repository and of a file", async () => {
+  const { site, ada } = await withBrain();
+  const { page, go, judge } = await site.open(ada);
+  await go(`/brain/changes?repo=${encodeURIComponent(REPO)}`);
+  const changed = () => page.getByRole("region", { name: "Files that differ" }).locator("tbody tr");
+  // By default, what the current version changed.
+  expect(await changed().locator("th").allTextContents()).toEqual([
+    "decisions/0001-sqlite.md",
+    "errors.md",
+    "notes/runbook.md",
+  ]);
+  expect(await page.locator("tr.removed .text").allTextContents()).toEqual(
+    expect.arrayContaining([expect.stringContaining("No limit was set.")]),
+  );
+  await judge("brain-changes");
+  await page.getByLabel("From version").selectOption("none");
+  await page.waitForURL("**from=none**");
+  expect(await changed().count()).toBe(3);
+  await page
+    .getByLabel("From version")
+    .selectOption({ label: (await page.getByLabel("To version").locator("option:checked").textContent()) as string });
+  await page.getByText("No differences").waitFor();
+  await go(`/brain/changes?repo=${encodeURIComponent(REPO)}&path=notes%2Frunbook.md`);
+  expect(await page.locator("tr.added .text").allTextContents()).toEqual([expect.stringContaining("- step 31")]);
+  await go(`/brain/changes?repo=${encodeURIComponent(REPO)}&from=x&to=-1`);
+});
+
+it("answers 404 for another team's brain and for what is not there", async () => {
+  const { site } = await withBrain();
+  const eve = await site.person();
+  const { page, go } = await site.open(eve);
+  const repo = `repo=${encodeURIComponent(REPO)}`;
+  const [{ id }] = site.t.rows("SELECT id FROM brain_snapshots ORDER BY id LIMIT 1");
+  for (const path of [
+    `/brain/repository?${repo}`,
+    `/brain/repository?${repo}&snapshot=${id}`,
+    `/brain/file?${repo}&path=errors.md`,
+    `/brain/file?${repo}&path=errors.md&snapshot=${id}`,
+    `/brain/download?${repo}&path=errors.md`,
+    `/brain/versions?${repo}`,
+    `/brain/history?${repo}&path=errors.md`,
+    `/brain/changes?${repo}&from=${id}&to=${id}`,
+    "/brain/repository",
+  ])
+    await go(path, 404);
+  await go(`/brain?q=webhook`);
+  expect(await page.locator("main").textContent()).not.toContain("Webhook");
+});

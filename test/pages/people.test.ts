@@ -1,0 +1,223 @@
+import { expect, it } from "vitest";
+import { createInvitation, createUser, roleIn } from "../../src/accounts/accounts.ts";
+import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const HOSTILE = `<img src=x onerror="document.title='owned'">`;
+
+/** A link's token as the page shows it, and only there. */
+const shown = async (page: { locator(selector: string): { textContent(): Promise<string | null> } }) =>
+  (await page.locator(".secret-value").textContent()) as string;
+
+/** Sends a form as a browser does, with the token of a page that this person can open. */
+async function send(site: Site, person: Person, path: string, fields: Record<string, string> = {}): Promise<Response> {
+  const own = await fetch(`${site.url}/account`, { headers: { cookie: person.cookie } });
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(await own.text())?.[1] as string;
+  return fetch(site.url + path, {
+    method: "POST",
+    redirect: "manual",
+    headers: { cookie: person.cookie, "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
+  });
+}
+
+it("invites somebody by a link shown once, which the list knows and can take back", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person({ name: "Ada Lovelace" });
+  const { page, go, judge } = await site.open(owner);
+  await go("/people");
+  await judge("people-alone");
+  await page.getByLabel("admin").check();
+  await page.getByLabel("E-mail address").fill("grace@example.com");
+  await page.getByRole("button", { name: "Make the invitation" }).click();
+  await page.getByRole("heading", { name: "The invitation is made" }).waitFor();
+  await judge("people-invited");
+  const link = await shown(page);
+  expect(link.startsWith(`${site.url}/invitation?token=rkl_`)).toBe(true);
+  await page.getByRole("link", { name: "Done" }).click();
+  expect(await page.content()).not.toContain("rkl_");
+  await page.getByRole("rowheader", { name: "grace@example.com" }).waitFor();
+  expect(site.t.rows("SELECT kind, role, email FROM account_links")).toEqual([
+    { kind: "invitation", role: "admin", email: "grace@example.com" },
+  ]);
+
+  await createInvitation(core, { teamId: owner.team.id, role: "member" });
+  await go("/people");
+  await page
+    .getByRole("row", { name: /whoever has the link/ })
+    .getByText("Take back")
+    .click();
+  await page.getByRole("button", { name: "Take it back" }).click();
+  await page.getByText("The invitation is taken back.").waitFor();
+  expect(site.t.rows("SELECT email FROM account_links WHERE revoked_at IS NULL")).toEqual([
+    { email: "grace@example.com" },
+  ]);
+  const guest = await site.open();
+  await guest.go(new URL(link).pathname + new URL(link).search);
+  expect(await guest.page.getByRole("heading").first().textContent()).toBe(`Join ${owner.team.name}`);
+  expect(
+    site.t.rows(
+      "SELECT action, actor_label, ip FROM audit_events WHERE action LIKE 'invitation.%' AND actor_kind = 'user'",
+    ),
+  ).toEqual([
+    { action: "invitation.made", actor_label: owner.email, ip: "127.0.0.1" },
+    { action: "invitation.revoked", actor_label: owner.email, ip: "127.0.0.1" },
+  ]);
+});
+
+it("changes roles, makes reset links and removes people", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person({ name: "Ada Lovelace" });
+  const member = await site.person({ role: "member", team: owner.team, email: "bob@example.com", name: HOSTILE });
+  const { page, go, judge } = await site.open(owner);
+  await go("/people");
+  await judge("people");
+  await page.getByRole("link", { name: /Manage bob@example\.com/ }).click();
+  await page.getByLabel("admin").check();
+  await judge("people-person");
+  expect(await page.title()).not.toBe("owned");
+  await page.getByRole("button", { name: "Change the role" }).click();
+  await page.getByText("bob@example.com is admin now.").waitFor();
+  expect(roleIn(core, owner.team.id, member.userId)).toBe("admin");
+
+  await go(`/people/${member.userId}`);
+  await page.getByText("Make a reset link").click();
+  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("heading", { name: "The reset link is made" }).waitFor();
+  const link = new URL(await shown(page));
+  const bob = await site.open();
+  await bob.go(link.pathname + link.search);
+  await bob.page.getByLabel("Password", { exact: true }).fill(`${PASSWORD}-2`);
+  await bob.page.getByLabel("The password again").fill(`${PASSWORD}-2`);
+  await bob.page.getByRole("button", { name: "Change the password" }).click();
+  await bob.page.waitForURL("**/overview");
+
+  await go(`/people/${member.userId}`);
+  await page.getByText("Remove", { exact: true }).click();
+  await page.getByRole("button", { name: "Remove from the team" }).click();
+  await page.getByText("bob@example.com is no longer in the team.").waitFor();
+  expect(roleIn(core, owner.team.id, member.userId)).toBeUndefined();
+  // Gone from the team, whatever page they had open.
+  await bob.go("/people", 403);
+  expect(
+    site.t.rows(
+      "SELECT action, target_label FROM audit_events WHERE actor_id = ? AND team_id = ?",
+      owner.userId,
+      owner.team.id,
+    ),
+  ).toEqual([
+    { action: "member.role_changed", target_label: "bob@example.com" },
+    { action: "user.reset_link_made", target_label: "bob@example.com" },
+    { action: "member.removed", target_label: "bob@example.com" },
+  ]);
+});
+
+it("works without JavaScript: an invitation, and removing somebody with its question", async () => {
+  const site = await startSite();
+  const owner = await site.person();
+  const member = await site.person({ role: "member", team: owner.team, email: "bob@example.com" });
+  const { page, go } = await site.open(owner, { javaScript: false });
+  await go("/people");
+  await page.getByRole("button", { name: "Make the invitation" }).click();
+  expect(await shown(page)).toContain("/invitation?token=rkl_");
+  await go(`/people/${member.userId}`);
+  await page.locator("summary", { hasText: "Remove" }).click();
+  await page.getByRole("button", { name: "Remove from the team" }).click();
+  await page.getByText("bob@example.com is no longer in the team.").waitFor();
+  expect(site.t.count("memberships")).toBe(1);
+});
+
+it("shows members the list and nothing to change, and lets them leave", async () => {
+  const site = await startSite();
+  const owner = await site.person();
+  const member = await site.person({ role: "member", team: owner.team });
+  const { page, go, judge } = await site.open(member);
+  await go("/people");
+  await judge("people-member");
+  expect([await page.getByText("Invite somebody").count(), await page.getByText("Manage").count()]).toEqual([0, 0]);
+  await go(`/people/${owner.userId}`, 403);
+  for (const path of [
+    "/people/invitations",
+    `/people/${owner.userId}/role`,
+    `/people/${owner.userId}/remove`,
+    `/people/${owner.userId}/reset-link`,
+  ])
+    expect([path, (await send(site, member, path, { role: "owner" })).status]).toEqual([path, 403]);
+  expect([site.t.count("account_links"), site.t.count("memberships")]).toEqual([0, 2]);
+  await go("/people");
+  await page.locator("summary", { hasText: "Leave the team" }).click();
+  await page.getByRole("button", { name: "Leave the team" }).click();
+  await page.getByText(`You left ${owner.team.name}.`).waitFor();
+  expect(site.t.rows("SELECT user_id FROM memberships")).toEqual([{ user_id: owner.userId }]);
+});
+
+it("keeps owners from admins, the last owner in place, and people of other teams unseen", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person();
+  const admin = await site.person({ role: "admin", team: owner.team });
+  const foreign = await site.person();
+  const foreignLink = await createInvitation(core, { teamId: foreign.team.id, role: "member" });
+  for (const [person, path, fields, status] of [
+    [admin, `/people/${owner.userId}/role`, { role: "member" }, 403],
+    [admin, `/people/${owner.userId}/remove`, {}, 403],
+    [admin, `/people/${owner.userId}/reset-link`, {}, 403],
+    [admin, `/people/${admin.userId}/role`, { role: "owner" }, 403],
+    [admin, "/people/invitations", { role: "owner" }, 403],
+    [owner, "/people/invitations", { role: "king" }, 400],
+    [owner, "/people/invitations", { role: "member", email: "no address" }, 400],
+    [owner, `/people/${owner.userId}/role`, { role: "member" }, 409],
+    [owner, "/people/leave", {}, 409],
+    [owner, `/people/${foreign.userId}/role`, { role: "member" }, 404],
+    [owner, `/people/${foreign.userId}/remove`, {}, 404],
+    [owner, `/people/${foreign.userId}/reset-link`, {}, 404],
+    [owner, `/people/invitations/${foreignLink.id}/revoke`, {}, 404],
+  ] as const)
+    expect([path, fields, (await send(site, person, path, fields)).status]).toEqual([path, fields, status]);
+  const seen = await fetch(`${site.url}/people/${foreign.userId}`, { headers: { cookie: owner.cookie } });
+  expect([seen.status, (await seen.text()).includes(foreign.email)]).toEqual([404, false]);
+  expect([
+    site.t.count("memberships"),
+    site.t.rows("SELECT count(*) AS n FROM account_links WHERE revoked_at IS NULL"),
+  ]).toEqual([3, [{ n: 1 }]]);
+  expect([roleIn(core, owner.team.id, owner.userId), roleIn(core, owner.team.id, admin.userId)]).toEqual([
+    "owner",
+    "admin",
+  ]);
+});
+
+it("lets an operator reset whoever is in the team, and nobody else an operator", async () => {
+  const site = await startSite();
+  const owner = await site.person();
+  const operator = await site.person({ role: "admin", team: owner.team, operator: true });
+  expect((await send(site, owner, `/people/${operator.userId}/reset-link`)).status).toBe(403);
+  expect((await send(site, operator, `/people/${owner.userId}/reset-link`)).status).toBe(200);
+  expect(site.t.rows("SELECT user_id FROM account_links")).toEqual([{ user_id: owner.userId }]);
+});
+
+it("finds people in a large team while one types", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person({ email: "owner@example.com" });
+  const { id } = await createUser(core, { email: "template@example.com", password: PASSWORD });
+  await core.store.write(() => {
+    for (let i = 0; i < 300; i++) {
+      core.store.db
+        .prepare("INSERT INTO users SELECT ?, ?, ?, name, password_hash, 0, created_at, NULL FROM users WHERE id = ?")
+        .run(`usr_${i}`, `person-${i}@example.com`, `person-${i}@example.com`, id);
+      core.store.db.prepare("INSERT INTO memberships VALUES (?, ?, 'member', 0)").run(owner.team.id, `usr_${i}`);
+    }
+  });
+  const { page, go } = await site.open(owner);
+  await go("/people");
+  expect(await page.locator("#people tbody tr").count()).toBe(200);
+  await page.getByText("The first 200 are shown.").waitFor();
+  await page.getByLabel("Name or address").fill("person-299");
+  await page.locator("#people[data-count='1']").waitFor();
+  expect(await page.locator("#people tbody tr").textContent()).toContain("person-299@example.com");
+  await page.getByLabel("Name or address").fill("nobody-like-this");
+  await page.getByText("Nobody of that name").waitFor();
+});

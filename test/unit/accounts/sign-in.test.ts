@@ -1,0 +1,83 @@
+import { expect, it } from "vitest";
+import { createUser, signIn } from "../../../src/accounts/accounts.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+
+const PASSWORD = "plough-the-north-field";
+const from = (ip: string) => ({ ip, userAgent: null });
+const account = (t: TestInstance, email: string) => createUser(t.instance.core, { email, password: PASSWORD });
+
+/** The statuses of tries one after the other; 200 for a sign-in. */
+async function tries(t: TestInstance, count: number, email: string, password: string, ip: (i: number) => string) {
+  const seen: number[] = [];
+  for (let i = 0; i < count; i++)
+    seen.push(
+      await signIn(t.instance.core, email, password, from(ip(i))).then(
+        () => 200,
+        (error: { status: number }) => error.status,
+      ),
+    );
+  return seen;
+}
+
+it("slows guesses at one account down whatever addresses they come from, and at no other account", async () => {
+  const t = await startInstance();
+  await account(t, "ada@example.com");
+  await account(t, "bob@example.com");
+  const guesses = await tries(t, 12, "ada@example.com", "wrong password", (i) => `198.51.100.${i}`);
+  expect(guesses).toEqual([...Array(10).fill(401), 429, 429]);
+  // However the address is spelled it is one account.
+  expect(await tries(t, 1, " ADA@example.com ", PASSWORD, () => "203.0.113.1")).toEqual([429]);
+  expect(await tries(t, 1, "bob@example.com", PASSWORD, () => "198.51.100.0")).toEqual([200]);
+  t.clock.advance(90_000);
+  expect(await tries(t, 2, "ada@example.com", PASSWORD, () => "203.0.113.1")).toEqual([200, 200]);
+});
+
+it("treats accounts that do not exist as it treats those that do", async () => {
+  const t = await startInstance();
+  expect(await tries(t, 11, "nobody@example.com", PASSWORD, (i) => `198.51.100.${i}`)).toEqual([
+    ...Array(10).fill(401),
+    429,
+  ]);
+});
+
+it("lets a person in from an address they signed in from before, however much others guess", async () => {
+  const t = await startInstance();
+  await account(t, "ada@example.com");
+  await account(t, "bob@example.com");
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200]);
+  expect(await tries(t, 1, "bob@example.com", PASSWORD, () => "192.0.2.8")).toEqual([200]);
+  await tries(t, 20, "ada@example.com", "wrong password", (i) => `198.51.100.${i}`);
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200]);
+  // Somebody else's known address opens nothing.
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.8")).toEqual([429]);
+});
+
+it("records sign-ins and refusals with their address, and of unknown accounts not what was typed", async () => {
+  const t = await startInstance();
+  await account(t, "ada@example.com");
+  await tries(t, 1, "my-password-typed-here@example.com", "x", () => "192.0.2.1");
+  await tries(t, 1, "ada@example.com", "wrong", () => "192.0.2.2");
+  await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.3");
+  expect(t.rows("SELECT actor_label, action, ip FROM audit_events WHERE action LIKE 'session.%' ORDER BY id")).toEqual([
+    { actor_label: "unknown", action: "session.refused", ip: "192.0.2.1" },
+    { actor_label: "ada@example.com", action: "session.refused", ip: "192.0.2.2" },
+    { actor_label: "ada@example.com", action: "session.started", ip: "192.0.2.3" },
+  ]);
+});
+
+it("limits tries by address over all accounts, an IPv6 subscriber's as one", async () => {
+  const t = await startInstance({ settings: { trustedProxies: "127.0.0.0/8", limitSignIn: "3/60" } });
+  const ask = async (address: string) => {
+    const response = await t.instance.fetch(
+      new Request("http://localhost/login", {
+        method: "POST",
+        headers: { "x-forwarded-for": address, "content-type": "application/x-www-form-urlencoded" },
+        body: "email=a%40example.com&password=x",
+      }),
+    );
+    return response.status;
+  };
+  // 403: without the form's token nothing is tried, but it counts.
+  expect([await ask("2001:db8::1"), await ask("2001:db8::2"), await ask("2001:db8::3")]).toEqual([403, 403, 403]);
+  expect([await ask("2001:db8::4"), await ask("2001:db8:0:1::1"), await ask("192.0.2.1")]).toEqual([429, 403, 403]);
+});
