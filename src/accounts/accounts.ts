@@ -31,7 +31,6 @@ export {
   findSession,
   listSessions,
   type Origin,
-  readUserAgent,
   SESSION_LIFETIME_MS,
   signOutEverywhere,
   switchTeam,

@@ -21,16 +21,6 @@ export interface Origin {
   readonly userAgent: string | null;
 }
 
-/** What is kept of a `User-Agent`: one bounded line. */
-export const readUserAgent = (header: string | null): string | null =>
-  header === null
-    ? null
-    : header
-        .slice(0, 200)
-        .toWellFormed()
-        .replace(/\p{Cc}/gu, " ")
-        .trim() || null;
-
 /** Begins a sign-in; call inside a transaction. @returns the token for the cookie; only its SHA-256 is stored */
 export function storeSession(
   core: Core,

@@ -1,18 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
-import { getTeam } from "../accounts/accounts.ts";
 import { systemClock } from "../kit/clock.ts";
-import { judgeSubscription, mintLicense, verifyLicense } from "../license/license.ts";
+import { issueLicense, verifyLicense } from "../license/license.ts";
 import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
 import { facts } from "./output.ts";
 import { instant, wholeNumber } from "./values.ts";
-
-const REFUSED = {
-  suspended: "its account is suspended",
-  canceled: "its subscription was canceled",
-  none: "it has no subscription",
-  grace_over: "its paid period and the grace after it are over",
-} as const;
 
 export function licenseCommands(program: Command, cli: Cli): void {
   const license = program.command("license").description("licences that verify offline");
@@ -23,17 +15,9 @@ export function licenseCommands(program: Command, cli: Cli): void {
     .option("--out <file>", "write it to a file instead of printing it")
     .action((options: CommonOptions & { team: string; days?: number; out?: string }) =>
       withCore(cli, options, async (core, output) => {
-        if (core.config.signing === "off") throw new Error("licence signing is switched off (RECKON_SIGNING=off)");
-        const team = getTeam(core, options.team);
-        const signed = await mintLicense(core, team, null, options.days);
-        if (signed === undefined) {
-          const judged = judgeSubscription(team, core.clock.now());
-          throw new Error(
-            `the team "${team.name}" gets no licence: ${judged.licensed ? "unknown" : REFUSED[judged.because]}`,
-          );
-        }
+        const { license: signed, teamId } = await issueLicense(core, options.team, options.days);
         if (options.out !== undefined) writeFileSync(options.out, `${signed}\n`);
-        output.result({ license: signed, teamId: team.id, file: options.out ?? null }, () =>
+        output.result({ license: signed, teamId, file: options.out ?? null }, () =>
           options.out === undefined ? signed : "",
         );
         if (options.out !== undefined)

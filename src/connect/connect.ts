@@ -13,4 +13,3 @@ export {
   renameDevice,
   revokeDeviceOf,
 } from "./overview.ts";
-export { readUserAgent } from "./user-agent.ts";

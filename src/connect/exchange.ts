@@ -3,10 +3,9 @@ import { endpoint } from "../http/endpoint.ts";
 import { Count, Instant, identifier } from "../http/fields.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { licenseFor } from "../license/license.ts";
-import { redactText } from "../redact/redact.ts";
+import { readUserAgent, redactText } from "../redact/redact.ts";
 import { bindDevice } from "./devices.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
-import { readUserAgent } from "./user-agent.ts";
 
 const Consent = v.object({
   version: v.pipe(identifier(200), v.description("Version of the consent text that the operator accepted.")),

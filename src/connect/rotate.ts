@@ -5,10 +5,10 @@ import { Instant } from "../http/fields.ts";
 import type { DevicePrincipal } from "../http/principal.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { newToken, tokenDigest } from "../kit/tokens.ts";
+import { readUserAgent } from "../redact/redact.ts";
 import { TOKEN_LIFETIME_MS } from "./devices.ts";
 import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faults.ts";
 import { rows } from "./rows.ts";
-import { readUserAgent } from "./user-agent.ts";
 
 /** Why a token cannot be rotated, or undefined when it can. What a person did (revoke) outranks what time did (expire). */
 export function judgeRotation(device: DevicePrincipal, now: number): Fault | undefined {

@@ -8,11 +8,13 @@ import { accountPages } from "./pages/account.ts";
 import { approvalPages } from "./pages/approval.ts";
 import { brainPages } from "./pages/brain.ts";
 import { devicePages } from "./pages/devices.ts";
+import { licensePages } from "./pages/license.ts";
 import { linkPages } from "./pages/links.ts";
 import { overviewPages } from "./pages/overview.ts";
 import { peoplePages } from "./pages/people.ts";
 import { policyPages } from "./pages/policy.ts";
 import { sessionPages } from "./pages/sessions.ts";
+import { settingsPages } from "./pages/settings.ts";
 import { signInPages } from "./pages/sign-in.ts";
 import { telemetryPages } from "./pages/telemetry.ts";
 
@@ -30,6 +32,8 @@ export const PAGES: readonly Page[] = [
   ...sessionPages,
   ...telemetryPages,
   ...policyPages,
+  ...licensePages,
   ...peoplePages,
+  ...settingsPages,
   ...accountPages,
 ];

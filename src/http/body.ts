@@ -87,6 +87,9 @@ export async function readForm(event: H3Event, maxBytes: number): Promise<Record
 export async function readFormFields(event: H3Event, maxBytes: number): Promise<URLSearchParams> {
   const type = event.req.headers.get("content-type");
   if (type === null || !FORM_TYPE.test(type)) refuse(unsupportedMediaType, { error: "The body must be a form." });
+  const coding = event.req.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (coding !== "identity" && coding !== "")
+    refuse(unsupportedMediaType, { error: "No content coding is accepted here; send a plain form." });
   const declared = event.req.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) refuse(tooLarge, { error: tooLargeText(maxBytes) });
   const bytes = await readBytes(event, maxBytes);

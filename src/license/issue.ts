@@ -1,10 +1,10 @@
 import { getTeam } from "../accounts/accounts.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
-import { DAY_MS, isoInstant } from "../kit/clock.ts";
+import { isoInstant } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { mintLicense } from "./mint.ts";
-import { type Entitlement, judgeSubscription, licenseEnd } from "./rules.ts";
+import { type Entitlement, judgeSubscription } from "./rules.ts";
 
 /** The longest lifetime a licence can be asked for. */
 export const MOST_LICENSE_DAYS = 3_650;
@@ -23,8 +23,6 @@ export interface IssuedLicense {
   readonly teamId: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** It ends earlier than asked for, with the paid period and its grace. */
-  readonly capped: boolean;
 }
 
 /**
@@ -43,12 +41,11 @@ export async function issueLicense(
   if (!(Number.isSafeInteger(days) && days >= 1 && days <= MOST_LICENSE_DAYS))
     throw new Complaint(`a licence lives 1 to ${MOST_LICENSE_DAYS} days`);
   const team = getTeam(core, idOrName);
-  const now = core.clock.now();
-  const entitlement = judgeSubscription(team, now);
+  const entitlement = judgeSubscription(team, core.clock.now());
   const license = entitlement.licensed ? await mintLicense(core, team, null, days) : undefined;
   if (!entitlement.licensed || license === undefined)
     throw new Complaint(`the team "${team.name}" gets no licence: ${refusal(entitlement)}`, 409);
-  const expiresAt = licenseEnd(now, days, entitlement.until) * 1000;
+  const expiresAt = expiryOf(license);
   await core.store.write(() =>
     recordEvent(core, by, {
       action: "license.minted",
@@ -57,7 +54,13 @@ export async function issueLicense(
       detail: { days, expiresAt: isoInstant(expiresAt), status: entitlement.status, seats: team.seats },
     }),
   );
-  return { license, teamId: team.id, expiresAt, capped: expiresAt < Math.floor((now + days * DAY_MS) / 1000) * 1000 };
+  return { license, teamId: team.id, expiresAt };
+}
+
+/** When a licence of ours ends, as it says itself. */
+function expiryOf(license: string): number {
+  const claims: unknown = JSON.parse(Buffer.from(license.split(".")[1] as string, "base64url").toString("utf8"));
+  return (claims as { exp: number }).exp * 1000;
 }
 
 // Its period can end between the judgement and the signature.

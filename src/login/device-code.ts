@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { readUserAgent } from "../connect/connect.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { refuse } from "../http/faults.ts";
 import { openObject } from "../http/fields.ts";
 import { baseUrlOf } from "../kit/base-url.ts";
+import { readUserAgent } from "../redact/redact.ts";
 import { CODE_LIFETIME_MS, startAuthorization } from "./authorizations.ts";
 import { signInOff, tooManyWaiting } from "./faults.ts";
 import { INTERVAL_SECONDS } from "./pacing.ts";

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { readUserAgent } from "../connect/connect.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { refuse } from "../http/faults.ts";
 import { openObject } from "../http/fields.ts";
+import { readUserAgent } from "../redact/redact.ts";
 import {
   authorizationPending,
   expiredToken,

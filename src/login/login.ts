@@ -8,10 +8,8 @@ export {
   findAuthorization,
   getAuthorization,
   listAuthorizations,
-  type Requester,
   startAuthorization,
 } from "./authorizations.ts";
 export { guardUserCode } from "./guesses.ts";
-export type { TokenRow as CliToken } from "./rows.ts";
 export { createCliToken, listCliTokens, revokeCliToken } from "./tokens.ts";
 export { findCli } from "./verify.ts";

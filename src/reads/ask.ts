@@ -82,7 +82,8 @@ export async function askBrains(
   const best: TeamFound[] = [];
   let wholes = 0;
   let others = 0;
-  for (const { id: teamId, name: teamName } of readableTeams(core, principal)) {
+  const teams = readableTeams(core, principal);
+  for (const { id: teamId, name: teamName } of teams) {
     const { found, sections } = await findSections(core, teamId, question, { repoKey, keep });
     const rarest = rarestWord(sections);
     for (const group of [found.filter((one) => one.whole), found.filter((one) => !one.whole)]) {
@@ -93,6 +94,9 @@ export async function askBrains(
     }
     await breathe();
   }
+  // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away then is not shown.
+  const still = new Set(readableTeams(core, principal).map(({ id }) => id));
+  if (teams.some(({ id }) => !still.has(id))) return askBrains(core, principal, question, asked);
   const merged = mergeFound(best, wholes).slice(0, limit);
   const heaviest = Math.max(...merged.map((one) => one.weight));
   const hits = merged.map((one): ContextHit => {

@@ -6,3 +6,4 @@
 export { redactJson } from "./json.ts";
 export { RULES_VERSION } from "./rules.ts";
 export { type Finding, findSecrets, lineAt, mightHoldSecret, redactText } from "./scan.ts";
+export { readUserAgent } from "./user-agent.ts";

@@ -1,8 +1,9 @@
 import * as v from "valibot";
-import { readUserAgent, touchDevice } from "../connect/connect.ts";
+import { touchDevice } from "../connect/connect.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Instant } from "../http/fields.ts";
 import { isoInstant } from "../kit/clock.ts";
+import { readUserAgent } from "../redact/redact.ts";
 
 /** Says that a device is alive while it has nothing to send. */
 export const heartbeat = endpoint(

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { removeMember, setDisabled, setRole, updateTeam } from "../../src/accounts/accounts.ts";
+import { removeMember, setDisabled, setRole, signIn, updateTeam } from "../../src/accounts/accounts.ts";
+import { cookieNames } from "../../src/http/cookies.ts";
 import type { ReadScope } from "../../src/http/principal.ts";
+import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
@@ -9,6 +11,8 @@ import { cliToken } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, publish, readToken } from "../support/reads.ts";
 
+/** As test/support/cli.ts gives it to everybody. */
+const PASSWORD = "a long enough pass phrase 7!";
 const OWNER = { kind: "user", id: null, label: "owner", ip: null } as const;
 const ERRORS = `# Errors
 
@@ -245,11 +249,11 @@ describe("what a read token cannot reach", () => {
     const bare = await t.get("/api/me/brain/context?q=cookie");
     expect(bare.status).toBe(401);
     expect(bare.headers.get("www-authenticate")).toBe("Bearer");
-    const session = newToken("rks", systemRandom);
-    const cookie = await t.get("/api/me/brain/context?q=cookie", {
-      headers: { cookie: `session=${session}; __Host-session=${session}` },
-    });
-    expect(cookie.status).toBe(401);
+    const origin = { ip: "127.0.0.1", userAgent: null };
+    const session = await signIn(t.instance.core, user.email, PASSWORD, origin);
+    const baseUrl = baseUrlOf(t.instance.core.config);
+    const headers = { cookie: `${cookieNames(baseUrl).session}=${session}` };
+    expect((await t.get("/api/me/brain/context?q=cookie", { headers })).status).toBe(401);
     const { accessToken } = await cliToken(t, user);
     const last = secret.endsWith("0") ? "1" : "0";
     for (const other of [device.token, accessToken, session, secret.slice(0, -1) + last, newToken("rkr", systemRandom)])

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { renameDevice } from "../../src/connect/connect.ts";
+import { brains, describeReal } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
 
@@ -62,6 +64,7 @@ async function withBrain() {
   const site = await startSite();
   const ada = await site.person({ role: "member" });
   const device = await site.t.device(ada.team);
+  await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop");
   const [first, second, third] = versions() as [never, never, never];
   await send(site, device, 1, first, REPO);
   await send(site, device, 2, second, REPO);
@@ -92,9 +95,9 @@ it("finds sections as one types, and leads to the section in its file", async ()
   const { site, ada } = await withBrain();
   const { page, go, judge } = await site.open(ada);
   await go("/brain");
-  await page.getByRole("searchbox").pressSequentially("webhook lim");
-  await page.getByRole("link", { name: "2026-11-21: Webhook retried forever" }).waitFor();
-  expect(page.url()).toContain("q=webhook+lim");
+  await page.getByRole("searchbox").pressSequentially("five tries");
+  await page.waitForURL("**/brain?q=five+tries");
+  expect(await page.locator("#results mark").allTextContents()).toEqual(["five", "tries"]);
   await judge("brain-search");
   await page.getByRole("link", { name: "2026-11-21: Webhook retried forever" }).click();
   const heading = page.getByRole("heading", { name: "2026-11-21: Webhook retried forever" });
@@ -127,9 +130,7 @@ it("shows a file rendered, as written and as a download, with what it stems from
   await judge("brain-repository");
   await page.getByRole("link", { name: "errors.md" }).click();
   expect(await page.locator("main").textContent()).toContain("as of version 7 from");
-  expect(await page.getByRole("link", { name: device.deviceId }).getAttribute("href")).toBe(
-    `/devices/${device.deviceId}`,
-  );
+  expect(await page.getByRole("link", { name: "ada-laptop" }).getAttribute("href")).toBe(`/devices/${device.deviceId}`);
   await page.getByText("Outline, 5 sections").click();
   await judge("brain-file");
   await page.getByRole("link", { name: "Prevention rule" }).click();
@@ -216,9 +217,9 @@ it("compares any two versions of a repository and of a file", async () => {
 });
 
 it("answers 404 for another team's brain and for what is not there", async () => {
-  const { site } = await withBrain();
+  const { site, ada } = await withBrain();
   const eve = await site.person();
-  const { page, go } = await site.open(eve);
+  const ask = (path: string, cookie: string) => fetch(site.url + path, { headers: { cookie } });
   const repo = `repo=${encodeURIComponent(REPO)}`;
   const [{ id }] = site.t.rows("SELECT id FROM brain_snapshots ORDER BY id LIMIT 1");
   for (const path of [
@@ -230,9 +231,38 @@ it("answers 404 for another team's brain and for what is not there", async () =>
     `/brain/versions?${repo}`,
     `/brain/history?${repo}&path=errors.md`,
     `/brain/changes?${repo}&from=${id}&to=${id}`,
-    "/brain/repository",
-  ])
-    await go(path, 404);
-  await go(`/brain?q=webhook`);
-  expect(await page.locator("main").textContent()).not.toContain("Webhook");
+  ]) {
+    expect([path, (await ask(path, ada.cookie)).status]).toEqual([path, 200]);
+    expect([path, (await ask(path, eve.cookie)).status]).toEqual([path, 404]);
+  }
+  expect((await ask("/brain/repository", ada.cookie)).status).toBe(404);
+  expect(await (await ask("/brain?q=webhook", eve.cookie)).text()).not.toContain("Webhook");
+});
+
+describeReal("with real brains", () => {
+  it("shows every file of real repositories without a fault, and their search", async () => {
+    const site = await startSite();
+    const ada = await site.person();
+    const device = await site.t.device(ada.team);
+    for (const [repo, files] of brains()) {
+      const sent = files
+        .filter(({ path }) => path !== ".Jules/palette.md")
+        .map(({ path, content }) => ({ path, content }));
+      await site.t.post("/api/brain/ingest", { token: device.token, json: { version: 1, repoKey: repo, files: sent } });
+    }
+    const { page, go, judge } = await site.open(ada);
+    await go("/brain");
+    await judge("brain-real");
+    const [{ repo_key: repo }] = site.t.rows("SELECT repo_key FROM brain_currents ORDER BY repo_key DESC LIMIT 1");
+    await go(`/brain/repository?repo=${encodeURIComponent(repo)}`);
+    const paths = await page.locator("tbody th").allTextContents();
+    expect(paths.length).toBeGreaterThan(0);
+    for (const path of paths) {
+      const to = `${site.url}/brain/file?${new URLSearchParams({ repo, path, line: "20" })}`;
+      const answer = await fetch(to, { headers: { cookie: ada.cookie } });
+      expect([path, answer.status]).toEqual([path, 200]);
+    }
+    await go("/brain?q=why+does+the+test+fail+on+windows");
+    await judge("brain-real-search");
+  });
 });

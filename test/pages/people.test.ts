@@ -29,7 +29,7 @@ it("invites somebody by a link shown once, which the list knows and can take bac
   const { page, go, judge } = await site.open(owner);
   await go("/people");
   await judge("people-alone");
-  await page.getByLabel("admin").check();
+  await page.getByLabel("Admin").check();
   await page.getByLabel("E-mail address").fill("grace@example.com");
   await page.getByRole("button", { name: "Make the invitation" }).click();
   await page.getByRole("heading", { name: "The invitation is made" }).waitFor();
@@ -76,11 +76,11 @@ it("changes roles, makes reset links and removes people", async () => {
   await go("/people");
   await judge("people");
   await page.getByRole("link", { name: /Manage bob@example\.com/ }).click();
-  await page.getByLabel("admin").check();
+  await page.getByLabel("Admin").check();
   await judge("people-person");
   expect(await page.title()).not.toBe("owned");
   await page.getByRole("button", { name: "Change the role" }).click();
-  await page.getByText("bob@example.com is admin now.").waitFor();
+  await page.getByText("bob@example.com has the role “admin” now.").waitFor();
   expect(roleIn(core, owner.team.id, member.userId)).toBe("admin");
 
   await go(`/people/${member.userId}`);

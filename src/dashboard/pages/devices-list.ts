@@ -94,7 +94,7 @@ export function deviceList(call: Member, none: Content): Html {
       { label: "Last seen" },
       { label: "Program" },
       { label: "Streams", numeric: true },
-      { label: "Flaws" },
+      { label: "Record" },
     ],
     rows: shown.map((one) => [
       html`<a href="${href(`/devices/${one.id}`)}">${deviceName(one)}</a>`,
@@ -102,7 +102,9 @@ export function deviceList(call: Member, none: Content): Html {
       ago(one.lastSeenAt, now, "never"),
       html`<span class="muted">${one.userAgent ?? "–"}</span>`,
       one.streams,
-      one.missing + one.conflicts > 0 ? flawBadges(one) : html`<span class="none">none</span>`,
+      one.missing + one.conflicts > 0
+        ? flawBadges(one)
+        : html`<span class="muted">${one.streams === 0 ? "–" : "complete"}</span>`,
     ]),
     empty: empty({
       title: "No device like that",

@@ -4,7 +4,6 @@ import {
   actorOf,
   getLink,
   hasUsers,
-  readUserAgent,
   resetPassword,
   setUp,
   switchTeam,
@@ -12,6 +11,7 @@ import {
 import { type PageCall, page, redirect } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { type Content, html } from "../../kit/html.ts";
+import { readUserAgent } from "../../redact/redact.ts";
 import { plainFrame } from "../frame.ts";
 import { SIGN_IN_LIMITS as limits } from "../limits.ts";
 import { button, buttonLink } from "../parts/button.ts";

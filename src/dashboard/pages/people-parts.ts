@@ -1,7 +1,7 @@
 import { type OneTimeLink, ROLES, type Role } from "../../accounts/accounts.ts";
 import type { PageCall } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
-import { html } from "../../kit/html.ts";
+import { type Content, html } from "../../kit/html.ts";
 import { frame } from "../frame.ts";
 import { buttonLink } from "../parts/button.ts";
 import { secretOnce } from "../parts/code.ts";
@@ -11,7 +11,7 @@ import { countdown } from "../parts/time.ts";
 /** What the pages about people share. */
 
 /** What each role may do, in the order of `ROLES`. */
-export const ROLE_HINTS: Readonly<Record<Role, string>> = {
+const ROLE_HINTS: Readonly<Record<Role, string>> = {
   owner: "Everything an admin may, and making and unmaking owners.",
   admin: "Connects devices, sets the policy, mints licences, invites and removes people.",
   member: "Sees what the team's agents recorded; changes nothing.",
@@ -28,9 +28,16 @@ export function readRole(given: string | null): Role {
   return role;
 }
 
+/** A role as people read it. */
+export const roleWord = (role: Role) => role.charAt(0).toUpperCase() + role.slice(1);
+
+/** The roles to choose from, explained. */
+export const roleOptions = (roles: readonly Role[]) =>
+  roles.map((role) => ({ value: role, label: roleWord(role), hint: ROLE_HINTS[role] }));
+
 /** A person as lists name them. */
-export const named = ({ name, email }: { readonly name: string | null; readonly email: string }) =>
-  name === null ? email : html`${name}<br><small>${email}</small>`;
+export const named = ({ name, email }: { readonly name: string | null; readonly email: string }, badges?: Content) =>
+  name === null ? html`${email} ${badges}` : html`${name} ${badges}<br><small>${email}</small>`;
 
 /** The page that shows a link once. */
 export function linkPage(

@@ -18,7 +18,7 @@ import { form } from "../parts/form.ts";
 import { pageHead } from "../parts/page-head.ts";
 import { section } from "../parts/section.ts";
 import { ago, time } from "../parts/time.ts";
-import { linkPage, ROLE_HINTS, readRole, rolesFor } from "./people-parts.ts";
+import { linkPage, readRole, roleOptions, rolesFor, roleWord } from "./people-parts.ts";
 
 /** One of the team's people, for those who manage them. */
 
@@ -40,7 +40,7 @@ function personPage(call: ByAdmin, member: Member) {
   })}
 ${facts([
   { label: "E-mail address", value: member.email },
-  { label: "Role", value: member.role },
+  { label: "Role", value: roleWord(member.role) },
   { label: "Account", value: member.disabledAt === null ? badge("good", "open") : badge("neutral", "closed") },
   { label: "In the team since", value: time(member.createdAt, now) },
   { label: "Last seen", value: ago(member.lastSeenAt, now, "never") },
@@ -60,7 +60,7 @@ ${
             label: `What ${who} may do`,
             value: member.role,
             required: true,
-            options: rolesFor(session.team.role).map((role) => ({ value: role, label: role, hint: ROLE_HINTS[role] })),
+            options: roleOptions(rolesFor(session.team.role)),
           }),
           submit: "Change the role",
         }),
@@ -78,7 +78,7 @@ ${
       label: "Make a reset link",
       question: `Make a link that lets its holder choose a new password for ${member.email}? Earlier ones stop working.`,
       confirm: "Make the link",
-      look: "primary",
+      look: "plain",
     }),
   })}
 ${section({
@@ -105,7 +105,7 @@ export const personPages = [
     const member = memberOf(call);
     const role = readRole(sent.get("role"));
     await changeRole(core, session.team.id, member.userId, role, actorOf(session, call.ip()), session.team.role);
-    return redirect("/people", `${member.email} is ${role} now.`);
+    return redirect("/people", `${member.email} has the role “${role}” now.`);
   }),
   page({ id: "removePerson", method: "POST", path: "/people/:id/remove", access: "admin" }, async (call) => {
     const { core, session } = call;

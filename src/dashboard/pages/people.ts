@@ -25,7 +25,7 @@ import { section } from "../parts/section.ts";
 import { table } from "../parts/table.ts";
 import { ago, countdown, time } from "../parts/time.ts";
 import { plural } from "../parts/units.ts";
-import { linkPage, named, ROLE_HINTS, readRole, rolesFor } from "./people-parts.ts";
+import { linkPage, named, readRole, roleOptions, rolesFor, roleWord } from "./people-parts.ts";
 import { personPages } from "./people-person.ts";
 
 /** Who is in the team, and who is invited. */
@@ -69,13 +69,16 @@ function memberTable(call: ByMember, members: readonly Member[]) {
     columns: [
       { label: "Person", heading: true, grow: true },
       { label: "Role" },
-      { label: "In the team since" },
+      { label: "Since" },
       { label: "Last seen" },
       ...(manages(call) ? [{ label: "Actions", hidden: true }] : []),
     ],
     rows: members.map((one) => [
-      html`${named(one)}${one.userId === session.userId && html` ${badge("info", "you")}`}${one.disabledAt !== null && html` ${badge("neutral", "account closed")}`}`,
-      one.role,
+      named(one, [
+        one.userId === session.userId && badge("info", "you"),
+        one.disabledAt !== null && badge("neutral", "account closed"),
+      ]),
+      roleWord(one.role),
       time(one.createdAt, now),
       ago(one.lastSeenAt, now, "never"),
       manages(call) &&
@@ -104,7 +107,7 @@ function invitations(call: ByMember, wrong?: string) {
           label: "Role",
           value: sent.get("role") ?? "member",
           required: true,
-          options: rolesFor(session.team.role).map((role) => ({ value: role, label: role, hint: ROLE_HINTS[role] })),
+          options: roleOptions(rolesFor(session.team.role)),
         }),
         field({
           kind: "email",
@@ -131,7 +134,7 @@ ${section({
     ],
     rows: listInvitations(core, session.team.id).map((one) => [
       one.email ?? "whoever has the link",
-      one.role,
+      one.role && roleWord(one.role),
       html`${one.createdBy}<br><small>${time(one.createdAt, now)}</small>`,
       countdown(one.expiresAt, now),
       confirmButton({

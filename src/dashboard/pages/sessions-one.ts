@@ -18,7 +18,7 @@ import { type Span as Drawn, waterfall } from "../parts/waterfall.ts";
 import { deviceLink, link, type Member, repoName } from "./brain-links.ts";
 import { mentionsSection } from "./sessions-brain.ts";
 import { timelineSection } from "./sessions-timeline.ts";
-import { indentJson, outcomeBadge, short } from "./sessions-words.ts";
+import { indentJson, outcomeBadge, shaText, short } from "./sessions-words.ts";
 
 /** One session, whole. */
 
@@ -111,7 +111,7 @@ function commitList({ commits }: Session): Content {
   if (commits.length === 0) return false;
   const shown = commits
     .slice(0, MOST_COMMITS)
-    .map(({ sha }) => html`<code title="${short(sha, 64)}">${short(sha, 12)}</code> `);
+    .map(({ sha }) => html`<code title="${short(sha, 64)}">${shaText(sha)}</code> `);
   return html`${shown}${commits.length > MOST_COMMITS && `and ${number(commits.length - MOST_COMMITS)} more`}`;
 }
 

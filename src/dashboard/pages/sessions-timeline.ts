@@ -6,7 +6,7 @@ import { section } from "../parts/section.ts";
 import { type TimelineEvent, timeline } from "../parts/timeline.ts";
 import { number, plural } from "../parts/units.ts";
 import { link, type Member } from "./brain-links.ts";
-import { short } from "./sessions-words.ts";
+import { shaText, short } from "./sessions-words.ts";
 
 /** Prompts, edits, commits and labels of a session in the order of time. */
 
@@ -68,7 +68,7 @@ function eventsOf(session: Session): Event[] {
       })),
     ...commits.map(({ sha, at }) => ({
       at,
-      draw: () => ({ kind: "good" as const, title: html`Commit <code>${short(sha, 12)}</code>`, body: undefined }),
+      draw: () => ({ kind: "good" as const, title: html`Commit <code>${shaText(sha)}</code>`, body: undefined }),
     })),
     ...labels.map(({ name, value, comment, spanId }) => ({
       at: spanId === null ? null : (startOf.get(spanId) ?? null),

@@ -34,6 +34,9 @@ export function short(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, chars - 1).toWellFormed()}…`;
 }
 
+/** A commit as people write it; agents may send any text for one. */
+export const shaText = (sha: string) => (/^[0-9a-f]{12,64}$/i.test(sha) ? sha.slice(0, 12) : short(sha, 40));
+
 /** Shows JSON text over lines, every value spelled as it came: numbers keep all their digits. */
 export function indentJson(text: string): string {
   let depth = 0;

@@ -18,11 +18,13 @@ import { isInstant, time, utcText } from "../parts/time.ts";
 import { duration, number, plural } from "../parts/units.ts";
 import { link, type Member, repoName } from "./brain-links.ts";
 import { sessionPage, sessionRecord } from "./sessions-one.ts";
-import { outcomeBadge } from "./sessions-words.ts";
+import { outcomeBadge, short } from "./sessions-words.ts";
 
 /** The team's agent sessions. */
 
 const PAGE = 50;
+const MOST_TITLE = 110;
+const MOST_NAME = 60;
 const MOST_VALUE = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -121,33 +123,41 @@ function sessionTable(call: Member, rows: readonly SessionRow[]): Html {
     caption: "Sessions",
     columns: [
       { label: "Session", heading: true, grow: true },
+      { label: "Repository" },
       { label: "Outcome" },
       { label: "Agent" },
       { label: "Started" },
-      { label: "Duration", numeric: true },
-      { label: "Steps", numeric: true },
-      { label: "Prompts", numeric: true },
-      { label: "Files", numeric: true },
-      { label: "Commits", numeric: true },
+      { label: "Holds" },
     ],
     rows: rows.map((one): Content[] => [
-      html`<a href="${call.href(`/sessions/${one.id}`)}">${one.firstPrompt ?? one.externalId}</a>
-<br><small class="muted">${repoName(one.repoKey)}${one.branch && html` · <span class="mono">${one.branch}</span>`}${one.labels > 0 && ` · ${plural(one.labels, "label")}`}</small>`,
+      html`<a href="${call.href(`/sessions/${one.id}`)}">${short(one.firstPrompt ?? one.externalId, MOST_TITLE)}</a>`,
+      html`${short(repoName(one.repoKey), MOST_NAME)}${one.branch && html`<br><small class="muted mono">${short(one.branch, MOST_NAME)}</small>`}`,
       outcomeBadge(one.outcome),
-      html`${one.agent ?? "–"}${one.model && html`<br><small class="muted">${one.model}</small>`}`,
-      time(one.startedAt, now, "not said"),
-      lasted(one),
-      one.spans,
-      one.prompts ?? "–",
-      one.files ?? "–",
-      one.commits ?? "–",
+      html`${short(one.agent ?? "–", MOST_NAME)}${one.model && html`<br><small class="muted">${short(one.model, MOST_NAME)}</small>`}`,
+      html`${time(one.startedAt, now, "not said")}${lasted(one)}`,
+      holds(one),
     ]),
     empty: empty({ title: "No session fits", says: "Take a filter back, or widen the dates." }),
   });
 }
 
-function lasted({ startedAt, endedAt }: SessionRow): string {
-  return isInstant(startedAt) && isInstant(endedAt) && endedAt >= startedAt ? duration(endedAt - startedAt) : "–";
+function lasted({ startedAt, endedAt }: SessionRow): Content {
+  const known = isInstant(startedAt) && isInstant(endedAt) && endedAt >= startedAt;
+  return known && html`<br><small class="muted">${duration(endedAt - startedAt)}</small>`;
+}
+
+/** How much of each a session holds, two to a line; nothing where there is none. */
+function holds({ prompts, spans, files, commits, labels }: SessionRow): Content {
+  const counts = [
+    [prompts, "prompt"],
+    [spans, "step"],
+    [files, "file"],
+    [commits, "commit"],
+    [labels, "label"],
+  ] as const;
+  const parts = counts.flatMap(([count, one]) => (count ? [plural(count, one)] : []));
+  if (prompts === null) parts.push("too large to count all");
+  return parts.map((part, i) => html`${i > 0 && ", "}<span class="nowrap">${part}</span>`);
 }
 
 /** Links around the page, and how far it looked when that is not plain. */

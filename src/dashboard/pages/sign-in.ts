@@ -1,7 +1,8 @@
-import { endSession, hasUsers, readUserAgent, signIn, switchTeam } from "../../accounts/accounts.ts";
+import { endSession, hasUsers, signIn, switchTeam } from "../../accounts/accounts.ts";
 import { type PageCall, page, redirect } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { html } from "../../kit/html.ts";
+import { readUserAgent } from "../../redact/redact.ts";
 import { plainFrame } from "../frame.ts";
 import { SIGN_IN_LIMITS } from "../limits.ts";
 import { field } from "../parts/field.ts";

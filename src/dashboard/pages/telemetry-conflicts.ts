@@ -6,7 +6,6 @@ import { type ConflictRow, listConflicts } from "../../telemetry/telemetry.ts";
 import { frame } from "../frame.ts";
 import { diff } from "../parts/diff.ts";
 import { empty } from "../parts/empty.ts";
-import { pageHead } from "../parts/page-head.ts";
 import { pager } from "../parts/pager.ts";
 import { section } from "../parts/section.ts";
 import { time } from "../parts/time.ts";
@@ -14,7 +13,7 @@ import { number } from "../parts/units.ts";
 import { filterOf, readAsked, repoName, spellAsked } from "./telemetry-filter.ts";
 import { entryFilters } from "./telemetry-list.ts";
 import { payloadBlock } from "./telemetry-payload.ts";
-import { ROLLBACK_SAYS, telemetryTabs } from "./telemetry-streams.ts";
+import { ROLLBACK_SAYS, telemetryHead } from "./telemetry-streams.ts";
 
 /** What rollbacks kept apart: entries that contradict what is stored under their number. */
 
@@ -56,9 +55,8 @@ function conflictsPage(call: Member): Html {
   });
   const at = (cursor: string | undefined) =>
     cursor === undefined ? undefined : href(`/telemetry/conflicts${spellAsked(asked, cursor)}`);
-  const main = html`${pageHead({ title: "Telemetry", says: ROLLBACK_SAYS })}
-${telemetryTabs(call, "conflicts")}
-<div class="stack">${entryFilters(call, asked, "/telemetry/conflicts")}
+  const main = html`${telemetryHead(call, "conflicts")}
+<div class="stack"><p class="says">${ROLLBACK_SAYS}</p>${entryFilters(call, asked, "/telemetry/conflicts")}
 <div id="results" data-count="${found.rows.length}">${found.rows.map((one) =>
     section({
       title: html`Entry ${number(one.seq)} of ${repoName(one.repoKey)}`,

@@ -1,6 +1,6 @@
 import { listDevices } from "../../connect/connect.ts";
 import type { PageCall } from "../../http/page.ts";
-import { attributes, type Html, html } from "../../kit/html.ts";
+import { type Html, html } from "../../kit/html.ts";
 import { type EntryRow, listRepoKeys } from "../../telemetry/telemetry.ts";
 import { badge } from "../parts/badge.ts";
 import type { Option } from "../parts/field.ts";
@@ -66,14 +66,14 @@ export function entryFilters(call: Member, asked: Asked, path: "/telemetry" | "/
 /** Where an entry stands by itself. */
 export const entryPath = (id: number): string => `/telemetry/entries/${id}`;
 
-const COLUMNS = ["Entry", "Received", "From", "Payload"] as const;
+const COLUMNS = ["Entry", "From", "Payload"] as const;
 
 /** Entries, newest first. Its rows are laid out as parts/table.ts does it; marks span all columns. */
 export function entryTable(call: Member, entries: readonly EntryRow[]): Html {
   const label = "Telemetry entries";
   return html`<div class="table-frame" role="region" aria-label="${label}" tabindex="0" data-scroll><table role="table" class="cards">
 <caption class="vh">${label}</caption>
-<thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => html`<th role="columnheader" scope="col"${attributes({ class: column === "Payload" ? "grow" : undefined })}>${column}</th>`)}</tr></thead>
+<thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => html`<th role="columnheader" scope="col">${column}</th>`)}</tr></thead>
 <tbody role="rowgroup">${entries.map((entry) => [entryRow(call, entry), marks(call, entry)])}</tbody></table></div>`;
 }
 
@@ -81,9 +81,8 @@ function entryRow({ core, href }: Member, entry: EntryRow): Html {
   const now = core.clock.now();
   const own = href(entryPath(entry.id));
   return html`<tr role="row"><th role="rowheader" scope="row" data-label="Entry"><a href="${own}">${number(entry.seq)}</a>${entry.type !== null && html` <span class="muted">${entry.type.slice(0, 64).toWellFormed()}</span>`}</th>
-<td role="cell" data-label="Received">${time(entry.receivedAt, now)}</td>
-<td role="cell" data-label="From"><a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a><br><span class="muted">${repoName(entry.repoKey)}</span></td>
-<td role="cell" class="grow" data-label="Payload">${payloadDetails(entry.payload, own)}</td></tr>`;
+<td role="cell" data-label="From"><a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a><br><span class="muted">${repoName(entry.repoKey)}</span><br><span class="muted">${time(entry.receivedAt, now)}</span></td>
+<td role="cell" data-label="Payload">${payloadDetails(entry.payload, own)}</td></tr>`;
 }
 
 /** What is said between an entry and the one below it. */

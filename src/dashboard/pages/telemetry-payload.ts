@@ -1,4 +1,5 @@
-import { type Html, html } from "../../kit/html.ts";
+import { type Content, type Html, html } from "../../kit/html.ts";
+import { members } from "../../kit/json.ts";
 import { indentJson } from "../../kit/json-indent.ts";
 import { codeBlock } from "../parts/code.ts";
 import { bytes } from "../parts/units.ts";
@@ -10,11 +11,21 @@ const PREVIEW_CHARS = 180;
 const LIST_CHARS = 8 * 1024;
 const LAID_OUT = 4;
 
-/** The beginning of a payload on one line. */
+/** What a payload says, in short: its members but for the type, which stands elsewhere. */
 function preview(payload: string): string {
-  const line = payload.slice(0, PREVIEW_CHARS * 2).replace(/\s+/g, " ");
-  return line.length > PREVIEW_CHARS ? `${line.slice(0, PREVIEW_CHARS).toWellFormed()}…` : line;
+  let text = "";
+  for (const { key, start, end } of members(payload)) {
+    if (key === "type") continue;
+    const value =
+      payload[start] === '"' ? (JSON.parse(payload.slice(start, end)) as string) : payload.slice(start, end);
+    text += `${text && " · "}${key}: ${value.slice(0, PREVIEW_CHARS).replace(/\s+/g, " ")}`;
+    if (text.length > PREVIEW_CHARS) return `${text.slice(0, PREVIEW_CHARS).toWellFormed()}…`;
+  }
+  return text || "no more than its type";
 }
+
+/** Lets a line break in words that are longer than a line may be. */
+const breakable = (text: string): Content => text.split(/(?<=\S{24})(?=\S)/u).flatMap((part) => [part, html`<wbr>`]);
 
 /** A payload laid out over lines; as it is spelled where that would make too much of it. */
 export function payloadBlock(payload: string, label = "Payload"): Html {
@@ -29,5 +40,5 @@ export function payloadDetails(payload: string, href: string): Html {
     ? payloadBlock(payload)
     : html`${codeBlock(`${payload.slice(0, LIST_CHARS / 4).toWellFormed()}…`, { label: "Beginning of the payload", wrap: true, tall: true })}
 <p><a href="${href}">Read all ${bytes(Buffer.byteLength(payload))}</a></p>`;
-  return html`<details><summary><code>${preview(payload)}</code></summary>${body}</details>`;
+  return html`<details><summary>${breakable(preview(payload))}</summary>${body}</details>`;
 }

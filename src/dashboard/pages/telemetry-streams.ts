@@ -27,18 +27,22 @@ export const rangeText = ({ from, to }: { readonly from: number; readonly to: nu
 /** How many numbers a range spans. */
 export const rangeCount = ({ from, to }: { readonly from: number; readonly to: number }): number => to - from + 1;
 
-/** The pages about telemetry. */
-export function telemetryTabs({ href }: Member, current: "entries" | "streams" | "conflicts"): Html {
+/** The head of the pages about telemetry, with the ways between them. */
+export function telemetryHead({ href }: Member, current: "entries" | "streams" | "conflicts"): Html {
   const tab = (name: typeof current, label: string, path: string) => ({
     label,
     href: href(path),
     current: name === current,
   });
-  return tabs("Telemetry", [
-    tab("entries", "Entries", "/telemetry"),
-    tab("streams", "Streams", "/telemetry/streams"),
-    tab("conflicts", "Conflicts", "/telemetry/conflicts"),
-  ]);
+  return html`${pageHead({
+    title: "Telemetry",
+    says: "What the team's agents did, entry by entry, as their devices sent it.",
+  })}
+${tabs("Telemetry", [
+  tab("entries", "Entries", "/telemetry"),
+  tab("streams", "Streams", "/telemetry/streams"),
+  tab("conflicts", "Conflicts", "/telemetry/conflicts"),
+])}`;
 }
 
 function gapCell({ gaps, missing }: Stream): Content {
@@ -86,12 +90,8 @@ export function flawsExplained(streams: readonly Stream[]): Html {
 
 function streamsPage(call: Member): Html {
   const streams = listStreams(call.core, call.session.team.id);
-  const main = html`${pageHead({
-    title: "Telemetry",
-    says: "A stream is what one device sent of one repository. Its entries are numbered, so that nothing goes missing unseen.",
-  })}
-${telemetryTabs(call, "streams")}
-<div class="stack">${streamTable(
+  const main = html`${telemetryHead(call, "streams")}
+<div class="stack"><p class="says">A stream is what one device sent of one repository. Its entries are numbered, so that nothing goes missing unseen.</p>${streamTable(
     call,
     streams,
     "team",

@@ -1,11 +1,11 @@
 import { download, type PageCall, page } from "../../http/page.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { type Html, html } from "../../kit/html.ts";
+import { readCursor } from "../../kit/page.ts";
 import { type EntryPage, exportEntries, listEntries, listRepoKeys } from "../../telemetry/telemetry.ts";
 import { frame } from "../frame.ts";
 import { buttonLink } from "../parts/button.ts";
 import { empty } from "../parts/empty.ts";
-import { pageHead } from "../parts/page-head.ts";
 import { pager } from "../parts/pager.ts";
 import { time } from "../parts/time.ts";
 import { number, plural } from "../parts/units.ts";
@@ -14,7 +14,7 @@ import { conflictPages } from "./telemetry-conflicts.ts";
 import { entryPages } from "./telemetry-entry.ts";
 import { type Asked, filterOf, readAsked, spellAsked } from "./telemetry-filter.ts";
 import { entryFilters, entryTable } from "./telemetry-list.ts";
-import { streamPages, telemetryTabs } from "./telemetry-streams.ts";
+import { streamPages, telemetryHead } from "./telemetry-streams.ts";
 
 /** What devices sent, entry by entry. */
 
@@ -22,19 +22,16 @@ type Member = PageCall<"member">;
 
 async function telemetryPage(call: Member): Promise<Html> {
   const { core, session, query, baseUrl, href } = call;
-  const head = pageHead({
-    title: "Telemetry",
-    says: "What the team's agents did, entry by entry, as their devices sent it.",
-  });
   if (listRepoKeys(core, session.team.id).length === 0)
     return frame(call, {
       title: "Telemetry",
       wide: true,
-      main: html`${head}${empty({
-        title: "No telemetry yet",
-        says: html`Agents send what they do as numbered entries, under the token of a connected device. <a href="${href("/devices")}">Connect a device</a>, then send a first entry:`,
-        code: telemetryCommand(baseUrl),
-      })}`,
+      main: html`${telemetryHead(call, "entries")}
+${empty({
+  title: "No telemetry yet",
+  says: html`Agents send what they do as numbered entries, under the token of a connected device. <a href="${href("/devices")}">Connect a device</a>, then send a first entry:`,
+  code: telemetryCommand(baseUrl),
+})}`,
     });
   const asked = readAsked(query);
   const found = await listEntries(core, session.team.id, {
@@ -42,8 +39,7 @@ async function telemetryPage(call: Member): Promise<Html> {
     cursor: query.get("at") ?? undefined,
     limit: 50,
   });
-  const main = html`${head}
-${telemetryTabs(call, "entries")}
+  const main = html`${telemetryHead(call, "entries")}
 <div class="stack">${entryFilters(call, asked, "/telemetry")}
 <div id="results" data-count="${found.rows.length}">${results(call, asked, found)}</div></div>`;
   return frame(call, { title: "Telemetry", main, wide: true });
@@ -55,28 +51,38 @@ function results(call: Member, asked: Asked, found: EntryPage): Html {
   const at = (cursor: string | undefined) =>
     cursor === undefined ? undefined : href(`/telemetry${spellAsked(asked, cursor)}`);
   const narrowed = spellAsked(asked) !== "";
-  const { rows, newer, older, examinedTo } = found;
+  const { rows, newer, older } = found;
   const order = found.order === "seq" ? "by number, highest first" : "newest first";
+  const cutShort = found.examinedTo !== undefined;
   return html`${
     rows.length > 0 &&
     html`<div class="actions"><p class="says">${plural(rows.length, "entry", "entries")}, ${order}</p>${buttonLink(narrowed ? "Export all that match" : "Export all", href(`/telemetry/export${spellAsked(asked)}`), { small: true })}</div>
 ${entryTable(call, rows)}`
   }${
     rows.length === 0 &&
-    examinedTo === undefined &&
+    !cutShort &&
     empty({
       title: "No entries here",
       says: newer === undefined ? "No entry matches these filters." : "There are no older entries that match.",
     })
-  }${
-    examinedTo !== undefined &&
-    html`<div class="flash warn" role="status">Looked through ${plural(found.examined, "entry", "entries")}, back to ${time(examinedTo, now)}, and found ${rows.length === 0 ? "none that matches" : number(rows.length)} so far. ${older !== undefined && html`<a href="${at(older) as string}">Look further back</a>`}</div>`
-  }${pager({
+  }${cutShort && cutShortSays(call, found, { newer: at(newer), older: at(older) })}${pager({
     newer: at(newer),
-    older: at(older),
+    older: cutShort ? undefined : at(older),
     first: newer === undefined ? undefined : href(`/telemetry${spellAsked(asked)}`),
     labels: found.order === "seq" ? { newer: "Higher numbers", older: "Lower numbers" } : undefined,
   })}`;
+}
+
+/** Says how far a search came that would have read everything, and leads on. */
+function cutShortSays(
+  { core, query }: Member,
+  { rows, examined, examinedTo }: EntryPage,
+  at: { readonly newer: string | undefined; readonly older: string | undefined },
+): Html {
+  const came = readCursor(query.get("at") ?? undefined, 1) ?? readCursor(query.get("at") ?? undefined, 2);
+  const [way, on, next] =
+    came?.towards === "newer" ? ["up to", "Look further up", at.newer] : ["back to", "Look further back", at.older];
+  return html`<div class="flash warn" role="status">Looked through ${plural(examined, "entry", "entries")}, ${way} ${time(examinedTo ?? null, core.clock.now())}, and found ${rows.length === 0 ? "none that matches" : number(rows.length)} so far. ${next !== undefined && html`<a href="${next}">${on}</a>`}</div>`;
 }
 
 export const telemetryPages = [

@@ -3,12 +3,12 @@ import {
   createCode,
   deviceOverview,
   listOpenCodes,
-  readUserAgent,
   renameDevice,
   revokeCode,
   revokeDeviceOf,
 } from "../../../src/connect/connect.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
+import { readUserAgent } from "../../../src/redact/redact.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const ANN = { kind: "user", id: "usr_1", label: "ann@acme.example", ip: null } as const;

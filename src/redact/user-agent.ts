@@ -1,4 +1,4 @@
-import { redactText } from "../redact/redact.ts";
+import { redactText } from "./scan.ts";
 
 const MOST_CHARS = 200;
 

@@ -1,0 +1,200 @@
+import { actorOf, getTeam, type Team } from "../../accounts/accounts.ts";
+import { listEvents } from "../../audit/audit.ts";
+import { countDevices } from "../../connect/connect.ts";
+import { download, type PageCall, page } from "../../http/page.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { type Html, html } from "../../kit/html.ts";
+import { findPublicKey, issueLicense, judgeSubscription, listKeys, MOST_LICENSE_DAYS } from "../../license/license.ts";
+import { frame } from "../frame.ts";
+import { badge } from "../parts/badge.ts";
+import { buttonLink } from "../parts/button.ts";
+import { empty } from "../parts/empty.ts";
+import { field } from "../parts/field.ts";
+import { form } from "../parts/form.ts";
+import { pageHead } from "../parts/page-head.ts";
+import { section } from "../parts/section.ts";
+import { stats } from "../parts/stat.ts";
+import { table } from "../parts/table.ts";
+import { dayText, isInstant, time } from "../parts/time.ts";
+import { number, plural } from "../parts/units.ts";
+import { checkCommands } from "./license-check.ts";
+import { stateWords } from "./license-words.ts";
+
+/** What the team has paid for, licences for where there is no network, and the keys that sign them. */
+
+type Member = PageCall<"member" | "admin">;
+
+const MINTS_SHOWN = 10;
+
+/** What a licence is called once it is downloaded: the team and the day. */
+export function licenseFilename({ id, name }: Pick<Team, "id" | "name">, now: number): string {
+  const slug = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\p{M}/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, "");
+  return `reckon-${slug || id}-${isoInstant(now).slice(0, 10)}.lic`;
+}
+
+const pemFilename = (kid: string) => `reckon-key-${kid.replace(/\W/g, "").slice(0, 8)}.pem`;
+
+const day = (at: number | null, none: string) => (isInstant(at) ? dayText(isoInstant(at).slice(0, 10)) : none);
+
+function licensePage(call: Member, wrong?: string): Html {
+  const { core, session } = call;
+  const now = core.clock.now();
+  const team = getTeam(core, session.team.id);
+  const entitlement = judgeSubscription(team, now);
+  const state = stateWords(team, entitlement, now);
+  const { active } = countDevices(core, team.id, now);
+  const over = active > team.seats;
+  const main = html`${pageHead({ title: "Licence", says: html`What ${team.name} has paid for, and the signed statement of it that proves it offline.` })}
+${stats([
+  { label: "Subscription", value: badge(state.kind, state.name), sub: html`tier ${team.tier}` },
+  {
+    label: "Seats used",
+    value: `${number(active)} of ${number(team.seats)}`,
+    sub: over ? "more devices than seats" : "devices that can report",
+    href: call.href("/devices"),
+    tone: over ? "warn" : undefined,
+  },
+  {
+    label: "Paid until",
+    value: day(team.periodEndAt, "No end"),
+    sub: team.periodEndAt !== null && time(team.periodEndAt, now),
+  },
+  { label: "A licence lives", value: plural(core.config.licenseDays, "day"), sub: "unless asked otherwise" },
+])}
+<p class="says">${state.means} ${over && html`More devices can report than seats are paid for; nothing is refused for that. `}Whoever runs this installation changes subscription and seats, with <code>reckon team set</code> too.</p>
+${core.config.signing === "off" && html`<div class="flash warn">Signing is switched off on this installation (<code>RECKON_SIGNING=off</code>). No licence can be minted: devices that ask for one are told so (503), and no public key is published (501). Licences given out before stay valid, and verify with the keys below.</div>`}
+${mintSection(call, team, entitlement.licensed ? entitlement.until : undefined, wrong)}
+${keySection(call, now)}`;
+  return frame(call, { title: "Licence", main });
+}
+
+/** @param until when a licence minted now ends at the latest; undefined when there can be none */
+function mintSection(call: Member, team: Team, until: number | null | undefined, wrong: string | undefined): Html {
+  const { core, session, csrf, href } = call;
+  const now = core.clock.now();
+  const admin = session.team.role !== "member";
+  if (core.config.signing === "off" || until === undefined)
+    return html`${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}${admin && mintTable(call, now)}`;
+  const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);
+  const mint = form({
+    action: href("/license/mint"),
+    csrf,
+    wrong,
+    fields: field({
+      kind: "number",
+      name: "days",
+      label: "Days it is valid",
+      hint:
+        until === null
+          ? `1 to ${number(MOST_LICENSE_DAYS)}.`
+          : html`1 to ${number(MOST_LICENSE_DAYS)}, but it ends ${time(until, now)} at the latest, with the paid period and its grace.`,
+      value: call.form.get("days") ?? core.config.licenseDays,
+      min: 1,
+      max: MOST_LICENSE_DAYS,
+      required: true,
+    }),
+    submit: "Mint and download",
+  });
+  return html`${section({
+    title: "A licence as a file",
+    says: "For a site without a network: it names the team, its seats and its tier, and is checked with the public key alone. Connected devices get theirs by themselves.",
+    framed: admin,
+    body: admin ? mint : html`<p class="says">Owners and admins of the team can mint one.</p>`,
+  })}
+${
+  key &&
+  section({
+    title: "Check it anywhere",
+    says: "Carry the licence and the public key across, then:",
+    actions: buttonLink("Download the public key", href(`/license/keys/${key.kid}`), { small: true }),
+    body: checkCommands(licenseFilename(team, now), pemFilename(key.kid)),
+  })
+}
+${admin && mintTable(call, now)}`;
+}
+
+function mintTable({ core, session }: Member, now: number): Html {
+  const { rows } = listEvents(core, { teamId: session.team.id, action: "license.minted" }, MINTS_SHOWN);
+  return section({
+    title: "Minted lately",
+    body: table({
+      caption: "Licences minted lately",
+      columns: [
+        { label: "When", heading: true },
+        { label: "By", grow: true },
+        { label: "From" },
+        { label: "Days asked", numeric: true },
+        { label: "Valid until" },
+      ],
+      rows: rows.map(({ at, actorLabel, ip, detail }) => [
+        time(at, now),
+        actorLabel,
+        ip ?? "–",
+        typeof detail.days === "number" ? detail.days : "–",
+        time(Date.parse(String(detail.expiresAt)), now),
+      ]),
+      empty: empty({
+        title: "None yet",
+        says: "Every licence that a person mints is listed here and in the audit, with who and from where.",
+      }),
+    }),
+  });
+}
+
+function keySection({ core, href }: Member, now: number): Html {
+  return section({
+    title: "Signing keys",
+    says: html`They sign this installation’s licences and access tokens. Retired ones stay published, so that what they signed still verifies.`,
+    actions: html`${buttonLink("JWK set", href("/.well-known/jwks.json"), { small: true })}${buttonLink("Public key as JSON", href("/api/license/pubkey"), { small: true })}`,
+    body: html`${table({
+      caption: "Signing keys",
+      columns: [
+        { label: "Key id", heading: true, grow: true },
+        { label: "State" },
+        { label: "Made" },
+        { label: "Retired" },
+        { label: "Public key", hidden: true },
+      ],
+      rows: listKeys(core).map(({ kid, alg, createdAt, retiredAt }) => [
+        html`<span class="mono">${kid}</span><br><small>${alg}</small>`,
+        retiredAt === null ? badge("good", "signs") : badge("neutral", "retired"),
+        time(createdAt, now),
+        time(retiredAt, now),
+        html`<a class="button small" href="${href(`/license/keys/${kid}`)}" download>PEM<span class="vh"> of key ${kid.slice(0, 8)}</span></a>`,
+      ]),
+      empty: empty({ title: "No key yet", says: "The first one is made when signing is switched on." }),
+    })}<p class="says">Whoever runs this installation makes a new one with <code>reckon key rotate</code>.</p>`,
+  });
+}
+
+async function mint(call: PageCall<"admin">) {
+  const { core, session, form } = call;
+  const days = form.get("days")?.trim() ?? "";
+  try {
+    const wanted = /^\d{1,6}$/.test(days) ? Number(days) : Number.NaN;
+    const { license } = await issueLicense(core, session.team.id, wanted, actorOf(session, call.ip()));
+    return download(licenseFilename(session.team, core.clock.now()), "application/jwt", `${license}\n`);
+  } catch (error) {
+    if (!(error instanceof Complaint)) throw error;
+    const wrong = `Nothing was minted: ${error.message}.`;
+    return { status: error.status, body: licensePage(call, wrong) };
+  }
+}
+
+export const licensePages = [
+  page({ id: "license", method: "GET", path: "/license", access: "member" }, (call) => licensePage(call)),
+  page({ id: "mintLicense", method: "POST", path: "/license/mint", access: "admin" }, mint),
+  page({ id: "publicKey", method: "GET", path: "/license/keys/:kid", access: "member" }, ({ core, params }) => {
+    const kid = params.kid ?? "";
+    const pem = findPublicKey(core, kid);
+    if (pem === undefined) throw new Complaint("No key of this name ever signed here.", 404);
+    return download(pemFilename(kid), "application/x-pem-file", pem);
+  }),
+];

@@ -1,0 +1,173 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { updateTeam } from "../../src/accounts/accounts.ts";
+import { createCode } from "../../src/connect/connect.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
+import { startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const ERRORS = `# Errors
+
+## ⏳ 2026-11-20 Login loop
+The cookie lacked its path.
+
+## [2026-11-19]: Flaky test
+- **Status**: in progress
+
+## 2026-11-18 - <img src=x onerror="document.title='owned'">
+**Status:** resolved
+
+## Not dated
+Status: open
+`;
+
+it("leads from nothing to a first record by commands that work as they stand", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { core } = site.t.instance;
+  const { page, go, judge } = await site.open(ada);
+  const run = async (region: string, change: (command: string) => string) => {
+    const command = (await page.getByRole("region", { name: region }).textContent()) ?? "";
+    const { stdout } = await promisify(execFile)("bash", ["-c", `hostname() { echo first; }; ${change(command)} -sS`]);
+    return JSON.parse(stdout);
+  };
+  await go("/overview");
+  await judge("overview-first");
+  expect(await page.getByText("0 of 3 done.").count()).toBe(1);
+  await page.getByRole("link", { name: "Mint a connect code" }).click();
+  await page.waitForURL("**/devices");
+
+  const { code } = await createCode(core, ada.team.id);
+  await go("/overview");
+  const bound = await run("Trade the code for a token", (command) => command.replace("THE-CODE", code));
+  await go("/overview");
+  expect(await page.getByText("1 of 3 done.").count()).toBe(1);
+  const withToken = (command: string) => command.replace("rkd_…", bound.deviceToken);
+  expect(await run("Send a first entry", withToken)).toMatchObject({ ok: true, accepted: 1 });
+  await go("/overview");
+  expect(await page.getByText("2 of 3 done.").count()).toBe(1);
+  expect(await run("Publish a first snapshot", withToken)).toMatchObject({ ok: true });
+  await go("/overview");
+  expect(await page.getByText("First steps").count()).toBe(0);
+  expect(site.t.rows("SELECT label FROM devices")).toEqual([{ label: "first" }]);
+  expect([site.t.count("telemetry_entries"), site.t.count("brain_snapshots")]).toEqual([1, 1]);
+});
+
+it("shows the team at a glance, and every figure leads on", async () => {
+  const site = await startSite();
+  const first = await site.person();
+  const { team } = first;
+  const quiet = await site.t.device(team);
+  await site.t.post("/api/telemetry/heartbeat", { token: quiet.token });
+  const busy = await site.t.device(team);
+  const entries = async (from: number, count: number, text = "x") =>
+    site.t.post("/api/telemetry/ingest", {
+      token: busy.token,
+      json: {
+        repoKey: "shop",
+        entries: Array.from({ length: count }, (_, i) => ({ seq: from + i, payload: { text } })),
+      },
+    });
+  let seq = 1;
+  for (const count of [3, 40, 12, 0, 7, 60, 25, 31, 2, 18]) {
+    if (count > 0) await entries(seq, count);
+    seq += count;
+    await site.t.post("/api/agent-traces/ingest", {
+      token: busy.token,
+      json: {
+        repoKey: "shop",
+        sessions: Array.from({ length: count % 7 }, (_, i) => ({ id: `${seq}-${i}`, outcome: "done", spans: [] })),
+      },
+    });
+    site.t.clock.advance(DAY_MS);
+  }
+  await entries(seq + 4, 5);
+  await entries(1, 1, "rewritten");
+  await site.t.post("/api/brain/ingest", {
+    token: busy.token,
+    json: { repoKey: "shop", version: 1, files: [{ path: ".claude/brain/errors.md", content: ERRORS }] },
+  });
+  const ada = await site.person({ team });
+  const { page, go, judge } = await site.open(ada);
+  await go("/overview");
+  await judge("overview");
+  const tile = async (name: string) =>
+    (await page.locator(".stat").filter({ hasText: name }).locator("dd").allTextContents()).join(" | ");
+  expect(await tile("Devices alive")).toBe("1 of 2 | heard of in the last 24 hours");
+  expect(await tile("Entries in 7 days")).toBe("149 | 6 today (UTC)");
+  expect(await tile("Sessions in 7 days")).toBe("16 | 0 today (UTC)");
+  expect(await tile("Open errors")).toBe("2 | of 3 entries in errors.md");
+  expect(await tile("Gaps and rollbacks")).toBe("2 | deliveries that were flagged");
+  expect(await tile("Licence")).toBe("Active | team tier");
+  expect(await tile("Seats used")).toBe("2 of 5 | devices that can report");
+  const flags = page.getByRole("table", { name: "Latest gaps and rollbacks" }).locator("tbody tr");
+  expect(await flags.locator("th").allTextContents()).toEqual(["Rollback", "Gap"]);
+  await flags.first().getByRole("link", { name: "Rollback" }).click();
+  await page.getByRole("heading", { name: "Entry 1 of shop" }).waitFor();
+  await go("/overview");
+  const summary = await page
+    .getByRole("img", { name: /Telemetry entries per day/ })
+    .locator("desc")
+    .textContent();
+  expect(summary).toBe("204 entries in 14 days, most on 26 Nov 2026 (60).");
+  const places = await page
+    .locator(".stat a")
+    .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));
+  expect(places.map((place) => new URL(place).pathname)).toEqual([
+    "/devices",
+    "/telemetry",
+    "/sessions",
+    "/brain",
+    "/telemetry/streams",
+    "/license",
+    "/license",
+  ]);
+});
+
+it("says when the licence is in trouble and when seats are overdrawn", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { core } = site.t.instance;
+  await site.t.device(ada.team);
+  await updateTeam(core, ada.team.id, { seats: 0, periodEndAt: site.t.clock.now() - DAY_MS });
+  const { page, go } = await site.open(ada);
+  await go("/overview");
+  expect(await page.getByText("works until 4 Dec 2026").count()).toBe(1);
+  expect(await page.getByText("more devices than seats").count()).toBe(1);
+  await updateTeam(core, ada.team.id, { suspended: true });
+  await go("/overview");
+  expect(await page.locator(".stat.bad").textContent()).toMatch(/Licence.*Suspended/s);
+});
+
+it("asks for no brain of a team whose tier has none, and tells members whom to ask", async () => {
+  const site = await startSite();
+  const team = await site.t.team({ tier: "starter" });
+  const member = await site.person({ team, role: "member" });
+  const { page, go } = await site.open(member);
+  await go("/overview");
+  expect(await page.getByText("0 of 2 done.").count()).toBe(1);
+  expect(await page.getByText("Ask an owner or admin of the team for a connect code.").count()).toBe(1);
+  expect(await page.getByRole("link", { name: "Mint a connect code" }).count()).toBe(0);
+});
+
+it("shows nothing of other teams, and to somebody in none whom to ask", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const device = await site.t.device(ada.team);
+  await site.t.post("/api/telemetry/ingest", {
+    token: device.token,
+    json: { repoKey: "canary", entries: [1, 5].map((seq) => ({ seq, payload: {} })) },
+  });
+  const eve = await site.person();
+  const { page, go, judge } = await site.open(eve);
+  await go("/overview");
+  expect(await page.content()).not.toContain("canary");
+  expect(await page.locator(".stat-value").allTextContents()).toEqual(["0 of 0", "0", "0", "0", "Active", "0 of 5"]);
+  site.t.instance.core.store.db.prepare("DELETE FROM memberships WHERE user_id = ?").run(eve.userId);
+  await go("/overview");
+  await judge("overview-no-team");
+  expect(await page.getByText("You are in no team yet").count()).toBe(1);
+  await go("/devices", 403);
+});

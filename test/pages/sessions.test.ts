@@ -1,0 +1,319 @@
+import { expect, it } from "vitest";
+import { renameDevice } from "../../src/connect/connect.ts";
+import { sessionOf } from "../real/convert.ts";
+import { describeReal, transcripts } from "../real/data.ts";
+import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import type { TestDevice } from "../support/instance.ts";
+
+useBrowser();
+
+const REPO = "acme/shop";
+const SHA = "4f9d2c1a7b3e5d60819273645546372819a0bcde";
+const START = Date.UTC(2026, 10, 20, 9);
+const at = (minutes: number) => new Date(START + minutes * 60_000).toISOString();
+const HOSTILE = '<img src=x onerror="alert(1)">';
+
+const LONG_PROMPT = `Please go through the checkout.\n${Array.from({ length: 40 }, (_, i) => `${i + 1}. Look at case ${i + 1}`).join("\n")}`;
+
+/** A session of three model calls, two tools, one edit and a commit. */
+function checkout() {
+  const usage = (id: string, output: number) => ({
+    id,
+    input_tokens: 1_000,
+    output_tokens: output,
+    cache_read_input_tokens: 5_000,
+  });
+  return {
+    id: "ses-checkout",
+    outcome: "completed",
+    agent: "claude-code",
+    model: "sonnet-5",
+    branch: "fix/totals",
+    startedAt: at(0),
+    endedAt: at(12),
+    prompts: [
+      { at: at(0), text: "Fix the checkout total,\nit is off by a cent" },
+      { at: at(5), text: LONG_PROMPT },
+    ],
+    files: ["src/cart/total.ts", "app/[id]/page one.tsx"],
+    commits: [{ sha: SHA, at: at(11) }],
+    big: "@big",
+    spans: [
+      { id: "t1", name: "turn", kind: "turn", startedAt: at(0), endedAt: at(4) },
+      {
+        id: "c1",
+        parentId: "t1",
+        name: "chat sonnet-5",
+        kind: "llm",
+        startedAt: at(0),
+        endedAt: at(1),
+        usage: usage("m1", 200),
+      },
+      {
+        id: "c1b",
+        parentId: "t1",
+        name: "chat sonnet-5",
+        kind: "llm",
+        startedAt: at(1),
+        endedAt: at(2),
+        usage: usage("m1", 300),
+      },
+      {
+        ...{ id: "e1", parentId: "c1", name: "execute_tool Edit", kind: "tool", startedAt: at(2), endedAt: at(3) },
+        edits: [{ path: "src/cart/total.ts", startLine: 10, endLine: 14 }],
+      },
+      { id: "t2", name: "turn", kind: "turn", startedAt: at(5), endedAt: at(12) },
+      {
+        id: "c2",
+        parentId: "t2",
+        name: "chat sonnet-5",
+        kind: "llm",
+        startedAt: at(5),
+        endedAt: at(9),
+        usage: usage("m2", 700),
+      },
+    ],
+  };
+}
+
+/** A number that no double holds, to be seen as it was sent. */
+const BIG = "12345678901234567890";
+
+async function send(site: Site, device: TestDevice, sessions: unknown[], more: object = {}) {
+  const answer = await site.t.post("/api/agent-traces/ingest", {
+    token: device.token,
+    body: JSON.stringify({ repoKey: REPO, sessions, ...more }).replace('"@big"', BIG),
+    headers: { "content-type": "application/json" },
+  });
+  expect(answer.status).toBe(200);
+}
+
+async function withSessions() {
+  const site = await startSite();
+  const ada = await site.person({ role: "member" });
+  const device = await site.t.device(ada.team);
+  await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop");
+  await send(site, device, [checkout()], {
+    labels: [
+      { sessionId: "ses-checkout", name: "review", value: "good", comment: "Small and tested." },
+      { sessionId: "ses-checkout", spanId: "e1", name: "risk", value: 2 },
+    ],
+  });
+  await send(site, device, [
+    {
+      id: "ses-docs",
+      outcome: "failed",
+      agent: "codex",
+      startedAt: at(-1_440),
+      endedAt: at(-1_430),
+      prompts: [{ text: "Write the docs" }],
+      spans: [],
+    },
+    {
+      id: "ses-odd",
+      outcome: HOSTILE,
+      agent: HOSTILE,
+      branch: HOSTILE,
+      prompts: [{ at: "never", text: `${HOSTILE} ${"x".repeat(3_000)}` }],
+      files: [HOSTILE],
+      commits: [7, "not-a-sha"],
+      spans: [],
+    },
+  ]);
+  return { site, ada, device };
+}
+
+const idOf = (site: Site, externalId: string): number =>
+  site.t.rows("SELECT id FROM trace_sessions WHERE external_id = ?", externalId)[0].id;
+
+it("says what to do when there are no sessions, and lists them when there are", async () => {
+  const site = await startSite();
+  const { page, go, judge } = await site.open(await site.person());
+  await go("/sessions");
+  expect(await page.getByText(`curl ${site.url}/api/agent-traces/ingest`).count()).toBe(1);
+  await judge("sessions-empty");
+  const full = await withSessions();
+  const visit = await full.site.open(full.ada);
+  await visit.go("/sessions");
+  const rows = visit.page.locator("tbody tr");
+  expect(await rows.count()).toBe(3);
+  expect(await rows.first().textContent()).toMatch(
+    /Fix the checkout total, it is off by a cent.*acme\/shop.*fix\/totals.*completed.*claude-code.*12 min.*2 prompts, 6 steps, 2 files, 1 commit, 2 labels/s,
+  );
+  expect(await visit.page.locator("main img").count()).toBe(0);
+  await visit.judge("sessions");
+});
+
+it("filters by what sessions hold, by day and by text, with and without a script", async () => {
+  const { site, ada } = await withSessions();
+  const { page, go } = await site.open(ada);
+  const titles = () => page.locator("tbody th a").allTextContents();
+  await go("/sessions");
+  await page.getByLabel("Agent").selectOption("codex");
+  await page.waitForURL("**/sessions?agent=codex");
+  expect(await titles()).toEqual(["Write the docs"]);
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await page.getByRole("searchbox").pressSequentially("src/cart/total.ts");
+  await page.waitForURL("**/sessions?q=src%2Fcart%2Ftotal.ts");
+  expect(await titles()).toEqual(["Fix the checkout total, it is off by a cent"]);
+  const plain = await site.open(ada, { javaScript: false });
+  await plain.go("/sessions");
+  await plain.page.getByLabel("From (UTC)").fill("2026-11-19");
+  await plain.page.getByLabel("To (UTC)").fill("2026-11-19");
+  await plain.page.getByRole("button", { name: "Apply" }).click();
+  expect(await plain.page.locator("tbody th a").allTextContents()).toEqual(["Write the docs"]);
+  await plain.page.getByLabel("Outcome").selectOption("completed");
+  await plain.page.getByRole("button", { name: "Apply" }).click();
+  expect(await plain.page.getByText("No session fits").count()).toBe(1);
+  await plain.go("/sessions?from=yesterday&to=2026-99-99&cursor=%00&repo=-&agent=nobody");
+});
+
+it("pages through many sessions and keeps the filters", async () => {
+  const { site, ada, device } = await withSessions();
+  const many = Array.from({ length: 60 }, (_, i) => ({
+    id: `m${i}`,
+    outcome: "ok",
+    agent: "bulk",
+    startedAt: at(100 + i),
+    prompts: [{ text: `Task ${i}` }],
+    spans: [],
+  }));
+  await send(site, device, many);
+  const { page, go } = await site.open(ada);
+  await go("/sessions?agent=bulk");
+  const titles = () => page.locator("tbody th a").allTextContents();
+  expect([(await titles()).length, (await titles())[0]]).toEqual([50, "Task 59"]);
+  await page.getByRole("link", { name: "Older" }).click();
+  await page.waitForURL("**cursor=**");
+  expect([(await titles()).length, (await titles()).at(-1)]).toEqual([10, "Task 0"]);
+  await page.getByRole("link", { name: "Newer" }).click();
+  expect((await titles())[0]).toBe("Task 59");
+});
+
+it("shows one session with its timeline, steps, tokens, files and labels", async () => {
+  const { site, ada } = await withSessions();
+  const { page, go, judge } = await site.open(ada);
+  await go("/sessions");
+  await page.getByRole("link", { name: "Fix the checkout total" }).click();
+  await page.waitForURL(`**/sessions/${idOf(site, "ses-checkout")}`);
+  // Each message counts once, by its largest record: m1 300, m2 700.
+  expect(await page.locator(".facts").textContent()).toContain("2,000 input · 1,000 output · 10,000 cache read");
+  const events = await page.locator(".timeline > li strong").allTextContents();
+  expect(events).toEqual([
+    "Prompt",
+    "Label risk: 2",
+    "Edited a file",
+    "Prompt",
+    `Commit ${SHA.slice(0, 12)}`,
+    "Label review: good",
+  ]);
+  expect(await page.locator(".waterfall tbody tr").count()).toBe(6);
+  expect(await page.locator(".waterfall tbody th.depth-2").textContent()).toContain("execute_tool Edit");
+  expect(await page.getByText("40. Look at case 40").isVisible()).toBe(false);
+  await page.getByText("Show the whole prompt").click();
+  expect(await page.getByText("40. Look at case 40").isVisible()).toBe(true);
+  await page.getByText("Show the record").click();
+  expect(await page.getByRole("region", { name: "Record of the session" }).textContent()).toContain(`"big": ${BIG},`);
+  await judge("session");
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download record" }).click(),
+  ]);
+  const chunks = (await (await saved.createReadStream()).toArray()) as Buffer[];
+  const text = Buffer.concat(chunks).toString("utf8");
+  expect(text).toContain(
+    site.t.rows("SELECT document FROM trace_sessions WHERE external_id = 'ses-checkout'")[0].document,
+  );
+  expect(JSON.parse(text)).toMatchObject({
+    session: { id: "ses-checkout" },
+    spanCount: 6,
+    labels: [{ name: "review" }, { name: "risk" }],
+  });
+});
+
+it("links to the entries of the brain that name a commit or a file, to the line, and to nothing else", async () => {
+  const { site, ada, device } = await withSessions();
+  const brain = (repoKey: string, files: { path: string; content: string }[]) =>
+    site.t.post("/api/brain/ingest", { token: device.token, json: { version: 1, repoKey, files } });
+  const entry =
+    "# Errors\n\n## 2026-11-21: Totals\n\nMade by\ncommit 4F9D2C1A7, in `src/cart/total.ts:12`.\nAlso app/[id]/page one.tsx.\n";
+  const decoy = "# Errors\n\nsrc/cart/total.tsx and lib/src/cart/total.ts and 4f9d2c1ffff and total.ts\n";
+  await brain(REPO, [
+    { path: "errors.md", content: entry },
+    { path: "errors/decoy.md", content: decoy },
+    { path: "notes.md", content: entry },
+  ]);
+  await brain("acme/other", [{ path: "decisions.md", content: "See acme/shop@4f9d2c1 and src/cart/total.ts.\n" }]);
+  const { page, go } = await site.open(ada);
+  await go(`/sessions/${idOf(site, "ses-checkout")}`);
+  const rows = page.getByRole("region", { name: "Places in the brain" }).locator("tbody tr");
+  expect((await rows.allTextContents()).map((text) => text.replace(/\s+/g, " ").trim())).toEqual([
+    expect.stringMatching(/acme\/other · decisions.md:1.*commit 4f9d2c1/),
+    expect.stringMatching(/2026-11-21: Totals.*errors.md:6.*commit 4f9d2c1/),
+    expect.stringMatching(/errors.md:6.*file src\/cart\/total.ts/),
+    expect.stringMatching(/errors.md:7.*file app\/\[id\]\/page one.tsx/),
+  ]);
+  await rows.nth(1).getByRole("link").click();
+  expect(await page.locator(`${new URL(page.url()).hash} mark`).textContent()).toContain("4F9D2C1A7");
+});
+
+it("keeps a hostile session readable and bounded", async () => {
+  const { site, ada, device } = await withSessions();
+  const spans = Array.from({ length: 2_600 }, (_, i) => ({
+    id: `s${i}`,
+    // Cycles of two, parents that are missing, and a chain as long as the session.
+    parentId: i < 10 ? `s${i ^ 1}` : i < 20 ? "gone" : `s${i - 1}`,
+    name: i === 5 ? HOSTILE : "n".repeat(400),
+    startedAt: i % 7 === 0 ? 1e300 : at(i),
+    edits: [{ path: `f${i}.ts` }],
+  }));
+  const prompts = Array.from({ length: 30 }, (_, i) => ({
+    at: at(i),
+    text: `${i} ${HOSTILE}\n${"word ".repeat(8_000)}`,
+  }));
+  await send(site, device, [
+    { id: "monster", outcome: "x".repeat(900), agent: "y".repeat(900), prompts, files: "none", usage: [1], spans },
+  ]);
+  const { page, go, judge, complaints } = await site.open(ada);
+  await go(`/sessions/${idOf(site, "monster")}`);
+  expect(await page.locator(".waterfall tbody tr").count()).toBe(500);
+  expect(await page.getByText("2,100 more spans are not drawn.").count()).toBe(1);
+  expect(await page.locator(".timeline > li").count()).toBe(100);
+  expect(await page.locator("main img").count()).toBe(0);
+  expect((await page.content()).length).toBeLessThan(3_000_000);
+  await page.getByRole("link", { name: "Later" }).click();
+  expect(await page.getByText("101 to 200 of 2,030").count()).toBe(1);
+  await go(`/sessions/${idOf(site, "ses-odd")}?events=999999`);
+  expect(await page.locator("main img").count()).toBe(0);
+  await judge("session-odd");
+  expect(complaints).toEqual([]);
+});
+
+it("answers 404 for another team's session and for what is not there", async () => {
+  const { site, ada } = await withSessions();
+  const eve = await site.person();
+  const id = idOf(site, "ses-checkout");
+  const status = async (path: string, cookie: string) => (await fetch(site.url + path, { headers: { cookie } })).status;
+  expect(await status(`/sessions/${id}/record`, ada.cookie)).toBe(200);
+  for (const path of [`/sessions/${id}`, `/sessions/${id}/record`, "/sessions/0", "/sessions/1e3", "/sessions/x%00"])
+    expect([path, await status(path, eve.cookie)]).toEqual([path, 404]);
+  const list = await (await fetch(`${site.url}/sessions?q=checkout`, { headers: { cookie: eve.cookie } })).text();
+  expect(list).not.toContain("ses-checkout");
+});
+
+describeReal("with real transcripts", () => {
+  it("shows a long session of a real agent", async () => {
+    const site = await startSite();
+    const ada = await site.person();
+    const device = await site.t.device(ada.team);
+    const all = transcripts().map(({ transcript, facts }) => sessionOf(transcript, facts));
+    await send(site, device, all);
+    const longest = all.reduce((a, b) => (a.spans.length >= b.spans.length ? a : b));
+    const { page, go, judge } = await site.open(ada);
+    await go("/sessions");
+    await judge("sessions-real");
+    await go(`/sessions/${idOf(site, longest.id)}`);
+    expect(await page.locator(".waterfall tbody tr").count()).toBe(Math.min(500, longest.spans.length));
+    await judge("session-real");
+  });
+});

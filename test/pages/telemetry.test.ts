@@ -1,0 +1,260 @@
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { DAY_MS } from "../../src/kit/clock.ts";
+import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const HOSTILE = `</code><script>document.title='owned'</script><img src=x onerror="document.title='owned'">"'`;
+
+type Payload = Record<string, unknown>;
+
+/** Binds a device to somebody's team, with a label. */
+async function bind(site: Site, { team }: Person, label: string) {
+  const device = await site.t.device(team);
+  site.t.instance.core.store.db.prepare("UPDATE devices SET label = ? WHERE id = ?").run(label, device.deviceId);
+  return device;
+}
+
+async function send(
+  site: Site,
+  token: string,
+  repoKey: string | undefined,
+  from: number,
+  payloads: readonly Payload[],
+) {
+  const entries = payloads.map((payload, i) => ({ seq: from + i, payload }));
+  const { status } = await site.t.post("/api/telemetry/ingest", { token, json: { repoKey, entries } });
+  expect(status).toBe(200);
+}
+
+/** A team whose agents worked on two machines: with a gap, a rollback and a hostile payload. */
+async function worked(site: Site, team?: Person) {
+  const ada = team ?? (await site.person({ email: "ada@example.com" }));
+  const build = await bind(site, ada, "build-7");
+  const laptop = await bind(site, ada, "laptop");
+  await send(site, build.token, "github.com/acme/shop", 1, [
+    { type: "prompt", text: "Fix the login test", sessionId: "s-1", model: "opus" },
+    { type: "tool", name: "Bash", input: { command: "npm test", nested: [1, { deep: true }] }, output: "3 passed" },
+    { type: "edit", path: "src/login.ts", startLine: 3, endLine: 9 },
+  ]);
+  await send(site, build.token, "github.com/acme/shop", 8, [{ type: "commit", sha: "abc1234", big: "n" }]);
+  await send(site, build.token, "github.com/acme/shop", 2, [
+    { type: "tool", name: "Bash", input: { command: "rm -rf node_modules", nested: [1, { deep: true }] }, output: "" },
+  ]);
+  site.t.clock.advance(DAY_MS);
+  await send(site, laptop.token, undefined, 1, [
+    { type: HOSTILE, text: HOSTILE },
+    { type: "prompt", text: "x".repeat(20_000) },
+  ]);
+  return { ada, build, laptop };
+}
+
+it("shows entries newest first with gaps and rollbacks between them", async () => {
+  const site = await startSite();
+  const { ada } = await worked(site);
+  const { page, go, judge } = await site.open(ada);
+  await go("/telemetry");
+  const rows = page.getByRole("table", { name: "Telemetry entries" }).locator("tbody tr");
+  const texts = await rows.allTextContents();
+  expect(texts.map((text) => /Gap|Rollback/.exec(text)?.[0] ?? /^\d/.exec(text.trim())?.[0])).toEqual([
+    "2",
+    "1",
+    "8",
+    "Gap",
+    "3",
+    "2",
+    "Rollback",
+    "1",
+  ]);
+  expect(texts[3]).toContain("4 entries never arrived in github.com/acme/shop on build-7: numbers 4 to 7.");
+  await page.locator("summary", { hasText: "npm test" }).click();
+  expect(await page.getByRole("region", { name: "Payload" }).filter({ visible: true }).textContent()).toContain(
+    '\n    "command": "npm test",\n    "nested": [\n      1,\n      {\n        "deep": true\n      }\n    ]\n',
+  );
+  await judge("telemetry");
+  expect(await page.title()).toBe("Telemetry · Reckon");
+});
+
+it("says what to do while there is no telemetry, to members too", async () => {
+  const site = await startSite();
+  const member = await site.person({ role: "member" });
+  const { page, go, judge } = await site.open(member);
+  await go("/telemetry");
+  await judge("telemetry-empty");
+  expect(await page.getByRole("region", { name: "Command" }).textContent()).toContain(
+    `${site.url}/api/telemetry/ingest`,
+  );
+  await go("/telemetry/streams");
+  expect(await page.getByText("No streams yet").count()).toBe(1);
+  await go("/telemetry/conflicts");
+  expect(await page.getByText("No device has sent a number twice").count()).toBe(1);
+});
+
+it("filters by everything it offers, as one types and without JavaScript", async () => {
+  const site = await startSite();
+  const { ada } = await worked(site);
+  const { page, go } = await site.open(ada);
+  const numbers = () => page.getByRole("rowheader").locator("a").allTextContents();
+  await go("/telemetry");
+  await page.getByLabel("Text").fill("LOGIN");
+  await page.locator("#results[data-count='2']").waitFor();
+  expect(await numbers()).toEqual(["3", "1"]);
+  await page.getByLabel("Type", { exact: true }).fill("edit");
+  await page.locator("#results[data-count='1']").waitFor();
+  expect(page.url()).toContain("q=LOGIN");
+  expect(page.url()).toContain("type=edit");
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await page.getByLabel("Contradicted only").check();
+  await page.locator("#results[data-count='1']").waitFor();
+  expect(await numbers()).toEqual(["2"]);
+
+  const plain = await site.open(ada, { javaScript: false });
+  await plain.go("/telemetry");
+  await plain.page.getByLabel("Repository").selectOption("no repository named");
+  await plain.page.getByLabel("Device").selectOption("laptop");
+  await plain.page.getByRole("button", { name: "Apply" }).click();
+  expect(await plain.page.getByRole("rowheader").locator("a").allTextContents()).toEqual(["2", "1"]);
+  expect(await plain.page.getByText("by number, highest first").count()).toBe(1);
+  await plain.go("/telemetry?from=2026-11-21&to=2026-11-21");
+  expect(await plain.page.getByRole("rowheader").count()).toBe(4);
+  await plain.go("/telemetry?from=2026-11-22");
+  expect(await plain.page.getByRole("rowheader").count()).toBe(2);
+  await plain.go("/telemetry?from=2026-02-31&to=yesterday&flagged=1&at=%00garbage&device=");
+  expect(await plain.page.getByRole("rowheader").count()).toBe(6);
+  await plain.go("/telemetry?type=none-of-these");
+  expect(await plain.page.getByText("No entry matches these filters.").count()).toBe(1);
+});
+
+it("walks older and newer pages and keeps the filters", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const build = await bind(site, ada, "build-7");
+  await send(
+    site,
+    build.token,
+    "shop",
+    1,
+    Array.from({ length: 120 }, (_, i) => ({ type: i % 2 ? "odd" : "even" })),
+  );
+  const { page, go } = await site.open(ada);
+  await go("/telemetry?type=even");
+  const seen: string[] = [];
+  for (;;) {
+    seen.push(...(await page.getByRole("rowheader").locator("a").allTextContents()));
+    const older = page.getByRole("link", { name: "Older" });
+    if ((await older.count()) === 0) break;
+    await older.click();
+  }
+  expect(seen).toEqual(Array.from({ length: 60 }, (_, i) => String(119 - 2 * i)));
+  await page.getByRole("link", { name: "Newer" }).click();
+  expect(await page.getByRole("rowheader").locator("a").first().textContent()).toBe("119");
+  expect(page.url()).toContain("type=even");
+});
+
+it("stops a search that would read everything, says how far it came, and goes on from there", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const build = await bind(site, ada, "build-7");
+  await send(site, build.token, "shop", 1, [{ type: "prompt", text: "the needle" }]);
+  for (let from = 2; from <= 24_000; from += 1_000) {
+    site.t.clock.advance(60_000);
+    await send(
+      site,
+      build.token,
+      "shop",
+      from,
+      Array.from({ length: 1_000 }, () => ({ t: 1 })),
+    );
+  }
+  const { page, go, judge } = await site.open(ada);
+  await go("/telemetry?q=needle");
+  await judge("telemetry-bounded");
+  expect(await page.getByRole("status").textContent()).toMatch(
+    /Looked through 20,\d{3} entries, back to .* none that matches so far/s,
+  );
+  await page.getByRole("link", { name: "Look further back" }).click();
+  await page.getByText("the needle").first().waitFor();
+  expect(await page.getByRole("rowheader").locator("a").allTextContents()).toEqual(["1"]);
+});
+
+it("shows one entry whole, with its neighbours, the gap before it and what contradicts it", async () => {
+  const site = await startSite();
+  const { ada, build } = await worked(site);
+  const { page, go, judge } = await site.open(ada);
+  await go("/telemetry");
+  await page.getByRole("rowheader").getByRole("link", { name: "8", exact: true }).click();
+  await page.getByRole("heading", { name: "4 entries before it never arrived" }).waitFor();
+  expect(await page.getByText("Numbers 4 to 7.").count()).toBe(1);
+  await page.getByRole("link", { name: "Before it" }).click();
+  await page.getByRole("heading", { name: "Entry 3", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Before it" }).click();
+  await page.getByRole("heading", { name: "What else came under this number" }).waitFor();
+  await judge("telemetry-entry");
+  const changes = page.getByRole("table", { name: "Changes of entry 2" });
+  expect(await changes.locator("tr.added").allTextContents()).toEqual([
+    expect.stringContaining("rm -rf node_modules"),
+    expect.stringContaining('"output": ""'),
+  ]);
+  expect(site.t.rows("SELECT count(*) AS kept FROM telemetry_conflicts")).toEqual([{ kept: 1 }]);
+  await go(`/telemetry/conflicts?device=${build.deviceId}`);
+  await judge("telemetry-conflicts");
+  expect(await page.getByRole("heading", { name: "Entry 2 of github.com/acme/shop" }).count()).toBe(1);
+  await page.getByLabel("Device").selectOption("laptop");
+  await page.getByText("No stream that matches these filters was contradicted.").waitFor();
+  await go("/telemetry/streams");
+  await judge("telemetry-streams");
+  expect(await page.getByRole("row").filter({ hasText: "build-7" }).textContent()).toMatch(
+    /4 missing entries.*4 to 7.*1 conflict/s,
+  );
+});
+
+it("exports what is filtered as JSON lines in the order of arrival, payloads as they were sent", async () => {
+  const site = await startSite();
+  const { ada, build } = await worked(site);
+  await site.t.post("/api/telemetry/ingest", {
+    token: build.token,
+    body: `{"repoKey":"numbers","entries":[{"seq":1,"payload":{"type":"edit","id":123456789012345678901,"e":1.0e2}}]}`,
+    headers: { "content-type": "application/json" },
+  });
+  const { page, go } = await site.open(ada);
+  await go("/telemetry?type=edit");
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Export all that match" }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe("telemetry-2026-11-22.jsonl");
+  const lines = (await readFile(await saved.path(), "utf8")).trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line).repoKey)).toEqual(["github.com/acme/shop", "numbers"]);
+  expect(lines[1]).toContain('"payload":{"type":"edit","id":123456789012345678901,"e":1.0e2}}');
+});
+
+it("knows nothing of another team's entries", async () => {
+  const site = await startSite();
+  const { build } = await worked(site);
+  const eve = await site.person();
+  const own = await bind(site, eve, "eves");
+  await send(site, own.token, "github.com/acme/shop", 1, [{ type: "mine" }]);
+  const { page, go } = await site.open(eve);
+  const canaries = ["build-7", "login.ts", "npm test", "node_modules"];
+  const [first] = site.t.rows("SELECT min(id) AS id FROM telemetry_entries");
+  for (const path of [
+    "/telemetry",
+    `/telemetry?device=${build.deviceId}`,
+    `/telemetry?device=${build.deviceId}&repo=github.com%2Facme%2Fshop`,
+    "/telemetry?q=login",
+    "/telemetry/streams",
+    `/telemetry/conflicts?device=${build.deviceId}`,
+  ]) {
+    await go(path);
+    const text = await page.content();
+    expect(
+      canaries.filter((canary) => text.includes(canary)),
+      path,
+    ).toEqual([]);
+  }
+  for (const id of [first.id, "0", "-1", "1e3", "nothing", "9".repeat(40)]) await go(`/telemetry/entries/${id}`, 404);
+  const exported = await page.request.get(`${site.url}/telemetry/export?device=${build.deviceId}`);
+  expect([exported.status(), await exported.text()]).toEqual([200, ""]);
+  expect(await (await page.request.get(`${site.url}/telemetry/export`)).text()).toMatch(/^\{"seq":1,.*"mine"\}\}\n$/);
+});
