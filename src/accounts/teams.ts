@@ -4,12 +4,15 @@ import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
 import { hasControls, likePattern } from "../kit/text.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
+import { getUser, storeMember } from "./users.ts";
 
 const DEFAULT_SEATS = 5;
 
 interface NewTeam {
   readonly tier?: Tier;
   readonly seats?: number;
+  /** Who owns it from the start; nobody does otherwise. */
+  readonly ownerId?: string;
 }
 
 /** Makes a team with an active subscription. @throws Complaint when the name is taken or is not one line of text. */
@@ -40,6 +43,7 @@ export function createTeamRow(core: Core, name: string, options: NewTeam, by: Ac
     target: { kind: "team", id: team.id, label: team.name },
     detail: { tier: team.tier, seats: team.seats },
   });
+  if (options.ownerId !== undefined) storeMember(core, team.id, getUser(core, options.ownerId), "owner", by);
   return team;
 }
 

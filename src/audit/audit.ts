@@ -3,4 +3,5 @@
  * Not here: what machines delivered (ledger), what read tokens read (reads), which each keep their own record.
  */
 export { type Actor, COMMAND_LINE, type Event, recordEvent, SYSTEM } from "./events.ts";
-export { type EventFilter, exportEvents, listActions, listEvents, type StoredEvent } from "./list.ts";
+export { type EventFormat, exportEvents } from "./export.ts";
+export { type EventCursor, type EventFilter, type EventPage, listEvents, type StoredEvent } from "./list.ts";

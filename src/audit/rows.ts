@@ -15,22 +15,24 @@ export interface EventRow {
   readonly detail: string;
 }
 
-/** What narrows a list; null does not. `like` is an escaped LIKE pattern. */
-export interface Narrowed {
+/** A stretch of ids, and what narrows it; null does not. `like` is a pattern as `likePattern` makes it. */
+export interface Stretch {
   readonly teamId: string;
-  readonly beforeId: number;
+  /** Both inclusive. */
+  readonly low: number;
+  readonly high: number;
   readonly action: string | null;
   readonly like: string | null;
   readonly from: number | null;
   readonly to: number | null;
-  readonly limit: number;
 }
 
 const EVENT = `id, at, team_id AS teamId, actor_kind AS actorKind, actor_id AS actorId, actor_label AS actorLabel, action,
   target_kind AS targetKind, target_id AS targetId, target_label AS targetLabel, ip, detail`;
-const MATCHES = `id < @beforeId AND (@action IS NULL OR action = @action)
+const MATCHES = `id BETWEEN @low AND @high AND (@action IS NULL OR action = @action)
   AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)
-  AND (@like IS NULL OR actor_label LIKE @like ESCAPE '\\' OR target_label LIKE @like ESCAPE '\\' OR target_id LIKE @like ESCAPE '\\' OR ip LIKE @like ESCAPE '\\')`;
+  AND (@like IS NULL OR actor_label LIKE @like ESCAPE '\\' OR target_label LIKE @like ESCAPE '\\'
+    OR target_id LIKE @like ESCAPE '\\' OR ip LIKE @like ESCAPE '\\')`;
 
 export const rows = statements((db) => ({
   insert: db.prepare<[Omit<EventRow, "id">]>(
@@ -38,15 +40,10 @@ export const rows = statements((db) => ({
      VALUES (@at, @teamId, @actorKind, @actorId, @actorLabel, @action, @targetKind, @targetId, @targetLabel, @ip, @detail)`,
   ),
   // By audit_events_by_team, newest first.
-  ofTeam: db.prepare<[Narrowed], EventRow>(
-    `SELECT ${EVENT} FROM audit_events WHERE team_id = @teamId AND ${MATCHES} ORDER BY id DESC LIMIT @limit`,
+  ofTeam: db.prepare<[Stretch], EventRow>(
+    `SELECT ${EVENT} FROM audit_events WHERE team_id = @teamId AND ${MATCHES} ORDER BY id DESC`,
   ),
   // By the primary key, newest first.
-  ofAll: db.prepare<[Narrowed], EventRow>(
-    `SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC LIMIT @limit`,
-  ),
-  actionsOfTeam: db
-    .prepare<[string], string>("SELECT DISTINCT action FROM audit_events WHERE team_id = ? ORDER BY action")
-    .pluck(),
-  actions: db.prepare<[], string>("SELECT DISTINCT action FROM audit_events ORDER BY action").pluck(),
+  ofAll: db.prepare<[Stretch], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`),
+  lastId: db.prepare<[], number | null>("SELECT max(id) FROM audit_events").pluck(),
 }));

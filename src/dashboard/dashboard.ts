@@ -10,6 +10,7 @@ import { brainPages } from "./pages/brain.ts";
 import { devicePages } from "./pages/devices.ts";
 import { licensePages } from "./pages/license.ts";
 import { linkPages } from "./pages/links.ts";
+import { myBrainPages } from "./pages/my-brain.ts";
 import { overviewPages } from "./pages/overview.ts";
 import { peoplePages } from "./pages/people.ts";
 import { policyPages } from "./pages/policy.ts";
@@ -35,5 +36,6 @@ export const PAGES: readonly Page[] = [
   ...licensePages,
   ...peoplePages,
   ...settingsPages,
+  ...myBrainPages,
   ...accountPages,
 ];

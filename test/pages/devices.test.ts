@@ -97,6 +97,7 @@ it("lists devices by state and finds them as one types", async () => {
   const { page, go, judge } = await site.open(grace);
   await go("/devices");
   await judge("devices");
+  expect(await page.getByText("4 of 5 are taken").count()).toBe(1);
   const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
   expect(await row("build-7").textContent()).toMatch(
     /active.*just now.*reckon-agent\/2\.1.*5 missing entries.*1 conflict/s,

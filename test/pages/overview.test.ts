@@ -97,9 +97,9 @@ it("shows the team at a glance, and every figure leads on", async () => {
     (await page.locator(".stat").filter({ hasText: name }).locator("dd").allTextContents()).join(" | ");
   expect(await tile("Devices alive")).toBe("1 of 2 | heard of in the last 24 hours");
   expect(await tile("Entries in 7 days")).toBe("149 | 6 today (UTC)");
-  expect(await tile("Sessions in 7 days")).toBe("16 | 0 today (UTC)");
+  expect(await tile("Sessions in 7 days")).toBe("17 | 0 today (UTC)");
   expect(await tile("Open errors")).toBe("2 | of 3 entries in errors.md");
-  expect(await tile("Gaps and rollbacks")).toBe("2 | deliveries that were flagged");
+  expect(await tile("Gaps and rollbacks")).toBe("2 | deliveries flagged in 14 days");
   expect(await tile("Licence")).toBe("Active | team tier");
   expect(await tile("Seats used")).toBe("2 of 5 | devices that can report");
   const flags = page.getByRole("table", { name: "Latest gaps and rollbacks" }).locator("tbody tr");
@@ -112,10 +112,9 @@ it("shows the team at a glance, and every figure leads on", async () => {
     .locator("desc")
     .textContent();
   expect(summary).toBe("204 entries in 14 days, most on 26 Nov 2026 (60).");
-  const places = await page
-    .locator(".stat a")
-    .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));
-  expect(places.map((place) => new URL(place).pathname)).toEqual([
+  const links = await page.locator(".stat a").all();
+  const places = await Promise.all(links.map((link) => link.getAttribute("href")));
+  expect(places).toEqual([
     "/devices",
     "/telemetry",
     "/sessions",
@@ -161,10 +160,11 @@ it("shows nothing of other teams, and to somebody in none whom to ask", async ()
     json: { repoKey: "canary", entries: [1, 5].map((seq) => ({ seq, payload: {} })) },
   });
   const eve = await site.person();
+  await site.t.device(eve.team);
   const { page, go, judge } = await site.open(eve);
   await go("/overview");
   expect(await page.content()).not.toContain("canary");
-  expect(await page.locator(".stat-value").allTextContents()).toEqual(["0 of 0", "0", "0", "0", "Active", "0 of 5"]);
+  expect(await page.locator(".stat-value").allTextContents()).toEqual(["0 of 1", "0", "0", "0", "Active", "1 of 5"]);
   site.t.instance.core.store.db.prepare("DELETE FROM memberships WHERE user_id = ?").run(eve.userId);
   await go("/overview");
   await judge("overview-no-team");

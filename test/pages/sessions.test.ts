@@ -209,11 +209,11 @@ it("shows one session with its timeline, steps, tokens, files and labels", async
   ]);
   expect(await page.locator(".waterfall tbody tr").count()).toBe(6);
   expect(await page.locator(".waterfall tbody th.depth-2").textContent()).toContain("execute_tool Edit");
-  expect(await page.getByText("40. Look at case 40").isVisible()).toBe(false);
+  expect(await page.getByRole("region", { name: "Prompt 2, whole" }).isVisible()).toBe(false);
   await page.getByText("Show the whole prompt").click();
-  expect(await page.getByText("40. Look at case 40").isVisible()).toBe(true);
+  expect(await page.getByRole("region", { name: "Prompt 2, whole" }).isVisible()).toBe(true);
   await page.getByText("Show the record").click();
-  expect(await page.getByRole("region", { name: "Record of the session" }).textContent()).toContain(`"big": ${BIG},`);
+  expect(await page.getByRole("region", { name: "Record of the session" }).textContent()).toContain(`"big": ${BIG}\n`);
   await judge("session");
   const [saved] = await Promise.all([
     page.waitForEvent("download"),

@@ -49,8 +49,8 @@ function repositoryTable(call: Member, repositories: readonly Repository[], kind
   return table({
     caption: "Repositories",
     columns: [
-      { label: "Repository", heading: true },
-      { label: "Holds", grow: true },
+      { label: "Repository", heading: true, grow: true },
+      { label: "Holds" },
       { label: "Files", numeric: true },
       { label: "Size", numeric: true },
       { label: "Last snapshot" },

@@ -18,10 +18,9 @@ export interface StateWords {
 export function stateWords({ periodEndAt, suspendedAt }: Team, entitlement: Entitlement, now: number): StateWords {
   if (!entitlement.licensed) return REFUSED(suspendedAt, periodEndAt, now)[entitlement.because];
   const { status, until } = entitlement;
-  if (status === "active")
-    return { kind: "good", name: "Active", means: "The subscription is paid. Devices and people get licences." };
+  if (status === "active") return { kind: "good", name: "Active", means: "The subscription is paid." };
   if (status === "trialing")
-    return { kind: "info", name: "Trial", means: "The team is trying Reckon. It gets licences as a paying one does." };
+    return { kind: "info", name: "Trial", means: "The team is trying Reckon, and gets licences as a paying one does." };
   const left = until === null ? 0 : Math.max(0, Math.ceil((until - now) / DAY_MS));
   return {
     kind: "warn",

@@ -16,7 +16,7 @@ import { pageHead } from "../parts/page-head.ts";
 import { section } from "../parts/section.ts";
 import { stats } from "../parts/stat.ts";
 import { table } from "../parts/table.ts";
-import { dayText, isInstant, time } from "../parts/time.ts";
+import { ago, dayText, isInstant, time } from "../parts/time.ts";
 import { number, plural } from "../parts/units.ts";
 import { checkCommands } from "./license-check.ts";
 import { stateWords } from "./license-words.ts";
@@ -43,7 +43,7 @@ const pemFilename = (kid: string) => `reckon-key-${kid.replace(/\W/g, "").slice(
 
 const day = (at: number | null, none: string) => (isInstant(at) ? dayText(isoInstant(at).slice(0, 10)) : none);
 
-function licensePage(call: Member, wrong?: string): Html {
+async function licensePage(call: Member, wrong?: string): Promise<Html> {
   const { core, session } = call;
   const now = core.clock.now();
   const team = getTeam(core, session.team.id);
@@ -53,7 +53,7 @@ function licensePage(call: Member, wrong?: string): Html {
   const over = active > team.seats;
   const main = html`${pageHead({ title: "Licence", says: html`What ${team.name} has paid for, and the signed statement of it that proves it offline.` })}
 ${stats([
-  { label: "Subscription", value: badge(state.kind, state.name), sub: html`tier ${team.tier}` },
+  { label: "Subscription", value: state.name, sub: `tier ${team.tier}`, tone: state.kind },
   {
     label: "Seats used",
     value: `${number(active)} of ${number(team.seats)}`,
@@ -64,13 +64,14 @@ ${stats([
   {
     label: "Paid until",
     value: day(team.periodEndAt, "No end"),
-    sub: team.periodEndAt !== null && time(team.periodEndAt, now),
+    sub: team.periodEndAt !== null && ago(team.periodEndAt, now),
   },
-  { label: "A licence lives", value: plural(core.config.licenseDays, "day"), sub: "unless asked otherwise" },
+  { label: "Licence lifetime", value: plural(core.config.licenseDays, "day"), sub: "unless asked otherwise" },
 ])}
 <p class="says">${state.means} ${over && html`More devices can report than seats are paid for; nothing is refused for that. `}Whoever runs this installation changes subscription and seats, with <code>reckon team set</code> too.</p>
 ${core.config.signing === "off" && html`<div class="flash warn">Signing is switched off on this installation (<code>RECKON_SIGNING=off</code>). No licence can be minted: devices that ask for one are told so (503), and no public key is published (501). Licences given out before stay valid, and verify with the keys below.</div>`}
 ${mintSection(call, team, entitlement.licensed ? entitlement.until : undefined, wrong)}
+${session.team.role !== "member" && (await mintTable(call, now))}
 ${keySection(call, now)}`;
   return frame(call, { title: "Licence", main });
 }
@@ -81,7 +82,7 @@ function mintSection(call: Member, team: Team, until: number | null | undefined,
   const now = core.clock.now();
   const admin = session.team.role !== "member";
   if (core.config.signing === "off" || until === undefined)
-    return html`${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}${admin && mintTable(call, now)}`;
+    return html`${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}`;
   const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);
   const mint = form({
     action: href("/license/mint"),
@@ -117,11 +118,11 @@ ${
     body: checkCommands(licenseFilename(team, now), pemFilename(key.kid)),
   })
 }
-${admin && mintTable(call, now)}`;
+`;
 }
 
-function mintTable({ core, session }: Member, now: number): Html {
-  const { rows } = listEvents(core, { teamId: session.team.id, action: "license.minted" }, MINTS_SHOWN);
+async function mintTable({ core, session }: Member, now: number): Promise<Html> {
+  const { rows } = await listEvents(core, { teamId: session.team.id, action: "license.minted" }, MINTS_SHOWN);
   return section({
     title: "Minted lately",
     body: table({
@@ -157,13 +158,15 @@ function keySection({ core, href }: Member, now: number): Html {
       caption: "Signing keys",
       columns: [
         { label: "Key id", heading: true, grow: true },
+        { label: "Algorithm" },
         { label: "State" },
         { label: "Made" },
         { label: "Retired" },
         { label: "Public key", hidden: true },
       ],
       rows: listKeys(core).map(({ kid, alg, createdAt, retiredAt }) => [
-        html`<span class="mono">${kid}</span><br><small>${alg}</small>`,
+        html`<span class="mono">${kid}</span>`,
+        alg,
         retiredAt === null ? badge("good", "signs") : badge("neutral", "retired"),
         time(createdAt, now),
         time(retiredAt, now),
@@ -184,7 +187,7 @@ async function mint(call: PageCall<"admin">) {
   } catch (error) {
     if (!(error instanceof Complaint)) throw error;
     const wrong = `Nothing was minted: ${error.message}.`;
-    return { status: error.status, body: licensePage(call, wrong) };
+    return { status: error.status, body: await licensePage(call, wrong) };
   }
 }
 

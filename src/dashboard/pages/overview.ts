@@ -63,21 +63,25 @@ function look({ core, session }: Member): Glance {
 
 function overviewPage(call: Member): Html {
   const seen = look(call);
-  const main = html`${pageHead({ title: "Overview", says: `What ${seen.team.name} and its agents did in the last ${DAYS} days.` })}
-${!isBegun(seen.begun) && firstRun(call, seen.begun)}
-<section class="section" aria-label="Figures">${stats(tiles(call, seen))}</section>
-${seen.begun.telemetry || seen.begun.brain ? html`${charts(seen.days)}${flags(call, seen.flags)}` : ""}`;
+  const { begun, team } = seen;
+  const main = html`${pageHead({
+    title: "Overview",
+    says: begun.device
+      ? `What ${team.name} and its agents did in the last ${DAYS} days.`
+      : `${team.name} has no record yet. These steps begin one.`,
+  })}
+${!isBegun(begun) && firstRun(call, begun)}
+${begun.device && html`<section class="section" aria-label="Figures">${stats(activityTiles(call, seen))}${stats(stateTiles(call, seen))}</section>`}
+${(begun.telemetry || begun.brain) && html`${charts(seen.days)}${flags(call, seen.flags)}`}`;
   return frame(call, { title: "Overview", main });
 }
 
 const sum = (days: readonly ActivityDay[], of: (day: ActivityDay) => number) =>
   days.reduce((total, day) => total + of(day), 0);
 
-/** Figures in the order of how often one looks at them. Spending takes its place after the sessions. */
-function tiles(call: Member, { days, devices, bound, errors, team }: Glance): Stat[] {
-  const { href } = call;
+/** What happens: devices, entries, sessions. What was spent takes its place after them. */
+function activityTiles({ href }: Member, { days, devices, bound }: Glance): Stat[] {
   const lately = days.slice(-7);
-  const flawed = sum(days, ({ gaps, rollbacks }) => gaps + rollbacks);
   return [
     {
       label: "Devices alive",
@@ -97,6 +101,15 @@ function tiles(call: Member, { days, devices, bound, errors, team }: Glance): St
       sub: `${number(days.at(-1)?.sessions ?? 0)} today (UTC)`,
       href: href("/sessions"),
     },
+  ];
+}
+
+/** How things stand: what is open, what is missing, what is paid for. */
+function stateTiles(call: Member, { days, devices, errors, team }: Glance): Stat[] {
+  const { href } = call;
+  const flawed = sum(days, ({ gaps, rollbacks }) => gaps + rollbacks);
+  const overdrawn = devices.active > team.seats;
+  return [
     ...(errors === null || errors.repositories === 0
       ? []
       : [
@@ -109,9 +122,9 @@ function tiles(call: Member, { days, devices, bound, errors, team }: Glance): St
           },
         ]),
     {
-      label: `Gaps and rollbacks, ${DAYS} days`,
+      label: "Gaps and rollbacks",
       value: number(flawed),
-      sub: flawed === 0 ? "nothing is missing" : "deliveries that were flagged",
+      sub: flawed === 0 ? `none in ${DAYS} days` : `deliveries flagged in ${DAYS} days`,
       href: href("/telemetry/streams"),
       tone: flawed > 0 ? "warn" : undefined,
     },
@@ -119,9 +132,9 @@ function tiles(call: Member, { days, devices, bound, errors, team }: Glance): St
     {
       label: "Seats used",
       value: `${number(devices.active)} of ${number(team.seats)}`,
-      sub: devices.active > team.seats ? "more devices than seats" : "devices that can report",
+      sub: overdrawn ? "more devices than seats" : "devices that can report",
       href: href("/license"),
-      tone: devices.active > team.seats ? "warn" : undefined,
+      tone: overdrawn ? "warn" : undefined,
     },
   ];
 }

@@ -69,8 +69,7 @@ function figures(session: Session, files: number): Stat[] {
     { label: "Duration", value: known ? duration(endedAt - startedAt) : "–" },
     { label: "Prompts", value: number(prompts.length) },
     { label: "Steps", value: number(spanCount) },
-    { label: "Files touched", value: number(files) },
-    { label: "Commits", value: number(commits.length) },
+    { label: "Files touched", value: number(files), sub: commits.length > 0 && plural(commits.length, "commit") },
     { label: "Tokens", value: all === undefined ? "–" : compact(all) },
   ];
 }

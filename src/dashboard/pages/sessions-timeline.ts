@@ -56,9 +56,9 @@ function eventsOf(session: Session): Event[] {
   const { prompts, commits, spans, labels } = session;
   const startOf = new Map(spans.map(({ externalId, startedAt }) => [externalId, startedAt]));
   const events: Event[] = [
-    ...prompts.map(({ at, text }) => ({
+    ...prompts.map(({ at, text }, i) => ({
       at,
-      draw: () => ({ kind: "info" as const, title: "Prompt", body: promptBody(text, budget) }),
+      draw: () => ({ kind: "info" as const, title: "Prompt", body: promptBody(text, `Prompt ${i + 1}`, budget) }),
     })),
     ...spans
       .filter(({ edits }) => edits.length > 0)
@@ -96,16 +96,16 @@ function editBody(edits: Edits): Html {
 }
 
 /** A prompt; a long one by its beginning, with the whole behind a click. */
-function promptBody(text: string, budget: { text: number }): Html {
+function promptBody(text: string, label: string, budget: { text: number }): Html {
   const trimmed = text.trim();
   const lines = trimmed.split("\n", EXCERPT_LINES + 1);
   const isShort = lines.length <= EXCERPT_LINES && trimmed.length <= EXCERPT_CHARS;
-  if (isShort) return codeBlock(trimmed, { label: "Prompt", wrap: true });
+  if (isShort) return codeBlock(trimmed, { label, wrap: true });
   const excerpt = short(lines.slice(0, EXCERPT_LINES).join("\n"), EXCERPT_CHARS);
   budget.text -= trimmed.length;
   const rest =
     budget.text < 0
       ? html`<p class="says">${number(trimmed.length)} characters in all; the rest stands in the record.</p>`
-      : html`<details class="numbers"><summary>Show the whole prompt, ${number(trimmed.length)} characters</summary>${codeBlock(trimmed, { label: "Whole prompt", wrap: true, tall: true })}</details>`;
-  return html`${codeBlock(excerpt.endsWith("…") ? excerpt : `${excerpt}\n…`, { label: "Beginning of the prompt", wrap: true })}${rest}`;
+      : html`<details class="numbers"><summary>Show the whole prompt, ${number(trimmed.length)} characters</summary>${codeBlock(trimmed, { label: `${label}, whole`, wrap: true, tall: true })}</details>`;
+  return html`${codeBlock(excerpt.endsWith("…") ? excerpt : `${excerpt}\n…`, { label: `${label}, beginning`, wrap: true })}${rest}`;
 }

@@ -25,6 +25,7 @@ import { outcomeBadge, short } from "./sessions-words.ts";
 const PAGE = 50;
 const MOST_TITLE = 110;
 const MOST_NAME = 60;
+const MOST_WORD = 28;
 const MOST_VALUE = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -123,17 +124,16 @@ function sessionTable(call: Member, rows: readonly SessionRow[]): Html {
     caption: "Sessions",
     columns: [
       { label: "Session", heading: true, grow: true },
-      { label: "Repository" },
       { label: "Outcome" },
       { label: "Agent" },
       { label: "Started" },
       { label: "Holds" },
     ],
     rows: rows.map((one): Content[] => [
-      html`<a href="${call.href(`/sessions/${one.id}`)}">${short(one.firstPrompt ?? one.externalId, MOST_TITLE)}</a>`,
-      html`${short(repoName(one.repoKey), MOST_NAME)}${one.branch && html`<br><small class="muted mono">${short(one.branch, MOST_NAME)}</small>`}`,
+      html`<a href="${call.href(`/sessions/${one.id}`)}">${short(one.firstPrompt ?? one.externalId, MOST_TITLE)}</a>
+<br><small class="muted">${short(repoName(one.repoKey), MOST_NAME)}${one.branch && ` · ${short(one.branch, MOST_NAME)}`}</small>`,
       outcomeBadge(one.outcome),
-      html`${short(one.agent ?? "–", MOST_NAME)}${one.model && html`<br><small class="muted">${short(one.model, MOST_NAME)}</small>`}`,
+      html`<span class="nowrap">${short(one.agent ?? "–", MOST_WORD)}</span>${one.model && html`<br><small class="muted nowrap">${short(one.model, MOST_WORD)}</small>`}`,
       html`${time(one.startedAt, now, "not said")}${lasted(one)}`,
       holds(one),
     ]),

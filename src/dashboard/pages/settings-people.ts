@@ -19,7 +19,7 @@ import { pager } from "../parts/pager.ts";
 import { section } from "../parts/section.ts";
 import { table } from "../parts/table.ts";
 import { ago, time } from "../parts/time.ts";
-import { linkPage, named, roleWord } from "./people-parts.ts";
+import { linkPage, roleWord } from "./people-parts.ts";
 import { type ByOperator, pagesAround, searched, settingsFrame, startAfter } from "./settings-parts.ts";
 
 /** Every account of the installation. */

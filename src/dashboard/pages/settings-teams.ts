@@ -8,16 +8,15 @@ import {
   pageOfTeams,
   ROLES,
   SUBSCRIPTIONS,
-  setRole,
   type Team,
   type TeamChange,
   TIERS,
   updateTeam,
 } from "../../accounts/accounts.ts";
-import { page, redirect } from "../../http/page.ts";
+import { type PageReply, page, redirect } from "../../http/page.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { Complaint } from "../../kit/complaint.ts";
-import { html } from "../../kit/html.ts";
+import { type Html, html } from "../../kit/html.ts";
 import { badge, type Kind } from "../parts/badge.ts";
 import { confirmButton } from "../parts/confirm.ts";
 import { empty } from "../parts/empty.ts";
@@ -292,12 +291,15 @@ const by = (call: ByOperator) => actorOf(call.session, call.ip());
 const access = "operator";
 
 /** Shows the page again with what was wrong with what was sent. */
-async function orAgain<T>(work: () => Promise<T>, again: (text: string) => T extends object ? unknown : never) {
+async function orAgain(
+  work: () => Promise<Html | PageReply>,
+  again: (text: string) => Html,
+): Promise<Html | PageReply> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Complaint)) throw error;
-    return { status: error.status, body: again(error.message) as never };
+    return { status: error.status, body: again(error.message) };
   }
 }
 
@@ -307,8 +309,8 @@ export const teamPages = [
     orAgain(
       async () => {
         const { core, session, form: sent } = call;
-        const team = await createTeam(core, sent.get("name") ?? "", readPlan(sent), by(call));
-        if (sent.has("own")) await setRole(core, team.id, session.userId, "owner", by(call));
+        const plan = { ...readPlan(sent), ...(sent.has("own") ? { ownerId: session.userId } : {}) };
+        const team = await createTeam(core, sent.get("name") ?? "", plan, by(call));
         return redirect(`${PATH}/${team.id}`, `The team “${team.name}” is made.`);
       },
       (text) => listPage(call, text),

@@ -35,7 +35,7 @@ ${columns(
       { label: "Base URL", value: call.baseUrl },
       { label: "Listens on", value: `${core.config.host} port ${core.config.port}` },
       { label: "Your address", value: call.ip() },
-      { label: "Comes from", value: call.peer === call.ip() ? "you directly" : html`proxy ${call.peer}` },
+      { label: "Comes from", value: cameFrom(call) },
       { label: "Trusted proxies", value: core.config.trustedProxies.join(", ") || "none" },
       { label: "Metrics", value: core.config.metrics ?? "off" },
     ]),
@@ -73,6 +73,11 @@ ${
 }`,
 })}`;
   return settingsFrame(call, { title: "Settings", says: "This installation. Only operators see these pages.", body });
+}
+
+function cameFrom({ peer, ip, header }: ByOperator) {
+  if (peer !== ip()) return `the proxy at ${peer}`;
+  return header("x-forwarded-for") === null ? "you directly" : "a proxy that is not trusted";
 }
 
 const warning = ({ says, setting }: AddressWarning) =>

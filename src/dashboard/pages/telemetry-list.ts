@@ -66,7 +66,8 @@ export function entryFilters(call: Member, asked: Asked, path: "/telemetry" | "/
 /** Where an entry stands by itself. */
 export const entryPath = (id: number): string => `/telemetry/entries/${id}`;
 
-const COLUMNS = ["Entry", "From", "Payload"] as const;
+const COLUMNS = ["Entry", "Received", "Payload"] as const;
+const TYPE_CHARS = 40;
 
 /** Entries, newest first. Its rows are laid out as parts/table.ts does it; marks span all columns. */
 export function entryTable(call: Member, entries: readonly EntryRow[]): Html {
@@ -80,8 +81,8 @@ export function entryTable(call: Member, entries: readonly EntryRow[]): Html {
 function entryRow({ core, href }: Member, entry: EntryRow): Html {
   const now = core.clock.now();
   const own = href(entryPath(entry.id));
-  return html`<tr role="row"><th role="rowheader" scope="row" data-label="Entry"><a href="${own}">${number(entry.seq)}</a>${entry.type !== null && html` <span class="muted">${entry.type.slice(0, 64).toWellFormed()}</span>`}</th>
-<td role="cell" data-label="From"><a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a><br><span class="muted">${repoName(entry.repoKey)}</span><br><span class="muted">${time(entry.receivedAt, now)}</span></td>
+  return html`<tr role="row"><th role="rowheader" scope="row" data-label="Entry"><a href="${own}">${number(entry.seq)}</a>${entry.type !== null && html` <span class="muted">${entry.type.slice(0, TYPE_CHARS).toWellFormed()}</span>`}</th>
+<td role="cell" data-label="Received"><a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a><br><span class="muted">${repoName(entry.repoKey)}</span><br><span class="muted">${time(entry.receivedAt, now)}</span></td>
 <td role="cell" data-label="Payload">${payloadDetails(entry.payload, own)}</td></tr>`;
 }
 

@@ -46,8 +46,7 @@ ${empty({
 }
 
 function results(call: Member, asked: Asked, found: EntryPage): Html {
-  const { core, href } = call;
-  const now = core.clock.now();
+  const { href } = call;
   const at = (cursor: string | undefined) =>
     cursor === undefined ? undefined : href(`/telemetry${spellAsked(asked, cursor)}`);
   const narrowed = spellAsked(asked) !== "";

@@ -1,0 +1,141 @@
+import { expect, it } from "vitest";
+import { createInvitation, createTeam, renameUser } from "../../src/accounts/accounts.ts";
+import { COMMAND_LINE } from "../../src/audit/audit.ts";
+import { renameDevice } from "../../src/connect/connect.ts";
+import { PAGES } from "../../src/dashboard/dashboard.ts";
+import { setPolicy } from "../../src/policy/policy.ts";
+import { createReadToken } from "../../src/reads/reads.ts";
+import { startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+/** Would run as script somewhere: in text, in an attribute of either quote, in a URL, in rendered markdown, in SVG. */
+const CORPUS = [
+  "<script>window.hit=1</script>",
+  '"><img src=x onerror=window.hit=1>',
+  "'><svg onload=window.hit=1>",
+  "</title></textarea></style></script><script>window.hit=1</script>",
+  "javascript:window.hit=1",
+  "<!--><iframe srcdoc='<script>parent.hit=1</script>'>",
+  "{{constructor.constructor('window.hit=1')()}}`onload=window.hit=1",
+  "\u202e<b onmouseover=window.hit=1>\u2066",
+];
+const MARKDOWN = [
+  ...CORPUS,
+  "[a](javascript:window.hit=1)",
+  "[a](java\nscript:window.hit=1)",
+  "[a](&#106;avascript:window.hit=1)",
+  '![a](x"onerror="window.hit=1)',
+  "<javascript:window.hit=1>",
+  "[a](data:text/html;base64,PHNjcmlwdD5wYXJlbnQuaGl0PTE8L3NjcmlwdD4=)",
+  "[a]: javascript:window.hit=1\n\n[a]",
+  '```"onload="window.hit=1\n<script>window.hit=1</script>\n```',
+  '# <img src=x onerror="window.hit=1">',
+  "| <script>window.hit=1</script> |\n|---|\n| <img src=x onerror=window.hit=1> |",
+].join("\n\n");
+
+it("runs nothing that agents or people wrote, on any page", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const team = await createTeam(core, CORPUS.slice(0, 4).join(" "));
+  const owner = await site.person({ team, operator: true, name: CORPUS[1] as string });
+  await renameUser(core, owner.userId, CORPUS[2] as string);
+  const device = await site.t.device(team);
+  await renameDevice(core, team.id, device.deviceId, CORPUS[0] as string, COMMAND_LINE);
+  await createInvitation(core, { teamId: team.id, role: "member", email: null });
+  await setPolicy(core, team.id, { captureMode: "full", watchlist: CORPUS }, COMMAND_LINE);
+  await createReadToken(core, { userId: owner.userId, name: CORPUS[1] as string });
+  const send = async (path: string, json: unknown) => {
+    const { status, text } = await site.t.post(path, {
+      token: device.token,
+      json,
+      headers: { "user-agent": CORPUS[1] as string },
+    });
+    expect([path, status, text]).toEqual([path, 200, text]);
+  };
+  for (const [i, repoKey] of CORPUS.entries()) {
+    const entries = CORPUS.map((text, n) => ({
+      seq: n + 1 + i,
+      payload: { type: text, text, sessionId: text, model: text, [text]: text },
+    }));
+    await send("/api/telemetry/ingest", { repoKey, mode: text(i), entries: entries.slice(i % 2) });
+    const files = [
+      { path: ".claude/brain/errors.md", content: MARKDOWN },
+      { path: `${i} <svg onload=window.hit=1>.md`, content: MARKDOWN },
+    ];
+    await send("/api/brain/ingest", { repoKey, version: 1, files });
+    await send("/api/brain/ingest", {
+      repoKey,
+      version: 2,
+      files: [{ path: ".claude/brain/errors.md", content: `${MARKDOWN}\n\nmore` }],
+    });
+    const session = {
+      id: `${repoKey} ${i}`,
+      outcome: repoKey,
+      agent: repoKey,
+      model: repoKey,
+      branch: repoKey,
+      startedAt: "2026-11-21T07:00:00Z",
+      endedAt: "2026-11-21T07:30:00Z",
+      prompts: CORPUS.map((one) => ({ at: "2026-11-21T07:01:00Z", text: one })),
+      files: CORPUS,
+      commits: CORPUS,
+      spans: CORPUS.map((one, n) => ({
+        id: `${n}${one}`,
+        name: one,
+        kind: one,
+        startedAt: "2026-11-21T07:02:00Z",
+        endedAt: "2026-11-21T07:03:00Z",
+        edits: [{ path: one, startLine: 1, endLine: 2 }],
+      })),
+    };
+    await send("/api/agent-traces/ingest", {
+      repoKey,
+      sessions: [session],
+      labels: CORPUS.map((one) => ({ sessionId: session.id, name: one, value: one, comment: one })),
+    });
+  }
+  const { page, go, complaints } = await site.open(owner);
+  const ids: Record<string, string> = {
+    "/devices/:id": device.deviceId,
+    "/sessions/:id": site.t.rows("SELECT id FROM trace_sessions LIMIT 1")[0].id,
+    "/telemetry/entries/:id": site.t.rows("SELECT id FROM telemetry_entries LIMIT 1")[0].id,
+    "/people/:id": owner.userId,
+    "/settings/teams/:id": team.id,
+    "/settings/people/:id": owner.userId,
+  };
+  const [current] = site.t.rows("SELECT snapshot_id AS id FROM brain_currents LIMIT 1");
+  const where = (one: string) =>
+    new URLSearchParams({
+      repo: one,
+      path: ".claude/brain/errors.md",
+      q: one,
+      text: one,
+      type: one,
+      device: one,
+      at: current.id,
+      from: one,
+      to: one,
+    });
+  const paths = PAGES.filter(
+    ({ spec }) => spec.method === "GET" && !spec.path.startsWith("/assets") && spec.id !== "signIn",
+  )
+    .filter(({ spec }) => !/export|download|record|keys/.test(spec.path))
+    .flatMap(({ spec }) => {
+      const path = ids[spec.path] === undefined ? spec.path : spec.path.replace(":id", String(ids[spec.path]));
+      return [path, ...CORPUS.slice(0, 3).map((one) => `${path}?${where(one)}`)];
+    });
+  const seen: string[] = [];
+  for (const path of paths) {
+    await page.goto(site.url + path);
+    expect([path, await page.evaluate("window.hit")]).toEqual([path, undefined]);
+    seen.push(await page.content());
+  }
+  expect(complaints).toEqual([]);
+  expect(seen.filter((one) => one.includes("window.hit=1")).length).toBeGreaterThan(30);
+  await go("/overview");
+
+  function text(i: number): string {
+    return (CORPUS[i] as string).slice(0, 30);
+  }
+});

@@ -1,0 +1,299 @@
+import { expect, it } from "vitest";
+import { createTeam, createUser, findSession } from "../../src/accounts/accounts.ts";
+import { judgeArrival } from "../../src/dashboard/pages/settings-address.ts";
+import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const HOSTILE = `<script>document.title='owned'</script>`;
+const PAGES = ["/settings", "/settings/teams", "/settings/people", "/settings/limits"];
+
+async function send(site: Site, person: Person, path: string, fields: Record<string, string> = {}): Promise<Response> {
+  const own = await fetch(`${site.url}/account`, { headers: { cookie: person.cookie } });
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(await own.text())?.[1] as string;
+  return fetch(site.url + path, {
+    method: "POST",
+    redirect: "manual",
+    headers: { cookie: person.cookie, "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
+  });
+}
+
+it("tells how the installation is reached, where its data lies and how to keep it", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { page, go, judge } = await site.open(operator);
+  await go("/settings");
+  await judge("settings");
+  const text = await page.locator("main").textContent();
+  expect(text).toContain(site.url);
+  expect(text).toContain(site.t.directory);
+  expect(text).toContain("127.0.0.1");
+  expect(text).toContain("reckon backup");
+  expect(await page.locator(".flash.warn").count()).toBe(0);
+});
+
+it("warns of a proxy that is not trusted and of another origin than the base URL", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { page, context, go, judge } = await site.open(operator);
+  await context.setExtraHTTPHeaders({
+    "x-forwarded-for": "203.0.113.9",
+    "x-forwarded-host": "reckon.example.com",
+    "x-forwarded-proto": "https",
+  });
+  await go("/settings");
+  await judge("settings-warnings");
+  const warnings = await page.locator(".flash.warn").allInnerTexts();
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /proxy at 127\.0\.0\.1, which is not trusted.*RECKON_TRUSTED_PROXIES=127\.0\.0\.1 and restart/s,
+    ),
+    expect.stringMatching(
+      /opened at https:\/\/reckon\.example\.com.*RECKON_BASE_URL=https:\/\/reckon\.example\.com and restart/s,
+    ),
+  ]);
+});
+
+it("judges arrivals: no warning where all is well or nothing can be told", () => {
+  const plain = {
+    peer: "127.0.0.1",
+    forwardedFor: null,
+    forwardedHost: null,
+    forwardedProto: null,
+    host: "reckon.example.com",
+    referer: null,
+    baseUrl: "http://reckon.example.com/sub",
+    trustedProxies: [],
+  };
+  const settings = (more: object) => judgeArrival({ ...plain, ...more }).map(({ setting }) => setting);
+  expect(settings({})).toEqual([]);
+  expect(settings({ host: "10.0.0.5:4870" })).toEqual(["RECKON_BASE_URL=http://10.0.0.5:4870/sub"]);
+  // A trusted proxy may call us by any name; without a forwarded one nothing is known.
+  expect(settings({ forwardedFor: "192.0.2.1", host: "127.0.0.1:4870", trustedProxies: ["127.0.0.0/8"] })).toEqual([]);
+  expect(settings({ peer: "::ffff:10.1.2.3", forwardedFor: "192.0.2.1", trustedProxies: ["10.0.0.0/8"] })).toEqual([]);
+  expect(settings({ peer: "::ffff:10.1.2.3", forwardedFor: "192.0.2.1", trustedProxies: ["::1"] })).toEqual([
+    "RECKON_TRUSTED_PROXIES=::1,10.1.2.3",
+  ]);
+  expect(settings({ referer: "http://reckon.example.com/sub/people", host: "upstream" })).toEqual([]);
+  expect(settings({ referer: "nonsense", host: "not a host" })).toEqual([]);
+});
+
+it("shows every setting in force with its default, and no secret", async () => {
+  const site = await startSite({
+    settings: {
+      adminPassword: "a-secret-admin-password",
+      limitSignIn: "off",
+      limitTelemetry: "7/90",
+      maxBrainFiles: "12",
+    },
+  });
+  const operator = await site.person({ operator: true });
+  const { page, go, judge } = await site.open(operator);
+  await go("/settings/limits");
+  await judge("settings-limits");
+  expect(await page.content()).not.toContain("a-secret-admin-password");
+  const cells = async (name: string) =>
+    page
+      .getByRole("row", { name: new RegExp(`^${name} `) })
+      .getByRole("cell")
+      .allInnerTexts();
+  expect(await cells("RECKON_ADMIN_PASSWORD")).toEqual([expect.stringContaining("set, not shown"), "none"]);
+  expect(await cells("RECKON_LIMIT_SIGN_IN")).toEqual([expect.stringMatching(/^off.*set here/s), "20 in 60 seconds"]);
+  expect(await cells("RECKON_LIMIT_TELEMETRY")).toEqual([
+    expect.stringMatching(/^7 in 90 seconds.*set here/s),
+    "600 in 60 seconds",
+  ]);
+  expect(await cells("RECKON_MAX_BRAIN_FILES")).toEqual([expect.stringMatching(/^12.*set here/s), "500"]);
+  expect(await cells("RECKON_LICENSE_DAYS")).toEqual(["30", "30"]);
+});
+
+it("makes, changes, suspends and restores teams", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { core } = site.t.instance;
+  const { page, go, judge } = await site.open(operator);
+  await go("/settings/teams");
+  await page.getByLabel("Name", { exact: true }).fill(HOSTILE);
+  await page.getByLabel("Seats").fill("12");
+  await page.getByRole("button", { name: "Make the team" }).click();
+  await page.getByRole("heading", { level: 1, name: HOSTILE }).waitFor();
+  const made = site.t.rows("SELECT id, tier, seats FROM teams WHERE name = ?", HOSTILE)[0];
+  expect(made).toMatchObject({ tier: "team", seats: 12 });
+  expect(findSession(core, operator.token)?.teams).toContainEqual({ id: made.id, name: HOSTILE, role: "owner" });
+  await judge("settings-team");
+  await page.getByLabel("Name", { exact: true }).fill("Engine");
+  await page.getByLabel("Tier").selectOption("enterprise");
+  await page.getByLabel("Subscription").selectOption("past_due");
+  await page.getByLabel("Paid until").fill("2027-01-31");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  const row = () =>
+    site.t.rows(
+      "SELECT name, tier, seats, subscription, period_end_at AS until, suspended_at IS NOT NULL AS suspended FROM teams WHERE id = ?",
+      made.id,
+    )[0];
+  expect(row()).toEqual({
+    name: "Engine",
+    tier: "enterprise",
+    seats: 12,
+    subscription: "past_due",
+    until: Date.UTC(2027, 0, 31),
+    suspended: 0,
+  });
+  await page.locator("summary", { hasText: "Suspend" }).click();
+  await page.getByRole("button", { name: "Suspend the team" }).click();
+  await page.getByText("“Engine” is suspended.").waitFor();
+  expect(row().suspended).toBe(1);
+  await page.locator("summary", { hasText: "Restore" }).click();
+  await page.getByRole("button", { name: "Restore the team" }).click();
+  await page.getByText("“Engine” is restored.").waitFor();
+  expect(row().suspended).toBe(0);
+  await go("/settings/teams");
+  await judge("settings-teams");
+  await page.getByLabel("Name", { exact: true }).fill("Engine");
+  await page.getByRole("button", { name: "Make the team" }).click();
+  expect(await page.getByRole("alert").textContent()).toContain("there is a team named");
+  expect(
+    site.t.rows(
+      "SELECT actor_label, action FROM audit_events WHERE team_id = ? AND action LIKE 'team.%' ORDER BY id",
+      made.id,
+    ),
+  ).toEqual([
+    { actor_label: operator.email, action: "team.created" },
+    { actor_label: operator.email, action: "team.changed" },
+    { actor_label: operator.email, action: "team.changed" },
+    { actor_label: operator.email, action: "team.changed" },
+  ]);
+});
+
+it("gives a team without an owner one again, by an invitation, without JavaScript", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const team = await createTeam(site.t.instance.core, "Orphan");
+  const { page, go } = await site.open(operator, { javaScript: false });
+  await go(`/settings/teams/${team.id}`);
+  await page.getByText("Nobody is in this team").waitFor();
+  await page.getByLabel("E-mail address").fill("grace@example.com");
+  await page.getByRole("button", { name: "Make the invitation" }).click();
+  expect(await page.locator(".secret-value").textContent()).toContain(`${site.url}/invitation?token=rkl_`);
+  expect(site.t.rows("SELECT team_id, role, email FROM account_links")).toEqual([
+    { team_id: team.id, role: "owner", email: "grace@example.com" },
+  ]);
+});
+
+it("lists all accounts, finds them, closes and opens them, and makes operators", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const operator = await site.person({ operator: true, email: "ada@example.com" });
+  const bob = await site.person({ role: "member", email: "bob@example.com", name: HOSTILE });
+  for (let i = 0; i < 3; i++) await createUser(core, { email: `zed${i}@example.com`, password: PASSWORD });
+  const { page, go, judge } = await site.open(operator);
+  await go("/settings/people");
+  await judge("settings-people");
+  await page.getByLabel("Name or address").fill("bob");
+  await page.locator("#accounts[data-count='1']").waitFor();
+  await page.getByRole("link", { name: HOSTILE }).click();
+  await judge("settings-person");
+  const user = () =>
+    site.t.rows("SELECT operator, disabled_at IS NOT NULL AS closed FROM users WHERE id = ?", bob.userId)[0];
+  await page.locator("summary", { hasText: "Make an operator" }).click();
+  await page.getByRole("button", { name: "Make an operator" }).click();
+  await page.getByText("bob@example.com is an operator now.").waitFor();
+  expect(user()).toEqual({ operator: 1, closed: 0 });
+  await page.locator("summary", { hasText: "Take the right away" }).click();
+  await page.getByRole("button", { name: "Take it away" }).click();
+  await page.getByText("bob@example.com is no operator now.").waitFor();
+  await page.locator("summary", { hasText: "Close the account" }).click();
+  await page.getByRole("button", { name: "Close it" }).click();
+  await page.getByText("The account of bob@example.com is closed.").waitFor();
+  expect(user()).toEqual({ operator: 0, closed: 1 });
+  expect(findSession(core, bob.token)).toBeUndefined();
+  await page.locator("summary", { hasText: "Open the account" }).click();
+  await page.getByRole("button", { name: "Open it" }).click();
+  await page.getByText("The account of bob@example.com is open.").waitFor();
+  await page.locator("summary", { hasText: "Make a reset link" }).click();
+  await page.getByRole("button", { name: "Make the link" }).click();
+  expect(await page.locator(".secret-value").textContent()).toContain("/reset-password?token=rkl_");
+  expect(
+    site.t.rows(
+      "SELECT action FROM audit_events WHERE target_id = ? AND actor_id = ? ORDER BY id",
+      bob.userId,
+      operator.userId,
+    ),
+  ).toEqual(
+    ["user.operator_granted", "user.operator_withdrawn", "user.disabled", "user.enabled", "user.reset_link_made"].map(
+      (action) => ({ action }),
+    ),
+  );
+  for (const path of ["disabled", "operator"])
+    expect(
+      (await send(site, operator, `/settings/people/${operator.userId}/${path}`, { disabled: "true" })).status,
+    ).toBe(409);
+});
+
+it("pages through lists by the key they are sorted by", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const operator = await site.person({ operator: true, email: "a@example.com" });
+  for (let i = 0; i < 60; i++) await createTeam(core, `Team no. ${String(i).padStart(2, "0")}`);
+  const { page, go } = await site.open(operator);
+  await go("/settings/teams?q=no.");
+  const names = () => page.locator("#teams tbody th").allInnerTexts();
+  const first = await names();
+  await page.getByRole("link", { name: "Next" }).click();
+  await page.getByRole("link", { name: "First" }).waitFor();
+  expect([...first, ...(await names())]).toEqual(
+    Array.from({ length: 60 }, (_, i) => `Team no. ${String(i).padStart(2, "0")}`),
+  );
+  for (const nonsense of ["?after=%00%ff&q=%25", `?q=${"x".repeat(5_000)}`, "?q=%5C&after=%F0%9F%98%80"])
+    for (const path of ["/settings/teams", "/settings/people"]) await go(path + nonsense);
+});
+
+it("is for operators alone, and answers 404 for what is not there", async () => {
+  const site = await startSite();
+  const owner = await site.person();
+  const operator = await site.person({ operator: true });
+  const posts = [
+    "/settings/teams",
+    `/settings/teams/${owner.team.id}`,
+    `/settings/teams/${owner.team.id}/suspended`,
+    `/settings/teams/${owner.team.id}/invitations`,
+    `/settings/people/${owner.userId}/operator`,
+    `/settings/people/${owner.userId}/disabled`,
+    `/settings/people/${operator.userId}/reset-link`,
+  ];
+  const { page, go } = await site.open(owner);
+  for (const path of [...PAGES, `/settings/teams/${owner.team.id}`, `/settings/people/${owner.userId}`]) {
+    await go(path, 403);
+    expect(await page.locator("main").textContent()).toContain("Only who runs this installation");
+  }
+  for (const path of posts)
+    expect([
+      path,
+      (await send(site, owner, path, { operator: "true", suspended: "true", disabled: "true", name: "x" })).status,
+    ]).toEqual([path, 403]);
+  expect([site.t.rows("SELECT sum(operator) AS n FROM users"), site.t.count("account_links")]).toEqual([[{ n: 1 }], 0]);
+  for (const path of [
+    "/settings/teams/team_none",
+    "/settings/people/usr_none",
+    `/settings/teams/${encodeURIComponent(owner.team.name)}`,
+  ]) {
+    const reply = await fetch(site.url + path, { headers: { cookie: operator.cookie } });
+    expect([path, reply.status]).toEqual([path, 404]);
+  }
+  for (const [path, fields, status] of [
+    ["/settings/teams", { name: "", tier: "team", seats: "5" }, 400],
+    ["/settings/teams", { name: "x", tier: "gold", seats: "5" }, 400],
+    ["/settings/teams", { name: "x", tier: "team", seats: "-1" }, 400],
+    ["/settings/teams", { name: "x", tier: "team", seats: "9999999" }, 400],
+    [
+      `/settings/teams/${owner.team.id}`,
+      { name: "x", tier: "team", seats: "5", subscription: "active", periodEnd: "soon" },
+      400,
+    ],
+    [`/settings/teams/${owner.team.id}`, { name: "x", tier: "team", seats: "5", subscription: "free" }, 400],
+  ] as const)
+    expect([fields, (await send(site, operator, path, fields)).status]).toEqual([fields, status]);
+  expect(site.t.rows("SELECT count(*) AS n FROM teams")).toEqual([{ n: 2 }]);
+});
