@@ -37,6 +37,8 @@ const MOST_TEXT = 16 * 1024 * 1024;
 const MOST_MENTIONS = 50;
 const MOST_WANTED = 500;
 const SHORTEST_SHA = 7;
+/** Agents may send abbreviated commits; one this long is whole. */
+const FULL_SHA = 40;
 const EXCERPT_CHARS = 240;
 
 /** A commit as people write it, or a run of what paths are made of. */
@@ -128,7 +130,7 @@ function placesIn(text: string, commits: ReadonlyMap<string, readonly string[]>,
     for (const hex of word.toLowerCase().matchAll(/(?<![\p{L}\p{N}])[0-9a-f]{7,64}(?![\p{L}\p{N}])/gu)) {
       const sha = commits
         .get(hex[0].slice(0, SHORTEST_SHA))
-        ?.find((one) => one.startsWith(hex[0]) || hex[0].startsWith(one));
+        ?.find((one) => one.startsWith(hex[0]) || (one.length < FULL_SHA && hex[0].startsWith(one)));
       if (sha !== undefined) note("commit", sha, match.index);
     }
   }

@@ -42,7 +42,7 @@ export async function createCode(
 }
 
 /** How much of a code's digest names it. */
-const ID_BYTES = 8;
+export const ID_BYTES = 8;
 
 /** The digest under which a code is stored, however it was typed; undefined when it cannot be a code of ours. */
 export function codeDigest(typed: string): Buffer | undefined {

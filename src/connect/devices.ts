@@ -1,10 +1,11 @@
 import { findTeam, type Team } from "../accounts/accounts.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import { refuse } from "../http/faults.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { newId } from "../kit/ids.ts";
 import { newToken, tokenDigest } from "../kit/tokens.ts";
-import { codeDigest } from "./codes.ts";
+import { codeDigest, ID_BYTES } from "./codes.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
@@ -34,6 +35,7 @@ export function bindDevice(
   consentVersion: string,
   label: string | null,
   userAgent: string | null = null,
+  ip: string | null = null,
 ): Promise<Binding> {
   const digest = codeDigest(typedCode);
   if (!digest) return refuse(teamNotFound);
@@ -50,6 +52,12 @@ export function bindDevice(
     rows(core.store).consumeCode.run(now, deviceId, digest);
     rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent);
     rows(core.store).insertToken.run(tokenDigest(deviceToken), deviceId, now, expiresAt);
+    recordEvent(core, deviceActor(deviceId, label, ip), {
+      action: "device.connected",
+      teamId: team.id,
+      target: { kind: "device", id: deviceId, label },
+      detail: { code: digest.subarray(0, ID_BYTES).toString("hex"), consentVersion, userAgent },
+    });
     return { deviceId, deviceToken, expiresAt, team };
   });
 }
@@ -76,10 +84,31 @@ export function listDevices(core: Core, teamId?: string): Device[] {
 }
 
 /** Ends a device's binding. @returns false when it had ended before. @throws Error for an unknown device */
-export function revokeDevice(core: Core, deviceId: string): Promise<boolean> {
+export function revokeDevice(core: Core, deviceId: string, by: Actor = COMMAND_LINE): Promise<boolean> {
   return core.store.write(() => {
-    if (!rows(core.store).device.get(deviceId))
-      throw new Error(`there is no device with the id "${deviceId}" (see: reckon device list)`);
-    return rows(core.store).revokeDevice.run(core.clock.now(), deviceId).changes === 1;
+    const device = rows(core.store).device.get(deviceId);
+    if (!device) throw new Error(`there is no device with the id "${deviceId}" (see: reckon device list)`);
+    return endBinding(core, device, by, "device.revoked");
   });
 }
+
+/** Ends a binding and records who did; call inside a transaction. @returns false when it had ended before */
+export function endBinding(
+  core: Core,
+  device: { readonly id: string; readonly teamId: string; readonly label: string | null },
+  by: Actor,
+  action: "device.revoked" | "device.disconnected",
+): boolean {
+  const { id, teamId, label } = device;
+  if (rows(core.store).revokeDevice.run(core.clock.now(), id).changes === 0) return false;
+  recordEvent(core, by, { action, teamId, target: { kind: "device", id, label } });
+  return true;
+}
+
+/** A device that acts for itself. */
+export const deviceActor = (id: string, label: string | null, ip: string | null): Actor => ({
+  kind: "device",
+  id,
+  label: label ?? id,
+  ip,
+});

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { endpoint } from "../http/endpoint.ts";
+import { deviceActor, endBinding } from "./devices.ts";
 import { rows } from "./rows.ts";
 
 /** Ends the binding of the machine that calls; all its tokens stop working, its records stay. */
@@ -15,10 +16,15 @@ export const disconnect = endpoint(
     faults: [],
     limits: [],
   },
-  async ({ core, principal }) => {
-    const revoked = await core.store.write(
-      () => rows(core.store).revokeDevice.run(core.clock.now(), principal.deviceId).changes === 1,
-    );
+  async ({ core, principal, ip }) => {
+    const address = ip();
+    const revoked = await core.store.write(() => {
+      const device = rows(core.store).device.get(principal.deviceId);
+      return (
+        device !== undefined &&
+        endBinding(core, device, deviceActor(device.id, device.label, address), "device.disconnected")
+      );
+    });
     return { ok: true, revoked };
   },
 );

@@ -52,7 +52,7 @@ export const exchange = endpoint(
       body: { code: "7F3K-9QWX-2B4M-H8TZ-5RCD-1VNP", consent: { version: "2026-01", deviceLabel: "build-agent-3" } },
     },
   },
-  async ({ core, body, header }) => {
+  async ({ core, body, header, ip }) => {
     // A label is free text from a machine: secrets are taken out before it reaches the disk.
     const label = body.consent.deviceLabel === undefined ? null : redactText(body.consent.deviceLabel).text;
     const consentVersion = redactText(body.consent.version).text;
@@ -62,6 +62,7 @@ export const exchange = endpoint(
       consentVersion,
       label,
       readUserAgent(header("user-agent")),
+      ip(),
     );
     return {
       deviceToken,

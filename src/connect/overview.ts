@@ -2,6 +2,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import { redactText } from "../redact/redact.ts";
 import { type DeviceTotals, deviceTotals } from "../telemetry/telemetry.ts";
+import { endBinding } from "./devices.ts";
 import { type OverviewRow, rows } from "./rows.ts";
 
 /** A device as people see it. */
@@ -94,12 +95,6 @@ export function revokeDeviceOf(
   return core.store.write(() => {
     const device = rows(core.store).device.get(deviceId);
     if (device?.teamId !== teamId) return undefined;
-    if (rows(core.store).revokeDevice.run(core.clock.now(), deviceId).changes === 0) return false;
-    recordEvent(core, by, {
-      action: "device.revoked",
-      teamId,
-      target: { kind: "device", id: deviceId, label: device.label },
-    });
-    return true;
+    return endBinding(core, device, by, "device.revoked");
   });
 }

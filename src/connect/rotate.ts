@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { recordEvent } from "../audit/audit.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { type Fault, refuse } from "../http/faults.ts";
 import { Instant } from "../http/fields.ts";
@@ -6,7 +7,7 @@ import type { DevicePrincipal } from "../http/principal.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { newToken, tokenDigest } from "../kit/tokens.ts";
 import { readUserAgent } from "../redact/redact.ts";
-import { TOKEN_LIFETIME_MS } from "./devices.ts";
+import { deviceActor, TOKEN_LIFETIME_MS } from "./devices.ts";
 import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faults.ts";
 import { rows } from "./rows.ts";
 
@@ -31,19 +32,26 @@ export const rotate = endpoint(
     faults: [invalidToken, tokenExpired, tokenRevoked, alreadyRotated],
     limits: [],
   },
-  async ({ core, principal, header }) => {
+  async ({ core, principal, header, ip }) => {
     if (!principal) return refuse(invalidToken);
     const refused = judgeRotation(principal, core.clock.now());
     if (refused) refuse(refused);
     const deviceToken = newToken("rkd", core.random);
     const userAgent = readUserAgent(header("user-agent"));
+    const address = ip();
     const expiresAt = await core.store.write(() => {
       const now = core.clock.now();
       // Of parallel rotations the first to get here wins: the update finds the token unreplaced once.
       if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) refuse(alreadyRotated);
-      if (rows(core.store).device.get(principal.deviceId)?.revokedAt !== null) refuse(tokenRevoked);
+      const device = rows(core.store).device.get(principal.deviceId);
+      if (device?.revokedAt !== null) return refuse(tokenRevoked);
       rows(core.store).insertToken.run(tokenDigest(deviceToken), principal.deviceId, now, now + TOKEN_LIFETIME_MS);
       rows(core.store).touchDevice.run(now, userAgent, principal.deviceId);
+      recordEvent(core, deviceActor(device.id, device.label, address), {
+        action: "device.rotated",
+        teamId: device.teamId,
+        target: { kind: "device", id: device.id, label: device.label },
+      });
       return now + TOKEN_LIFETIME_MS;
     });
     return { deviceToken, expiresAt: isoInstant(expiresAt), teamId: principal.teamId };

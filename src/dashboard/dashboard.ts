@@ -6,6 +6,7 @@ import type { Page } from "../http/page.ts";
 import { assets } from "./assets.ts";
 import { accountPages } from "./pages/account.ts";
 import { approvalPages } from "./pages/approval.ts";
+import { auditPages } from "./pages/audit.ts";
 import { brainPages } from "./pages/brain.ts";
 import { devicePages } from "./pages/devices.ts";
 import { licensePages } from "./pages/license.ts";
@@ -35,6 +36,7 @@ export const PAGES: readonly Page[] = [
   ...policyPages,
   ...licensePages,
   ...peoplePages,
+  ...auditPages,
   ...settingsPages,
   ...myBrainPages,
   ...accountPages,

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import { syncDirectory, syncFile, writeFileAtomically } from "../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../kit/jwt.ts";
@@ -106,7 +107,7 @@ export async function ensureSigningKey(core: Core): Promise<SigningKey> {
  * Makes a new signing key and retires the old one, whose public half stays published so that what it signed still verifies.
  * Running servers take the new key up by themselves.
  */
-export async function rotateKey(core: Core): Promise<KeyRow> {
+export async function rotateKey(core: Core, by: Actor = COMMAND_LINE): Promise<KeyRow> {
   const { directory } = core.store;
   const old = await ensureSigningKey(core);
   const pem = await generateSigningPem();
@@ -118,6 +119,12 @@ export async function rotateKey(core: Core): Promise<KeyRow> {
     const now = core.clock.now();
     rows(core.store).retire.run(now);
     rows(core.store).insert.run(key.kid, ALG, key.publicPem, now);
+    recordEvent(core, by, {
+      action: "key.rotated",
+      teamId: null,
+      target: { kind: "key", id: key.kid },
+      detail: { retired: old.kid },
+    });
   });
   // A running server that saw the new row first has put the file in place already.
   putInPlace(directory, key.kid);

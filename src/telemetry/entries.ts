@@ -137,11 +137,11 @@ export interface EntryDetail extends EntryRow {
   /** Ids of the entries before and after it in the stream. */
   readonly previousId: number | null;
   readonly nextId: number | null;
-  /** The first fifty, oldest first. */
+  /** The first twenty, oldest first. */
   readonly conflicts: readonly ConflictRow[];
 }
 
-const MOST_CONFLICTS = 50;
+const MOST_CONFLICTS = 20;
 
 /** One entry of a team. @returns undefined when the team has no such entry */
 export function findEntry(core: Core, teamId: string, id: number): EntryDetail | undefined {

@@ -140,7 +140,7 @@ it("walks older and newer pages and keeps the filters", async () => {
   const { page, go } = await site.open(ada);
   await go("/telemetry?type=even");
   const seen: string[] = [];
-  for (;;) {
+  for (let pages = 0; pages < 10; pages++) {
     seen.push(...(await page.getByRole("rowheader").locator("a").allTextContents()));
     const older = page.getByRole("link", { name: "Older" });
     if ((await older.count()) === 0) break;
@@ -207,6 +207,38 @@ it("shows one entry whole, with its neighbours, the gap before it and what contr
   expect(await page.getByRole("row").filter({ hasText: "build-7" }).textContent()).toMatch(
     /4 missing entries.*4 to 7.*1 conflict/s,
   );
+});
+
+it("shows what cannot be compared as it came, and bounds what hostile payloads make of a page", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const build = await bind(site, ada, "build-7");
+  const list = (value: string) => ({ list: Array.from({ length: 4_000 }, () => value) });
+  for (const value of ["a", "b", "c"])
+    await send(
+      site,
+      build.token,
+      "shop",
+      1,
+      Array.from({ length: 20 }, () => list(value)),
+    );
+  // As deep as is allowed: laid out, each element would stand behind a hundred spaces.
+  const deep = `${"[".repeat(60)}${"0,".repeat(20_000)}0${"]".repeat(60)}`;
+  await site.t.post("/api/telemetry/ingest", {
+    token: build.token,
+    body: `{"repoKey":"deep","entries":[{"seq":1,"payload":{"deep":${deep}}}]}`,
+    headers: { "content-type": "application/json" },
+  });
+  const { page } = await site.open(ada);
+  for (const path of ["/telemetry/conflicts", "/telemetry?repo=deep", "/telemetry"]) {
+    const reply = await page.request.get(site.url + path);
+    const body = await reply.text();
+    expect([path, reply.status()]).toEqual([path, 200]);
+    expect(body.length, path).toBeLessThan(4_000_000);
+  }
+  const [entry] = site.t.rows("SELECT max(id) AS id FROM telemetry_entries");
+  const whole = await page.request.get(`${site.url}/telemetry/entries/${entry.id}`);
+  expect(await whole.text()).toContain(`{&quot;deep&quot;:${deep}}`);
 });
 
 it("exports what is filtered as JSON lines in the order of arrival, payloads as they were sent", async () => {

@@ -35,6 +35,13 @@ export function snapshotIn(call: Member, name = "snapshot"): number | undefined 
 /** How a repository is called. */
 export const repoName = (repoKey: string) => (repoKey === "" ? "no repository named" : repoKey);
 
+/** Stands for the empty key where an empty value means "all": no key can hold a control character. */
+export const NO_REPO = "\t";
+
+/** The list of a repository's sessions, narrowed to those whose record holds a text. */
+export const sessionsOf = (call: Member, repoKey: string, text?: string): string =>
+  link(call, "/sessions", { repo: repoKey === "" ? NO_REPO : repoKey, q: text });
+
 /** How a device is called. */
 export const deviceName = ({ deviceLabel, deviceId }: { deviceLabel: string | null; deviceId: string }) =>
   deviceLabel ?? deviceId;

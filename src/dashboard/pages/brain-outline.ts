@@ -37,14 +37,14 @@ function headingOf(
   line: number,
   heads: readonly { readonly at: number; readonly plain: string }[],
 ): number | undefined {
+  // Marks within a heading are drawn, not written; letters and digits are the same on both sides.
+  const written = heads.map(({ plain }) => letters(plain));
   let next = 0;
   let found: number | undefined = 0;
   for (const section of sections(content)) {
     if (section.line > line) break;
     if (section.level === 0) continue;
-    // Marks within a heading are drawn, not written; letters and digits are the same on both sides.
-    const wanted = letters(section.heading);
-    const at = heads.findIndex((head, i) => i >= next && letters(head.plain) === wanted);
+    const at = written.indexOf(letters(section.heading), next);
     found = at === -1 ? undefined : heads[at]?.at;
     if (at !== -1) next = at + 1;
   }

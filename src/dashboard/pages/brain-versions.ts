@@ -66,7 +66,7 @@ function meanings(rows: readonly Pick<Version, "gap" | "accepted" | "redactionHi
 }
 
 /** How many files differ from the version before. */
-export function changeCounts({ added, changed, removed }: Pick<Version, "added" | "changed" | "removed">): Content {
+function changeCounts({ added, changed, removed }: Pick<Version, "added" | "changed" | "removed">): Content {
   const parts = [
     added > 0 && html`<span class="nowrap">${added} added</span>`,
     changed > 0 && html`<span class="nowrap">${changed} changed</span>`,

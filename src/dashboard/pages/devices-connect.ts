@@ -18,12 +18,14 @@ export const exchangeCommand = (baseUrl: string, code: string): string =>
 
 /** Sends a first telemetry entry. */
 export const telemetryCommand = (baseUrl: string): string =>
-  `curl ${quote(`${baseUrl}/api/telemetry/ingest`)} -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
+  `curl ${quote(`${baseUrl}/api/telemetry/ingest`)} \\
+  -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
   -d '{"repoKey":"github.com/acme/shop","entries":[{"seq":1,"payload":{"type":"prompt","text":"Fix the login test"}}]}'`;
 
 /** Publishes a first snapshot of a brain. */
 export const brainCommand = (baseUrl: string): string =>
-  `curl ${quote(`${baseUrl}/api/brain/ingest`)} -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
+  `curl ${quote(`${baseUrl}/api/brain/ingest`)} \\
+  -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
   -d '{"repoKey":"github.com/acme/shop","version":1,"files":[{"path":".claude/brain/errors.md","content":"# Errors\\n"}]}'`;
 
 /** What to do with the token that the exchange answers. */
@@ -33,6 +35,9 @@ export const tokenCommand = "export RECKON_TOKEN=rkd_…";
 export const ASK_AN_ADMIN = "Ask an owner or admin of the team for a connect code.";
 
 export const isAdmin = ({ session }: PageCall<"member">): boolean => session.team.role !== "member";
+
+/** A command to copy, below an empty state that says what it is for. */
+export const command = (text: string): Html => codeBlock(text, { label: "Command", titled: true, wrap: true });
 
 /** How a code is used, with the real address and the code itself where it is known. */
 export function exchangeSteps(baseUrl: string, code: string): Html {

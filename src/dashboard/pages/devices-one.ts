@@ -15,7 +15,7 @@ import { pageHead } from "../parts/page-head.ts";
 import { section } from "../parts/section.ts";
 import { ago, time } from "../parts/time.ts";
 import { number } from "../parts/units.ts";
-import { isAdmin, telemetryCommand } from "./devices-connect.ts";
+import { command, isAdmin, telemetryCommand } from "./devices-connect.ts";
 import { deviceName, stateBadge } from "./devices-list.ts";
 import { flawsExplained, streamTable } from "./telemetry-streams.ts";
 
@@ -58,11 +58,7 @@ ${section({
     call,
     streams,
     "device",
-    empty({
-      title: "Nothing sent yet",
-      says: "The machine sends its entries with its device token:",
-      code: device.status === "active" ? telemetryCommand(call.baseUrl) : undefined,
-    }),
+    html`<div class="stack">${empty({ title: "Nothing sent yet", says: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
   )}${flawsExplained(streams)}`,
 })}
 ${isAdmin(call) && manage(call, device)}`;

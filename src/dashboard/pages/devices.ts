@@ -1,5 +1,5 @@
 import { actorOf, getTeam } from "../../accounts/accounts.ts";
-import { countDevices, createCode, listOpenCodes, revokeCode } from "../../connect/connect.ts";
+import { countDevices, createCode, listDevices, listOpenCodes, revokeCode } from "../../connect/connect.ts";
 import { type PageCall, page, redirect } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { type Html, html } from "../../kit/html.ts";
@@ -14,7 +14,7 @@ import { section } from "../parts/section.ts";
 import { table } from "../parts/table.ts";
 import { ago, countdown } from "../parts/time.ts";
 import { number } from "../parts/units.ts";
-import { ASK_AN_ADMIN, CODE_PLACE, exchangeCommand, exchangeSteps, isAdmin } from "./devices-connect.ts";
+import { ASK_AN_ADMIN, exchangeSteps, isAdmin } from "./devices-connect.ts";
 import { deviceList } from "./devices-list.ts";
 import { deviceDetailPages } from "./devices-one.ts";
 
@@ -31,15 +31,16 @@ function devicesPage(call: Member): Html {
   const admin = isAdmin(call);
   const { active } = countDevices(core, session.team.id, core.clock.now());
   const { seats } = getTeam(core, session.team.id);
+  const any = listDevices(core, session.team.id).length > 0;
   const none = empty({
     title: "No devices yet",
-    says: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${admin ? html`Choose “Connect a device” to get one; the machine trades it for its own token:` : ASK_AN_ADMIN}`,
-    code: admin ? exchangeCommand(call.baseUrl, CODE_PLACE) : undefined,
+    says: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${admin ? "The machine trades it for a token of its own." : ASK_AN_ADMIN}`,
+    actions: admin && mintButton(call),
   });
   const main = html`${pageHead({
     title: "Devices",
     says: `Machines that report to this team. Each that can report takes a seat: ${number(active)} of ${number(seats)} are taken.`,
-    actions: admin && mintButton(call),
+    actions: admin && any && mintButton(call),
   })}
 ${admin && openCodes(call)}
 <div class="stack">${deviceList(call, none)}</div>`;

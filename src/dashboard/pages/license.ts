@@ -5,9 +5,8 @@ import { download, type PageCall, page } from "../../http/page.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { type Html, html } from "../../kit/html.ts";
-import { findPublicKey, issueLicense, judgeSubscription, listKeys, MOST_LICENSE_DAYS } from "../../license/license.ts";
+import { issueLicense, judgeSubscription, listKeys, MOST_LICENSE_DAYS } from "../../license/license.ts";
 import { frame } from "../frame.ts";
-import { badge } from "../parts/badge.ts";
 import { buttonLink } from "../parts/button.ts";
 import { empty } from "../parts/empty.ts";
 import { field } from "../parts/field.ts";
@@ -19,6 +18,7 @@ import { table } from "../parts/table.ts";
 import { ago, dayText, isInstant, time } from "../parts/time.ts";
 import { number, plural } from "../parts/units.ts";
 import { checkCommands } from "./license-check.ts";
+import { keySection, pemFilename, publicKeyPage } from "./license-keys.ts";
 import { stateWords } from "./license-words.ts";
 
 /** What the team has paid for, licences for where there is no network, and the keys that sign them. */
@@ -28,7 +28,7 @@ type Member = PageCall<"member" | "admin">;
 const MINTS_SHOWN = 10;
 
 /** What a licence is called once it is downloaded: the team and the day. */
-export function licenseFilename({ id, name }: Pick<Team, "id" | "name">, now: number): string {
+function licenseFilename({ id, name }: Pick<Team, "id" | "name">, now: number): string {
   const slug = name
     .normalize("NFKD")
     .toLowerCase()
@@ -38,8 +38,6 @@ export function licenseFilename({ id, name }: Pick<Team, "id" | "name">, now: nu
     .replace(/^-+|-+$/g, "");
   return `reckon-${slug || id}-${isoInstant(now).slice(0, 10)}.lic`;
 }
-
-const pemFilename = (kid: string) => `reckon-key-${kid.replace(/\W/g, "").slice(0, 8)}.pem`;
 
 const day = (at: number | null, none: string) => (isInstant(at) ? dayText(isoInstant(at).slice(0, 10)) : none);
 
@@ -149,34 +147,6 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
   });
 }
 
-function keySection({ core, href }: Member, now: number): Html {
-  return section({
-    title: "Signing keys",
-    says: html`They sign this installation’s licences and access tokens. Retired ones stay published, so that what they signed still verifies.`,
-    actions: html`${buttonLink("JWK set", href("/.well-known/jwks.json"), { small: true })}${buttonLink("Public key as JSON", href("/api/license/pubkey"), { small: true })}`,
-    body: html`${table({
-      caption: "Signing keys",
-      columns: [
-        { label: "Key id", heading: true, grow: true },
-        { label: "Algorithm" },
-        { label: "State" },
-        { label: "Made" },
-        { label: "Retired" },
-        { label: "Public key", hidden: true },
-      ],
-      rows: listKeys(core).map(({ kid, alg, createdAt, retiredAt }) => [
-        html`<span class="mono">${kid}</span>`,
-        alg,
-        retiredAt === null ? badge("good", "signs") : badge("neutral", "retired"),
-        time(createdAt, now),
-        time(retiredAt, now),
-        html`<a class="button small" href="${href(`/license/keys/${kid}`)}" download>PEM<span class="vh"> of key ${kid.slice(0, 8)}</span></a>`,
-      ]),
-      empty: empty({ title: "No key yet", says: "The first one is made when signing is switched on." }),
-    })}<p class="says">Whoever runs this installation makes a new one with <code>reckon key rotate</code>.</p>`,
-  });
-}
-
 async function mint(call: PageCall<"admin">) {
   const { core, session, form } = call;
   const days = form.get("days")?.trim() ?? "";
@@ -194,10 +164,5 @@ async function mint(call: PageCall<"admin">) {
 export const licensePages = [
   page({ id: "license", method: "GET", path: "/license", access: "member" }, (call) => licensePage(call)),
   page({ id: "mintLicense", method: "POST", path: "/license/mint", access: "admin" }, mint),
-  page({ id: "publicKey", method: "GET", path: "/license/keys/:kid", access: "member" }, ({ core, params }) => {
-    const kid = params.kid ?? "";
-    const pem = findPublicKey(core, kid);
-    if (pem === undefined) throw new Complaint("No key of this name ever signed here.", 404);
-    return download(pemFilename(kid), "application/x-pem-file", pem);
-  }),
+  publicKeyPage,
 ];

@@ -26,9 +26,9 @@ export function scopeWords({ teams: ids, repos, paths, kinds }: ReadScope, teams
   const named = ids.map((id) => teams.find((team) => team.id === id)?.name ?? html`<em>a team you left</em>`);
   const code = (text: string) => html`<code>${text}</code>`;
   const kindName = (kind: string) => (KIND_NAMES as Readonly<Record<string, string>>)[kind] ?? kind;
-  return html`${named.length === 0 ? "All your teams" : list(named)}${
-    repos.length > 0 && html`<br>Repositories ${list(repos.map(code))}`
-  }${paths.length > 0 && html`<br>Paths ${list(paths.map(code))}`}${
-    kinds.length > 0 && html`<br>Kinds ${list(kinds.map(kindName))}`
+  return html`${named.length === 0 ? "All your teams" : html`Teams: ${list(named)}`}${
+    repos.length > 0 && html`<br>Repositories: ${list(repos.map(code))}`
+  }${paths.length > 0 && html`<br>Paths: ${list(paths.map(code))}`}${
+    kinds.length > 0 && html`<br>Kinds: ${list(kinds.map(kindName))}`
   }`;
 }

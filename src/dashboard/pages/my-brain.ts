@@ -41,7 +41,7 @@ ${
 }
 ${section({
   title: "Read tokens",
-  says: `Only you see them. Each reads ${number(core.config.limitReadDaily)} times a day at most, counted from midnight UTC.`,
+  says: `They are yours, whatever team you look at. Each reads ${number(core.config.limitReadDaily)} times a day at most, counted from midnight UTC.`,
   body: table({
     caption: "Read tokens",
     columns: [
@@ -64,7 +64,7 @@ ${section({
   }),
 })}
 ${ended.length > 0 && endedTokens(call, ended, now)}
-${tokens.length > 0 && reads(call, tokens, now)}`;
+${tokens.length > 0 && reads(call, [...live, ...ended.slice(0, ENDED_SHOWN)], now)}`;
   return frame(call, { title: "My Brain", main });
 }
 
@@ -74,12 +74,8 @@ const TOKEN_COLUMNS: readonly Column[] = [
   { label: "Last used" },
 ];
 
-const tokenCells = (
-  { session }: Person,
-  { name, scope, createdAt, lastUsedAt }: ReadTokenFacts,
-  now: number,
-): Content[] => [
-  html`${name}<br><small class="says">made ${ago(createdAt, now)}</small>`,
+const tokenCells = ({ session }: Person, { name, scope, lastUsedAt }: ReadTokenFacts, now: number): Content[] => [
+  name,
   scopeWords(scope, session.teams),
   ago(lastUsedAt, now, "never"),
 ];
@@ -130,7 +126,7 @@ function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Ht
   return section({
     id: "reads",
     title: "What was read",
-    says: "Every read is written down before it is answered, for you alone. Questions are kept without the secrets in them.",
+    says: "Every read is written down before it is answered. Secrets in a question are taken out first.",
     body: html`${filters({
       action: href("/my-brain"),
       label: "Filter reads",

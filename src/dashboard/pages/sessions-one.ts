@@ -15,7 +15,7 @@ import { table } from "../parts/table.ts";
 import { isInstant, time } from "../parts/time.ts";
 import { bytes, compact, duration, number, plural } from "../parts/units.ts";
 import { type Span as Drawn, waterfall } from "../parts/waterfall.ts";
-import { deviceLink, link, type Member, repoName } from "./brain-links.ts";
+import { deviceLink, type Member, repoName, sessionsOf } from "./brain-links.ts";
 import { mentionsSection } from "./sessions-brain.ts";
 import { timelineSection } from "./sessions-timeline.ts";
 import { indentJson, outcomeBadge, shaText, short } from "./sessions-words.ts";
@@ -47,15 +47,16 @@ export async function sessionPage(call: Member): Promise<Html> {
 ${stats(figures(session, files.size))}
 ${section({ title: "Facts", framed: true, body: factList(call, session) })}
 ${timelineSection(call, session)}
+${mentionsSection(call, session, mentions)}
+${filesSection(call, session, files)}
+${labelsSection(session)}
 ${section({
+  id: "steps",
   title: "Steps",
   says:
     session.spanCount > 0 && "Model calls, tools and edits as the agent traced them, below the step that began them.",
   body: waterfall(session.spans.map(drawn), call.core.clock.now(), session.spanCount),
 })}
-${mentionsSection(call, session, mentions)}
-${filesSection(call, session, files)}
-${labelsSection(session)}
 ${recordSection(session)}`;
   return frame(call, { title: short(title, 80), main });
 }
@@ -67,9 +68,14 @@ function figures(session: Session, files: number): Stat[] {
   const all = tokens && Object.values(tokens).reduce((sum: number, one) => sum + (one ?? 0), 0);
   return [
     { label: "Duration", value: known ? duration(endedAt - startedAt) : "–" },
-    { label: "Prompts", value: number(prompts.length) },
-    { label: "Steps", value: number(spanCount) },
-    { label: "Files touched", value: number(files), sub: commits.length > 0 && plural(commits.length, "commit") },
+    { label: "Prompts", value: number(prompts.length), href: prompts.length > 0 ? "#timeline" : undefined },
+    { label: "Steps", value: number(spanCount), href: "#steps" },
+    {
+      label: "Files touched",
+      value: number(files),
+      href: files > 0 ? "#files" : undefined,
+      sub: commits.length > 0 && plural(commits.length, "commit"),
+    },
     { label: "Tokens", value: all === undefined ? "–" : compact(all) },
   ];
 }
@@ -83,7 +89,7 @@ function factList(call: Member, session: Session): Html {
     { label: "Device", value: deviceLink(call, session) },
     {
       label: "Repository",
-      value: html`<a href="${link(call, "/sessions", { repo: session.repoKey === "" ? "-" : session.repoKey })}">${repoName(session.repoKey)}</a>`,
+      value: html`<a href="${sessionsOf(call, session.repoKey)}">${repoName(session.repoKey)}</a>`,
     },
     { label: "Branch", value: session.branch && html`<code>${session.branch}</code>` },
     { label: "Started", value: time(session.startedAt, now, "not said") },
@@ -175,9 +181,10 @@ function filesSection(call: Member, session: Session, files: ReadonlyMap<string,
     .map(([path, { edits }]): Content[] => [
       html`<code>${short(path, 512)}</code>`,
       edits > 0 ? edits : "–",
-      html`<a href="${link(call, "/sessions", { repo: session.repoKey === "" ? "-" : session.repoKey, q: short(path, 256) })}">Sessions naming it</a>`,
+      html`<a href="${sessionsOf(call, session.repoKey, short(path, 256))}">Sessions naming it</a>`,
     ]);
   return section({
+    id: "files",
     title: "Files touched",
     body: html`${table({
       caption: "Files touched",
@@ -195,6 +202,7 @@ function filesSection(call: Member, session: Session, files: ReadonlyMap<string,
 function labelsSection({ labels, labelCount }: Session): Content {
   if (labelCount === 0) return false;
   return section({
+    id: "labels",
     title: "Labels",
     says: "Marks that people and tools gave this session or a step of it.",
     body: html`${table({
@@ -223,10 +231,12 @@ const MOST_RECORD_SHOWN = 128 * 1024;
 function recordSection({ document, deliveries }: Session): Html {
   const whole = document.length <= MOST_RECORD_SHOWN;
   return section({
+    id: "record",
     title: "Record",
     says: `The session as the agent sent it, without its steps, ${bytes(Buffer.byteLength(document))}. ${deliveries.some(({ redacted }) => redacted > 0) ? "Secrets were replaced before it was stored." : ""}`,
+    // What is cut is no JSON any more, and is shown as it is.
     body: html`<details><summary>Show the record</summary>
-${codeBlock(indentJson(document.slice(0, MOST_RECORD_SHOWN)), { label: "Record of the session", wrap: true, tall: true })}
+${codeBlock(whole ? indentJson(document) : document.slice(0, MOST_RECORD_SHOWN), { label: "Record of the session", wrap: true, tall: true })}
 ${!whole && html`<p class="says">Only the beginning is shown. Download the record to read it all.</p>`}</details>`,
   });
 }

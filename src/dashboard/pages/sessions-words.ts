@@ -37,7 +37,10 @@ export function short(text: string, chars: number): string {
 /** A commit as people write it; agents may send any text for one. */
 export const shaText = (sha: string) => (/^[0-9a-f]{12,64}$/i.test(sha) ? sha.slice(0, 12) : short(sha, 40));
 
-/** Shows JSON text over lines, every value spelled as it came: numbers keep all their digits. */
+/**
+ * Lays JSON text out over lines, every value spelled as it came: numbers keep all their digits.
+ * @param text well-formed JSON; in anything else, the walk over a string without an end could take long
+ */
 export function indentJson(text: string): string {
   let depth = 0;
   const line = () => `\n${"  ".repeat(Math.min(depth, 40))}`;

@@ -16,7 +16,7 @@ import { pager } from "../parts/pager.ts";
 import { table } from "../parts/table.ts";
 import { isInstant, time, utcText } from "../parts/time.ts";
 import { duration, number, plural } from "../parts/units.ts";
-import { link, type Member, repoName } from "./brain-links.ts";
+import { link, type Member, NO_REPO, repoName } from "./brain-links.ts";
 import { sessionPage, sessionRecord } from "./sessions-one.ts";
 import { outcomeBadge, short } from "./sessions-words.ts";
 
@@ -29,7 +29,7 @@ const MOST_WORD = 28;
 const MOST_VALUE = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Filters as the query spells them; `""` is not set. An empty repository's key is spelled `-`. */
+/** Filters as the query spells them; `""` is not set. */
 const NAMES = ["q", "repo", "agent", "model", "outcome", "branch", "device", "from", "to"] as const;
 type Chosen = Readonly<Record<(typeof NAMES)[number], string>>;
 
@@ -45,8 +45,6 @@ function dayIn(text: string): number | undefined {
   const at = Date.parse(`${text}T00:00:00Z`);
   return Number.isNaN(at) ? undefined : at;
 }
-
-const NO_REPO = "-";
 
 async function sessionsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
@@ -156,8 +154,9 @@ function holds({ prompts, spans, files, commits, labels }: SessionRow): Content 
     [labels, "label"],
   ] as const;
   const parts = counts.flatMap(([count, one]) => (count ? [plural(count, one)] : []));
-  if (prompts === null) parts.push("too large to count all");
-  return parts.map((part, i) => html`${i > 0 && ", "}<span class="nowrap">${part}</span>`);
+  if (prompts === null) parts.push("too large to count the rest");
+  const pairs = parts.flatMap((part, i) => (i % 2 === 0 ? [[part, parts[i + 1]].filter(Boolean).join(", ")] : []));
+  return pairs.map((pair, i) => html`${i > 0 && html`<br>`}<small class="nowrap">${pair}</small>`);
 }
 
 /** Links around the page, and how far it looked when that is not plain. */

@@ -20,17 +20,22 @@ import { ROLLBACK_SAYS, telemetryHead } from "./telemetry-streams.ts";
 type Member = PageCall<"member">;
 
 const PAGE_SIZE = 20;
-/** Longer payloads are shown one after the other: laying them out and comparing them takes long. */
-const MOST_COMPARED = 16 * 1024;
+/** Longer payloads are shown as they are: comparing takes time with the square of the lines, and a page compares many. */
+const MOST_CHARS = 16 * 1024;
+const MOST_LINES = 200;
 
-/** What a contradicting entry changes, line by line; or what it holds, where there is nothing to compare it with. */
+function linesOf(payload: string | null): string | undefined {
+  if (payload === null || payload.length > MOST_CHARS) return undefined;
+  const text = indentJson(payload, MOST_CHARS * 2);
+  return text !== undefined && text.split("\n").length <= MOST_LINES ? text : undefined;
+}
+
+/** What a contradicting entry changes, line by line; or what it holds, where the two cannot be compared. */
 export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
-  const laidOut = [heldPayload, payload].map((text) =>
-    text === null || text.length > MOST_COMPARED ? undefined : indentJson(text, MOST_COMPARED * 4),
-  );
-  const [held, came] = laidOut;
-  if (held === undefined || came === undefined) return payloadBlock(payload, `What came later as ${seq}`);
-  const { hunks, tooDifferent } = diffFiles(held, came);
+  const held = linesOf(heldPayload);
+  const came = linesOf(payload);
+  const { hunks, tooDifferent } =
+    held === undefined || came === undefined ? { hunks: [], tooDifferent: true } : diffFiles(held, came);
   if (tooDifferent) return payloadBlock(payload, `What came later as ${seq}`);
   return hunks.length === 0
     ? html`<p class="says">The payloads say the same; the client's own time differs.</p>`

@@ -9,7 +9,7 @@ import { empty } from "../parts/empty.ts";
 import { pager } from "../parts/pager.ts";
 import { time } from "../parts/time.ts";
 import { number, plural } from "../parts/units.ts";
-import { telemetryCommand } from "./devices-connect.ts";
+import { command, telemetryCommand } from "./devices-connect.ts";
 import { conflictPages } from "./telemetry-conflicts.ts";
 import { entryPages } from "./telemetry-entry.ts";
 import { type Asked, filterOf, readAsked, spellAsked } from "./telemetry-filter.ts";
@@ -27,11 +27,10 @@ async function telemetryPage(call: Member): Promise<Html> {
       title: "Telemetry",
       wide: true,
       main: html`${telemetryHead(call, "entries")}
-${empty({
-  title: "No telemetry yet",
-  says: html`Agents send what they do as numbered entries, under the token of a connected device. <a href="${href("/devices")}">Connect a device</a>, then send a first entry:`,
-  code: telemetryCommand(baseUrl),
-})}`,
+<div class="stack">${empty({
+        title: "No telemetry yet",
+        says: html`Agents send what they do as numbered entries, under the token of a connected device. <a href="${href("/devices")}">Connect a device</a>, then send a first entry:`,
+      })}${command(telemetryCommand(baseUrl))}</div>`,
     });
   const asked = readAsked(query);
   const found = await listEntries(core, session.team.id, {

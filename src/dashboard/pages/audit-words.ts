@@ -1,0 +1,103 @@
+import type { StoredEvent } from "../../audit/audit.ts";
+import { type Content, html } from "../../kit/html.ts";
+import { dayText, isInstant, utcText } from "../parts/time.ts";
+
+/** Events in words: what was done to what, and the detail that matters. */
+
+/** What each action is called: in a list to choose from, and after the actor's name (the target's name follows). */
+const ACTIONS: Readonly<Record<string, { readonly label: string; readonly did: string }>> = {
+  "session.started": { label: "Signed in", did: "signed in" },
+  "session.refused": { label: "Sign-in refused", did: "was refused at signing in" },
+  "user.created": { label: "Account made", did: "made the account" },
+  "user.disabled": { label: "Account closed", did: "closed the account" },
+  "user.enabled": { label: "Account opened", did: "opened the account" },
+  "user.password_changed": { label: "Password changed", did: "changed the password of" },
+  "user.reset_link_made": { label: "Reset link made", did: "made a password link for" },
+  "user.operator_granted": { label: "Operator made", did: "made an operator of" },
+  "user.operator_withdrawn": { label: "Operator unmade", did: "took the operator's right from" },
+  "team.created": { label: "Team made", did: "made the team" },
+  "team.changed": { label: "Team changed", did: "changed the team" },
+  "member.added": { label: "Person joined", did: "added" },
+  "member.role_changed": { label: "Role changed", did: "changed the role of" },
+  "member.removed": { label: "Person removed", did: "removed" },
+  "invitation.made": { label: "Invitation made", did: "made an invitation" },
+  "invitation.accepted": { label: "Invitation accepted", did: "accepted an invitation" },
+  "invitation.revoked": { label: "Invitation taken back", did: "took an invitation back" },
+  "code.created": { label: "Connect code minted", did: "minted a connect code" },
+  "code.revoked": { label: "Connect code ended", did: "ended a connect code" },
+  "device.connected": { label: "Device connected", did: "connected the device" },
+  "device.renamed": { label: "Device renamed", did: "renamed a device to" },
+  "device.rotated": { label: "Device token replaced", did: "replaced the token of the device" },
+  "device.disconnected": { label: "Device disconnected", did: "disconnected the device" },
+  "device.revoked": { label: "Device revoked", did: "revoked the device" },
+  "policy.changed": { label: "Policy changed", did: "changed the policy" },
+  "policy.restored": { label: "Policy restored", did: "restored an earlier policy" },
+  "license.minted": { label: "Licence minted", did: "minted a licence for" },
+  "key.rotated": { label: "Signing key rotated", did: "made a new signing key" },
+  "read_token.created": { label: "Read token minted", did: "minted the read token" },
+  "read_token.revoked": { label: "Read token revoked", did: "revoked the read token" },
+  "cli_token.created": { label: "Command-line token given", did: "let a command-line tool sign in as" },
+  "cli_token.revoked": { label: "Command-line token revoked", did: "revoked a command-line token of" },
+  "cli_authorization.approved": { label: "Command-line tool approved", did: "approved a command-line tool for" },
+  "cli_authorization.denied": { label: "Command-line tool denied", did: "denied a command-line tool" },
+};
+
+/** The actions to filter by, in the words of the page. */
+export const ACTION_OPTIONS = Object.entries(ACTIONS)
+  .map(([value, { label }]) => ({ value, label }))
+  .sort((a, b) => a.label.localeCompare(b.label, "en"));
+
+export const isAction = (text: string): boolean => Object.hasOwn(ACTIONS, text);
+
+/** Words for members of a detail whose own names would puzzle. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  role: "role",
+  from: "before",
+  to: "now",
+  tier: "tier",
+  seats: "seats",
+  subscription: "subscription",
+  periodEndAt: "paid until",
+  suspendedAt: "suspended",
+  subscriptionChangedAt: "subscription since",
+  operator: "operator",
+  expiresAt: "until",
+  consentVersion: "consent version",
+  userAgent: "program",
+  captureMode: "capture mode",
+  basedOn: "based on version",
+};
+
+const LONGEST = 300;
+
+/** `Revoked the device build-7`, without the actor. */
+export function whatWasDone({ action, targetLabel, targetId }: StoredEvent): Content {
+  const known = isAction(action) ? ACTIONS[action] : undefined;
+  const did = known ? known.did : html`<code>${action}</code>`;
+  const target =
+    targetLabel ?? (known && !/ (?:of|for|as|to|from|device|team|token|account)$/.test(known.did) ? null : targetId);
+  return target === null || target === "" ? did : html`${did} <strong>${target.slice(0, LONGEST)}</strong>`;
+}
+
+/** The detail as `seats: 12 · tier: team`; undefined for none. */
+export function detailWords({ detail }: StoredEvent): string | undefined {
+  const words = Object.entries(detail)
+    .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== "")
+    .map(([name, value]) => `${MEMBERS[name] ?? name}: ${valueWords(name, value)}`);
+  return words.length === 0 ? undefined : cut(words.join(" · "));
+}
+
+function valueWords(name: string, value: unknown): string {
+  if (value === true) return "yes";
+  if (typeof value === "number") return /At$/.test(name) && isInstant(value) ? utcText(value) : String(value);
+  if (typeof value === "string")
+    return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value) && !Number.isNaN(Date.parse(value))
+      ? utcText(Date.parse(value))
+      : /^\d{4}-\d{2}-\d{2}$/.test(value)
+        ? dayText(value)
+        : value;
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((one) => valueWords("", one)).join(", ");
+  return JSON.stringify(value);
+}
+
+const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

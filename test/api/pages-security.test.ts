@@ -1,0 +1,381 @@
+import { get as httpGet } from "node:http";
+import { describe, expect, it } from "vitest";
+import { createUser, findSession } from "../../src/accounts/accounts.ts";
+import { cookieNames, isOwnOrigin } from "../../src/http/cookies.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+
+/** What guards the pages, seen over a real socket as browsers and forgers see it. */
+
+const PASSWORD = "plough-the-north-field";
+const FORM = "application/x-www-form-urlencoded";
+
+interface Visit {
+  readonly t: TestInstance;
+  /** Where the socket is. */
+  readonly socket: string;
+  readonly baseUrl: string;
+  /** The cookies that a browser holds. */
+  readonly jar: Map<string, string>;
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
+  /** The token of the forms on a page. */
+  csrf(path?: string): Promise<string>;
+  signIn(): Promise<Response>;
+}
+
+async function visit(baseUrl?: string): Promise<Visit> {
+  const t = await startInstance({ settings: { port: "0", ...(baseUrl === undefined ? {} : { baseUrl }) } });
+  const answered = await t.instance.listen();
+  const socket = `http://127.0.0.1:${t.instance.core.config.port}`;
+  const team = await t.team();
+  await createUser(t.instance.core, {
+    email: "ada@example.com",
+    password: PASSWORD,
+    team: { id: team.id, role: "owner" },
+  });
+  const jar = new Map<string, string>();
+  const self: Visit = {
+    t,
+    socket,
+    baseUrl: answered,
+    jar,
+    async ask(path, init = {}) {
+      const headers = new Headers(init.headers);
+      if (jar.size > 0 && !headers.has("cookie"))
+        headers.set("cookie", [...jar].map(([name, value]) => `${name}=${value}`).join("; "));
+      const reply = await fetch(socket + path, { redirect: "manual", ...init, headers });
+      for (const cookie of reply.headers.getSetCookie()) {
+        const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie) as unknown as [string, string, string];
+        if (cookie.includes("Max-Age=0;") || cookie.endsWith("Max-Age=0")) jar.delete(name);
+        else jar.set(name, value);
+      }
+      return reply;
+    },
+    post: (path, fields, headers = {}) =>
+      self.ask(path, {
+        method: "POST",
+        headers: { "content-type": FORM, ...headers },
+        body: new URLSearchParams(fields).toString(),
+      }),
+    async csrf(path = "/login") {
+      return /name="_csrf" value="([^"]+)"/.exec(await (await self.ask(path)).text())?.[1] as string;
+    },
+    async signIn() {
+      const _csrf = await self.csrf();
+      return self.post("/login", { _csrf, email: "ada@example.com", password: PASSWORD });
+    },
+  };
+  return self;
+}
+
+const sessions = (t: TestInstance) => t.rows("SELECT count(*) AS n FROM sessions WHERE ended_at IS NULL")[0].n;
+
+describe("a form", () => {
+  it("is refused without its token, with another browser's, and does nothing then", async () => {
+    const { t, post, csrf, jar, signIn, ask } = await visit();
+    const credentials = { email: "ada@example.com", password: PASSWORD };
+    expect((await post("/login", credentials)).status).toBe(403);
+    const _csrf = await csrf();
+    expect((await post("/login", { ...credentials, _csrf: `${_csrf}x` })).status).toBe(403);
+    expect((await post("/login", { ...credentials, _csrf: "" })).status).toBe(403);
+    const mine = new Map(jar);
+    jar.clear();
+    const others = await csrf();
+    expect(others).not.toBe(_csrf);
+    expect((await post("/login", { ...credentials, _csrf })).status).toBe(403);
+    for (const [name, value] of mine) jar.set(name, value);
+    expect([sessions(t), t.count("audit_events")]).toEqual([
+      0,
+      t.rows("SELECT count(*) AS n FROM audit_events WHERE action NOT LIKE 'session%'")[0].n,
+    ]);
+    expect((await post("/login", { ...credentials, _csrf })).status).toBe(303);
+    // The token of before the sign-in is not the token of after it.
+    expect((await post("/account/name", { _csrf, name: "Mallory" })).status).toBe(403);
+    expect((await post("/account/name", { name: "Mallory" })).status).toBe(403);
+    expect(t.rows("SELECT name FROM users")).toEqual([{ name: null }]);
+    expect((await post("/account/name", { _csrf: await csrf("/account"), name: "Ada" })).status).toBe(303);
+    expect(t.rows("SELECT name FROM users")).toEqual([{ name: "Ada" }]);
+    expect([await signIn().then(({ status }) => status), (await ask("/account")).status]).toEqual([403, 200]);
+  });
+
+  it("is refused when the browser says that another site sent it, token or not", async () => {
+    const { t, post, csrf, signIn, socket } = await visit();
+    await signIn();
+    const _csrf = await csrf("/account");
+    const send = async (headers: Record<string, string>) =>
+      (await post("/account/name", { _csrf, name: "Mallory" }, headers)).status;
+    expect(await send({ origin: "https://evil.example" })).toBe(403);
+    expect(await send({ origin: "null" })).toBe(403);
+    expect(await send({ origin: `${socket}.evil.example` })).toBe(403);
+    expect(await send({ "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await send({ "sec-fetch-site": "same-site", origin: socket })).toBe(403);
+    expect(await send({ "sec-fetch-site": "none" })).toBe(403);
+    expect(t.rows("SELECT name FROM users")).toEqual([{ name: null }]);
+    expect(await send({ "sec-fetch-site": "same-origin", origin: socket })).toBe(303);
+    expect(t.rows("SELECT name FROM users")).toEqual([{ name: "Mallory" }]);
+  });
+
+  it("is taken as a form alone: not as JSON, not as text, not over its size", async () => {
+    const { t, ask, csrf, signIn } = await visit();
+    await signIn();
+    const _csrf = await csrf("/account");
+    const send = async (type: string, body: string) =>
+      (await ask("/account/name", { method: "POST", headers: { "content-type": type }, body })).status;
+    expect(await send("application/json", JSON.stringify({ _csrf, name: "x" }))).toBe(415);
+    expect(await send("text/plain", `_csrf=${_csrf}&name=x`)).toBe(415);
+    expect(await send("multipart/form-data; boundary=x", `--x\r\n\r\n--x--`)).toBe(415);
+    expect(await send(FORM, `_csrf=${_csrf}&name=${"x".repeat(70_000)}`)).toBe(413);
+    expect(t.rows("SELECT name FROM users")).toEqual([{ name: null }]);
+  });
+
+  it("judges origins by what browsers send", () => {
+    const judge = (site: string | null, origin: string | null, host: string | null = "10.0.0.5:4870") =>
+      isOwnOrigin({ site, origin, host }, "https://reckon.example.com/sub");
+    expect([
+      judge("same-origin", "https://reckon.example.com"),
+      judge(null, "https://reckon.example.com"),
+      judge(null, null),
+    ]).toEqual([true, true, true]);
+    // Over plain http on a local network browsers send no Sec-Fetch-Site; the host that was asked decides.
+    expect([
+      judge(null, "http://10.0.0.5:4870"),
+      judge(null, "http://10.0.0.6:4870"),
+      judge(null, "http://10.0.0.5:4871"),
+    ]).toEqual([true, false, false]);
+    expect([
+      judge("cross-site", "https://reckon.example.com"),
+      judge(null, "not an origin"),
+      judge(null, "null"),
+    ]).toEqual([false, false, false]);
+  });
+});
+
+describe("the session's cookie", () => {
+  it("is out of reach of scripts and other sites, and named by port over plain http", async () => {
+    const { signIn, baseUrl } = await visit();
+    const cookie = (await signIn()).headers.getSetCookie().find((one) => one.startsWith("reckon-")) as string;
+    const port = new URL(baseUrl).port;
+    expect(cookie).toMatch(new RegExp(`^reckon-${port}=rks_\\w{36}; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000$`));
+  });
+
+  it("is Secure and of this host alone over https", async () => {
+    const { signIn, ask, jar } = await visit("https://reckon.example.com");
+    const reply = await signIn();
+    const cookies = reply.headers.getSetCookie();
+    expect(cookies.find((one) => one.startsWith("__Host-reckon="))).toMatch(
+      /^__Host-reckon=rks_\w{36}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure$/,
+    );
+    for (const one of cookies) expect(one).toMatch(/^__Host-.*; Path=\/;.*; Secure$/);
+    expect((await ask("/account")).status).toBe(200);
+    // A cookie that a page over http could have set is not looked at.
+    const token = jar.get("__Host-reckon") as string;
+    expect((await ask("/account", { headers: { cookie: `reckon=${token}; reckon-443=${token}` } })).status).toBe(303);
+    expect(cookieNames("https://reckon.example.com:8443/x").session).toBe("__Host-reckon");
+  });
+
+  it("is new at every sign-in, and the one of before is dead", async () => {
+    const { t, signIn, jar, baseUrl, post, csrf } = await visit();
+    const name = cookieNames(baseUrl).session;
+    // A token that somebody planted opens nothing and is not taken over.
+    const planted = `rks_${"0".repeat(36)}`;
+    jar.set(name, planted);
+    await signIn();
+    const first = jar.get(name) as string;
+    expect(first).not.toBe(planted);
+    const again = await post("/login", { _csrf: await csrf("/account"), email: "ada@example.com", password: PASSWORD });
+    expect(again.status).toBe(303);
+    const second = jar.get(name) as string;
+    const { core } = t.instance;
+    expect([second === first, findSession(core, first), findSession(core, second)?.email, sessions(t)]).toEqual([
+      false,
+      undefined,
+      "ada@example.com",
+      1,
+    ]);
+  });
+
+  it("ends with signing out, here and in the store, and a dead one is taken away", async () => {
+    const { t, signIn, jar, baseUrl, post, csrf, ask } = await visit();
+    await signIn();
+    const name = cookieNames(baseUrl).session;
+    const token = jar.get(name) as string;
+    const out = await post("/logout", { _csrf: await csrf("/account") });
+    expect(out.headers.getSetCookie().find((one) => one.startsWith(`${name}=`))).toContain(`${name}=; Path=/`);
+    expect([jar.has(name), sessions(t)]).toEqual([false, 0]);
+    const late = await ask("/account", { headers: { cookie: `${name}=${token}` } });
+    expect([late.status, late.headers.get("location")]).toEqual([303, "/login?next=%2Faccount"]);
+    expect(late.headers.getSetCookie().some((one) => one.startsWith(`${name}=;`))).toBe(true);
+  });
+
+  it("opens no endpoint of the API, and bearer tokens open no page", async () => {
+    const { t, signIn, jar, baseUrl, ask } = await visit();
+    await signIn();
+    const token = jar.get(cookieNames(baseUrl).session) as string;
+    const device = await t.device();
+    expect((await ask("/api/policy")).status).toBe(401);
+    expect((await ask("/api/policy", { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+    expect((await ask("/api/cli/me", { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+    jar.clear();
+    for (const bearer of [token, device.token])
+      expect((await ask("/account", { headers: { authorization: `Bearer ${bearer}`, cookie: "none=1" } })).status).toBe(
+        303,
+      );
+    expect(
+      (await ask("/account", { headers: { cookie: `${cookieNames(baseUrl).session}=${device.token}` } })).status,
+    ).toBe(303);
+  });
+});
+
+describe("going on after signing in", () => {
+  it("leads to a path of this site or to the overview, never elsewhere", async () => {
+    const { post, csrf, jar } = await visit();
+    const cases: [string, string][] = [
+      ["/people?q=a%20b", "/people?q=a%20b"],
+      ["//evil.example/x", "/overview"],
+      ["/\\evil.example", "/overview"],
+      ["/a\\..\\\\evil.example", "/overview"],
+      ["https://evil.example", "/overview"],
+      ["javascript:alert(1)", "/overview"],
+      ["/\t/evil.example", "/overview"],
+      ["/x\r\nset-cookie: a=b", "/overview"],
+      ["", "/overview"],
+    ];
+    for (const [next, location] of cases) {
+      jar.clear();
+      const reply = await post("/login", { _csrf: await csrf(), next, email: "ada@example.com", password: PASSWORD });
+      expect([next, reply.status, reply.headers.get("location")]).toEqual([next, 303, location]);
+      expect(reply.headers.get("set-cookie")).not.toContain("a=b");
+    }
+  });
+
+  it("keeps where one wanted to go", async () => {
+    const { ask } = await visit();
+    const reply = await ask("/audit?q=x&from=2026-11-21");
+    expect([reply.status, reply.headers.get("location")]).toEqual([
+      303,
+      `/login?next=${encodeURIComponent("/audit?q=x&from=2026-11-21")}`,
+    ]);
+  });
+});
+
+describe("below a sub-path", () => {
+  it("links, forms, redirects and assets stay below it, whether a proxy strips it or not", async () => {
+    const { ask, post, csrf, jar } = await visit("https://example.com/tools/reckon");
+    for (const prefix of ["", "/tools/reckon"]) {
+      jar.clear();
+      const page = await ask(`${prefix}/login`);
+      const text = await page.text();
+      const addresses = [...text.matchAll(/(?:href|src|action)="([^"]*)"/g)]
+        .map((match) => match[1] as string)
+        .filter((one) => !/^(?:#|data:)/.test(one));
+      expect(addresses.length).toBeGreaterThan(3);
+      for (const one of addresses) expect(one).toMatch(/^\/tools\/reckon\//);
+      const script = addresses.find((one) => one.endsWith("script.js")) as string;
+      expect((await ask(script)).status).toBe(200);
+      const reply = await post(`${prefix}/login`, {
+        _csrf: await csrf(`${prefix}/login`),
+        email: "ada@example.com",
+        password: PASSWORD,
+      });
+      expect([reply.status, reply.headers.get("location")]).toEqual([303, "/tools/reckon/overview"]);
+      expect((await ask(`${prefix}/account`)).status).toBe(200);
+    }
+    jar.clear();
+    const away = await ask("/tools/reckon/people");
+    expect(away.headers.get("location")).toBe("/tools/reckon/login?next=%2Fpeople");
+  });
+});
+
+describe("every page", () => {
+  it("says what browsers may do with it, is not kept, and shows nothing of the inside", async () => {
+    const { ask, signIn } = await visit();
+    await signIn();
+    for (const path of ["/account", "/people", "/nothing-here", "/settings"]) {
+      const reply = await ask(path, { headers: { accept: "text/html" } });
+      const policy = reply.headers.get("content-security-policy") ?? "";
+      expect([path, policy.includes("default-src 'none'"), policy.includes("unsafe")]).toEqual([path, true, false]);
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(Object.fromEntries(reply.headers)).toMatchObject({
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "same-origin",
+        "cache-control": "no-store",
+        "content-type": "text/html; charset=utf-8",
+      });
+      const text = await reply.text();
+      expect(text).not.toMatch(/<script>|\sstyle="|\son\w+="/);
+    }
+  });
+
+  it("answers HEAD as GET without a body, and other methods 405", async () => {
+    const { ask } = await visit();
+    const head = await ask("/login", { method: "HEAD" });
+    expect([head.status, await head.text(), head.headers.get("content-type")]).toEqual([
+      200,
+      "",
+      "text/html; charset=utf-8",
+    ]);
+    for (const method of ["PUT", "DELETE", "PATCH"]) {
+      const reply = await ask("/login", { method });
+      expect([method, reply.status, reply.headers.get("allow")]).toEqual([method, 405, "GET, POST, HEAD"]);
+    }
+    const posted = await ask("/audit", { method: "POST" });
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+
+  it("that is not there is a page for browsers and JSON for others", async () => {
+    const { ask } = await visit();
+    const html = await ask("/no/such/page", { headers: { accept: "text/html,*/*;q=0.8" } });
+    expect([html.status, html.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(await html.text()).toContain("There is nothing at this address.");
+    for (const [path, accept] of [
+      ["/no/such/page", "application/json"],
+      ["/no/such/page", "*/*"],
+      ["/api/nothing", "text/html"],
+    ] as const) {
+      const reply = await ask(path, { headers: { accept } });
+      expect([path, accept, reply.status, reply.headers.get("content-type")]).toEqual([
+        path,
+        accept,
+        404,
+        expect.stringContaining("application/json"),
+      ]);
+    }
+  });
+
+  it("is refused when two hosts are named", async () => {
+    const { socket } = await visit();
+    const { hostname, port } = new URL(socket);
+    const status = await new Promise((resolve, reject) => {
+      const request = httpGet(
+        { hostname, port, path: "/login", headers: ["Host", `${hostname}:${port}`, "Host", "evil.example"] },
+        (reply) => {
+          reply.resume();
+          resolve(reply.statusCode);
+        },
+      );
+      request.on("error", reject);
+    });
+    expect(status).toBe(400);
+  });
+
+  it("builds no address from the Host header", async () => {
+    const { socket } = await visit("https://reckon.example.com");
+    const { hostname, port } = new URL(socket);
+    const text = await new Promise<string>((resolve, reject) => {
+      const request = httpGet(
+        { hostname, port, path: "/login", headers: { host: "evil.example", "x-forwarded-host": "evil.example" } },
+        (reply) => {
+          let body = JSON.stringify(reply.headers);
+          reply.setEncoding("utf8").on("data", (chunk) => {
+            body += chunk;
+          });
+          reply.on("end", () => resolve(body));
+        },
+      );
+      request.on("error", reject);
+    });
+    expect(text).toContain("Sign in");
+    expect(text).not.toContain("evil.example");
+  });
+});

@@ -1,0 +1,122 @@
+import { expect, it } from "vitest";
+import { findSession, signIn } from "../../src/accounts/accounts.ts";
+import { COMMAND_LINE } from "../../src/audit/audit.ts";
+import { createCliToken } from "../../src/login/login.ts";
+import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const HOSTILE = `Mozilla <img src=x onerror="document.title='owned'">`;
+
+it("changes the password only for who knows the present one, and signs out everywhere else", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const ada = await site.person();
+  const elsewhere = await signIn(core, ada.email, PASSWORD, { ip: "198.51.100.7", userAgent: HOSTILE });
+  const { page, go, judge } = await site.open(ada);
+  await go("/account");
+  await judge("account");
+  const change = async (current: string, password: string, again: string) => {
+    await page.getByLabel("Present password").fill(current);
+    await page.getByLabel("New password", { exact: true }).fill(password);
+    await page.getByLabel("The new password again").fill(again);
+    await page.getByRole("button", { name: "Change password" }).click();
+  };
+  const before = site.t.rows("SELECT password_hash FROM users");
+  await change("a wrong password", "another pass phrase", "another pass phrase");
+  expect(await page.getByRole("alert").textContent()).toContain("The present password is not right");
+  await judge("account-wrong");
+  await change(PASSWORD, "another pass phrase", "another one");
+  expect(await page.getByRole("alert").textContent()).toContain("not the same");
+  await change(PASSWORD, "password1", "password1");
+  expect(await page.getByRole("alert").textContent()).toContain("first that anybody would try");
+  expect(site.t.rows("SELECT password_hash FROM users")).toEqual(before);
+  expect(findSession(core, elsewhere)).toBeDefined();
+  await change(PASSWORD, "another pass phrase", "another pass phrase");
+  await page.getByText("The password is changed.").waitFor();
+  expect([findSession(core, elsewhere), findSession(core, ada.token)?.userId]).toEqual([undefined, ada.userId]);
+  expect(site.t.rows("SELECT action, actor_id, ip FROM audit_events WHERE action = 'user.password_changed'")).toEqual([
+    { action: "user.password_changed", actor_id: ada.userId, ip: "127.0.0.1" },
+  ]);
+});
+
+it("lists the browsers one is signed in with and signs them out, one or all others", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const ada = await site.person();
+  const others = [];
+  for (let i = 0; i < 3; i++)
+    others.push(
+      await signIn(core, ada.email, PASSWORD, { ip: `198.51.100.${i}`, userAgent: i === 0 ? HOSTILE : `Browser ${i}` }),
+    );
+  const { page, go } = await site.open(ada);
+  const alive = () => [ada.token, ...others].map((token) => findSession(core, token) !== undefined);
+  await go("/account");
+  const rows = page.getByRole("table", { name: "Sign-ins" }).locator("tbody tr");
+  expect(await rows.count()).toBe(4);
+  // The one that looks at the page cannot end itself by mistake.
+  expect(await rows.filter({ hasText: "this one" }).getByText("Sign out").count()).toBe(0);
+  await rows.filter({ hasText: "198.51.100.0" }).locator("summary").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("That browser is signed out.").waitFor();
+  expect(alive()).toEqual([true, false, true, true]);
+  expect(await page.title()).not.toBe("owned");
+  await page.locator("summary", { hasText: "Sign out everywhere else" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Sign out everywhere else" }).click();
+  await page.getByText("You are signed out everywhere else.").waitFor();
+  expect(alive()).toEqual([true, false, false, false]);
+});
+
+it("ends nobody's sign-in but one's own", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const bob = await site.person();
+  const { page, go } = await site.open(ada, { javaScript: false });
+  const foreign = findSession(site.t.instance.core, bob.token)?.sessionId as string;
+  await signIn(site.t.instance.core, ada.email, PASSWORD, { ip: "198.51.100.1", userAgent: null });
+  await go("/account");
+  await page
+    .locator("form[action$='/account/sessions/end'] input[name=id]")
+    .evaluate((input, id) => input.setAttribute("value", id), foreign);
+  await page.locator("summary", { hasText: /^Sign out$/ }).click();
+  await page.getByRole("button", { name: "Sign out", exact: true }).last().click();
+  await page.waitForURL("**/account");
+  expect(findSession(site.t.instance.core, bob.token)?.userId).toBe(bob.userId);
+});
+
+it("lists the command-line tools one approved and revokes their access", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const ada = await site.person();
+  const bob = await site.person();
+  const { accessToken } = await createCliToken(core, { id: ada.userId, email: ada.email }, COMMAND_LINE);
+  const foreign = await createCliToken(core, { id: bob.userId, email: bob.email }, COMMAND_LINE);
+  const me = (token: string) => fetch(`${site.url}/api/cli/me`, { headers: { authorization: `Bearer ${token}` } });
+  expect((await me(accessToken)).status).toBe(200);
+  const { page, go, judge } = await site.open(ada);
+  await go("/account");
+  const rows = page.getByRole("table", { name: "Command-line tools" }).locator("tbody tr");
+  expect(await rows.count()).toBe(1);
+  await judge("account-tools");
+  await rows.locator("summary").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByText("The access token is revoked.").waitFor();
+  expect([(await me(accessToken)).status, (await me(foreign.accessToken)).status]).toEqual([401, 200]);
+});
+
+it("changes one's name, and signs out", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { page, go } = await site.open(ada);
+  await go("/account");
+  await page.getByLabel("Your name").fill("Ada <b>Lovelace</b>");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  expect(site.t.rows("SELECT name FROM users")).toEqual([{ name: "Ada <b>Lovelace</b>" }]);
+  await page.locator("details.account summary").click();
+  await page.getByRole("button", { name: "Sign out", exact: true }).last().click();
+  await page.getByText("You are signed out.").waitFor();
+  expect(findSession(site.t.instance.core, ada.token)).toBeUndefined();
+  await go("/account");
+  expect(page.url()).toContain("/login?next=%2Faccount");
+});

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { outlined } from "../../../src/dashboard/pages/brain-outline.ts";
+
+const FILE = `---
+title: x
+---
+# Errors with \`code\` & <b>marks</b>
+
+> ## Quoted
+
+## Same
+
+first
+
+## Same
+
+second
+
+Underlined
+----------
+`;
+
+const anchored = (line: number) => {
+  const { rendered } = outlined(FILE, line);
+  return /<span id="L(\d+)"><\/span><h\d id="([^"]+)"/.exec(String(rendered))?.slice(1, 3);
+};
+
+it("lists the headings as they are rendered, escaped once", () => {
+  const { entries } = outlined(FILE, undefined);
+  expect(entries.map(({ level, id, text }) => [level, id, String(text)])).toEqual([
+    [2, "md-errors-with-code-b-marks-b", "Errors with code &amp; &lt;b&gt;marks&lt;/b&gt;"],
+    [3, "md-quoted", "Quoted"],
+    [3, "md-same", "Same"],
+    [3, "md-same-2", "Same"],
+    [3, "md-underlined", "Underlined"],
+  ]);
+});
+
+it("puts the anchor of a line before the section that holds it, also among headings of one name", () => {
+  expect(anchored(5)).toEqual(["5", "md-errors-with-code-b-marks-b"]);
+  expect(anchored(10)).toEqual(["10", "md-same"]);
+  expect(anchored(14)).toEqual(["14", "md-same-2"]);
+  expect(anchored(99)).toEqual(["99", "md-underlined"]);
+});
+
+it("begins at the top for a line before the first heading", () => {
+  expect(String(outlined("text\n\n# A\n", 1).rendered)).toMatch(/^<span id="L1"><\/span><p>text/);
+});
