@@ -12,7 +12,7 @@ import { systemRandom } from "../kit/random.ts";
 import { newToken } from "../kit/tokens.ts";
 import { createCliToken } from "../login/login.ts";
 import { createReadToken } from "../reads/reads.ts";
-import { createInstance, type Instance } from "../server.ts";
+import type { Instance } from "../server.ts";
 import type { Cli } from "./context.ts";
 import { listenOrExplain, untilStopped } from "./serve.ts";
 
@@ -60,6 +60,7 @@ export function devCommand(program: Command, cli: Cli): void {
           limitsOnly(cli.env),
         );
         const log = processLog(config.log, systemClock.now);
+        const { createInstance } = await import("../server.ts");
         const instance = await createInstance({
           config,
           clock: systemClock,

@@ -4,7 +4,7 @@ import { SETTINGS, type Settings } from "../config.ts";
 import { systemClock } from "../kit/clock.ts";
 import { processLog } from "../kit/log.ts";
 import { systemRandom } from "../kit/random.ts";
-import { createInstance, type Instance } from "../server.ts";
+import type { Instance } from "../server.ts";
 import { type Cli, configOf } from "./context.ts";
 import { setUpUrls, startLines } from "./first-run.ts";
 
@@ -28,6 +28,8 @@ export function serveCommand(program: Command, cli: Cli): void {
     const { json, ...flags } = options;
     const config = configOf(cli, {}, flags as Settings);
     const log = processLog(config.log, systemClock.now);
+    // Loaded when it is wanted: other commands start sooner without the server and its pages.
+    const { createInstance } = await import("../server.ts");
     let fatal: ((reason: string) => void) | undefined;
     const instance = await createInstance({
       config,

@@ -137,8 +137,10 @@ function judgeAccess(access: keyof Access, session: SessionPrincipal | undefined
   if (access === "person") return undefined;
   if (access === "operator")
     return session.operator ? undefined : { status: 403, text: "Only who runs this installation can open this page." };
-  if (!session.team)
-    return { status: 403, text: "You are in no team yet. Ask an owner or admin of a team for an invitation." };
+  if (!session.team) {
+    const next = session.operator ? "Make one under Settings." : "Ask an owner or admin of a team for an invitation.";
+    return { status: 403, text: `You are in no team yet. ${next}` };
+  }
   const { role } = session.team;
   if (access === "owner" && role !== "owner") return { status: 403, text: "Only an owner of the team can do this." };
   if (access === "admin" && role === "member")

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { CURRENT_SCHEMA } from "../../src/store/migrate.ts";
 import { reckon, serve } from "../faults/support/process.ts";
 
 function folder(): string {
@@ -255,7 +256,7 @@ describe("safekeeping", () => {
     const { server, deviceToken, post } = await used(data);
     const pubkey = await (await fetch(`${server.url}/api/license/pubkey`)).text();
     const file = join(home, "backup.db");
-    expect(await json(data, "backup", file)).toMatchObject({ file, keys: 1, schema: 1 });
+    expect(await json(data, "backup", file)).toMatchObject({ file, keys: 1, schema: CURRENT_SCHEMA.version });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await reckon(["backup", file, "--data", data])).stderr).toContain("exists already");
     await post("/api/telemetry/ingest", { entries: [{ seq: 3, payload: {} }] }, deviceToken);

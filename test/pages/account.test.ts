@@ -44,7 +44,7 @@ it("lists the browsers one is signed in with and signs them out, one or all othe
   const site = await startSite();
   const { core } = site.t.instance;
   const ada = await site.person();
-  const others = [];
+  const others: string[] = [];
   for (let i = 0; i < 3; i++)
     others.push(
       await signIn(core, ada.email, PASSWORD, { ip: `198.51.100.${i}`, userAgent: i === 0 ? HOSTILE : `Browser ${i}` }),

@@ -174,8 +174,8 @@ it("walks versions, explains gaps and rollbacks, and shows an earlier state", as
     expect.stringMatching(/^1/),
   ]);
   expect(await rows.nth(1).textContent()).toMatch(/2 changed.*1 removed/);
-  expect(await page.getByText("Gap: the version number skipped").count()).toBe(1);
-  expect(await page.getByText("Rollback: the version number").count()).toBe(1);
+  expect(await page.getByText("The version number skipped ahead").count()).toBe(1);
+  expect(await page.getByText("The version number was not above").count()).toBe(1);
   await judge("brain-versions");
   await rows.nth(3).getByRole("link", { name: "Files" }).click();
   expect(await page.getByText("You look at an earlier state.").count()).toBe(1);

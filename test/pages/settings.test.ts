@@ -297,3 +297,23 @@ it("is for operators alone, and answers 404 for what is not there", async () => 
     expect([fields, (await send(site, operator, path, fields)).status]).toEqual([fields, status]);
   expect(site.t.rows("SELECT count(*) AS n FROM teams")).toEqual([{ n: 2 }]);
 });
+
+it("leads an operator in no team to making one", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  await createUser(core, { email: "first@example.com", password: PASSWORD, operator: true });
+  const { page, go } = await site.open();
+  await go("/login?next=/overview");
+  await page.getByLabel("E-mail address").fill("first@example.com");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("You are in no team yet. Make one under Settings.").waitFor();
+  await go("/audit");
+  await page.getByText("Who did what on this installation").waitFor();
+  await go("/settings/teams");
+  await page.getByLabel("Name", { exact: true }).fill("Engine");
+  await page.getByRole("button", { name: "Make the team" }).click();
+  await page.getByText("The team “Engine” is made.").waitFor();
+  await go("/people");
+  expect(site.t.rows("SELECT role FROM memberships")).toEqual([{ role: "owner" }]);
+});

@@ -22,15 +22,14 @@ import { bytes, number } from "../parts/units.ts";
 import { fileHead } from "./brain-file.ts";
 import {
   deviceName,
-  GAP_MEANS,
+  gapMeans,
   kindBadge,
   link,
   type Member,
   pathText,
-  ROLLBACK_MEANS,
   repoName,
   repoOf,
-  snapshotBadges,
+  rollbackMeans,
   snapshotIn,
 } from "./brain-links.ts";
 import { noSuchRepository, repositoryHead } from "./brain-repository.ts";
@@ -106,7 +105,10 @@ const versionText = (one: SnapshotFacts) =>
 
 function ledgerNotes({ from, to }: SnapshotDiff): Html {
   const marked = [from, to].filter((one) => one !== null);
-  return html`${marked.map((one) => (one.gap === 1 || one.accepted === 0) && html`<p class="says">Version ${one.version} ${snapshotBadges(one, false)} ${one.gap === 1 && GAP_MEANS} ${one.accepted === 0 && ROLLBACK_MEANS}</p>`)}`;
+  return html`${marked.map(
+    (one) =>
+      html`${one.gap === 1 && html`<p class="says">Version ${one.version}: ${gapMeans()}</p>`}${one.accepted === 0 && html`<p class="says">Version ${one.version}: ${rollbackMeans()}</p>`}`,
+  )}`;
 }
 
 function allFiles(call: Member, between: SnapshotDiff): Html {

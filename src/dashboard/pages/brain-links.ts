@@ -74,7 +74,10 @@ export function snapshotBadges(snapshot: SnapshotFacts, current: boolean): Html 
   return html`${current && badge("good", "current")} ${snapshot.gap === 1 && badge("warn", "gap")} ${snapshot.accepted === 0 && badge("bad", "rollback")}`;
 }
 
-export const GAP_MEANS =
-  "Gap: the version number skipped ahead, so snapshots between it and the one before never arrived.";
-export const ROLLBACK_MEANS =
-  "Rollback: the version number was not above the device's last one, but the content differs. The snapshot is kept as evidence and never becomes current.";
+/** Why a snapshot is marked with a gap, after its mark. */
+export const gapMeans = (): Html =>
+  html`${badge("warn", "gap")} The version number skipped ahead, so snapshots between it and the one before never arrived.`;
+
+/** Why a snapshot is marked as a rollback, after its mark. */
+export const rollbackMeans = (): Html =>
+  html`${badge("bad", "rollback")} The version number was not above the device's last one, but the content differs. The snapshot is kept as evidence and never becomes current.`;

@@ -10,12 +10,12 @@ import { bytes } from "../parts/units.ts";
 import { fileHead, pathOf } from "./brain-file.ts";
 import {
   deviceLink,
-  GAP_MEANS,
+  gapMeans,
   link,
   type Member,
-  ROLLBACK_MEANS,
   repoName,
   repoOf,
+  rollbackMeans,
   snapshotBadges,
 } from "./brain-links.ts";
 import { noSuchRepository, repositoryHead } from "./brain-repository.ts";
@@ -62,7 +62,7 @@ ${meanings(page.rows)}`;
 
 /** What the marks on a page mean. */
 function meanings(rows: readonly Pick<Version, "gap" | "accepted" | "redactionHits">[]): Html {
-  return html`${rows.some(({ gap }) => gap === 1) && html`<p class="says">${GAP_MEANS}</p>`}${rows.some(({ accepted }) => accepted === 0) && html`<p class="says">${ROLLBACK_MEANS}</p>`}${rows.some(({ redactionHits }) => redactionHits > 0) && html`<p class="says">Redacted: places that looked like a password or a key were replaced before the snapshot was stored.</p>`}`;
+  return html`${rows.some(({ gap }) => gap === 1) && html`<p class="says">${gapMeans()}</p>`}${rows.some(({ accepted }) => accepted === 0) && html`<p class="says">${rollbackMeans()}</p>`}${rows.some(({ redactionHits }) => redactionHits > 0) && html`<p class="says">${badge("warn", "redacted")} Places that looked like a password or a key were replaced before the snapshot was stored.</p>`}`;
 }
 
 /** How many files differ from the version before. */

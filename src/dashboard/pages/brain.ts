@@ -91,7 +91,8 @@ function noBrain(call: Member): Html {
     code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/brain/ingest \\
   -H "authorization: Bearer $DEVICE_TOKEN" \\
   -H "content-type: application/json" \\
-  -d '{"version": 1, "repoKey": "acme/shop", "files": [{"path": "errors.md", "content": "# Errors\\n"}]}'`,
+  -d '{"version": 1, "repoKey": "acme/shop", "files": [
+        {"path": "errors.md", "content": "# Errors\\n"}]}'`,
     actions: buttonLink("Connect a device", call.href("/devices")),
   });
 }

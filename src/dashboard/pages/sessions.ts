@@ -181,8 +181,9 @@ function noSessions(call: Member): Html {
     code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/agent-traces/ingest \\
   -H "authorization: Bearer $DEVICE_TOKEN" \\
   -H "content-type: application/json" \\
-  -d '{"repoKey": "acme/shop", "sessions": [{"id": "s1", "outcome": "success", "spans": [],
-       "prompts": [{"at": "2026-11-21T08:00:00Z", "text": "Fix the login"}]}]}'`,
+  -d '{"repoKey": "acme/shop", "sessions": [
+        {"id": "s1", "outcome": "success", "spans": [],
+         "prompts": [{"text": "Fix the login"}]}]}'`,
     actions: buttonLink("Connect a device", call.href("/devices")),
   });
 }
