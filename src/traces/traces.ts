@@ -10,6 +10,7 @@ export {
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
+export { type ReportedSpend, reportedSpend } from "./reported-spend.ts";
 export { findSessionId, getSession, type Label, type Session, type Span } from "./session.ts";
 export type { StoredCounts } from "./store-batch.ts";
 export { type Commit, type Edit, type Prompt, promptTitle, type Usage } from "./understood.ts";

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { updateTeam } from "../../src/accounts/accounts.ts";
 import { createCode } from "../../src/connect/connect.ts";
-import { DAY_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -78,7 +78,14 @@ it("shows the team at a glance, and every figure leads on", async () => {
       token: busy.token,
       json: {
         repoKey: "shop",
-        sessions: Array.from({ length: count % 7 }, (_, i) => ({ id: `${seq}-${i}`, outcome: "done", spans: [] })),
+        sessions: Array.from({ length: count % 7 }, (_, i) => ({
+          id: `${seq}-${i}`,
+          outcome: "done",
+          spans: [],
+          startedAt: isoInstant(site.t.clock.now()),
+          // One of each lot says nothing that is a cost.
+          costUsd: i === 0 ? "cheap" : 0.25,
+        })),
       },
     });
     site.t.clock.advance(DAY_MS);
@@ -98,6 +105,7 @@ it("shows the team at a glance, and every figure leads on", async () => {
   expect(await tile("Devices alive")).toBe("1 of 2 | heard of in the last 24 hours");
   expect(await tile("Entries in 7 days")).toBe("149 | 6 today (UTC)");
   expect(await tile("Sessions in 7 days")).toBe("17 | 0 today (UTC)");
+  expect(await tile("Spend in 7 days")).toBe("$3.00 | as reported by 12 of 17 sessions");
   expect(await tile("Open errors")).toBe("2 | of 3 entries in errors.md");
   expect(await tile("Gaps and rollbacks")).toBe("2 | deliveries flagged in 14 days");
   expect(await tile("Licence")).toBe("Active | team tier");

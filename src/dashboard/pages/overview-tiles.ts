@@ -5,6 +5,7 @@ import type { PageCall } from "../../http/page.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import type { ActivityDay, FlagRow } from "../../ledger/ledger.ts";
 import { judgeSubscription } from "../../license/license.ts";
+import type { ReportedSpend } from "../../traces/traces.ts";
 import type { Stat } from "../parts/stat.ts";
 import { dayText } from "../parts/time.ts";
 import { number, plural } from "../parts/units.ts";
@@ -25,6 +26,7 @@ export interface Glance {
   readonly bound: number;
   readonly errors: OpenEntries | null;
   readonly flags: readonly FlagRow[];
+  readonly spend: ReportedSpend;
   readonly begun: Begun;
 }
 
@@ -32,8 +34,8 @@ export interface Glance {
 export const sum = (days: readonly ActivityDay[], of: (day: ActivityDay) => number) =>
   days.reduce((total, day) => total + of(day), 0);
 
-/** What happens: devices, entries, sessions. What was spent takes its place after them. */
-export function activityTiles({ href }: Member, { days, devices, bound }: Glance): Stat[] {
+/** What happens: devices, entries, sessions, and what agents said it cost. */
+export function activityTiles({ href }: Member, { days, devices, bound, spend }: Glance): Stat[] {
   const lately = days.slice(-7);
   return [
     {
@@ -52,6 +54,15 @@ export function activityTiles({ href }: Member, { days, devices, bound }: Glance
       label: "Sessions in 7 days",
       value: number(sum(lately, ({ sessions }) => sessions)),
       sub: `${number(days.at(-1)?.sessions ?? 0)} today (UTC)`,
+      href: href("/sessions"),
+    },
+    {
+      label: "Spend in 7 days",
+      value: spend.priced === 0 ? "–" : `$${spend.usd.toFixed(2)}`,
+      sub:
+        spend.priced === 0
+          ? "no session reported a cost"
+          : `as reported by ${number(spend.priced)} of ${plural(spend.sessions, "session")}`,
       href: href("/sessions"),
     },
   ];

@@ -6,6 +6,7 @@ import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { type Html, html } from "../../kit/html.ts";
 import { type ActivityDay, activity, type FlagRow, recentFlags } from "../../ledger/ledger.ts";
 import { listRepoKeys } from "../../telemetry/telemetry.ts";
+import { reportedSpend } from "../../traces/traces.ts";
 import { frame } from "../frame.ts";
 import { badge } from "../parts/badge.ts";
 import { buttonLink } from "../parts/button.ts";
@@ -41,6 +42,7 @@ function look({ core, session }: Member): Glance {
     bound: all.filter(({ status }) => status === "active").length,
     errors,
     flags: recentFlags(core, teamId, FLAGS_SHOWN),
+    spend: reportedSpend(core, teamId, now - 7 * DAY_MS),
     begun: {
       device: all.length > 0,
       telemetry: listRepoKeys(core, teamId).length > 0,

@@ -1,0 +1,77 @@
+/** Where a text names commits and files: decisions about text alone. */
+
+const SHORTEST_SHA = 7;
+/** Agents may send abbreviated commits; one this long is whole. */
+const FULL_SHA = 40;
+const MOST_ODD = 50;
+
+/** A commit as people write it, or a run of what paths are made of. */
+const WORD = /[^\s`"'()[\]{}<>|,;*]+/g;
+
+/** What a place names: a commit's SHA as it was asked for, or a file's path. */
+export interface Named {
+  readonly kind: "commit" | "file";
+  readonly value: string;
+}
+
+/** Commits by their first seven digits; what is no SHA, or shorter, is left out. */
+export function shasByBeginning(commits: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const shas = commits.map((sha) => sha.toLowerCase()).filter((sha) => /^[0-9a-f]{7,64}$/.test(sha));
+  return Map.groupBy(new Set(shas), (sha) => sha.slice(0, SHORTEST_SHA));
+}
+
+export interface Paths {
+  readonly plain: ReadonlySet<string>;
+  /** Paths with a space or a bracket in them, which no word of a text holds: each costs a walk through it. */
+  readonly odd: readonly string[];
+  /** Not all of them are looked for. */
+  readonly cut: boolean;
+}
+
+export const NO_PATHS: Paths = { plain: new Set(), odd: [], cut: false };
+
+/** Sorts paths by how they are looked for. */
+export function sortPaths(paths: readonly string[]): Paths {
+  const isPlain = (path: string) => path.match(WORD)?.[0] === path;
+  const odd = paths.filter((path) => !isPlain(path));
+  return { plain: new Set(paths.filter(isPlain)), odd: odd.slice(0, MOST_ODD), cut: odd.length > MOST_ODD };
+}
+
+export interface Place {
+  /** In UTF-16 units from the beginning. */
+  readonly at: number;
+  readonly names: Named;
+}
+
+/** The first place of each commit and file that a text names, in the order of the text. */
+export function placesIn(
+  text: string,
+  commits: ReadonlyMap<string, readonly string[]>,
+  { plain, odd }: Paths,
+): Place[] {
+  const places = new Map<string, Place>();
+  const note = (kind: "commit" | "file", value: string, at: number) => {
+    if (!places.has(`${kind} ${value}`)) places.set(`${kind} ${value}`, { at, names: { kind, value } });
+  };
+  for (const match of text.matchAll(WORD)) {
+    // A sentence's end, a line's number, a folder's own mark are no part of a path.
+    const word = match[0].replace(/^\.\//, "").replace(/[.:!?]+$/, "");
+    const path = word.replace(/(?:[:#]L?\d+(?:-L?\d+)?)+$/, "");
+    if (plain.has(path)) note("file", path, match.index);
+    else if (plain.has(word)) note("file", word, match.index);
+    if (commits.size === 0 || word.length < SHORTEST_SHA) continue;
+    // Also within an address or a range: `…/commit/abc1234`, `abc1234..def5678`, `repo@abc1234`.
+    for (const hex of word.toLowerCase().matchAll(/(?<![\p{L}\p{N}])[0-9a-f]{7,64}(?![\p{L}\p{N}])/gu)) {
+      const sha = commits
+        .get(hex[0].slice(0, SHORTEST_SHA))
+        ?.find((one) => one.startsWith(hex[0]) || (one.length < FULL_SHA && hex[0].startsWith(one)));
+      if (sha !== undefined) note("commit", sha, match.index);
+    }
+  }
+  for (const path of odd) {
+    const at = text.indexOf(path);
+    if (at !== -1 && !/[\p{L}\p{N}_/]/u.test(text.charAt(at - 1) + text.charAt(at + path.length)))
+      note("file", path, at);
+  }
+  return [...places.values()].sort((a, b) => a.at - b.at);
+}
