@@ -8,7 +8,6 @@ export { type FirstRun, firstRun } from "./first-run.ts";
 export {
   acceptAs,
   acceptAsNew,
-  type Chosen,
   createInvitation,
   createMemberResetLink,
   createResetLink,
@@ -22,7 +21,7 @@ export {
 } from "./links.ts";
 export { changeRole, countMembers, getMember, listMembers, MOST_LISTED, removeMember, setRole } from "./members.ts";
 export { verifyPassword } from "./passwords.ts";
-export type { Member, Membership, Role, User } from "./people-rows.ts";
+export type { Member, Role } from "./people-rows.ts";
 export { findDevice, watchPrincipals } from "./principals.ts";
 export type { Subscription, Team } from "./rows.ts";
 export {
@@ -30,7 +29,6 @@ export {
   endSession,
   findSession,
   listSessions,
-  type Origin,
   SESSION_LIFETIME_MS,
   signOutEverywhere,
   switchTeam,
@@ -41,7 +39,6 @@ export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, type TeamChange,
 export { type Capability, requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
 export {
   createUser,
-  emailKey,
   findUser,
   getListedUser,
   getUser,

@@ -4,6 +4,6 @@
  */
 export { backup } from "./backup.ts";
 export { examine } from "./doctor.ts";
-export { type StorageFacts, storageFacts } from "./facts.ts";
+export { storageFacts } from "./facts.ts";
 export { inspectBackup, restore } from "./restore.ts";
 export { verifyLedger } from "./verify-ledger.ts";

@@ -303,7 +303,7 @@ it("leads an operator in no team to making one", async () => {
   const { core } = site.t.instance;
   await createUser(core, { email: "first@example.com", password: PASSWORD, operator: true });
   const { page, go } = await site.open();
-  await go("/login?next=/overview");
+  await go("/login?next=/devices");
   await page.getByLabel("E-mail address").fill("first@example.com");
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
