@@ -36,7 +36,7 @@ export {
 } from "./sessions.ts";
 export { signIn } from "./sign-in.ts";
 export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, type TeamChange, updateTeam } from "./teams.ts";
-export { type Capability, requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
+export { requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
 export {
   createUser,
   findUser,

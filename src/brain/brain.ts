@@ -18,7 +18,6 @@ export {
   diffSnapshotFile,
   diffSnapshots,
   type FileChange,
-  type Hunk,
   type SnapshotDiff,
 } from "./diff.ts";
 export { FEW } from "./index.ts";
@@ -30,10 +29,8 @@ export {
   densestAt,
   type Found,
   findSections,
-  type Hit,
-  type SearchScope,
   searchBrain,
   searchTerms,
 } from "./question.ts";
 export { brainDigest } from "./verify.ts";
-export { type FileVersion, fileVersions, listVersions, type Version } from "./versions.ts";
+export { fileVersions, listVersions, type Version } from "./versions.ts";

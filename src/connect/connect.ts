@@ -2,7 +2,7 @@
  * Connect: one-time codes, the devices bound with them, and the life of a device's token.
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
-export { createCode, listOpenCodes, type OpenCode, revokeCode } from "./codes.ts";
+export { createCode, listOpenCodes, revokeCode } from "./codes.ts";
 export { bindDevice, listDevices, revokeDevice, touchDevice } from "./devices.ts";
 export {
   countDevices,

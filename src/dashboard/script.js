@@ -212,7 +212,8 @@
         running?.abort();
         const mine = new AbortController();
         running = mine;
-        const url = new URL(form.action);
+        // A field named "action" would hide the property.
+        const url = new URL(form.getAttribute("action") ?? "", location.href);
         url.search = String(new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "")));
         const clear = form.querySelector("[data-clear]");
         if (clear) clear.hidden = ![...new FormData(form)].some(([name, value]) => value !== "" && !kept.has(name));

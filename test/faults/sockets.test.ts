@@ -189,14 +189,12 @@ describe("requests on a raw socket", () => {
     ["/api/%c0%ae%c0%ae/license", [400, 404]],
     ["http://evil.example/api/health", [200, 400, 404]],
     ["http://evil.example/api/license", [400, 401, 404]],
-    ["http://evil.example", [400, 404]],
     ["https://user:pw@evil.example:99/api/license", [400, 401, 404]],
     ["http://[::1/api/license", [400, 404]],
     ["http://", [400, 404]],
     ["javascript:alert(1)", [400, 404]],
     ["*", [400, 404]],
     ["?q=1", [400, 404]],
-    ["/?", [400, 404]],
     ["/api/brain/search?q=%", [401]],
     ["/api/brain/search?q=%ff&q=b&__proto__=1&q[]=2", [401]],
     ["/api/unknown?<script>alert(1)</script>", [404]],
@@ -211,6 +209,19 @@ describe("requests on a raw socket", () => {
     expect(reply.head + reply.body).not.toMatch(/evil\.example|<script|injected/i);
     if (reply.status >= 400) expectJsonRefusal(reply, statuses);
   });
+
+  it.each(["http://evil.example", "/?", "//", "/login?next=//evil.example", "/login?next=http://evil.example"])(
+    "leads %s nowhere but into its own pages",
+    async (target) => {
+      const reply = await askBytes(port, Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`, "latin1"));
+      expect([target, reply.status, reply.headers.get("location")?.replace(/^\/(?!\/).*/, "own") ?? "own"]).toEqual([
+        target,
+        expect.toSatisfy((status: number) => [200, 303, 400, 404].includes(status)),
+        "own",
+      ]);
+      expect(reply.head + reply.body).not.toMatch(/evil\.example/);
+    },
+  );
 
   const HOSTS = [
     "",

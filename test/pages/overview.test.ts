@@ -173,7 +173,15 @@ it("shows nothing of other teams, and to somebody in none whom to ask", async ()
   const { page, go, judge } = await site.open(eve);
   await go("/overview");
   expect(await page.content()).not.toContain("canary");
-  expect(await page.locator(".stat-value").allTextContents()).toEqual(["0 of 1", "0", "0", "–", "0", "Active", "1 of 5"]);
+  expect(await page.locator(".stat-value").allTextContents()).toEqual([
+    "0 of 1",
+    "0",
+    "0",
+    "–",
+    "0",
+    "Active",
+    "1 of 5",
+  ]);
   site.t.instance.core.store.db.prepare("DELETE FROM memberships WHERE user_id = ?").run(eve.userId);
   await go("/overview");
   await judge("overview-no-team");

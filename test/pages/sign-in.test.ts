@@ -54,7 +54,11 @@ it("lets an invited person make an account, and a member choose a new password b
   const site = await startSite();
   const owner = await site.person();
   const { core } = site.t.instance;
-  const invitation = await createInvitation(core, { teamId: owner.team.id, role: "member", email: "grace@example.com" });
+  const invitation = await createInvitation(core, {
+    teamId: owner.team.id,
+    role: "member",
+    email: "grace@example.com",
+  });
   const { page, go, judge } = await site.open();
   await go(invitation.path);
   await judge("invitation");
@@ -62,9 +66,9 @@ it("lets an invited person make an account, and a member choose a new password b
   await page.getByLabel("The password again").fill(PASSWORD);
   await page.getByRole("button", { name: "Make an account and join" }).click();
   await page.waitForURL("**/overview");
-  expect(site.t.rows("SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id WHERE role = 'member'")).toEqual([
-    { email: "grace@example.com", role: "member" },
-  ]);
+  expect(
+    site.t.rows("SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id WHERE role = 'member'"),
+  ).toEqual([{ email: "grace@example.com", role: "member" }]);
   const reset = await createResetLink(core, "grace@example.com");
   await go(reset.path);
   await judge("reset-password");
@@ -72,7 +76,7 @@ it("lets an invited person make an account, and a member choose a new password b
   await page.getByLabel("The password again").fill(`${PASSWORD}-2`);
   await page.getByRole("button", { name: "Change the password" }).click();
   await page.waitForURL("**/overview");
-  expect(site.t.rows("SELECT count(*) AS live FROM sessions WHERE ended_at IS NULL AND user_id <> ?", owner.userId)).toEqual([
-    { live: 1 },
-  ]);
+  expect(
+    site.t.rows("SELECT count(*) AS live FROM sessions WHERE ended_at IS NULL AND user_id <> ?", owner.userId),
+  ).toEqual([{ live: 1 }]);
 });

@@ -105,11 +105,17 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
         operator,
         team: { id: of.id, role },
       });
-      const { token } = await core.store.write(() => storeSession(core, user.id, { ip: "127.0.0.1", userAgent: "test" }));
+      const { token } = await core.store.write(() =>
+        storeSession(core, user.id, { ip: "127.0.0.1", userAgent: "test" }),
+      );
       return { userId: user.id, email: address, team: of, token, cookie: `${cookieNames(url).session}=${token}` };
     },
     async open(person, { javaScript = true } = {}) {
-      const context = await browser.newContext({ viewport: WIDE, javaScriptEnabled: javaScript, timezoneId: "Europe/Berlin" });
+      const context = await browser.newContext({
+        viewport: WIDE,
+        javaScriptEnabled: javaScript,
+        timezoneId: "Europe/Berlin",
+      });
       onTestFinished(() => context.close());
       if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
       const page = await context.newPage();
@@ -146,8 +152,12 @@ interface AxeResult {
 
 /** Runs axe-core in the page. It is injected past the page's own content security policy, as a test tool may. */
 async function violations(page: Page): Promise<string[]> {
-  const found = (await page.evaluate(`(async () => { ${AXE}; return (await axe.run(document)).violations; })()`)) as AxeResult[];
-  return found.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html}\n${node.failureSummary}`));
+  const found = (await page.evaluate(
+    `(async () => { ${AXE}; return (await axe.run(document)).violations; })()`,
+  )) as AxeResult[];
+  return found.flatMap(({ id, help, nodes }) =>
+    nodes.map((node) => `${id}: ${help}: ${node.html}\n${node.failureSummary}`),
+  );
 }
 
 async function judge(page: Page, name: string, complaints: readonly string[]): Promise<void> {

@@ -57,7 +57,9 @@ function mayImport(from: string, to: string): boolean {
   // Pages have no SQL and no decisions of their own: they call the doors. Their parts know nothing of us but HTML.
   if (from.startsWith("src/dashboard/parts/")) return target === "kit";
   if (room === "dashboard")
-    return target === "kit" || HTTP_FOR_PAGES.includes(to) || ([...CAPABILITIES, "redact"].includes(target) && isDoor(to));
+    return (
+      target === "kit" || HTTP_FOR_PAGES.includes(to) || ([...CAPABILITIES, "redact"].includes(target) && isDoor(to))
+    );
   if (room === "cli")
     return target === "kit" || target === "http" || to === "src/server.ts" || to === "src/contract.ts" || isDoor(to);
   return room === "" && target !== "cli";

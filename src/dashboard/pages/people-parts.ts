@@ -39,6 +39,10 @@ export const roleOptions = (roles: readonly Role[]) =>
 export const named = ({ name, email }: { readonly name: string | null; readonly email: string }, badges?: Content) =>
   name === null ? html`${email} ${badges}` : html`${name} ${badges}<br><small>${email}</small>`;
 
+/** Why an invitation is to be handed over with care. */
+export const invitationSays = (email: string | null) =>
+  `Shown once. Pass it on to the person it is for: whoever opens it first ${email === null ? "joins the team" : "has the account for that address"}.`;
+
 /** The page that shows a link once. */
 export function linkPage(
   call: PageCall,

@@ -25,7 +25,7 @@ import { section } from "../parts/section.ts";
 import { table } from "../parts/table.ts";
 import { ago, countdown, time } from "../parts/time.ts";
 import { plural } from "../parts/units.ts";
-import { linkPage, named, readRole, roleOptions, rolesFor, roleWord } from "./people-parts.ts";
+import { invitationSays, linkPage, named, readRole, roleOptions, rolesFor, roleWord } from "./people-parts.ts";
 import { personPages } from "./people-person.ts";
 
 /** Who is in the team, and who is invited. */
@@ -46,7 +46,7 @@ function peoplePage(call: ByMember, wrong?: string) {
     actions: manages(call) && html`<a class="button primary" href="#invite">Invite somebody</a>`,
   })}
 ${
-  total > 8 &&
+  (total > 8 || text !== "") &&
   filters({
     action: href("/people"),
     label: "Find people",
@@ -174,7 +174,7 @@ async function invite(call: PageCall<"admin">) {
   return linkPage(call, link, {
     title: "The invitation is made",
     label: email === null ? `Invitation as ${role}` : `Invitation for ${email} as ${role}`,
-    says: "Shown once. Pass it on to the person it is for: whoever opens it first joins the team.",
+    says: invitationSays(email),
     back: "/people",
   });
 }

@@ -106,7 +106,7 @@ ${
   !self &&
   html`${section({
     title: "Operator",
-    says: "Operators see these pages: every team's subscription, every account, the whole audit. What teams recorded stays theirs.",
+    says: "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
     body: confirmButton({
       action: `${base}/operator`,
       csrf,

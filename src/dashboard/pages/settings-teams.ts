@@ -28,7 +28,7 @@ import { pager } from "../parts/pager.ts";
 import { columns, section } from "../parts/section.ts";
 import { table } from "../parts/table.ts";
 import { ago, time } from "../parts/time.ts";
-import { linkPage, named, readRole, roleOptions, roleWord } from "./people-parts.ts";
+import { invitationSays, linkPage, named, readRole, roleOptions, roleWord } from "./people-parts.ts";
 import { type ByOperator, pagesAround, searched, settingsFrame, startAfter } from "./settings-parts.ts";
 
 /** Every team of the installation: what it has paid for, who is in it. */
@@ -345,7 +345,7 @@ export const teamPages = [
         return linkPage(call, link, {
           title: "The invitation is made",
           label: `Invitation into ${team.name} as ${role}${email === null ? "" : ` for ${email}`}`,
-          says: "Shown once. Pass it on to the person it is for: whoever opens it first joins the team.",
+          says: invitationSays(email),
           back: `${PATH}/${team.id}`,
         });
       },

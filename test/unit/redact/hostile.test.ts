@@ -8,15 +8,17 @@ const MOST = 40;
 
 const fill = (piece: string, length: number): string => piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
 
+/** Milliseconds of processor time: what else the machine does does not count. */
 function spent(work: () => unknown): number {
-  const start = performance.now();
+  const start = process.threadCpuUsage();
   work();
-  return performance.now() - start;
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1_000;
 }
 
 /**
  * Eight times the text may take eight times as long, and some for noise. A quadratic rule would take 64 times as long;
- * what is too short to measure counts as a millisecond, and a slow run gets a second try.
+ * what is too short to measure counts as a millisecond, and a slow run is tried again: noise only ever adds.
  */
 function expectLinear(name: string, make: (length: number) => string, work: (text: string) => unknown): void {
   const small = make(SMALL);
@@ -31,8 +33,9 @@ function expectLinear(name: string, make: (length: number) => string, work: (tex
         spent(() => work(small)),
       ),
     );
-  const first = ratio();
-  expect(first < MOST ? first : ratio(), name).toBeLessThan(MOST);
+  let best = ratio();
+  for (let again = 0; again < 4 && best >= MOST; again++) best = Math.min(best, ratio());
+  expect(best, name).toBeLessThan(MOST);
 }
 
 const scan = (text: string): void => {

@@ -110,7 +110,9 @@ it("brings a file of the first schema to the shape of a new one, with its delive
   old.exec(`INSERT INTO teams VALUES ('team_1', 'One', 'team', 5, 'active', 0, NULL, NULL, 0);
     INSERT INTO devices VALUES ('dev_1', 'team_1', 'build', '1', 0, NULL, NULL);
     INSERT INTO policies VALUES (1, 'team_1', '{}', 0)`);
-  const deliver = old.prepare("INSERT INTO deliveries VALUES (?, 'team_1', 'dev_1', ?, '', NULL, ?, ?, 0, ?, x'00', x'00')");
+  const deliver = old.prepare(
+    "INSERT INTO deliveries VALUES (?, 'team_1', 'dev_1', ?, '', NULL, ?, ?, 0, ?, x'00', x'00')",
+  );
   deliver.run(1, "telemetry", at, 10, null);
   deliver.run(2, "telemetry", at + 30_000, 5, "gap");
   deliver.run(3, "telemetry", at + 120_000, 1, "rollback");
@@ -132,7 +134,9 @@ it("brings a file of the first schema to the shape of a new one, with its delive
       ]);
   expect(layout(old)).toEqual(layout(fresh));
   const day = Math.floor(at / 86_400_000);
-  expect(old.prepare("SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days ORDER BY 1, 2").all()).toEqual([
+  expect(
+    old.prepare("SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days ORDER BY 1, 2").all(),
+  ).toEqual([
     { kind: "brain", day, deliveries: 1, items: 3, gaps: 0, rollbacks: 0 },
     { kind: "telemetry", day, deliveries: 2, items: 15, gaps: 1, rollbacks: 0 },
     { kind: "telemetry", day: day + 1, deliveries: 1, items: 1, gaps: 0, rollbacks: 1 },

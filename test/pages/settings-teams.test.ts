@@ -1,0 +1,180 @@
+import { expect, it } from "vitest";
+import { createTeam, createUser, findSession } from "../../src/accounts/accounts.ts";
+import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const HOSTILE = `<script>document.title='owned'</script>`;
+
+async function send(site: Site, person: Person, path: string, fields: Record<string, string> = {}): Promise<Response> {
+  const own = await fetch(`${site.url}/account`, { headers: { cookie: person.cookie } });
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(await own.text())?.[1] as string;
+  return fetch(site.url + path, {
+    method: "POST",
+    redirect: "manual",
+    headers: { cookie: person.cookie, "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
+  });
+}
+
+it("makes, changes, suspends and restores teams", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { core } = site.t.instance;
+  const { page, go, judge } = await site.open(operator);
+  await go("/settings/teams");
+  await page.getByLabel("Name", { exact: true }).fill(HOSTILE);
+  await page.getByLabel("Seats").fill("12");
+  await page.getByRole("button", { name: "Make the team" }).click();
+  await page.getByRole("heading", { level: 1, name: HOSTILE }).waitFor();
+  const made = site.t.rows("SELECT id, tier, seats FROM teams WHERE name = ?", HOSTILE)[0];
+  expect(made).toMatchObject({ tier: "team", seats: 12 });
+  expect(findSession(core, operator.token)?.teams).toContainEqual({ id: made.id, name: HOSTILE, role: "owner" });
+  await judge("settings-team");
+  await page.getByLabel("Name", { exact: true }).fill("Engine");
+  await page.getByLabel("Tier").selectOption("enterprise");
+  await page.getByLabel("Subscription").selectOption("past_due");
+  await page.getByLabel("Paid until").fill("2027-01-31");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  const row = () =>
+    site.t.rows(
+      "SELECT name, tier, seats, subscription, period_end_at AS until, suspended_at IS NOT NULL AS suspended FROM teams WHERE id = ?",
+      made.id,
+    )[0];
+  expect(row()).toEqual({
+    name: "Engine",
+    tier: "enterprise",
+    seats: 12,
+    subscription: "past_due",
+    until: Date.UTC(2027, 0, 31),
+    suspended: 0,
+  });
+  await page.locator("summary", { hasText: "Suspend" }).click();
+  await page.getByRole("button", { name: "Suspend the team" }).click();
+  await page.getByText("“Engine” is suspended.").waitFor();
+  expect(row().suspended).toBe(1);
+  await page.locator("summary", { hasText: "Restore" }).click();
+  await page.getByRole("button", { name: "Restore the team" }).click();
+  await page.getByText("“Engine” is restored.").waitFor();
+  expect(row().suspended).toBe(0);
+  await go("/settings/teams");
+  await judge("settings-teams");
+  await page.getByLabel("Name", { exact: true }).fill("Engine");
+  await page.getByRole("button", { name: "Make the team" }).click();
+  expect(await page.getByRole("alert").textContent()).toContain("there is a team named");
+  expect(
+    site.t.rows(
+      "SELECT actor_label, action FROM audit_events WHERE team_id = ? AND action LIKE 'team.%' ORDER BY id",
+      made.id,
+    ),
+  ).toEqual([
+    { actor_label: operator.email, action: "team.created" },
+    { actor_label: operator.email, action: "team.changed" },
+    { actor_label: operator.email, action: "team.changed" },
+    { actor_label: operator.email, action: "team.changed" },
+  ]);
+});
+
+it("gives a team without an owner one again, by an invitation, without JavaScript", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const team = await createTeam(site.t.instance.core, "Orphan");
+  const { page, go } = await site.open(operator, { javaScript: false });
+  await go(`/settings/teams/${team.id}`);
+  await page.getByText("Nobody is in this team").waitFor();
+  await page.getByLabel("E-mail address").fill("grace@example.com");
+  await page.getByRole("button", { name: "Make the invitation" }).click();
+  expect(await page.locator(".secret-value").textContent()).toContain(`${site.url}/invitation?token=rkl_`);
+  expect(site.t.rows("SELECT team_id, role, email FROM account_links")).toEqual([
+    { team_id: team.id, role: "owner", email: "grace@example.com" },
+  ]);
+});
+
+it("lists all accounts, finds them, closes and opens them, and makes operators", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const operator = await site.person({ operator: true, email: "ada@example.com" });
+  const bob = await site.person({ role: "member", email: "bob@example.com", name: HOSTILE });
+  for (let i = 0; i < 3; i++) await createUser(core, { email: `zed${i}@example.com`, password: PASSWORD });
+  const { page, go, judge } = await site.open(operator);
+  await go("/settings/people");
+  await judge("settings-people");
+  await page.getByLabel("Name or address").fill("bob");
+  await page.locator("#accounts[data-count='1']").waitFor();
+  await page.getByRole("link", { name: HOSTILE }).click();
+  await judge("settings-person");
+  const user = () =>
+    site.t.rows("SELECT operator, disabled_at IS NOT NULL AS closed FROM users WHERE id = ?", bob.userId)[0];
+  await page.locator("summary", { hasText: "Make an operator" }).click();
+  await page.getByRole("button", { name: "Make an operator" }).click();
+  await page.getByText("bob@example.com is an operator now.").waitFor();
+  expect(user()).toEqual({ operator: 1, closed: 0 });
+  await page.locator("summary", { hasText: "Take the right away" }).click();
+  await page.getByRole("button", { name: "Take it away" }).click();
+  await page.getByText("bob@example.com is no operator now.").waitFor();
+  await page.locator("summary", { hasText: "Close the account" }).click();
+  await page.getByRole("button", { name: "Close it" }).click();
+  await page.getByText("The account of bob@example.com is closed.").waitFor();
+  expect(user()).toEqual({ operator: 0, closed: 1 });
+  expect(findSession(core, bob.token)).toBeUndefined();
+  await page.locator("summary", { hasText: "Open the account" }).click();
+  await page.getByRole("button", { name: "Open it" }).click();
+  await page.getByText("The account of bob@example.com is open.").waitFor();
+  await page.locator("summary", { hasText: "Make a reset link" }).click();
+  await page.getByRole("button", { name: "Make the link" }).click();
+  expect(await page.locator(".secret-value").textContent()).toContain("/reset-password?token=rkl_");
+  expect(
+    site.t.rows(
+      "SELECT action FROM audit_events WHERE target_id = ? AND actor_id = ? ORDER BY id",
+      bob.userId,
+      operator.userId,
+    ),
+  ).toEqual(
+    ["user.operator_granted", "user.operator_withdrawn", "user.disabled", "user.enabled", "user.reset_link_made"].map(
+      (action) => ({ action }),
+    ),
+  );
+  for (const path of ["disabled", "operator"])
+    expect(
+      (await send(site, operator, `/settings/people/${operator.userId}/${path}`, { disabled: "true" })).status,
+    ).toBe(409);
+});
+
+it("pages through lists by the key they are sorted by", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const operator = await site.person({ operator: true, email: "a@example.com" });
+  for (let i = 0; i < 60; i++) await createTeam(core, `Team no. ${String(i).padStart(2, "0")}`);
+  const { page, go } = await site.open(operator);
+  await go("/settings/teams?q=no.");
+  const names = () => page.locator("#teams tbody th").allInnerTexts();
+  const first = await names();
+  await page.getByRole("link", { name: "Next" }).click();
+  await page.getByRole("link", { name: "First" }).waitFor();
+  expect([...first, ...(await names())]).toEqual(
+    Array.from({ length: 60 }, (_, i) => `Team no. ${String(i).padStart(2, "0")}`),
+  );
+  for (const nonsense of ["?after=%00%ff&q=%25", `?q=${"x".repeat(5_000)}`, "?q=%5C&after=%F0%9F%98%80"])
+    for (const path of ["/settings/teams", "/settings/people"]) await go(path + nonsense);
+});
+
+it("leads an operator in no team to making one", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  await createUser(core, { email: "first@example.com", password: PASSWORD, operator: true });
+  const { page, go } = await site.open();
+  await go("/login?next=/devices");
+  await page.getByLabel("E-mail address").fill("first@example.com");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("You are in no team yet. Make one under Settings.").waitFor();
+  await go("/audit");
+  await page.getByText("Who did what on this installation").waitFor();
+  await go("/settings/teams");
+  await page.getByLabel("Name", { exact: true }).fill("Engine");
+  await page.getByRole("button", { name: "Make the team" }).click();
+  await page.getByText("The team “Engine” is made.").waitFor();
+  await go("/people");
+  expect(site.t.rows("SELECT role FROM memberships")).toEqual([{ role: "owner" }]);
+});
