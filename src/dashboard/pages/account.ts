@@ -35,6 +35,7 @@ function accountPage(call: Person, wrong?: { readonly form: "password"; readonly
   const main = html`${pageHead({ title: "Your account", says: session.email })}
 ${section({
   title: "Name",
+  framed: true,
   body: form({
     action: href("/account/name"),
     csrf,
@@ -52,6 +53,7 @@ ${section({
 ${section({
   title: "Password",
   says: "Changing it signs you out everywhere but here.",
+  framed: true,
   body: form({
     action: href("/account/password"),
     csrf,
