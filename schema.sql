@@ -10,7 +10,8 @@ CREATE TABLE teams (
   subscription_changed_at  INTEGER NOT NULL,
   period_end_at            INTEGER,
   suspended_at             INTEGER,
-  created_at               INTEGER NOT NULL
+  created_at               INTEGER NOT NULL,
+  verified_at              INTEGER
 ) STRICT;
 
 -- No foreign key: a code outlives its team, so that its holder learns that the team is gone.
@@ -180,6 +181,7 @@ CREATE TABLE brain_currents (
   snapshot_id  INTEGER NOT NULL REFERENCES brain_snapshots (id),
   PRIMARY KEY (team_id, repo_key)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 
 -- `document` is the session object as sent, without its spans, after redaction and merging.
 CREATE TABLE trace_sessions (
@@ -202,6 +204,7 @@ CREATE TABLE trace_sessions (
 ) STRICT;
 CREATE INDEX trace_sessions_recent ON trace_sessions (team_id, started_at, id);
 CREATE INDEX trace_sessions_by_team ON trace_sessions (team_id, repo_key, started_at);
+CREATE INDEX trace_sessions_by_delivery ON trace_sessions (delivery_id);
 
 CREATE TABLE trace_spans (
   id           INTEGER PRIMARY KEY,
@@ -381,9 +384,278 @@ CREATE TABLE delivery_days (
   PRIMARY KEY (team_id, kind, day)
 ) STRICT, WITHOUT ROWID;
 
+-- What people and agents ask of the product. `address_hash` is keyed with a secret of the installation, so that it tells
+-- nothing but whether two requests came from one address. `context` is the JSON object as sent without the text, redacted.
+CREATE TABLE product_requests (
+  id            TEXT PRIMARY KEY,
+  text          TEXT NOT NULL,
+  context       TEXT NOT NULL,
+  status        TEXT NOT NULL CHECK (status IN ('received', 'planned', 'in_progress', 'shipped', 'declined')),
+  note          TEXT,
+  merged_into   TEXT REFERENCES product_requests (id),
+  address_hash  BLOB NOT NULL,
+  created_at    INTEGER NOT NULL,
+  updated_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX product_requests_by_status ON product_requests (status, id);
+CREATE INDEX product_requests_merged ON product_requests (merged_into) WHERE merged_into IS NOT NULL;
+
+-- Random keys of the installation, by what they are for.
+CREATE TABLE installation_keys (
+  purpose     TEXT PRIMARY KEY,
+  key         BLOB NOT NULL,
+  created_at  INTEGER NOT NULL
+) STRICT;
+
+-- Brain packs: chosen files of a team's brain, published for everybody. `tags` is a JSON array of strings.
+CREATE TABLE packs (
+  id              TEXT PRIMARY KEY,
+  team_id         TEXT NOT NULL REFERENCES teams (id),
+  name            TEXT NOT NULL UNIQUE,
+  title           TEXT NOT NULL,
+  summary         TEXT NOT NULL,
+  license         TEXT NOT NULL,
+  tags            TEXT NOT NULL,
+  created_at      INTEGER NOT NULL,
+  updated_at      INTEGER NOT NULL,
+  featured_at     INTEGER,
+  removed_at      INTEGER,
+  removed_reason  TEXT
+) STRICT;
+CREATE INDEX packs_by_team ON packs (team_id, created_at);
+
+-- `files` is a JSON array of {path, bytes, sha256}; `archive` the tar.gz as it is downloaded.
+CREATE TABLE pack_versions (
+  id          INTEGER PRIMARY KEY,
+  pack_id     TEXT NOT NULL REFERENCES packs (id),
+  version     TEXT NOT NULL,
+  readme      TEXT NOT NULL,
+  files       TEXT NOT NULL,
+  rules       INTEGER NOT NULL,
+  sha256      BLOB NOT NULL,
+  created_at  INTEGER NOT NULL,
+  created_by  TEXT NOT NULL,
+  -- Last: what stands behind a large value is read through it.
+  archive     BLOB NOT NULL,
+  UNIQUE (pack_id, version)
+) STRICT;
+
+-- One row for each device that downloaded a pack with its token.
+CREATE TABLE pack_installs (
+  pack_id       TEXT NOT NULL REFERENCES packs (id),
+  device_id     TEXT NOT NULL REFERENCES devices (id),
+  version       TEXT NOT NULL,
+  installed_at  INTEGER NOT NULL,
+  PRIMARY KEY (pack_id, device_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pack_installs_recent ON pack_installs (installed_at);
+
+-- Desktop installers. Those that we serve lie as files in the data directory's `releases/`, named by their SHA-512.
+CREATE TABLE releases (
+  platform    TEXT NOT NULL,
+  version     TEXT NOT NULL,
+  url         TEXT,
+  file_name   TEXT,
+  bytes       INTEGER NOT NULL,
+  sha512      BLOB NOT NULL,
+  created_at  INTEGER NOT NULL,
+  PRIMARY KEY (platform, version)
+) STRICT, WITHOUT ROWID;
+
 -- One row that the write probe of the health check rewrites.
 CREATE TABLE health_probes (
   id         INTEGER PRIMARY KEY CHECK (id = 1),
   probed_at  INTEGER NOT NULL,
   filler     BLOB NOT NULL
 ) STRICT;
+
+-- How far each derived table has read its source. A derived table may be emptied with its row here: it is then filled again.
+CREATE TABLE derivations (
+  name      TEXT PRIMARY KEY,
+  position  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Derived: the dated headings of the errors, security and anti-patterns files in current brains. `ordinal` tells equal
+-- headings of one file apart. `commits` and `files` are JSON arrays: what the entry's text names.
+CREATE TABLE defects (
+  id           INTEGER PRIMARY KEY,
+  team_id      TEXT NOT NULL REFERENCES teams (id),
+  repo_key     TEXT NOT NULL,
+  path         TEXT NOT NULL,
+  kind         TEXT NOT NULL CHECK (kind IN ('error', 'security', 'anti-pattern')),
+  heading      TEXT NOT NULL,
+  ordinal      INTEGER NOT NULL,
+  date         TEXT NOT NULL,
+  title        TEXT NOT NULL,
+  line         INTEGER NOT NULL,
+  open         INTEGER NOT NULL CHECK (open IN (0, 1)),
+  fingerprint  BLOB NOT NULL,
+  rule         TEXT,
+  commits      TEXT NOT NULL,
+  files        TEXT NOT NULL,
+  UNIQUE (team_id, repo_key, path, heading, ordinal)
+) STRICT;
+CREATE INDEX defects_by_date ON defects (team_id, repo_key, date);
+CREATE INDEX defects_by_fingerprint ON defects (team_id, fingerprint);
+
+-- Derived: which content the rows of each file in `defects` were read from. `skipped` counts level-2 headings that are no entry.
+CREATE TABLE defect_files (
+  team_id   TEXT NOT NULL REFERENCES teams (id),
+  repo_key  TEXT NOT NULL,
+  path      TEXT NOT NULL,
+  kind      TEXT NOT NULL CHECK (kind IN ('error', 'security', 'anti-pattern')),
+  blob_id   INTEGER NOT NULL REFERENCES brain_blobs (id),
+  entries   INTEGER NOT NULL,
+  skipped   INTEGER NOT NULL,
+  PRIMARY KEY (team_id, repo_key, path)
+) STRICT, WITHOUT ROWID;
+
+-- Derived: what sessions tell of their part in a defect. `started_at` and `ended_at` are the session's window, taken from
+-- its spans, prompts and commits where the session names none.
+CREATE TABLE session_windows (
+  session_id   INTEGER PRIMARY KEY REFERENCES trace_sessions (id),
+  team_id      TEXT NOT NULL,
+  repo_key     TEXT NOT NULL,
+  external_id  TEXT NOT NULL,
+  agent        TEXT,
+  model        TEXT,
+  started_at   INTEGER,
+  ended_at     INTEGER
+) STRICT;
+CREATE INDEX session_windows_by_repo ON session_windows (team_id, repo_key, started_at);
+CREATE INDEX session_windows_by_external_id ON session_windows (team_id, external_id);
+
+CREATE TABLE session_commits (
+  team_id     TEXT NOT NULL,
+  sha         TEXT NOT NULL,
+  session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
+  at          INTEGER,
+  PRIMARY KEY (team_id, sha, session_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_commits_by_session ON session_commits (session_id);
+
+-- `name` is the last part of the path: paths that one side knows only in part are looked up by it.
+CREATE TABLE session_files (
+  session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
+  path        TEXT NOT NULL,
+  team_id     TEXT NOT NULL,
+  repo_key    TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  PRIMARY KEY (session_id, path)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_files_by_name ON session_files (team_id, repo_key, name);
+
+-- Lines are 1-based and inclusive, as they were numbered once the edit was made; null where the span told none. `shift` is by
+-- how many lines the file grew there; null where the span did not tell.
+CREATE TABLE session_edits (
+  id          INTEGER PRIMARY KEY,
+  team_id     TEXT NOT NULL,
+  repo_key    TEXT NOT NULL,
+  path        TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  at          INTEGER,
+  session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
+  span_id     TEXT NOT NULL,
+  start_line  INTEGER,
+  end_line    INTEGER,
+  shift       INTEGER,
+  commit_sha  TEXT
+) STRICT;
+CREATE INDEX session_edits_by_name ON session_edits (team_id, name, at);
+CREATE INDEX session_edits_by_session ON session_edits (session_id);
+
+-- Which session, and with it which prompt, a defect is put down to. `evidence` is a JSON array. A person's word (`origin`
+-- person, or a `verdict`) survives every new correlation.
+CREATE TABLE causal_links (
+  id              TEXT PRIMARY KEY,
+  team_id         TEXT NOT NULL REFERENCES teams (id),
+  repo_key        TEXT NOT NULL,
+  path            TEXT NOT NULL,
+  heading         TEXT NOT NULL,
+  ordinal         INTEGER NOT NULL,
+  date            TEXT NOT NULL,
+  fingerprint     BLOB NOT NULL,
+  band            TEXT NOT NULL CHECK (band IN ('strong', 'probable', 'weak')),
+  origin          TEXT NOT NULL CHECK (origin IN ('computed', 'person')),
+  session_id      INTEGER REFERENCES trace_sessions (id),
+  commit_sha      TEXT,
+  prompt_excerpt  TEXT,
+  evidence        TEXT NOT NULL,
+  verdict         TEXT CHECK (verdict IN ('confirmed', 'rejected')),
+  decided_by      TEXT,
+  decided_at      INTEGER,
+  created_at      INTEGER NOT NULL,
+  updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX causal_links_computed ON causal_links (team_id, repo_key, path, heading, ordinal, session_id)
+  WHERE origin = 'computed';
+CREATE INDEX causal_links_by_entry ON causal_links (team_id, repo_key, path, heading);
+CREATE INDEX causal_links_by_session ON causal_links (session_id);
+CREATE INDEX causal_links_by_date ON causal_links (team_id, date);
+
+-- The newest hourly figures of each device and repository. `counts` is a JSON object of whole numbers, `fingerprints` a JSON
+-- array of their first eight hexadecimal digits.
+CREATE TABLE brain_pulses (
+  device_id     TEXT NOT NULL REFERENCES devices (id),
+  repo_key      TEXT NOT NULL,
+  team_id       TEXT NOT NULL REFERENCES teams (id),
+  at            INTEGER NOT NULL,
+  counts        TEXT NOT NULL,
+  fingerprints  TEXT NOT NULL,
+  received_at   INTEGER NOT NULL,
+  PRIMARY KEY (device_id, repo_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX brain_pulses_by_team ON brain_pulses (team_id, at);
+
+-- Derived: tokens by day (UTC, days since the epoch) and everything that they are asked for by. Prices are not stored: they
+-- are looked up when read. `context` is the size class of the requests, for prices that depend on it: the lower bound in
+-- tokens. `session` is the session's id as its agent named it, '' when unknown; `branch` and `model` are '' where the record
+-- told none, and then those of the session hold. `reported_nano` is what agents said of the cost, in billionths of a dollar,
+-- and `reported` how many of the usages it is the sum of. A cell may hold nothing any more.
+CREATE TABLE spend_cells (
+  id              INTEGER PRIMARY KEY,
+  team_id         TEXT NOT NULL REFERENCES teams (id),
+  day             INTEGER NOT NULL,
+  repo_key        TEXT NOT NULL,
+  branch          TEXT NOT NULL,
+  model           TEXT NOT NULL,
+  device_id       TEXT NOT NULL,
+  session         TEXT NOT NULL,
+  context         INTEGER NOT NULL,
+  session_branch  TEXT NOT NULL,
+  session_model   TEXT NOT NULL,
+  usages          INTEGER NOT NULL,
+  input           INTEGER NOT NULL,
+  output          INTEGER NOT NULL,
+  cache_write     INTEGER NOT NULL,
+  cache_write_1h  INTEGER NOT NULL,
+  cache_read      INTEGER NOT NULL,
+  reported_nano   INTEGER NOT NULL,
+  reported        INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX spend_cells_by_day
+  ON spend_cells (team_id, day, repo_key, branch, model, device_id, session, context);
+CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
+
+-- Derived: every usage that was told of, so that it counts once however often and wherever. `usage_key` is a digest of the
+-- provider's message id, or of the session and the figures where there is none. `source` is the trace session that told it, 0
+-- for telemetry. `times` is how often it told so; the figures are the sums of all times. `counted` are those that stand in
+-- their cell. A `cell_id` of 0: nothing to count, but it keeps a session's own account of the whole from counting.
+CREATE TABLE spend_usages (
+  team_id         TEXT NOT NULL,
+  usage_key       BLOB NOT NULL,
+  source          INTEGER NOT NULL,
+  cell_id         INTEGER NOT NULL,
+  times           INTEGER NOT NULL,
+  counted         INTEGER NOT NULL CHECK (counted IN (0, 1)),
+  usages          INTEGER NOT NULL,
+  input           INTEGER NOT NULL,
+  output          INTEGER NOT NULL,
+  cache_write     INTEGER NOT NULL,
+  cache_write_1h  INTEGER NOT NULL,
+  cache_read      INTEGER NOT NULL,
+  reported_nano   INTEGER NOT NULL,
+  reported        INTEGER NOT NULL,
+  PRIMARY KEY (team_id, usage_key, source, cell_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spend_usages_by_source ON spend_usages (source) WHERE source > 0;

@@ -14,7 +14,11 @@ export interface Migration {
 }
 
 /** Steps for files older than `schema.sql`, oldest first. A new step also changes `schema.sql`. */
-const MIGRATIONS: readonly Migration[] = [{ version: 2, file: "src/store/migrations/0002-people.sql" }];
+const MIGRATIONS: readonly Migration[] = [
+  { version: 2, file: "src/store/migrations/0002-people.sql" },
+  { version: 3, file: "src/store/migrations/0003-public.sql" },
+  { version: 4, file: "src/store/migrations/0004-defects.sql" },
+];
 
 export interface SchemaPlan {
   readonly version: number;

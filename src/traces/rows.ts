@@ -43,6 +43,10 @@ export const rows = statements((db) => ({
     `UPDATE trace_sessions SET repo_key = @repoKey, outcome = @outcome, agent = @agent, model = @model, branch = @branch, started_at = @startedAt,
        ended_at = @endedAt, document = @document, delivery_id = @deliveryId, updated_at = @now WHERE device_id = @deviceId AND external_id = @externalId`,
   ),
+  // By primary key.
+  markSession: db.prepare<[number, number, number]>(
+    "UPDATE trace_sessions SET delivery_id = ?, updated_at = ? WHERE id = ?",
+  ),
   // By trace_spans_by_session; a span that came again unchanged is left alone.
   putSpan: db.prepare<[SpanRow]>(
     `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id)

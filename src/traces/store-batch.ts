@@ -94,7 +94,10 @@ function putSession(
       changes++;
     }
   }
+  let spans = 0;
   for (const span of session.spans)
-    changes += sql.putSpan.run({ ...span, sessionId: sessionId as number, deliveryId }).changes;
-  return changes;
+    spans += sql.putSpan.run({ ...span, sessionId: sessionId as number, deliveryId }).changes;
+  // What follows sessions finds those that only their spans changed by the same mark.
+  if (spans > 0 && changes === 0) sql.markSession.run(deliveryId, core.clock.now(), sessionId as number);
+  return changes + spans;
 }

@@ -1,0 +1,7 @@
+/**
+ * Derivations: tables that hold nothing of their own and follow others, such as what was spent by day. Each reads its source
+ * from where it stands, a bounded piece at a time, and stores what it made of a piece together with the new position, so that
+ * neither a crash nor a second process makes it miss or count anything twice.
+ * Not here: what is derived (spend, defects), or the ledger that deliveries are chained in.
+ */
+export { catchUp, type Derivation, isBehind, type Piece, runDerivations } from "./run.ts";

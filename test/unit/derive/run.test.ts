@@ -1,0 +1,138 @@
+import { expect, it, onTestFinished } from "vitest";
+import type { Core } from "../../../src/core.ts";
+import { catchUp, type Derivation, isBehind, runDerivations } from "../../../src/derive/derive.ts";
+import { openStore } from "../../../src/store/store.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+
+/** Adds up the numbers of the deliveries in a table of its own, `size` of them in one piece. */
+function summing(size: number, onApply?: () => void): Derivation & { pieces: number } {
+  const self = {
+    name: "test.sum",
+    pieces: 0,
+    next(core: Core, position: number) {
+      const ids = core.store.db
+        .prepare<[number, number], number>("SELECT id FROM deliveries WHERE id > ? ORDER BY id LIMIT ?")
+        .pluck()
+        .all(position, size);
+      const to = ids.at(-1);
+      if (to === undefined) return undefined;
+      self.pieces++;
+      return {
+        to,
+        apply: () => {
+          core.store.db.prepare("UPDATE summed SET n = n + ?, times = times + 1").run(ids.reduce((a, b) => a + b));
+          onApply?.();
+        },
+      };
+    },
+  };
+  return self;
+}
+
+async function deliver(t: TestInstance, token: string, from: number, count: number) {
+  for (let seq = from; seq < from + count; seq++) {
+    const { status } = await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq, payload: {} }] } });
+    expect(status).toBe(200);
+  }
+}
+
+async function start() {
+  const t = await startInstance();
+  t.instance.core.store.db.exec("CREATE TABLE summed (n INTEGER, times INTEGER); INSERT INTO summed VALUES (0, 0)");
+  const { token } = await t.device();
+  return { t, token, core: t.instance.core, summed: () => t.rows("SELECT n, times FROM summed")[0] };
+}
+
+it("reads its source piece by piece to the end, once", async () => {
+  const { t, token, core, summed } = await start();
+  const derivation = summing(2);
+  await deliver(t, token, 1, 5);
+  expect(await isBehind(core, derivation)).toBe(true);
+  await catchUp(core, derivation);
+  await catchUp(core, derivation);
+  expect(summed()).toEqual({ n: 15, times: 3 });
+  expect(t.rows("SELECT name, position FROM derivations WHERE name = 'test.sum'")).toEqual([
+    { name: "test.sum", position: 5 },
+  ]);
+  expect(await isBehind(core, derivation)).toBe(false);
+  await deliver(t, token, 6, 1);
+  await catchUp(core, derivation);
+  expect(summed()).toEqual({ n: 21, times: 4 });
+});
+
+it("undoes the piece whose changes fail, and reads it again", async () => {
+  const { t, token, core, summed } = await start();
+  let broken = true;
+  const derivation = summing(10, () => {
+    if (broken) throw new Error("cannot");
+  });
+  await deliver(t, token, 1, 3);
+  await expect(catchUp(core, derivation)).rejects.toThrow("cannot");
+  expect([summed(), t.count("derivations WHERE name = 'test.sum'")]).toEqual([{ n: 0, times: 0 }, 0]);
+  broken = false;
+  await catchUp(core, derivation);
+  expect(summed()).toEqual({ n: 6, times: 1 });
+});
+
+it("counts once when several ask at the same time, and when another process does the same work", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 8);
+  const store = openStore(t.directory, { create: false, now: t.clock.now });
+  onTestFinished(() => store.close());
+  const other: Core = { ...core, store };
+  await Promise.all([
+    catchUp(core, summing(1)),
+    catchUp(other, summing(1)),
+    catchUp(core, summing(1)),
+    catchUp(other, summing(3)),
+  ]);
+  expect(summed().n).toBe(36);
+});
+
+it("sees what was there when it was called, though an earlier call is under way", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  const first = catchUp(core, summing(1));
+  await deliver(t, token, 3, 1);
+  await catchUp(core, summing(1));
+  expect(summed().n).toBe(6);
+  await first;
+});
+
+it("follows deliveries by itself while an instance runs, and stops when told", async () => {
+  const { t, token, core, summed } = await start();
+  let applied: () => void = () => {};
+  const once = () => new Promise<void>((resolve) => (applied = resolve));
+  const stop = runDerivations(core, [summing(10, () => applied())]);
+  onTestFinished(stop);
+  let next = once();
+  await deliver(t, token, 1, 2);
+  await next;
+  next = once();
+  await deliver(t, token, 3, 1);
+  await next;
+  await stop();
+  expect(summed().n).toBe(6);
+});
+
+it("tells once that it fails, and goes on when it can", async () => {
+  const { t, token, core, summed } = await start();
+  let tries = 0;
+  let tell: () => void = () => {};
+  const enough = new Promise<void>((resolve) => (tell = resolve));
+  const applied = Promise.withResolvers<void>();
+  const derivation = summing(10, () => {
+    tries++;
+    if (tries === 3) tell();
+    if (tries <= 3) throw new Error("no room");
+    applied.resolve();
+  });
+  const stop = runDerivations(core, [derivation]);
+  onTestFinished(stop);
+  await deliver(t, token, 1, 1);
+  await enough;
+  await applied.promise;
+  await stop();
+  expect(t.log.filter((line) => line.includes("derivation_failed"))).toHaveLength(1);
+  expect(summed()).toEqual({ n: 1, times: 1 });
+});
