@@ -1,7 +1,8 @@
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { readPackageJSON } from "pkg-types";
+import { notices } from "./notices.ts";
 
 /** The repository's root. */
 export const ROOT = resolve(import.meta.dirname, "..");
@@ -16,7 +17,13 @@ const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64", "win3
 export type Target = (typeof TARGETS)[number];
 
 /** Which files travel inside the program: these, and in folders everything that is neither code nor hidden. */
-const EMBEDDED = ["schema.sql", "src"];
+const EMBEDDED = ["schema.sql", "src", "docs"];
+
+/** What of these stays behind: why things are as they are, and what is made from the declarations anew. */
+const LEFT_OUT = /^docs\/(?:decisions\/|generated\/openapi\.json$|dev\.md$)/;
+
+/** Licence texts of what the program is made of; `reckon notices` prints it. */
+const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
 /** A bundle on disk. Paths in `files` are relative to `folder` and have forward slashes. */
 export interface Bundle {
@@ -48,6 +55,7 @@ export async function bundle(folder: string, target: Target = hostTarget()): Pro
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await cp(join(ROOT, file), join(folder, file));
   }
+  await writeFile(join(folder, NOTICES), await notices(ROOT, metafile));
   const main = "main.mjs";
   const files = (await filesBelow(folder)).filter((file) => file !== main);
   return { folder, main, files, metafile };
@@ -100,7 +108,10 @@ async function embeddedFiles(): Promise<string[]> {
       return below?.map((file) => `${path}/${file}`) ?? [path];
     }),
   );
-  return found.flat().filter((file) => !file.endsWith(".ts") && !file.split("/").some((part) => part.startsWith(".")));
+  return found
+    .flat()
+    .filter((file) => !file.endsWith(".ts") && !file.split("/").some((part) => part.startsWith(".")))
+    .filter((file) => !LEFT_OUT.test(file));
 }
 
 /** Sorted, because the order in which a disk lists files must not show in what is built from them. */

@@ -8,5 +8,11 @@ process.umask(0o077);
 // A closed stdout must not end a server.
 process.stdout.on("error", () => {});
 
+const code = await run(process.argv.slice(2), process.env);
+// A result larger than a pipe holds is still on its way; a reader that has gone away is not waited for.
+await new Promise<void>((resolve) => {
+  process.stdout.once("close", resolve);
+  process.stdout.write("", () => resolve());
+});
 // Not left to happen by itself: a log that nobody reads would keep the process waiting for ever.
-process.exit(await run(process.argv.slice(2), process.env));
+process.exit(code);

@@ -31,6 +31,18 @@ describe("the bundle", () => {
     expect(made.files.filter((file) => file.endsWith(".ts"))).toEqual([]);
   });
 
+  test("carries the licence of every package in it and of Node.js, and prints them", async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(made.folder, made.main), "notices"], {
+      maxBuffer: 4 * 1024 * 1024,
+    });
+    const named = Object.keys(made.metafile.inputs)
+      .map((path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1])
+      .filter((name) => name !== undefined);
+    expect(named.length).toBeGreaterThan(10);
+    expect([...new Set(named), "node-"].filter((name) => !stdout.includes(`\n\n${name}`))).toEqual([]);
+    expect(stdout).toContain("Permission is hereby granted, free of charge");
+  });
+
   test("stays under its ceilings", async () => {
     expect(judgeWeights(await weigh(made), await readBudget(), made.metafile)).toEqual([]);
   });
