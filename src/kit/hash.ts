@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 
 /** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes. */
 export function sha256(data: string | Uint8Array): Buffer {
@@ -7,6 +7,11 @@ export function sha256(data: string | Uint8Array): Buffer {
 
 export function sha256Hex(data: string | Uint8Array): string {
   return hash("sha256", data, "hex");
+}
+
+/** HMAC-SHA-256 (RFC 2104) of text (as UTF-8) or bytes. */
+export function hmacSha256(key: Uint8Array, data: string | Uint8Array): Buffer {
+  return createHmac("sha256", key).update(data).digest();
 }
 
 /** Compares two digests in time that does not depend on where they differ. */

@@ -2,12 +2,23 @@ import MarkdownIt from "markdown-it";
 import { frontMatterLines } from "./front-matter.ts";
 import { escapeHtml } from "./html.ts";
 
+/** A heading as a table of contents names it. */
+export interface Heading {
+  readonly id: string;
+  readonly text: string;
+  /** As written, 1 to 6. */
+  readonly level: number;
+}
+
 /** What one rendering keeps in mind; markdown-it hands it to every rule as the environment. */
 interface State {
   /** Whether each open link was written as one. */
   readonly links: boolean[];
   /** Ids given out, each with how often its heading came. */
   readonly ids: Map<string, number>;
+  readonly headings: Heading[];
+  /** Set for a text of our own: where its relative links lead; undefined leaves one inert. */
+  readonly resolve?: (href: string) => string | undefined;
 }
 
 const OUTSIDE = /^(?:https?:\/\/|mailto:)/i;
@@ -15,7 +26,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const ANCHOR = 'rel="noopener noreferrer nofollow"';
 const MOST_ID_CHARS = 80;
 
-const freshState = (): State => ({ links: [], ids: new Map() });
+const freshState = (): State => ({ links: [], ids: new Map(), headings: [] });
 const stateOf = (env: unknown) => env as State;
 const renderer = makeRenderer();
 
@@ -27,7 +38,9 @@ function makeRenderer() {
   rules.link_open = (tokens, i, _options, env) => {
     const href = String(tokens[i]?.attrGet("href") ?? "");
     const leads = OUTSIDE.test(href);
-    stateOf(env).links.push(leads);
+    const own = leads ? undefined : stateOf(env).resolve?.(href);
+    stateOf(env).links.push(leads || own !== undefined);
+    if (own !== undefined) return `<a href="${escapeHtml(own)}">`;
     return leads ? `<a href="${escapeHtml(href)}" ${ANCHOR}>` : "<span>";
   };
   rules.link_close = (_tokens, _i, _options, env) => (stateOf(env).links.pop() ? "</a>" : "</span>");
@@ -41,16 +54,37 @@ function makeRenderer() {
       : says;
   };
   rules.heading_open = (tokens, i, options, env) => {
-    const says = md.renderer.renderInlineAsText(tokens[i + 1]?.children ?? [], options, env);
-    return `<${shifted(tokens[i]?.tag)} id="${freshId(says, stateOf(env).ids)}">`;
+    const text = md.renderer.renderInlineAsText(tokens[i + 1]?.children ?? [], options, env);
+    const tag = tokens[i]?.tag ?? "h6";
+    const { ids, headings, resolve } = stateOf(env);
+    const id = freshId(text, ids, resolve ? "" : "md-");
+    headings.push({ id, text, level: Number(tag.slice(1)) });
+    return `<${resolve ? tag : shifted(tag)} id="${id}">`;
   };
-  rules.heading_close = (tokens, i) => `</${shifted(tokens[i]?.tag)}>\n`;
-  rules.fence = (tokens, i) => code(tokens[i]?.content ?? "", /^[a-z0-9+#-]{1,20}/i.exec(tokens[i]?.info ?? "")?.[0]);
+  rules.heading_close = (tokens, i, _options, env) =>
+    `</${stateOf(env).resolve ? tokens[i]?.tag : shifted(tokens[i]?.tag)}>\n`;
+  rules.fence = (tokens, i, _options, env) => {
+    const language = /^[a-z0-9+#-]{1,20}/i.exec(tokens[i]?.info ?? "")?.[0];
+    const block = code(tokens[i]?.content ?? "", language);
+    return stateOf(env).resolve ? copyable(block) : block;
+  };
   rules.code_block = (tokens, i) => code(tokens[i]?.content ?? "");
+  rules.table_open = (_tokens, _i, _options, env) => (stateOf(env).resolve ? `${FRAME}<table>\n` : "<table>\n");
+  rules.table_close = (_tokens, _i, _options, env) => (stateOf(env).resolve ? "</table></div>\n" : "</table>\n");
   rules.th_open = (tokens, i) => cell("th", tokens[i]?.attrGet("style"));
   rules.td_open = (tokens, i) => cell("td", tokens[i]?.attrGet("style"));
   return md;
 }
+
+/** A table too wide for the window scrolls in its frame, by keys too. */
+const FRAME = '<div class="table-scroll" role="group" aria-label="Table" tabindex="0" data-scroll>';
+
+/** The script adds a button that copies. Quotes need no escape between tags, and code is full of them. */
+const copyable = (block: string) => {
+  const [open = "", text = ""] = block.trimEnd().split(/(?<=<code[^>]*>)/);
+  const framed = open.replace("<pre>", '<pre tabindex="0" role="group" aria-label="Code" data-scroll>');
+  return `<figure class="code" data-copy>${framed}${text.replaceAll("&quot;", '"').replaceAll("&#39;", "'")}</figure>\n`;
+};
 
 /** Alignment as a class: the pages' content security policy allows no style attributes. */
 function cell(tag: string, style: unknown): string {
@@ -64,14 +98,14 @@ function shifted(tag = "h6"): string {
 }
 
 /** Prefixed, so that a file's heading cannot pass for a part of the page around it. */
-function freshId(heading: string, taken: Map<string, number>): string {
+function freshId(heading: string, taken: Map<string, number>, prefix: string): string {
   const slug = heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .slice(0, MOST_ID_CHARS)
     .replace(/^-|-$/g, "")
     .toWellFormed();
-  const base = `md-${slug || "section"}`;
+  const base = `${prefix}${slug || "section"}`;
   let count = (taken.get(base) ?? 0) + 1;
   while (count > 1 && taken.has(`${base}-${count}`)) count++;
   const id = count === 1 ? base : `${base}-${count}`;
@@ -111,4 +145,17 @@ function isDense(text: string): boolean {
   let count = 0;
   for (const _ of text.matchAll(MARK)) if (++count > MOST_MARKS) return true;
   return false;
+}
+
+/**
+ * Renders a document of our own: headings as deep as written, with plain ids; tables in frames that scroll; code that can be
+ * copied. Raw HTML does not pass here either.
+ * @param resolve where a relative link leads, as it stands in `href`; undefined leaves it inert
+ */
+export function renderDocument(
+  text: string,
+  resolve: (href: string) => string | undefined,
+): { readonly html: string; readonly headings: readonly Heading[] } {
+  const state: State = { ...freshState(), resolve };
+  return { html: renderer.render(text, { ...state }), headings: state.headings };
 }

@@ -76,6 +76,27 @@ export const context = endpoint(
         },
       },
     ],
+    example: {
+      query: { q: "How do we set cookies?" },
+      ok: {
+        query: "How do we set cookies?",
+        total: 1,
+        shown: 1,
+        hits: [
+          {
+            filePath: "docs/decisions.md",
+            snippet: "## Cookies\n\nEvery cookie sets Path and SameSite.",
+            kind: "decision",
+            rank: 0.91,
+            repoKey: "github.com/acme/shop",
+            teamId: "team_06a15c9c007x7v3w3nbxrw2s5m",
+            teamName: "Acme",
+            heading: "Cookies",
+            line: 12,
+          },
+        ],
+      },
+    },
   },
   async ({ core, principal, query: { q, repoKey, limit }, ip }) => {
     const { query, total, hits } = await askBrains(core, principal, q, {

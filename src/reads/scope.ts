@@ -1,9 +1,9 @@
 import { KINDS } from "../brain/brain.ts";
 import type { ReadScope } from "../http/principal.ts";
 import { Complaint } from "../kit/complaint.ts";
+import { globMatcher, judgeGlob } from "../kit/glob.ts";
 import { hasControls } from "../kit/text.ts";
 import { redactText } from "../redact/redact.ts";
-import { globMatcher, judgeGlob } from "./glob.ts";
 
 /** Values in each of a scope's lists. */
 const MOST_VALUES = 50;

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { proxyRanges } from "../../../src/config.ts";
-import { clientAddress, quotaKey } from "../../../src/http/address.ts";
+import { clientAddress } from "../../../src/http/address.ts";
+import { quotaKey } from "../../../src/kit/address.ts";
 
 const trusted = proxyRanges(["10.0.0.0/8", "fd00::/8"]);
 

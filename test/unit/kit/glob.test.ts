@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { globMatcher, judgeGlob } from "../../../src/reads/glob.ts";
+import { globMatcher, judgeGlob } from "../../../src/kit/glob.ts";
 
 const matches = (glob: string, path: string) => globMatcher(glob)(path);
 

@@ -1,0 +1,37 @@
+import { isIP } from "node:net";
+
+/** The eight groups of an IPv6 address, whatever its spelling (RFC 4291 section 2.2). */
+function groupsOf(address: string): number[] {
+  const bare = (address.split("%")[0] as string).replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+    [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map((group) => group.toString(16)).join(":"),
+  );
+  const [head = "", tail] = bare.split("::");
+  const read = (part: string) =>
+    part
+      .split(":")
+      .filter(Boolean)
+      .map((group) => Number.parseInt(group, 16));
+  const left = read(head);
+  const right = read(tail ?? "");
+  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
+}
+
+/** An IPv4 address in IPv6 clothes (`::ffff:192.0.2.1`, as dual-stack sockets spell their peers) is that IPv4 address. */
+export function plainAddress(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const groups = groupsOf(address);
+  if (groups.slice(0, 5).some((group) => group !== 0) || groups[5] !== 0xffff) return address;
+  return groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 255])
+    .join(".");
+}
+
+/** The part of an address that one subscriber holds: an IPv4 address whole, an IPv6 address's /64 network. */
+export function quotaKey(address: string): string {
+  if (isIP(address) !== 6) return address;
+  return `${groupsOf(address)
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":")}::/64`;
+}
