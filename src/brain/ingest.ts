@@ -65,6 +65,7 @@ export const ingest = endpoint(
     faults: [tierGate, rawSecret],
     limits: [{ name: "brain", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
     example: {
+      ok: { ok: true, version: 7, files: 1, bytes: 96, redactionHits: 0, ledger: { gap: false, rollback: false } },
       body: {
         version: 7,
         repoKey: "github.com/acme/shop",

@@ -48,6 +48,26 @@ export const search = endpoint(
     ok: BrainHits,
     faults: [],
     limits: [],
+    example: {
+      query: { q: "login cookie" },
+      ok: {
+        ok: true,
+        query: "login cookie",
+        total: 1,
+        shown: 1,
+        hits: [
+          {
+            filePath: ".claude/brain/errors.md",
+            snippet: "## 2026-11-20 Login loop\n\nThe cookie lacked its path.",
+            repoKey: "github.com/acme/shop",
+            kind: "error",
+            heading: "2026-11-20 Login loop",
+            line: 1,
+            rank: 0.82,
+          },
+        ],
+      },
+    },
   },
   async ({ core, principal, query: { q, repoKey, limit } }) => {
     const { query, total, hits } = await searchBrain(core, principal.teamId, q, {

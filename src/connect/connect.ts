@@ -3,6 +3,7 @@
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
 export { createCode, listOpenCodes, revokeCode } from "./codes.ts";
+export { connectedBy } from "./connected-by.ts";
 export { bindDevice, listDevices, revokeDevice, touchDevice } from "./devices.ts";
 export {
   countDevices,

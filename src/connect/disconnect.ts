@@ -15,6 +15,7 @@ export const disconnect = endpoint(
     ok: v.looseObject({ ok: v.boolean(), revoked: v.optional(v.boolean()) }),
     faults: [],
     limits: [],
+    example: { ok: { ok: true, revoked: true } },
   },
   async ({ core, principal, ip }) => {
     const address = ip();

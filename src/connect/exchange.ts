@@ -49,6 +49,16 @@ export const exchange = endpoint(
     faults: [codeUsed, codeExpired, teamNotFound],
     limits: [{ name: "exchange", quota: (config) => config.limitExchange, per: "ip", headers: "limited" }],
     example: {
+      ok: {
+        deviceToken: "rkd_0123456789abcdefghijklmnopqrst4xK2Qz",
+        deviceTokenExpiresAt: "2027-02-19T08:00:00.000Z",
+        license: null,
+        teamId: "team_06a15c9c007x7v3w3nbxrw2s5m",
+        teamName: "Acme",
+        status: "active",
+        seatCount: 25,
+        consentVersion: "2026-01",
+      },
       body: { code: "7F3K-9QWX-2B4M-H8TZ-5RCD-1VNP", consent: { version: "2026-01", deviceLabel: "build-agent-3" } },
     },
   },

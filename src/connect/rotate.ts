@@ -31,6 +31,13 @@ export const rotate = endpoint(
     ok: v.object({ deviceToken: v.string(), expiresAt: Instant, teamId: v.string() }),
     faults: [invalidToken, tokenExpired, tokenRevoked, alreadyRotated],
     limits: [],
+    example: {
+      ok: {
+        deviceToken: "rkd_0123456789abcdefghijklmnopqrst4xK2Qz",
+        expiresAt: "2027-02-19T08:00:00.000Z",
+        teamId: "team_06a15c9c007x7v3w3nbxrw2s5m",
+      },
+    },
   },
   async ({ core, principal, header, ip }) => {
     if (!principal) return refuse(invalidToken);

@@ -41,10 +41,15 @@ export const rows = statements((db) => ({
   insertCode: db.prepare<[Buffer, string, number, number, string | null]>(
     "INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?)",
   ),
-  // Both by connect_codes_by_team.
+  // By connect_codes_by_team, as is expireCode.
   openCodes: db.prepare<[string, number], OpenCode>(
     `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy
      FROM connect_codes WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL ORDER BY expires_at DESC LIMIT 200`,
+  ),
+  // By connect_codes_by_team, its first column.
+  connectedBy: db.prepare<[string], { deviceId: string; createdBy: string }>(
+    `SELECT device_id AS deviceId, created_by AS createdBy FROM connect_codes
+     WHERE team_id = ? AND device_id IS NOT NULL AND created_by IS NOT NULL`,
   ),
   expireCode: db.prepare<[number, string, number, Buffer]>(
     `UPDATE connect_codes SET expires_at = ? WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL AND substr(code_hash, 1, 8) = ?`,

@@ -19,6 +19,7 @@ export const health = endpoint(
     also: [{ status: 503, says: "The database cannot be read or written.", schema: Health }],
     faults: [],
     limits: [],
+    example: { ok: { status: "ok", db: "up", ts: "2026-11-21T08:00:00.000Z" } },
   },
   async ({ core }) => {
     const up = await probeStore(core);

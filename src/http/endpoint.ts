@@ -42,9 +42,14 @@ export const TAGS = {
   Telemetry: "The append-only stream of what agents did.",
   Brain: "Versioned snapshots of a repository's markdown files, and the search over them.",
   "Agent traces": "Sessions of agents with their spans and labels.",
+  Causes: "Which sessions and prompts defects and lines of code come from.",
+  Spend: "What agents used of models, and what it costs.",
   Policy: "What capture agents may record.",
   "CLI sign-in": "Device authorization (RFC 8628) for command-line tools.",
   "My Brain": "What a person's own read tokens may ask.",
+  "Product requests": "What people and agents ask of the product, without an account, and what became of it.",
+  Marketplace: "Brain packs that teams published, for everybody.",
+  Download: "Installers of the desktop application.",
   Meta: "The description of the API itself.",
 } as const;
 
@@ -82,6 +87,8 @@ export interface EndpointSpec<
   readonly ok: R;
   /** Media type of a success. Default `application/json`. */
   readonly media?: string;
+  /** Other media types of a success, for those who ask for them; the handler names which its reply is in. */
+  readonly renditions?: readonly { readonly media: string; readonly schema: Schema }[];
   /** Replies other than 200 and the faults: status and what it means, with the schema where there is a body. */
   readonly also?: readonly { readonly status: number; readonly says: string; readonly schema?: Schema }[];
   readonly faults: readonly Fault[];
@@ -90,8 +97,12 @@ export interface EndpointSpec<
   readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse">;
   /** `Cache-Control` of a success. Default `no-store`. */
   readonly cache?: string;
-  /** Response examples for the documents. */
-  readonly example?: { readonly body?: unknown; readonly ok?: unknown };
+  /** An exchange for the documents; `query` by name. */
+  readonly example?: {
+    readonly query?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+    readonly ok?: unknown;
+  };
 }
 
 /** A request as a handler sees it: validated, and of a known caller. */
@@ -114,13 +125,20 @@ export class Reply<R> {
   readonly body: R | null;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Which of the endpoint's renditions the body is; its own media type without it. */
+  readonly media: string | undefined;
   constructor(
     body: R | null,
-    options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+    options: {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly media?: string | undefined;
+    } = {},
   ) {
     this.body = body;
     this.status = options.status ?? 200;
     this.headers = options.headers ?? {};
+    this.media = options.media;
   }
 }
 

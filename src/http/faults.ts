@@ -3,7 +3,7 @@ import * as v from "valibot";
 /**
  * How an error body looks. `canonical`: `{ok:false, code, error}`; `legacy`: `{error}`; `okFalse`: `{ok:false, error}`;
  * `rotation`: legacy plus `reason`; `tierGate`: legacy plus `entitled`; `retryable`: legacy plus `retryable`; `rfc8628`: the
- * code itself in `error` (RFC 8628 section 3.5); `download`: legacy plus optional `download`.
+ * code itself in `error` (RFC 8628 section 3.5); `download`: the code in `error`, too, plus optional `download`.
  */
 export type Shape = "canonical" | "legacy" | "okFalse" | "rotation" | "tierGate" | "retryable" | "rfc8628" | "download";
 
@@ -11,7 +11,7 @@ export type Shape = "canonical" | "legacy" | "okFalse" | "rotation" | "tierGate"
 export interface Fault {
   readonly name: string;
   readonly status: number;
-  /** Stable snake_case; on the wire in the canonical, rotation and RFC 8628 shapes, in documents always. */
+  /** Stable snake_case, `download` apart; on the wire in the canonical, rotation, RFC 8628 and download shapes, in documents always. */
   readonly code: string;
   readonly shape: Shape;
   /** What a person reads. Wording may change; it never carries untrusted text or internals. */
@@ -175,8 +175,9 @@ export function faultBody(fault: Fault, extra: Extra): Record<string, unknown> {
       return { error: text, reason: fault.code };
     case "tierGate":
     case "retryable":
-    case "download":
       return { error: text, ...extra.members };
+    case "download":
+      return { error: fault.code, ...extra.members };
     case "rfc8628":
       return { error: fault.code };
     default:

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { H3 } from "h3";
 import { NodeRequest, sendNodeResponse } from "srvx/node";
 import type { Log } from "../kit/log.ts";
 import { badRequest, faultBody } from "./faults.ts";
@@ -16,6 +15,11 @@ const STALLED_MS = 30_000;
 const SWEEP_MS = 5_000;
 /** How long requests in flight may take once the server is told to stop. */
 const DRAIN_MS = 8_000;
+
+/** What answers requests. */
+export interface Application {
+  fetch(request: Request): Response | Promise<Response>;
+}
 
 export interface ListenOptions {
   readonly host: string;
@@ -34,7 +38,7 @@ export interface Listener {
  * Serves an application over HTTP/1.1. What Node's parser refuses, or would answer by itself, is answered here: every reply is
  * JSON in the declared shape, and no socket is held by a client that neither speaks nor listens.
  */
-export async function listen(app: H3, options: ListenOptions): Promise<Listener> {
+export async function listen(app: Application, options: ListenOptions): Promise<Listener> {
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -92,7 +96,7 @@ function sweepDeaf(server: Server): () => void {
   return () => clearInterval(timer);
 }
 
-function answer(app: H3, request: IncomingMessage, reply: ServerResponse, log: Log): void {
+function answer(app: Application, request: IncomingMessage, reply: ServerResponse, log: Log): void {
   // RFC 9112 section 3.2: a request without Host is malformed, but for HTTP/1.0.
   if (request.headers.host === undefined && request.httpVersion !== "1.0") {
     refusePlainly(reply, 400, "The request names no host.");

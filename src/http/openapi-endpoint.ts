@@ -5,7 +5,7 @@ import { etagMatches } from "../kit/etag.ts";
 import { sha256Hex } from "../kit/hash.ts";
 import { perOwner } from "../kit/memo.ts";
 import { type Endpoint, endpoint, Reply } from "./endpoint.ts";
-import { openApiDocument } from "./openapi.ts";
+import { type OpenApiDocument, openApiDocument } from "./openapi.ts";
 
 /** The document is of the list that this endpoint is itself part of, so the list is handed over once it is complete. */
 const described = perOwner((_core: Core): { endpoints: readonly Endpoint[] } => ({ endpoints: [] }));
@@ -18,6 +18,9 @@ const rendered = perOwner((core: Core) => {
 export function describeEndpoints(core: Core, endpoints: readonly Endpoint[]): void {
   described(core).endpoints = endpoints;
 }
+
+/** The document as this instance serves it. */
+export const servedDocument = (core: Core): OpenApiDocument => rendered(core).document;
 
 export const openapi = endpoint(
   {
@@ -36,6 +39,7 @@ export const openapi = endpoint(
     faults: [],
     limits: [],
     cache: "public, max-age=300",
+    example: { ok: { openapi: "3.1.0", info: { title: "Reckon", version: "1.0.0" }, paths: {} } },
   },
   ({ core, header }) => {
     const { document, etag } = rendered(core);

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { type Endpoint, faultsOf, type Schema, TAGS } from "./endpoint.ts";
-import { type Fault, SHAPE_SCHEMAS, type Shape } from "./faults.ts";
+import { type Fault, faultBody, SHAPE_SCHEMAS, type Shape, unsupportedVersion } from "./faults.ts";
 import { isOpenObject } from "./fields.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
@@ -37,7 +37,9 @@ function schemaOf(schema: Schema): JsonSchema {
       valibotSchema.type === "loose_object" || isOpenObject(valibotSchema)
         ? { ...jsonSchema, additionalProperties: true }
         : undefined,
-    ignoreActions: ["check", "trim", "brand", "transform", "safe_integer"],
+    overrideAction: ({ valibotAction, jsonSchema }) =>
+      valibotAction.type === "safe_integer" ? { ...jsonSchema, type: "integer" } : undefined,
+    ignoreActions: ["check", "trim", "brand", "transform"],
   });
   return rest;
 }
@@ -73,6 +75,18 @@ const RATE = {
   "RateLimit-Policy": header("RateLimitPolicy"),
 };
 
+/** What a refusal of each shape says besides, in the examples. */
+const EXAMPLE_MEMBERS: Partial<Record<Shape, Readonly<Record<string, unknown>>>> = {
+  tierGate: { entitled: ["team", "enterprise"] },
+  retryable: { retryable: true },
+  download: { download: "https://reckon.example.com/download" },
+};
+
+function faultExample(fault: Fault): Json {
+  const members = fault.name === unsupportedVersion.name ? { served: SERVED_VERSIONS } : EXAMPLE_MEMBERS[fault.shape];
+  return { summary: fault.code, description: fault.says, value: faultBody(fault, members ? { members } : {}) };
+}
+
 /** One response object for all faults of a status. */
 function faultResponse(status: number, faults: readonly Fault[]): Json {
   const shapes = [...new Set(faults.map((fault) => fault.shape))];
@@ -85,7 +99,12 @@ function faultResponse(status: number, faults: readonly Fault[]): Json {
       ...(status === 429 ? RATE : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
     },
-    content: { "application/json": { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } },
+    content: {
+      "application/json": {
+        schema: refs.length === 1 ? refs[0] : { anyOf: refs },
+        examples: Object.fromEntries(faults.map((fault) => [fault.name, faultExample(fault)])),
+      },
+    },
   };
 }
 
@@ -99,6 +118,9 @@ function successResponse({ spec }: Endpoint): Json {
         schema: { $ref: `#/components/schemas/${componentName(spec.id, "Reply")}` },
         ...(spec.example?.ok === undefined ? {} : { example: spec.example.ok }),
       },
+      ...Object.fromEntries(
+        (spec.renditions ?? []).map(({ media, schema }) => [media.split(";")[0], { schema: schemaOf(schema) }]),
+      ),
     },
   };
 }
@@ -112,7 +134,11 @@ function parameters({ spec }: Endpoint): Json[] {
   const schema = schemaOf(spec.query);
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const { description, ...rest } = property as JsonSchema;
-    listed.push({ name, in: "query", required: schema.required?.includes(name) ?? false, description, schema: rest });
+    const example = spec.example?.query?.[name];
+    listed.push({
+      ...{ name, in: "query", required: schema.required?.includes(name) ?? false, description, schema: rest },
+      ...(example === undefined ? {} : { example }),
+    });
   }
   return listed;
 }

@@ -32,6 +32,8 @@ export interface PageSpec<A extends keyof Access> {
   readonly limits?: readonly Limit[];
   /** Cap of a form in bytes. Default 64 KiB. */
   readonly maxFormBytes?: number;
+  /** Holds no form that is posted, so that whoever only looks gets no cookie. */
+  readonly formless?: boolean;
 }
 
 /** What the last page left to say on the next one. */
@@ -50,6 +52,8 @@ interface CallBy<Session> {
   /** Fields of a POST; empty for a GET. */
   readonly form: URLSearchParams;
   readonly path: string;
+  /** Only the head of the reply is wanted (HEAD). */
+  readonly headOnly: boolean;
   readonly baseUrl: string;
   /** To be put into every form as `_csrf`. */
   readonly csrf: string;
@@ -75,8 +79,8 @@ export interface PageReply {
   readonly flash?: Flash;
   /** A path within this site; answered as 303. */
   readonly location?: string;
-  /** HTML; or text in the media type given, at once or piece by piece. */
-  readonly body?: Html | string | Iterable<string> | AsyncIterable<string>;
+  /** HTML; or text or bytes in the media type given, at once or piece by piece. */
+  readonly body?: Html | string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
   readonly media?: string;
   /** Offers the body as a file of this name. */
   readonly filename?: string;

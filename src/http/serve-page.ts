@@ -3,12 +3,12 @@ import type { BlockList } from "node:net";
 import { getRouterParams, type H3Event } from "h3";
 import { FastResponse } from "srvx";
 import type { Core } from "../core.ts";
+import { quotaKey } from "../kit/address.ts";
 import type { Buckets } from "../kit/buckets.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { Html } from "../kit/html.ts";
 import { newToken } from "../kit/tokens.ts";
 import { StoreUnavailable } from "../kit/unavailable.ts";
-import { quotaKey } from "./address.ts";
 import { ClientGone, readFormFields } from "./body.ts";
 import {
   type CookieNames,
@@ -77,9 +77,13 @@ interface Arrived {
   readonly secret: string;
   readonly fresh: boolean;
   readonly flash: Flash | undefined;
+  /** Only the head of the reply is wanted. */
+  readonly headOnly: boolean;
+  /** The page has forms, which need the browser's secret as a cookie. */
+  readonly forms: boolean;
 }
 
-function arrive(event: H3Event, { core, baseUrl, pages }: Serving): Arrived {
+function arrive(event: H3Event, { core, baseUrl, pages }: Serving, forms: boolean): Arrived {
   const names = cookieNames(baseUrl());
   const cookies = readCookies(event.req.headers.get("cookie"));
   const token = cookies.get(names.session);
@@ -93,6 +97,8 @@ function arrive(event: H3Event, { core, baseUrl, pages }: Serving): Arrived {
     secret: held ?? newToken("rks", core.random),
     fresh: held === undefined,
     flash: readFlash(cookies.get(names.flash)),
+    headOnly: event.req.method === "HEAD",
+    forms,
   };
 }
 
@@ -110,8 +116,8 @@ function callOf(event: H3Event, serving: Serving, arrived: Arrived): PageCall {
   const baseUrl = serving.baseUrl();
   const subPath = new URL(baseUrl).pathname.replace(/\/$/, "");
   const url = new URL(event.req.url);
-  const own =
-    subPath !== "" && url.pathname.startsWith(`${subPath}/`) ? url.pathname.slice(subPath.length) : url.pathname;
+  const isBelow = subPath !== "" && `${url.pathname}/`.startsWith(`${subPath}/`);
+  const own = isBelow ? url.pathname.slice(subPath.length) || "/" : url.pathname;
   return {
     core,
     session: arrived.session,
@@ -119,6 +125,7 @@ function callOf(event: H3Event, serving: Serving, arrived: Arrived): PageCall {
     query: url.searchParams,
     form: new URLSearchParams(),
     path: own,
+    headOnly: arrived.headOnly,
     baseUrl,
     csrf: csrfToken(arrived.secret),
     flash: arrived.flash,
@@ -152,7 +159,7 @@ function judgeAccess(access: keyof Access, session: SessionPrincipal | undefined
 export async function answerPage(event: H3Event, wanted: Page, serving: Serving): Promise<Response> {
   const { core } = serving;
   const drawn: Drawn[] = [];
-  const arrived = arrive(event, serving);
+  const arrived = arrive(event, serving, !wanted.spec.formless);
   let call = callOf(event, serving, arrived);
   try {
     requireSoundRequest(event);
@@ -183,7 +190,7 @@ export async function answerPage(event: H3Event, wanted: Page, serving: Serving)
 
 /** The page for an address at which there is none. */
 export function answerNoPage(event: H3Event, serving: Serving, error: PageError): Response {
-  const arrived = arrive(event, serving);
+  const arrived = arrive(event, serving, false);
   const call = callOf(event, serving, arrived);
   return send({ status: error.status, body: serving.pages.renderError(call, error) }, arrived, serving);
 }
@@ -238,7 +245,7 @@ function send(reply: PageReply, arrived: Arrived, serving: Serving): Response {
   if (typeof reply.session === "string") cookie(names.session, reply.session, serving.pages.sessionSeconds);
   // A cookie that opens nothing any more would be sent with every request for weeks.
   else if (reply.session === null || (arrived.token !== undefined && !arrived.session)) cookie(names.session, "", 0);
-  if (arrived.fresh && isHtml) cookie(names.form, arrived.secret, FORM_COOKIE_SECONDS);
+  if (arrived.fresh && arrived.forms && isHtml) cookie(names.form, arrived.secret, FORM_COOKIE_SECONDS);
   if (reply.flash) cookie(names.flash, writeFlash(reply.flash), FLASH_SECONDS);
   else if (isHtml && arrived.cookies.has(names.flash)) cookie(names.flash, "", 0);
   if (reply.location !== undefined) {
@@ -252,29 +259,40 @@ function send(reply: PageReply, arrived: Arrived, serving: Serving): Response {
   if (reply.body === undefined)
     return new FastResponse(null, { status, statusText: STATUS_CODES[status] ?? "", headers });
   headers.push(["content-type", reply.media ?? "text/html; charset=utf-8"]);
-  const body =
-    typeof reply.body === "string" || isHtml
-      ? reply.body.toString()
-      : pieces(reply.body as Iterable<string>, serving.core);
-  return new FastResponse(body, { status, statusText: STATUS_CODES[status] ?? "", headers });
+  const init = { status, statusText: STATUS_CODES[status] ?? "", headers };
+  const whole = isHtml ? reply.body.toString() : reply.body;
+  if (typeof whole === "string" || whole instanceof Uint8Array) {
+    if (!arrived.headOnly) return new FastResponse(whole as string | Uint8Array<ArrayBuffer>, init);
+    headers.push(["content-length", String(Buffer.byteLength(whole))]);
+    return new FastResponse(null, init);
+  }
+  // What is made piece by piece is not begun for somebody who wants none of it.
+  return new FastResponse(arrived.headOnly ? null : pieces(whole as Iterable<string | Uint8Array>, serving.core), init);
 }
 
-/** Sends text as it is made, at the reader's pace. */
-function pieces(body: Iterable<string> | AsyncIterable<string>, core: Core): ReadableStream<Uint8Array> {
+/** Sends text or bytes as they are made, at the reader's pace. */
+function pieces(
+  body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+  core: Core,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const from = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
+  let gone = false;
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await from.next();
+        // The reader may have left while this piece was made.
+        if (gone) return;
         if (done) controller.close();
-        else controller.enqueue(encoder.encode(value));
+        else controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
       } catch (error) {
         core.log.error("download_failed", { cause: causeText(error) });
         controller.error(error);
       }
     },
     async cancel() {
+      gone = true;
       await from.return?.();
     },
   });

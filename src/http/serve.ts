@@ -3,9 +3,9 @@ import { getQuery, H3, type H3Event, type HTTPError } from "h3";
 import * as v from "valibot";
 import { proxyRanges } from "../config.ts";
 import type { Core } from "../core.ts";
+import { quotaKey } from "../kit/address.ts";
 import { Buckets } from "../kit/buckets.ts";
 import { StoreUnavailable } from "../kit/unavailable.ts";
-import { quotaKey } from "./address.ts";
 import { ClientGone, readBody, validate } from "./body.ts";
 import { type Call, type Endpoint, Reply } from "./endpoint.ts";
 import {
@@ -42,11 +42,26 @@ export interface ServeOptions {
   readonly observe?: (what: Observation) => void;
   /** Pages for people, beside the endpoints. */
   readonly pages?: PageOptions & { readonly list: readonly Page[] };
+  /** Asked before an endpoint looks at a request: a reply to give instead, or undefined. May refuse. For local instances. */
+  readonly interrupt?: Interrupt;
   /** Check every success against its declared schema and answer 500 when it does not fit. For tests and local instances. */
   readonly checkReplies?: boolean;
 }
 
+/** @param drawn limits that the reply's rate-limit headers tell of; more may be added */
+export type Interrupt = (endpoint: Endpoint, drawn: Drawn[], request: Request) => Reply<unknown> | undefined;
+
+/** Ends the way of a request early with a reply that was planned for it. */
+class Instead extends Error {
+  readonly response: Response;
+  constructor({ status, body, headers }: Reply<unknown>) {
+    super("interrupted");
+    this.response = respond(status, body, [["cache-control", "no-store"], ...Object.entries(headers)]);
+  }
+}
+
 export interface Observation {
+  readonly request: Request;
   readonly operation: string;
   readonly status: number;
   readonly fault?: string;
@@ -135,11 +150,14 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
   const headers = event.req.headers;
   const drawn: Drawn[] = [];
   const bearer = bearerToken(headers.get("authorization"));
+  const { interrupt } = serving.options;
   let response: Response;
   let faultName: string | undefined;
   try {
     requireSoundRequest(event);
     requireServedVersion(headers.get(VERSION_HEADER));
+    const instead = interrupt?.(endpoint, drawn, event.req);
+    if (instead) throw new Instead(instead);
     // Most routes never ask for the address.
     const ip = () => addressOf(event, serving.trusted);
     if (spec.limits.some((limit) => limit.per === "ip"))
@@ -159,26 +177,30 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
     const call: Call = { core, principal, bearer, query, body, text, ip, header: (name) => headers.get(name) };
     const result = await endpoint.handle(call as Call<never, never, never>);
     const reply = result instanceof Reply ? result : new Reply(result);
-    if (serving.options.checkReplies && reply.status === 200) v.parse(spec.ok, reply.body);
+    if (serving.options.checkReplies && reply.status === 200) v.parse(schemaOf(spec, reply), reply.body);
     const out: HeaderList = [["cache-control", spec.cache ?? "no-store"]];
     if (drawn.some(({ limit }) => limit.headers === "always")) out.push(...rateHeaders(drawn));
     for (const [name, text] of Object.entries(reply.headers)) out.push([name, text]);
-    response = respond(reply.status, reply.body, out, spec.media);
+    response = respond(reply.status, reply.body, out, reply.media ?? spec.media);
   } catch (error) {
     if (error instanceof ClientGone) return respond(499, null, []);
-    const refusal = asRefusal(core, error, endpoint);
-    const shape = spec.errorShape ?? "legacy";
-    // Faults that any endpoint can meet take the row that this one declares of them, or else its own shape.
-    const own = spec.faults.find((one) => one.name === refusal.fault.name);
-    const fault = own ?? (refusal.fault.shape === "legacy" ? { ...refusal.fault, shape } : refusal.fault);
-    faultName = fault.name;
-    response = respondFault(fault, refusal.extra, {
-      sentToken: bearer !== undefined,
-      rate: fault.status === 429 ? rateHeaders(drawn) : [],
-    });
+    if (error instanceof Instead) response = error.response;
+    else {
+      const refusal = asRefusal(core, error, endpoint);
+      const shape = spec.errorShape ?? "legacy";
+      // Faults that any endpoint can meet take the row that this one declares of them, or else its own shape.
+      const own = spec.faults.find((one) => one.name === refusal.fault.name);
+      const fault = own ?? (refusal.fault.shape === "legacy" ? { ...refusal.fault, shape } : refusal.fault);
+      faultName = fault.name;
+      response = respondFault(fault, refusal.extra, {
+        sentToken: bearer !== undefined,
+        rate: fault.status === 429 ? rateHeaders(drawn) : [],
+      });
+    }
   }
   const milliseconds = core.clock.monotonic() - started;
   serving.options.observe?.({
+    request: event.req,
     operation: spec.id,
     status: response.status,
     milliseconds,
@@ -192,6 +214,10 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
       ms: Math.round(milliseconds),
     });
   return response;
+}
+
+function schemaOf({ ok, renditions = [] }: Endpoint["spec"], { media }: Reply<unknown>) {
+  return renditions.find((one) => one.media === media)?.schema ?? ok;
 }
 
 /** The credential of `Authorization: Bearer` (RFC 6750 section 2.1), or undefined when none was sent. */

@@ -48,6 +48,14 @@ export const license = endpoint(
     }),
     faults: [noSubscription, suspended, signingUnavailable],
     limits: [],
+    example: {
+      ok: {
+        license: "eyJhbGciOiJSUzI1NiIsInR5cCI6ImxpY2Vuc2Urand0In0.eyJhdWQiOiJyZWNrb246bGljZW5zZSJ9.c2lnbmF0dXJl",
+        teamId: "team_06a15c9c007x7v3w3nbxrw2s5m",
+        seatCount: 25,
+        status: "active",
+      },
+    },
   },
   async ({ core, principal }) => {
     const entitlement = judgeSubscription(principal, core.clock.now());

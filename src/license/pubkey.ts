@@ -25,6 +25,7 @@ export const pubkey = endpoint(
     faults: [signingNotConfigured],
     limits: [],
     cache: "public, max-age=3600",
+    example: { ok: { alg: "RS256", pubkey: "-----BEGIN PUBLIC KEY-----\nMIIBojAN…\n-----END PUBLIC KEY-----\n" } },
   },
   async ({ core }) => {
     if (core.config.signing === "off") return refuse(signingNotConfigured);
@@ -48,6 +49,9 @@ export const jwks = endpoint(
     faults: [],
     limits: [],
     cache: "public, max-age=3600",
+    example: {
+      ok: { keys: [{ kty: "RSA", kid: "NzbLsXh8uDCcd", alg: "RS256", use: "sig", n: "0vx7agoebGcQSuu…", e: "AQAB" }] },
+    },
   },
   async ({ core }) => {
     if (core.config.signing === "on") await ensureSigningKey(core);

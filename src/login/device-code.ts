@@ -42,7 +42,17 @@ export const deviceCode = endpoint(
     }),
     faults: [signInOff, tooManyWaiting],
     limits: [{ name: "device-code", quota: (config) => config.limitDeviceCode, per: "ip", headers: "always" }],
-    example: { body: { channel: "npm" } },
+    example: {
+      body: { channel: "npm" },
+      ok: {
+        device_code: "kZ5n0Ew9c2rJ7tXyQ1uVb8mHs4dGf6pLa3iOe0NwTyU",
+        user_code: "WDJB-MJHT",
+        verification_uri: "https://reckon.example.com/login/device",
+        verification_uri_complete: "https://reckon.example.com/login/device?user_code=WDJB-MJHT",
+        interval: 5,
+        expires_in: 900,
+      },
+    },
   },
   async ({ core, body, ip, header }) => {
     if (core.config.signing === "off") refuse(signInOff);

@@ -44,7 +44,14 @@ export const deviceToken = endpoint(
     }),
     faults: [authorizationPending, slowDown, expiredToken, invalidGrant, malformedGrant, signingUnavailable],
     limits: [{ name: "device-token", quota: (config) => config.limitDeviceToken, per: "ip", headers: "always" }],
-    example: { body: { device_code: "kZ5n0Ew9c2rJ7tXyQ1uVb8mHs4dGf6pLa3iOe0NwTyU", grant_type: DEVICE_GRANT } },
+    example: {
+      body: { device_code: "kZ5n0Ew9c2rJ7tXyQ1uVb8mHs4dGf6pLa3iOe0NwTyU", grant_type: DEVICE_GRANT },
+      ok: {
+        access_token: "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ1c3JfMDZhIn0.c2lnbmF0dXJl",
+        token_type: "Bearer",
+        expires_in: 2_592_000,
+      },
+    },
   },
   async ({ core, body, ip, header }) => {
     if (body.grant_type !== undefined && body.grant_type !== DEVICE_GRANT) refuse(invalidGrant);

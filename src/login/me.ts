@@ -13,6 +13,7 @@ export const me = endpoint(
     ok: v.object({ userId: v.string(), email: v.pipe(v.string(), v.metadata({ format: "email" })) }),
     faults: [],
     limits: [],
+    example: { ok: { userId: "usr_06a15c9c007x7v3w3nbxrw2s5m", email: "ada@example.com" } },
   },
   ({ principal: { userId, email } }) => ({ userId, email }),
 );

@@ -31,6 +31,17 @@ export const metadata = endpoint(
     faults: [],
     limits: [],
     cache: "public, max-age=300",
+    example: {
+      ok: {
+        issuer: "https://reckon.example.com",
+        device_authorization_endpoint: "https://reckon.example.com/api/cli/device/code",
+        token_endpoint: "https://reckon.example.com/api/cli/device/token",
+        jwks_uri: "https://reckon.example.com/.well-known/jwks.json",
+        grant_types_supported: ["urn:ietf:params:oauth:grant-type:device_code"],
+        response_types_supported: [],
+        token_endpoint_auth_methods_supported: ["none"],
+      },
+    },
   },
   ({ core }) => {
     const issuer = baseUrlOf(core.config);

@@ -19,6 +19,14 @@ export const policy = endpoint(
     faults: [],
     limits: [],
     cache: "private, no-cache",
+    example: {
+      ok: {
+        ok: true,
+        captureMode: "redacted",
+        watchlist: ["src/payment/**"],
+        actions: { requireApprovals: false },
+      },
+    },
   },
   ({ core, principal, header }) => {
     const body = { ok: true, ...currentPolicy(core, principal.teamId) };

@@ -17,6 +17,7 @@ export const heartbeat = endpoint(
     ok: v.object({ ok: v.boolean(), at: Instant }),
     faults: [],
     limits: [],
+    example: { ok: { ok: true, at: "2026-11-21T08:00:00.000Z" } },
   },
   async ({ core, principal, header }) => {
     const now = core.clock.now();

@@ -54,6 +54,7 @@ export const ingest = endpoint(
     faults: [tierGate],
     limits: [{ name: "telemetry", quota: (config) => config.limitTelemetry, per: "team", headers: "limited" }],
     example: {
+      ok: { ok: true, accepted: 1, maxSeq: 1, flagged: null, serverRedacted: 0 },
       body: {
         repoKey: "github.com/acme/shop",
         entries: [

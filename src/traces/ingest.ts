@@ -44,6 +44,7 @@ export const ingest = endpoint(
     faults: [tierGate],
     limits: [{ name: "traces", quota: (config) => config.limitTraces, per: "team", headers: "limited" }],
     example: {
+      ok: { ok: true, sessions: 1, spans: 1, labels: 1, serverRedacted: 0 },
       body: {
         repoKey: "github.com/acme/shop",
         sessions: [

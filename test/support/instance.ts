@@ -111,6 +111,8 @@ export interface TestOptions {
 
 let teams = 0;
 
+const isJson = ({ headers }: Response) => /^application\/(?:.*\+)?json\b/.test(headers.get("content-type") ?? "");
+
 /** Starts an instance on a directory of its own; it is closed and removed with the test. */
 export async function startInstance(options: TestOptions = {}): Promise<TestInstance> {
   const clock = options.clock ?? new TestClock();
@@ -161,7 +163,7 @@ export async function startInstance(options: TestOptions = {}): Promise<TestInst
       status: response.status,
       headers: response.headers,
       text,
-      body: text === "" ? undefined : JSON.parse(text),
+      body: text === "" ? undefined : isJson(response) ? JSON.parse(text) : text,
     };
     checkRefusal(method, path.split("?")[0] as string, answer, asked.fault);
     return answer;
