@@ -1,0 +1,44 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { packTar } from "modern-tar";
+
+/** A file to be packed; `path` is relative, with no empty, `.` or `..` part. */
+export interface PackedFile {
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+/** The brain keeps no instants of files; this is the first that every archive format can hold. */
+const MTIME = new Date("1980-01-01T00:00:00Z");
+/** Where gzip names the system it ran on (RFC 1952 section 2.3.1), which would differ between machines; 255 is "unknown". */
+const OS_BYTE = 9;
+const OS_UNKNOWN = 255;
+
+/**
+ * Packs files into one folder of a tar.gz (ustar, POSIX.1-1988; longer paths in pax headers). The same files give the same
+ * bytes: sorted by path, one instant, one owner, one mode. zlib's own output may change with its version, so an archive is
+ * stored rather than made again.
+ */
+export async function packArchive(folder: string, files: readonly PackedFile[]): Promise<Buffer> {
+  const sorted = files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+  const tar = await packTar(
+    sorted.map(({ path, content }) => ({
+      header: {
+        name: `${folder}/${path}`,
+        size: content.length,
+        type: "file" as const,
+        mode: 0o644,
+        mtime: MTIME,
+        uid: 0,
+        gid: 0,
+        uname: "",
+        gname: "",
+      },
+      body: content,
+    })),
+  );
+  // Node writes no time into gzip's header.
+  const packed = await promisify(gzip)(tar, { level: 9 });
+  packed[OS_BYTE] = OS_UNKNOWN;
+  return packed;
+}

@@ -1,0 +1,17 @@
+/**
+ * Catalog: brain packs, which are chosen files of a team's brain published for everybody: making, ranking, finding and handing
+ * them out, and what the operators of the installation decide about them.
+ * Not here: the brains that packs are made from (brain), what recurring defects a pack's rules prevented (a later part), the pages.
+ */
+export { isOfPack } from "./choose.ts";
+export { leaksText } from "./clean.ts";
+export { type Curation, curatePack, findAnyPack, listAllPacks, listPublishers, verifyPublisher } from "./curate.ts";
+export { downloadPack } from "./download.ts";
+export { draftPack, type PackDraft, type WantedPack } from "./draft.ts";
+export type { Pack, PackEntry } from "./entry.ts";
+export { type Explored, explore } from "./explore.ts";
+export { archivePath, installCommand, installFolder } from "./install.ts";
+export { getPack, getTeamPack, listPacks, listTeamPacks, type OwnPack, whyRemoved } from "./list.ts";
+export { publishPack } from "./publish.ts";
+export type { Factor } from "./rank.ts";
+export { LICENSES, MOST_TAGS, NO_LICENSE, nextVersion } from "./rules.ts";

@@ -1,0 +1,148 @@
+import { statements } from "../store/store.ts";
+
+/** A pack with its newest version and how often it was installed. */
+export interface PackRow {
+  readonly id: string;
+  readonly teamId: string;
+  readonly publisher: string;
+  readonly verifiedAt: number | null;
+  readonly name: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly license: string;
+  /** A JSON array of strings. */
+  readonly tags: string;
+  readonly createdAt: number;
+  readonly featuredAt: number | null;
+  readonly removedAt: number | null;
+  readonly removedReason: string | null;
+  readonly version: string;
+  readonly rules: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly sha256: Buffer;
+  readonly publishedAt: number;
+  readonly installs: number;
+  readonly outsideInstalls: number;
+  readonly recentInstalls: number;
+}
+
+/** What the pack's own row holds. */
+export interface StoredPack {
+  readonly id: string;
+  readonly teamId: string;
+  readonly name: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly license: string;
+  readonly tags: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly featuredAt: number | null;
+  readonly removedAt: number | null;
+  readonly removedReason: string | null;
+}
+
+export interface VersionRow {
+  readonly version: string;
+  readonly rules: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly sha256: Buffer;
+  readonly publishedAt: number;
+}
+
+interface NewVersion {
+  readonly packId: string;
+  readonly version: string;
+  readonly readme: string;
+  readonly files: string;
+  readonly rules: number;
+  readonly archive: Uint8Array;
+  readonly sha256: Uint8Array;
+  readonly at: number;
+  readonly by: string;
+}
+
+export interface PublisherRow {
+  readonly id: string;
+  readonly name: string;
+  readonly verifiedAt: number | null;
+  readonly packs: number;
+}
+
+/**
+ * Versions only ever increase, so the newest is the one inserted last; found by the unique index on (pack_id, version).
+ * Installs by their primary key's first column; teams, devices and versions by primary key.
+ */
+const PACK = `SELECT p.id, p.team_id AS teamId, t.name AS publisher, t.verified_at AS verifiedAt, p.name, p.title, p.summary, p.license,
+    p.tags, p.created_at AS createdAt, p.featured_at AS featuredAt, p.removed_at AS removedAt, p.removed_reason AS removedReason,
+    v.version, v.rules, json_array_length(v.files) AS files, length(v.archive) AS bytes, v.sha256, v.created_at AS publishedAt,
+    (SELECT count(*) FROM pack_installs i WHERE i.pack_id = p.id) AS installs,
+    (SELECT count(*) FROM pack_installs i CROSS JOIN devices d ON d.id = i.device_id
+      WHERE i.pack_id = p.id AND d.team_id <> p.team_id) AS outsideInstalls,
+    (SELECT count(*) FROM pack_installs i WHERE i.pack_id = p.id AND i.installed_at > @since) AS recentInstalls
+  FROM packs p CROSS JOIN teams t ON t.id = p.team_id
+  CROSS JOIN pack_versions v ON v.id = (SELECT max(n.id) FROM pack_versions n WHERE n.pack_id = p.id)`;
+const STORED = `SELECT id, team_id AS teamId, name, title, summary, license, tags, created_at AS createdAt, updated_at AS updatedAt,
+    featured_at AS featuredAt, removed_at AS removedAt, removed_reason AS removedReason FROM packs`;
+
+export const rows = statements((db) => ({
+  // The whole table.
+  published: db.prepare<[{ since: number }], PackRow>(`${PACK} WHERE p.removed_at IS NULL`),
+  // From a name on, by the unique index on packs.name.
+  from: db.prepare<[{ since: number; after: string; like: string | null; limit: number }], PackRow>(
+    `${PACK} WHERE p.name > @after AND (@like IS NULL OR p.name LIKE @like ESCAPE '\\' OR p.title LIKE @like ESCAPE '\\'
+       OR t.name LIKE @like ESCAPE '\\') ORDER BY p.name LIMIT @limit`,
+  ),
+  // By packs_by_team.
+  ofTeam: db.prepare<[{ since: number; teamId: string }], PackRow>(
+    `${PACK} WHERE p.team_id = @teamId ORDER BY p.created_at DESC, p.name`,
+  ),
+  countOfTeam: db.prepare<[string], number>("SELECT count(*) FROM packs WHERE team_id = ?").pluck(),
+  // All by the unique index on packs.name.
+  byNameOfTeam: db.prepare<[{ since: number; name: string; teamId: string }], PackRow>(
+    `${PACK} WHERE p.name = @name AND p.team_id = @teamId`,
+  ),
+  byName: db.prepare<[{ since: number; name: string }], PackRow>(`${PACK} WHERE p.name = @name`),
+  stored: db.prepare<[string], StoredPack>(`${STORED} WHERE name = ?`),
+  // All by the unique index on (pack_id, version).
+  versions: db.prepare<[string], VersionRow>(
+    `SELECT version, rules, json_array_length(files) AS files, length(archive) AS bytes, sha256, created_at AS publishedAt
+     FROM pack_versions WHERE pack_id = ? ORDER BY id DESC`,
+  ),
+  newest: db.prepare<[string], { version: string; readme: string; files: string }>(
+    "SELECT version, readme, files FROM pack_versions WHERE pack_id = ? ORDER BY id DESC LIMIT 1",
+  ),
+  archive: db.prepare<[string, string], { archive: Buffer; sha256: Buffer }>(
+    "SELECT archive, sha256 FROM pack_versions WHERE pack_id = ? AND version = ?",
+  ),
+  insertPack: db.prepare<[StoredPack]>(
+    `INSERT INTO packs (id, team_id, name, title, summary, license, tags, created_at, updated_at)
+     VALUES (@id, @teamId, @name, @title, @summary, @license, @tags, @createdAt, @updatedAt)`,
+  ),
+  updatePack: db.prepare<[StoredPack]>(
+    `UPDATE packs SET title = @title, summary = @summary, license = @license, tags = @tags, updated_at = @updatedAt,
+       featured_at = @featuredAt, removed_at = @removedAt, removed_reason = @removedReason WHERE id = @id AND team_id = @teamId`,
+  ),
+  insertVersion: db.prepare<[NewVersion]>(
+    `INSERT INTO pack_versions (pack_id, version, readme, files, rules, archive, sha256, created_at, created_by)
+     VALUES (@packId, @version, @readme, @files, @rules, @archive, @sha256, @at, @by)`,
+  ),
+  // By the primary key.
+  installed: db
+    .prepare<[string, string], string>("SELECT version FROM pack_installs WHERE pack_id = ? AND device_id = ?")
+    .pluck(),
+  // A device counts once, from its first download on.
+  install: db.prepare<[string, string, string, number]>(
+    `INSERT INTO pack_installs (pack_id, device_id, version, installed_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (pack_id, device_id) DO UPDATE SET version = excluded.version`,
+  ),
+  // The teams of packs_by_team, each by primary key.
+  publishers: db.prepare<[], PublisherRow>(
+    `SELECT t.id, t.name, t.verified_at AS verifiedAt, count(*) AS packs
+     FROM packs p CROSS JOIN teams t ON t.id = p.team_id GROUP BY p.team_id ORDER BY t.name LIMIT 1000`,
+  ),
+  verify: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
+  verifiedAt: db.prepare<[string], number | null>("SELECT verified_at FROM teams WHERE id = ?").pluck(),
+}));
