@@ -28,21 +28,31 @@ function configurationTable(): string {
   ].join("\n");
 }
 
+/** A list of operations; where most are in it, those that are not. */
+function operationsInWords(ids: readonly string[]): string {
+  const others = CONTRACT.map(({ spec }) => spec.id).filter((id) => !ids.includes(id));
+  if (others.length === 0) return "every operation";
+  return others.length < ids.length / 2 ? `every operation but ${others.join(", ")}` : ids.join(", ");
+}
+
 function faultTable(): string {
-  const rows = CONTRACT.flatMap((endpoint) =>
-    faultsOf(endpoint).map(
-      (fault) =>
-        `| ${endpoint.spec.method} ${endpoint.spec.path} | ${fault.status} | \`${fault.code}\` | ${fault.shape} | ${cell(fault.says)} |`,
-    ),
+  const listed = CONTRACT.flatMap((endpoint) =>
+    faultsOf(endpoint).map((fault) => ({
+      key: `| ${fault.status} | \`${fault.code}\` | ${fault.shape} | ${cell(fault.says)} |`,
+      operation: endpoint.spec.id,
+    })),
   );
+  const rows = [...Map.groupBy(listed, ({ key }) => key)].map(([key, at]) => {
+    return `${key} ${operationsInWords(at.map(({ operation }) => operation))} |`;
+  });
   return [
     "# Faults",
     "",
-    "Every way in which a request can be refused. The text may be more precise than shown; its wording may change.",
+    "Every way in which a request can be refused, and by which operations. The text may be more precise than shown; its wording may change.",
     "",
-    "| Endpoint | Status | Code | Shape | Text |",
+    "| Status | Code | Shape | Text | Operations |",
     "|---|---|---|---|---|",
-    ...rows,
+    ...rows.sort((a, b) => Number(a.slice(2, 5)) - Number(b.slice(2, 5))),
     "",
   ].join("\n");
 }

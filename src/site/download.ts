@@ -1,0 +1,104 @@
+import { codeBlock } from "../dashboard/parts/code.ts";
+import { table } from "../dashboard/parts/table.ts";
+import { dayText } from "../dashboard/parts/time.ts";
+import { bytes } from "../dashboard/parts/units.ts";
+import { isoInstant } from "../kit/clock.ts";
+import { html } from "../kit/html.ts";
+import { latestRelease, listReleases, type Release } from "../releases/releases.ts";
+import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
+import { publicPage, type Visit } from "./rendition.ts";
+
+const SUMMARY = "The desktop application for Windows, with checksums, as this installation hands it out.";
+const POINTER = "/api/download/latest";
+
+const dayOf = (at: number) => dayText(isoInstant(at).slice(0, 10));
+const sizeOf = (one: Release) => (one.bytes === null ? "size not known" : bytes(one.bytes));
+const hexOf = (one: Release) => Buffer.from(one.sha512, "base64").toString("hex").toUpperCase();
+/** What the browser will call the file; another server may still name it otherwise. */
+const nameOf = (one: Release) => one.fileName ?? (new URL(one.url).pathname.split("/").at(-1) || "Setup.exe");
+
+const powershell = (name: string) => `(Get-FileHash -Algorithm SHA512 '.\\${name.replaceAll("'", "''")}').Hash`;
+
+export const downloadPages = publicPage({ id: "download", path: "/download" }, (call) => {
+  const latest = latestRelease(call.core, "win32");
+  const older = listReleases(call.core).filter((one) => !one.missing && one.version !== latest?.version);
+  return {
+    title: "Download",
+    summary: SUMMARY,
+    look: "plain",
+    html: () => (latest ? offer(call, latest, older) : nothing(call)),
+    markdown: () => inMarkdown(call, latest, older),
+  };
+});
+
+const head = html`<div class="lead"><h1>Download</h1><p class="says">The desktop application for Windows. Agents and command-line tools need no download: they talk to this server over HTTP.</p></div>`;
+
+function offer(call: Visit, latest: Release, older: readonly Release[]) {
+  const name = nameOf(latest);
+  return html`${head}
+<section class="card offer"><div><p class="offer-version">Version ${latest.version}</p>
+<p class="says">Windows · ${sizeOf(latest)} · registered ${dayOf(latest.createdAt)}</p></div>
+<a class="button primary large" href="${latest.url}">Download for Windows</a></section>
+<section class="band"><h2>Check what you downloaded</h2>
+<p class="says">Compare the two before you run it. In PowerShell, in the folder of the file:</p>
+${codeBlock(powershell(name), { label: "Compute the checksum", titled: true })}
+${codeBlock(hexOf(latest), { label: "SHA-512 of the file", titled: true, wrap: true })}</section>
+${
+  older.length > 0 &&
+  html`<section class="band"><h2>Other versions</h2>${table({
+    caption: "Other versions",
+    columns: [
+      { label: "Version", heading: true },
+      { label: "Size" },
+      { label: "Registered" },
+      { label: "SHA-512 (base64)", grow: true },
+      { label: "Download", hidden: true },
+    ],
+    rows: older.map((one) => [
+      one.version,
+      sizeOf(one),
+      dayOf(one.createdAt),
+      html`<code>${one.sha512}</code>`,
+      html`<a href="${one.url}">Download<span class="vh"> ${one.version}</span></a>`,
+    ]),
+    empty: "",
+  })}</section>`
+}
+${forPrograms(call)}`;
+}
+
+function nothing(call: Visit) {
+  return html`${head}
+<div class="empty"><p class="empty-title">No installer is registered yet</p>
+<p class="says">Whoever runs this installation registers one on the server; it is then offered here and to updaters.</p>
+${codeBlock("reckon release add --platform win32 --version 1.0.0 --file Setup.exe", { label: "Register an installer" })}</div>
+${forPrograms(call)}`;
+}
+
+function forPrograms(call: Visit) {
+  return html`<section class="band"><h2>For updaters</h2>
+<p class="says">One request names the newest version, where it is and its SHA-512 in base64. <a href="${call.href("/docs/api/downloadLatest")}">Reference</a></p>
+${codeBlock(`curl ${call.baseUrl}${POINTER}?platform=win32`, { label: "Ask for the newest installer" })}</section>`;
+}
+
+function inMarkdown(call: Visit, latest: Release | undefined, older: readonly Release[]): string {
+  const facts = latest
+    ? [
+        bullets([
+          `Version: ${latest.version}`,
+          `File: <${latest.url}> (${sizeOf(latest)}, registered ${dayOf(latest.createdAt)})`,
+          `SHA-512 (base64): \`${latest.sha512}\``,
+          `SHA-512 (hexadecimal): \`${hexOf(latest)}\``,
+        ]),
+      ]
+    : ["No installer is registered yet. Whoever runs this installation registers one with `reckon release add`."];
+  const rows = older.map((one) => [escapeMarkdown(one.version), `<${one.url}>`, `\`${one.sha512}\``]);
+  return [
+    "# Download",
+    SUMMARY,
+    ...facts,
+    ...(rows.length > 0 ? ["## Other versions", markdownTable(["Version", "File", "SHA-512 (base64)"], rows)] : []),
+    "## For updaters",
+    fence(`curl ${call.baseUrl}${POINTER}?platform=win32`, "sh"),
+  ].join("\n\n");
+}

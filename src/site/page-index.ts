@@ -1,0 +1,68 @@
+import { listPacks } from "../catalog/catalog.ts";
+import type { Core } from "../core.ts";
+import { apiReference } from "./api-model.ts";
+import { docText } from "./doc-text.ts";
+import { DOC_GROUPS } from "./docs-list.ts";
+import { escapeMarkdown } from "./markdown.ts";
+
+/** A public page, as the indexes for agents and search engines list it. */
+export interface IndexedPage {
+  readonly path: string;
+  /** Markdown. */
+  readonly title: string;
+  /** Markdown, one line. */
+  readonly summary: string;
+}
+
+/** Every public page in groups; packs up to a thousand, best first. */
+export function pageIndex(core: Core): { readonly title: string; readonly pages: readonly IndexedPage[] }[] {
+  return [
+    {
+      title: "Start",
+      pages: [
+        { path: "/", title: "Reckon", summary: "What this installation is, and how a machine is connected to it." },
+        { path: "/docs", title: "Documentation", summary: "The list of all documents." },
+        {
+          path: "/download",
+          title: "Download",
+          summary: "The newest desktop installer with its checksum, and older ones.",
+        },
+      ],
+    },
+    ...DOC_GROUPS.map(({ title, docs }) => ({
+      title,
+      pages: docs.map((doc) => ({
+        path: `/docs/${doc.slug}`,
+        title: docText(core, doc).title,
+        summary: doc.summary,
+      })),
+    })),
+    {
+      title: "API reference",
+      pages: [
+        {
+          path: "/docs/api",
+          title: "API reference",
+          summary: "Base URL, rules, credentials, error shapes, rate limits, and the list of operations.",
+        },
+        ...apiReference(core).operations.map(({ id, method, path, summary }) => ({
+          path: `/docs/api/${id}`,
+          title: `${method} ${path}`,
+          summary: `${summary}.`,
+        })),
+      ],
+    },
+    {
+      title: "Marketplace",
+      pages: [
+        { path: "/marketplace", title: "Marketplace", summary: "Brain packs that teams published, ranked by trust." },
+        { path: "/explore", title: "Explore", summary: "Featured, trending and new packs, and packs by stack." },
+        ...listPacks(core).entries.map(({ name, title, summary }) => ({
+          path: `/marketplace/${name}`,
+          title: escapeMarkdown(title),
+          summary: escapeMarkdown(summary),
+        })),
+      ],
+    },
+  ];
+}

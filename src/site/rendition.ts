@@ -1,0 +1,100 @@
+import { type Page, type PageCall, type PageReply, page } from "../http/page.ts";
+import { Complaint } from "../kit/complaint.ts";
+import { etagMatches } from "../kit/etag.ts";
+import { sha256Hex } from "../kit/hash.ts";
+import { type Content, html } from "../kit/html.ts";
+import { siteFrame } from "./frame.ts";
+import { prefersMarkdown } from "./negotiate.ts";
+
+export type Visit = PageCall<"anyone">;
+
+/** A public page, before it is known in which form it is wanted. */
+export interface Rendered {
+  readonly title: string;
+  /** One sentence, for search engines and page indexes. */
+  readonly summary: string;
+  readonly html: () => Content;
+  /** The same content; begins with a level-1 heading. */
+  readonly markdown: () => string;
+  /** Class of the page's body, for its layout. */
+  readonly look?: string;
+}
+
+interface Spec {
+  readonly id: string;
+  readonly path: `/${string}`;
+  /** How long others may keep the markdown, in seconds. Default five minutes. */
+  readonly maxAge?: number;
+}
+
+const MARKDOWN = "text/markdown; charset=utf-8";
+const MAX_AGE = 300;
+const VARY = ["vary", "Accept"] as const;
+
+/** An address's twin that is markdown whatever is accepted, as llmstxt.org has it. */
+export const twinOf = (path: string): string => (path === "/" ? "/index.md" : `${path}.md`);
+
+/**
+ * Declares a public page: HTML, or markdown for whoever prefers it; the twin of its address is markdown always. Every reply
+ * carries an entity tag and is answered with 304 to a reader who has it.
+ */
+export function publicPage(spec: Spec, render: (call: Visit) => Rendered): Page[] {
+  const answer = (call: Visit) => answerPublic(spec, render, call);
+  const own = page({ id: spec.id, method: "GET", path: spec.path, access: "anyone", formless: true }, answer);
+  // Where the last part of the path varies, the twins are among its values.
+  if (/:\w+$/.test(spec.path)) return [own];
+  const path = twinOf(spec.path) as `/${string}`;
+  return [own, page({ id: `${spec.id}Markdown`, method: "GET", path, access: "anyone", formless: true }, answer)];
+}
+
+function answerPublic(spec: Spec, render: (call: Visit) => Rendered, asked: Visit): PageReply {
+  const isTwin = asked.path.endsWith(".md");
+  const call = isTwin ? withoutEnding(asked) : asked;
+  const asMarkdown = isTwin || prefersMarkdown(call.header("accept"));
+  const vary = isTwin ? [] : [VARY];
+  let rendered: Rendered;
+  try {
+    rendered = render(call);
+  } catch (error) {
+    if (!(error instanceof Complaint)) throw error;
+    return refusal(call, error, asMarkdown, vary);
+  }
+  if (asMarkdown) {
+    const body = `${rendered.markdown().trimEnd()}\n`;
+    const cache = `public, max-age=${spec.maxAge ?? MAX_AGE}`;
+    return kept(call, { body, media: MARKDOWN, headers: [["cache-control", cache], ...vary] });
+  }
+  const twin = call.href(twinOf(call.path));
+  const alternate = ["link", `<${twin}>; rel="alternate"; type="text/markdown"`] as const;
+  // Private, as it tells who is signed in from who is not.
+  const headers = [["cache-control", "private, no-cache"], ...vary, alternate] as const;
+  return kept(call, { body: siteFrame(call, { ...rendered, main: rendered.html(), twin }), headers });
+}
+
+function withoutEnding(call: Visit): Visit {
+  const cut = (text: string) => text.replace(/\.md$/, "");
+  const params = Object.fromEntries(Object.entries(call.params).map(([name, value]) => [name, cut(value)]));
+  return { ...call, params, path: call.path === "/index.md" ? "/" : cut(call.path) };
+}
+
+/** A reply with an entity tag, or 304 when the reader has it already (RFC 9110 section 13.1.2). */
+export function kept(call: Visit, reply: PageReply & { readonly body: object | string }): PageReply {
+  const etag = `"${sha256Hex(reply.body.toString()).slice(0, 32)}"`;
+  const headers = [...(reply.headers ?? []), ["etag", etag] as const];
+  return etagMatches(call.header("if-none-match"), etag) ? { status: 304, headers } : { ...reply, headers };
+}
+
+function refusal(call: Visit, error: Complaint, asMarkdown: boolean, headers: PageReply["headers"] & {}): PageReply {
+  const title = error.status === 404 ? "Nothing here" : "Not available";
+  const { status, message } = error;
+  if (asMarkdown)
+    return {
+      status,
+      headers,
+      media: MARKDOWN,
+      body: `# ${title}\n\n${message}\n\nAll pages: ${call.baseUrl}/llms-full.txt\n`,
+    };
+  const main = html`<div class="lead"><h1>${title}</h1><p class="says">${message}</p>
+<p class="actions"><a class="button" href="${call.href("/docs")}">Documentation</a><a class="button quiet" href="${call.href("/")}">Front page</a></p></div>`;
+  return { status, headers, body: siteFrame(call, { title, summary: message, main, look: "plain" }) };
+}

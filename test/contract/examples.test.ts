@@ -1,0 +1,57 @@
+import * as v from "valibot";
+import { expect, it } from "vitest";
+import { CONTRACT } from "../../src/contract.ts";
+import { faultsOf } from "../../src/http/endpoint.ts";
+import { SHAPE_SCHEMAS } from "../../src/http/faults.ts";
+import { openApiDocument } from "../../src/http/openapi.ts";
+
+/** What the documents show as an exchange is one that the server would take and give. */
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of any shape
+const document: any = openApiDocument(CONTRACT, "https://reckon.example.com");
+
+it.each(CONTRACT.map((one) => [one.spec.id, one.spec] as const))("shows %s whole", (_, spec) => {
+  const { example } = spec;
+  expect(v.safeParse(spec.ok, example?.ok).issues).toBeUndefined();
+  if (spec.body) expect(v.safeParse(spec.body.schema, example?.body).issues).toBeUndefined();
+  const query = example?.query ?? {};
+  if (spec.query) expect(v.safeParse(spec.query, query).issues).toBeUndefined();
+  const operation = document.paths[spec.path][spec.method.toLowerCase()];
+  const shown = operation.parameters.filter((one: { in?: string; example?: string }) => one.example !== undefined);
+  expect(shown.map(({ name, example }: { name: string; example: string }) => [name, example])).toEqual(
+    Object.entries(query),
+  );
+});
+
+it("shows every fault in its shape, under its own status", () => {
+  let seen = 0;
+  for (const endpoint of CONTRACT) {
+    const { responses } = document.paths[endpoint.spec.path][endpoint.spec.method.toLowerCase()];
+    const declared = new Set((endpoint.spec.also ?? []).map(({ status }) => status));
+    for (const fault of faultsOf(endpoint).filter(({ status }) => !declared.has(status))) {
+      const example = responses[fault.status].content["application/json"].examples[fault.name];
+      const schema = SHAPE_SCHEMAS[fault.shape];
+      const strict = schema.type === "object" ? v.strictObject(schema.entries) : schema;
+      expect([endpoint.spec.id, fault.name, v.safeParse(strict, example?.value).issues]).toEqual([
+        endpoint.spec.id,
+        fault.name,
+        undefined,
+      ]);
+      seen++;
+    }
+  }
+  expect(seen).toBeGreaterThan(100);
+});
+
+it("names the rate-limit headers wherever a limited reply comes, and on every reply where they are always sent", () => {
+  for (const { spec } of CONTRACT.filter(({ spec }) => spec.limits.length > 0)) {
+    const { responses } = document.paths[spec.path][spec.method.toLowerCase()];
+    const rate = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
+    expect(Object.keys(responses[429].headers)).toEqual(expect.arrayContaining([...rate, "Retry-After"]));
+    const always = spec.limits.some(({ headers }) => headers === "always");
+    expect([spec.id, Object.keys(responses[200].headers).filter((name) => rate.includes(name)).length]).toEqual([
+      spec.id,
+      always ? 4 : 0,
+    ]);
+  }
+});

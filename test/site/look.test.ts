@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { startSite, useBrowser } from "../support/browser.ts";
+import { fillSite } from "../support/site.ts";
+
+useBrowser();
+
+const PAGES = [
+  ["/", "home"],
+  ["/docs", "docs"],
+  ["/docs/operate", "docs-operate"],
+  ["/docs/configuration", "docs-configuration"],
+  ["/docs/faults", "docs-faults"],
+  ["/docs/api", "api"],
+  ["/docs/api/brainIngest", "api-operation"],
+  ["/marketplace", "marketplace"],
+  ["/marketplace/cookie-rules", "pack"],
+  ["/explore", "explore"],
+  ["/download", "download"],
+] as const;
+
+it("looks right on every kind of page, in light, dark and narrow", async () => {
+  const site = await startSite();
+  await fillSite(site.t);
+  const { go, judge } = await site.open();
+  for (const [path, name] of PAGES) {
+    await go(path);
+    await judge(`site-${name}`);
+  }
+}, 60_000);
+
+it("says what to do where there is nothing yet, and what is not there", async () => {
+  const site = await startSite();
+  const { page, go, judge } = await site.open();
+  for (const [path, name, says] of [
+    ["/marketplace", "marketplace-empty", "reckon pack publish"],
+    ["/explore", "explore-empty", "As soon as a team publishes"],
+    ["/download", "download-empty", "reckon release add"],
+  ] as const) {
+    await go(path);
+    expect(await page.locator("main").textContent()).toContain(says);
+    await judge(`site-${name}`);
+  }
+  await go("/docs/nothing", 404);
+  await judge("site-not-found");
+});
