@@ -1,45 +1,48 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { fstatSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { createTeam, createUser, findTeam, findUser, setPassword } from "../accounts/accounts.ts";
-import { SYSTEM } from "../audit/audit.ts";
 import { readConfig } from "../config.ts";
-import { bindDevice, createCode } from "../connect/connect.ts";
-import { DAY_MS, systemClock } from "../kit/clock.ts";
-import { processLog } from "../kit/log.ts";
+import type { Credentials, Local } from "../dev/dev.ts";
+import { baseUrlOf } from "../kit/base-url.ts";
+import { isoInstant, systemClock } from "../kit/clock.ts";
+import { type Log, processLog } from "../kit/log.ts";
 import { systemRandom } from "../kit/random.ts";
-import { newToken } from "../kit/tokens.ts";
-import { createCliToken } from "../login/login.ts";
-import { createReadToken } from "../reads/reads.ts";
-import type { Instance } from "../server.ts";
 import type { Cli } from "./context.ts";
 import { listenOrExplain, untilStopped } from "./serve.ts";
-
-/** Marks a data directory as a throw-away one, so that nobody plays with a real one by mistake. */
-const MARK = "reckon-dev.json";
 
 interface DevOptions {
   readonly data?: string;
   readonly port?: string;
+  readonly seed?: string;
+  readonly start?: string;
+  readonly freeze: boolean;
+  readonly empty: boolean;
+  readonly watchParent: boolean;
   readonly json: boolean;
   readonly env: boolean;
 }
 
-interface Credentials {
-  readonly baseUrl: string;
-  readonly teamId: string;
-  readonly teamName: string;
-  readonly deviceId: string;
-  readonly deviceToken: string;
-  readonly connectCode: string;
-  readonly userId: string;
-  readonly email: string;
-  readonly password: string;
-  readonly cliToken: string;
-  readonly readToken: string;
-  readonly dataDirectory: string;
-}
+/** How often it looks whether its parent is still there. */
+const PARENT_EVERY_MS = 250;
+
+const MORE_HELP = `
+Control routes, for programs on this machine only (GET /_dev lists them with examples):
+  GET    /_dev/state           clock, team, credentials, waiting authorizations, planned faults, counts
+  GET    /_dev/clock           the instance's time
+  POST   /_dev/clock           {"advance":"90d"} {"set":"2027-01-01T00:00:00Z"} {"freeze":true}
+  POST   /_dev/authorizations  {"user_code":"…","decision":"approve"} or "deny"
+  POST   /_dev/team            {"tier":"starter"} {"subscription":"canceled"} {"suspended":true} {"periodEnd":…} {"seats":3}
+  POST   /_dev/credentials     {"kind":"device","state":"expired"}; also connectCode, readToken, cliToken
+  POST   /_dev/devices/:id     {"action":"revoke"} or "rotate"
+  GET    /_dev/faults          what is planned, and what can be
+  POST   /_dev/faults          {"operationId":"telemetryIngest","status":503,"times":2,"retryAfter":7}
+  DELETE /_dev/faults          takes them back
+  GET    /_dev/journal         the last 200 requests and replies, secrets masked
+  DELETE /_dev/journal         forgets them
+  POST   /_dev/reset           back to the seed
+
+Of the environment only RECKON_PORT, RECKON_LOG, RECKON_LIMIT_… and RECKON_MAX_… are read.`;
 
 export function devCommand(program: Command, cli: Cli): void {
   program
@@ -47,84 +50,143 @@ export function devCommand(program: Command, cli: Cli): void {
     .description("run a throw-away local instance for testing agents; prints its address and credentials")
     .option("--data <dir>", "keep its data here instead of a temporary directory (env RECKON_DATA is not read)")
     .option("--port <n>", "port to listen on; 0 takes a free one (env RECKON_PORT, default 4870)")
+    .option("--seed <text>", "the same ids, tokens, key and start time every time: they follow from this text")
+    .option("--start <instant>", 'where its clock begins: ISO 8601, or "now" (default: now; fixed with --seed)')
+    .option("--freeze", "let the clock stand still until it is moved", false)
+    .option("--empty", "without demo data: a team, a person and credentials only", false)
+    .option("--watch-parent", "stop when the process that started it ends", false)
     .option("--json", "print the credentials as one JSON document", false)
     .option("--env", "print the credentials as shell assignments", false)
+    .addHelpText("after", MORE_HELP)
     .action(async (options: DevOptions) => {
+      const startAt = readStart(options.start);
       const directory = options.data ?? mkdtempSync(join(tmpdir(), "reckon-dev-"));
-      mark(directory);
-      try {
-        const port = options.port ?? cli.env.RECKON_PORT;
-        // Only what a test wants to set is read from the environment: the rest must not leak in from a real installation.
-        const config = readConfig(
-          { data: directory, host: "127.0.0.1", log: cli.env.RECKON_LOG ?? "warn", ...(port ? { port } : {}) },
-          limitsOnly(cli.env),
-        );
-        const log = processLog(config.log, systemClock.now);
-        const { createInstance } = await import("../server.ts");
-        const instance = await createInstance({
-          config,
-          clock: systemClock,
-          random: systemRandom,
-          log,
-          checkReplies: true,
-        });
-        const baseUrl = await listenOrExplain(instance);
-        const made = await seed(instance, baseUrl, directory);
-        const stopped = untilStopped(instance);
-        process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : options.env ? asEnv(made) : asText(made));
-        cli.exitCode = await stopped;
-      } finally {
+      const remove = () => {
         if (options.data === undefined) rmSync(directory, { recursive: true, force: true });
+      };
+      // Also when a second signal ends the process at once.
+      process.once("exit", remove);
+      try {
+        await run(cli, options, directory, startAt);
+      } finally {
+        remove();
+        process.off("exit", remove);
       }
     });
 }
 
+/** @returns milliseconds since the epoch; undefined when nothing was said */
+function readStart(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = text === "now" ? systemClock.now() : Date.parse(text);
+  if (!Number.isNaN(at)) return at;
+  throw new Error(`--start must be an instant such as 2026-11-21T08:00:00Z, or now; not "${text}"`);
+}
+
+async function run(cli: Cli, options: DevOptions, directory: string, startAt: number | undefined): Promise<void> {
+  const port = options.port ?? cli.env.RECKON_PORT;
+  const flags = { data: directory, host: "127.0.0.1", log: cli.env.RECKON_LOG ?? "warn", ...(port ? { port } : {}) };
+  const config = readConfig(flags, limitsOnly(cli.env));
+  const log = processLog(config.log, systemClock.now);
+  const [{ openLocal, programIdentity }, { createInstance }, { CONTRACT }, { listen }] = await Promise.all([
+    import("../dev/dev.ts"),
+    import("../server.ts"),
+    import("../contract.ts"),
+    import("../http/listen.ts"),
+  ]);
+  // The address comes first: it stands in what is seeded.
+  let ready: (local: Local) => void = () => {};
+  const opened = new Promise<Local>((resolve) => {
+    ready = resolve;
+  });
+  const front = { fetch: async (request: Request) => (await opened).fetch(request) };
+  let listener: Awaited<ReturnType<typeof listen>> | undefined;
+  const { host, maxConnections } = config;
+  await listenOrExplain({
+    core: { config },
+    async listen() {
+      listener = await listen(front, { host, port: config.port, maxConnections, log });
+      return "";
+    },
+    close: async () => {},
+  });
+  const bound = Object.freeze({ ...config, port: listener?.port ?? config.port });
+  const baseUrl = baseUrlOf(bound);
+  let local: Local | undefined;
+  const close = async () => {
+    await listener?.close();
+    await local?.close();
+  };
+  try {
+    local = await openLocal({
+      directory,
+      baseUrl,
+      config: bound,
+      seed: options.seed,
+      startAt,
+      frozen: options.freeze,
+      empty: options.empty,
+      program: programIdentity(),
+      base: { clock: systemClock, random: systemRandom },
+      endpoints: CONTRACT,
+      open: ({ seeding, ...parts }) =>
+        createInstance({
+          ...parts,
+          // A quota that a test sets low is for the test's requests, not for the seed's.
+          config: seeding ? Object.freeze({ ...readConfig(flags, {}), port: bound.port }) : bound,
+          log: seeding ? quiet(log) : log,
+          checkReplies: true,
+        }),
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  ready(local);
+  const stopped = untilStopped({ close }, (stop) => {
+    process.on("SIGHUP", () => stop(0));
+    if (options.watchParent) watchParent(() => stop(0));
+  });
+  process.stdout.write(print(local, directory, options));
+  cli.exitCode = await stopped;
+}
+
+/** Only what a test wants to set is read from the environment: the rest must not leak in from a real installation. */
 function limitsOnly(env: Cli["env"]): Cli["env"] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => /^RECKON_(?:LIMIT|MAX)_/.test(name)));
 }
 
-function mark(directory: string): void {
-  if (existsSync(join(directory, "reckon.db")) && !existsSync(join(directory, MARK)))
-    throw new Error(`${directory} belongs to a real server; "reckon dev" only uses directories that it made itself`);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileSync(join(directory, MARK), "{}\n");
+/** While the seed's thirty days pass the clock leaps all the time. */
+const quiet = (log: Log): Log => ({ ...log, warn: () => {} });
+
+/** Calls back once the process that started this one is gone: it has another parent then, or its pipe to our stdin closes. */
+function watchParent(gone: () => void): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) gone();
+  }, PARENT_EVERY_MS).unref();
+  try {
+    const stdin = fstatSync(0);
+    // A file, a terminal or /dev/null ends for other reasons.
+    if (!stdin.isFIFO() && !stdin.isSocket()) return;
+  } catch {
+    return;
+  }
+  process.stdin.on("end", gone).on("error", gone).resume().unref();
 }
 
-const EMAIL = "demo@example.com";
-
-async function seed({ core }: Instance, baseUrl: string, dataDirectory: string): Promise<Credentials> {
-  const team = findTeam(core, "Demo") ?? (await createTeam(core, "Demo", {}, SYSTEM));
-  // Another one with every start: whoever may use this machine may not sign in here for that alone.
-  const password = newToken("rkl", core.random).slice(4, 24);
-  const known = findUser(core, EMAIL);
-  if (known) await setPassword(core, known.id, password, SYSTEM);
-  const wanted = {
-    email: EMAIL,
-    name: "Demo",
-    password,
-    operator: true,
-    team: { id: team.id, role: "owner" as const },
-  };
-  const user = known ?? (await createUser(core, wanted, SYSTEM));
-  const cliToken = await createCliToken(core, user, SYSTEM);
-  const readToken = await createReadToken(core, { userId: user.id, name: "demo" }, SYSTEM);
-  const first = await createCode(core, team.id);
-  const { deviceId, deviceToken } = await bindDevice(core, first.code, "dev", "demo device");
-  const second = await createCode(core, team.id, 30 * DAY_MS);
-  return {
-    baseUrl,
-    teamId: team.id,
-    teamName: team.name,
-    deviceId,
-    deviceToken,
-    connectCode: second.code,
-    userId: user.id,
-    email: EMAIL,
-    password,
-    cliToken: cliToken.accessToken,
-    readToken: readToken.token,
-    dataDirectory,
-  };
+function print(
+  { credentials, clock, kept, options: { frozen } }: Local,
+  dataDirectory: string,
+  options: DevOptions,
+): string {
+  if (options.json) {
+    const more = { dataDirectory, controlUrl: `${credentials.baseUrl}/_dev`, seed: kept.seed, clock: clock.describe() };
+    return `${JSON.stringify({ ...credentials, ...more })}\n`;
+  }
+  if (options.env) return asEnv(credentials);
+  const time = `${isoInstant(clock.now())}${frozen ? ", standing still" : ""}`;
+  return asText(credentials, kept.seed === null ? "" : `\n  clock         ${time}`);
 }
 
 const asEnv = (made: Credentials) =>
@@ -141,17 +203,18 @@ const asEnv = (made: Credentials) =>
     "",
   ].join("\n");
 
-const asText = (made: Credentials) => `
+const asText = (made: Credentials, clock: string) => `
 Reckon is running at ${made.baseUrl} with a throw-away database. Ctrl-C stops it.
 
   team          ${made.teamName} (${made.teamId})
   device token  ${made.deviceToken}
   connect code  ${made.connectCode}
   read token    ${made.readToken}
-  CLI token     ${made.cliToken.slice(0, 24)}… (whole with --json or --env)
+  CLI token     ${made.cliToken.slice(0, 24)}… (whole with --json or --env)${clock}
 
   dashboard     ${made.baseUrl}/login
                 e-mail ${made.email}, password ${made.password}
+  control       ${made.baseUrl}/_dev moves its clock, plans faults, resets it
 
 Try it:
 

@@ -65,8 +65,13 @@ async function firstRunOrClose(instance: Instance): Promise<FirstRun> {
   }
 }
 
+/** What binds a socket and can be closed. */
+type Listening = Pick<Instance, "listen" | "close"> & {
+  readonly core: { readonly config: { readonly host: string; readonly port: number } };
+};
+
 /** Binds the socket; a taken port is the operator's to mend, so it is said plainly. */
-export async function listenOrExplain(instance: Instance): Promise<string> {
+export async function listenOrExplain(instance: Listening): Promise<string> {
   try {
     return await instance.listen();
   } catch (error) {
@@ -85,7 +90,10 @@ export async function listenOrExplain(instance: Instance): Promise<string> {
  * Waits for SIGTERM or SIGINT, then closes in good order; a second signal ends at once.
  * @param other handed a function that stops the instance with an exit code
  */
-export function untilStopped(instance: Instance, other?: (stop: (code: number) => void) => void): Promise<number> {
+export function untilStopped(
+  instance: Pick<Instance, "close">,
+  other?: (stop: (code: number) => void) => void,
+): Promise<number> {
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (code: number) => {

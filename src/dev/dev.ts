@@ -1,0 +1,9 @@
+/**
+ * Dev: the local instance for people who test agents. The server's own code behind a front that moves its clock, plans its faults,
+ * records its requests and takes it back to its seed.
+ * Not here: the listener and what is printed (cli), and any decision of the API itself, which every other room makes as ever.
+ */
+
+export { type Local, type LocalOptions, openLocal } from "./local.ts";
+export type { Credentials } from "./seed.ts";
+export { programIdentity } from "./template.ts";

@@ -1,0 +1,152 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { MAIN, startProcess } from "../support/dev.ts";
+
+/** One start measured alone, from source: type stripping is most of it. The bundle takes less than half. */
+const READY_CEILING_MS = 10_000;
+
+const control = async (url: string, route: string, body: object = {}) =>
+  (await fetch(`${url}/${route}`, { method: "POST", body: JSON.stringify(body) })).json();
+
+/** Waits until a process is gone. */
+async function gone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** What a socket is answered with. */
+async function raw(baseUrl: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1");
+  socket.end(text);
+  let answer = "";
+  for await (const part of socket.setEncoding("utf8")) answer += part;
+  return answer;
+}
+
+describe("reckon dev", () => {
+  it("prints working credentials, answers on loopback alone, and leaves nothing behind", async () => {
+    const t = await startProcess(["--seed", "process", "--empty"]);
+    expect(t.readyMs).toBeLessThan(READY_CEILING_MS);
+    expect(t.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(statSync(t.dataDirectory).mode & 0o777).toBe(0o700);
+    for (const [path, token] of [
+      ["/api/policy", t.deviceToken],
+      ["/api/cli/me", t.cliToken],
+      ["/api/me/brain/context?q=why", t.readToken],
+    ] as const) {
+      const answer = await fetch(t.baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
+      expect([path, answer.status]).toEqual([path, 200]);
+    }
+    expect(await t.end("SIGINT")).toBe(0);
+    expect(existsSync(t.dataDirectory)).toBe(false);
+  });
+
+  it("records bodies that arrive over a socket, whole or in pieces, and does not touch them", async () => {
+    const t = await startProcess(["--empty"]);
+    const body = JSON.stringify({ entries: [{ seq: 1, payload: { said: "over a socket" } }] });
+    const head = `POST /api/telemetry/ingest HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${t.deviceToken}\r\ncontent-type: application/json\r\nconnection: close\r\n`;
+    const whole = await raw(t.baseUrl, `${head}content-length: ${body.length}\r\n\r\n${body}`);
+    expect(whole).toContain('"accepted":1');
+    const pieces = [body.slice(0, 20), body.slice(20)].map((part) => `${part.length.toString(16)}\r\n${part}\r\n`);
+    const chunked = await raw(t.baseUrl, `${head}transfer-encoding: chunked\r\n\r\n${pieces.join("")}0\r\n\r\n`);
+    expect(chunked).toContain('"accepted":0');
+    const { entries } = (await (await fetch(`${t.controlUrl}/journal?operationId=telemetryIngest`)).json()) as {
+      entries: { request: { body: string } }[];
+    };
+    expect(entries.map((one) => one.request.body)).toEqual([body, body]);
+  });
+
+  it("refuses its control routes to a name that is not this machine's", async () => {
+    const t = await startProcess(["--empty"]);
+    const answer = await raw(
+      t.baseUrl,
+      "GET /_dev/state HTTP/1.1\r\nhost: reckon.example\r\nconnection: close\r\n\r\n",
+    );
+    expect(answer).toContain("403 Forbidden");
+    expect(answer).not.toContain(t.deviceToken);
+  });
+
+  it("runs beside others without meeting them", async () => {
+    const all = await Promise.all(["one", "one", "two"].map((seed) => startProcess(["--seed", seed, "--empty"])));
+    const [first, second, third] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]];
+    expect(new Set(all.map(({ baseUrl }) => baseUrl)).size).toBe(3);
+    expect([second.deviceToken, second.readToken]).toEqual([first.deviceToken, first.readToken]);
+    expect(third.deviceToken).not.toBe(first.deviceToken);
+    await control(first.controlUrl, `devices/${first.deviceId}`, { action: "revoke" });
+    const policy = ({ baseUrl, deviceToken }: { baseUrl: string; deviceToken: string }) =>
+      fetch(`${baseUrl}/api/policy`, { headers: { authorization: `Bearer ${deviceToken}` } });
+    expect([(await policy(first)).status, (await policy(second)).status]).toEqual([401, 200]);
+  });
+
+  it("reads limits from the environment, and nothing else that a real installation may have set", async () => {
+    const t = await startProcess(["--empty"], {
+      RECKON_LIMIT_EXCHANGE: "1/60",
+      RECKON_DATA: "/nowhere",
+      RECKON_BASE_URL: "https://reckon.example",
+      RECKON_SIGNING: "off",
+    });
+    const exchange = async () =>
+      (await fetch(`${t.baseUrl}/api/connect/exchange`, { method: "POST", body: "{}" })).status;
+    expect([await exchange(), await exchange()]).toEqual([expect.any(Number), 429]);
+    expect((await fetch(`${t.baseUrl}/api/license/pubkey`)).status).toBe(200);
+    expect(t.baseUrl).toContain("127.0.0.1");
+  });
+
+  it.each(["its standard input is closed", "its parent is killed"])(
+    "stops with --watch-parent when %s",
+    async (how) => {
+      if (how.includes("input")) {
+        const t = await startProcess(["--empty", "--watch-parent"], {}, "pipe");
+        const exited = once(t.child, "exit");
+        t.child.stdin?.end();
+        expect((await exited)[0]).toBe(0);
+        expect(existsSync(t.dataDirectory)).toBe(false);
+        return;
+      }
+      const script = `
+      const { spawn } = require("node:child_process");
+      const child = spawn(process.execPath, ${JSON.stringify([MAIN, "dev", "--port", "0", "--json", "--empty", "--watch-parent"])}, { stdio: ["ignore", "pipe", "inherit"] });
+      child.stdout.once("data", (line) => process.stdout.write(JSON.stringify({ pid: child.pid, ...JSON.parse(line) })));
+      setInterval(() => {}, 1000);`;
+      const parent = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+      onTestFinished(() => void parent.kill("SIGKILL"));
+      const [line] = await once(parent.stdout, "data");
+      const { pid, dataDirectory } = JSON.parse(String(line));
+      expect(existsSync(dataDirectory)).toBe(true);
+      parent.kill("SIGKILL");
+      await gone(pid);
+      expect(existsSync(dataDirectory)).toBe(false);
+    },
+  );
+
+  it("lists every control route in its help", async () => {
+    const t = await startProcess(["--empty"]);
+    const { routes } = (await (await fetch(t.controlUrl)).json()) as { routes: { method: string; path: string }[] };
+    const help = spawn(process.execPath, [MAIN, "dev", "--help"], { stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    for await (const part of help.stdout.setEncoding("utf8")) text += part;
+    for (const { method, path } of routes.filter((one) => one.path !== "/_dev"))
+      expect(text).toMatch(new RegExp(`${method} +${path}(?: |$)`, "m"));
+  });
+
+  it("says what is wrong with a start instant, and with a port that is taken", async () => {
+    const t = await startProcess(["--empty"]);
+    const fail = async (...args: string[]) => {
+      const child = spawn(process.execPath, [MAIN, "dev", ...args], { stdio: ["ignore", "ignore", "pipe"] });
+      let text = "";
+      for await (const part of child.stderr.setEncoding("utf8")) text += part;
+      return text;
+    };
+    expect(await fail("--start", "soon")).toContain("--start must be an instant");
+    expect(await fail("--port", new URL(t.baseUrl).port)).toContain("--port");
+  });
+});
