@@ -20,10 +20,10 @@ export {
   type FileChange,
   type SnapshotDiff,
 } from "./diff.ts";
+export { type CurrentBrain, currentBrains, nextCurrent, readBlob } from "./follow.ts";
 export { FEW } from "./index.ts";
 export { findMentions, type Mention, type Mentions } from "./mentions.ts";
-export { countOpenEntries, type OpenEntries } from "./open-entries.ts";
-export { KINDS, type Kind } from "./paths.ts";
+export { collisionKey, judgePath, KINDS, type Kind, kindOf } from "./paths.ts";
 export {
   type Answer,
   densestAt,

@@ -65,6 +65,12 @@ export const rows = statements((db) => ({
   currentIds: db.prepare<[string], { repoKey: string; snapshotId: number }>(
     "SELECT repo_key AS repoKey, snapshot_id AS snapshotId FROM brain_currents WHERE team_id = ?",
   ),
+  // By brain_currents_by_snapshot; the others by primary key.
+  nextCurrent: db.prepare<[number], CurrentRow & { teamId: string }>(
+    `SELECT c.team_id AS teamId, c.repo_key AS repoKey, c.snapshot_id AS snapshotId, m.entries
+     FROM brain_currents c JOIN brain_snapshots s ON s.id = c.snapshot_id JOIN brain_manifests m ON m.id = s.manifest_id
+     WHERE c.snapshot_id > ? ORDER BY c.snapshot_id LIMIT 1`,
+  ),
   snapshotsByDelivery: db.prepare<[], { deliveryId: number; version: number; accepted: number; entries: string }>(
     `SELECT s.delivery_id AS deliveryId, s.version, s.accepted, m.entries
      FROM brain_snapshots s JOIN brain_manifests m ON m.id = s.manifest_id ORDER BY s.delivery_id`,

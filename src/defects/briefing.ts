@@ -1,0 +1,126 @@
+import { currentBrains } from "../brain/brain.ts";
+import type { Core } from "../core.ts";
+import { recurringClasses } from "./classes.ts";
+import { newestDecisions } from "./decisions.ts";
+import { newestOpen } from "./metrics.ts";
+import { oneLine } from "./one-line.ts";
+
+/** A line of the briefing. */
+export interface Item {
+  readonly kind: "open" | "rule" | "decision";
+  /** On one line; cut where it is long. */
+  readonly text: string;
+  /** The day of the entry or decision, the last day of a class; null where a decision has none. */
+  readonly date: string | null;
+  /** Entries of the class; null for the other kinds. */
+  readonly occurrences: number | null;
+  readonly repoKey: string | null;
+  /** Where it stands; null for a class, which stands in many places. */
+  readonly filePath: string | null;
+  readonly line: number | null;
+}
+
+export interface Briefing {
+  readonly repoKey: string | null;
+  readonly items: readonly Item[];
+  /** Items for which there was no room. */
+  readonly omitted: number;
+  readonly markdown: string;
+}
+
+const HEAD = "# Briefing";
+const RULES = 10;
+const DECISIONS = 5;
+const LONGEST_TEXT = 280;
+const LONGEST_PLACE = 120;
+
+/** What precedes the items of each kind. */
+const TITLES: Readonly<Record<Item["kind"], string>> = {
+  open: "## Open",
+  rule: "## Rules from what came again",
+  decision: "## Newest decisions",
+};
+
+/**
+ * What an agent should know before it begins: what is open, the prevention rules of what happened more than once, the newest
+ * decisions, in this order, as many as there is room for. As fresh as `entriesDerivation`.
+ * @param repoKey all the team's repositories without it
+ * @param maxBytes of the markdown, in UTF-8; at least 200
+ */
+export async function makeBriefing(
+  core: Core,
+  teamId: string,
+  repoKey: string | undefined,
+  maxBytes: number,
+): Promise<Briefing> {
+  const all = await itemsOf(core, teamId, repoKey);
+  const named = repoKey === undefined ? HEAD : `${HEAD}: ${shown(repoKey, LONGEST_PLACE)}`;
+  const head = `${Buffer.byteLength(named) * 2 > maxBytes ? HEAD : named}\n`;
+  const items = whatFits(head, all, maxBytes);
+  const omitted = all.length - items.length;
+  const end = omitted > 0 ? more(omitted) : all.length === 0 ? `\n${nothing(core, teamId, repoKey)}\n` : "";
+  return { repoKey: repoKey ?? null, items, omitted, markdown: render(head, items) + end };
+}
+
+const more = (omitted: number) => `\n${omitted} more; ask with a larger maxBytes.\n`;
+
+function nothing(core: Core, teamId: string, repoKey: string | undefined): string {
+  return currentBrains(core, teamId).some((brain) => repoKey === undefined || brain.repoKey === repoKey)
+    ? "Nothing is open, no class of error came again, and no decision is on record."
+    : "No brain was published here yet: send its files to `POST /api/brain/ingest`.";
+}
+
+async function itemsOf(core: Core, teamId: string, repoKey: string | undefined): Promise<Item[]> {
+  const place = (one: { repoKey: string; path: string; line: number }) => ({
+    repoKey: one.repoKey === "" ? null : one.repoKey,
+    filePath: one.path,
+    line: one.line,
+  });
+  const open = newestOpen(core, teamId, repoKey).map((defect): Item => {
+    const text = shown(defect.title || defect.heading, LONGEST_TEXT);
+    return { kind: "open", text, date: defect.date, occurrences: null, ...place(defect) };
+  });
+  const rules = recurringClasses(core, teamId, repoKey, RULES).map(({ rule, titles, occurrences, lastSeen }): Item => {
+    const text = shown(rule ?? titles[0] ?? "", LONGEST_TEXT);
+    return { kind: "rule", text, date: lastSeen, occurrences, repoKey: repoKey ?? null, filePath: null, line: null };
+  });
+  const decisions = (await newestDecisions(core, teamId, repoKey, DECISIONS)).map((decision): Item => {
+    const text = shown(decision.title, LONGEST_TEXT);
+    return { kind: "decision", text, date: decision.date, occurrences: null, ...place(decision) };
+  });
+  return [...open, ...rules, ...decisions];
+}
+
+/** Items in their order, each whole or not at all; a long one gives way to a shorter one behind it. */
+function whatFits(head: string, items: readonly Item[], maxBytes: number): Item[] {
+  const fits = (some: readonly Item[], end = "") => Buffer.byteLength(render(head, some) + end) <= maxBytes;
+  if (fits(items)) return [...items];
+  const kept: Item[] = [];
+  for (const item of items) if (fits([...kept, item], more(items.length))) kept.push(item);
+  return kept;
+}
+
+function render(head: string, items: readonly Item[]): string {
+  let markdown = head;
+  let kind: Item["kind"] | undefined;
+  for (const item of items) {
+    if (item.kind !== kind) markdown += `\n${TITLES[item.kind]}\n\n`;
+    kind = item.kind;
+    markdown += `- ${lineOf(item)}\n`;
+  }
+  return markdown;
+}
+
+function lineOf({ text, date, occurrences, repoKey, filePath, line }: Item): string {
+  if (occurrences !== null) return `${text} (${occurrences} times, last ${date})`;
+  const where = [repoKey, filePath].filter((part) => part !== null).map((part) => shown(part, LONGEST_PLACE));
+  return `${date === null ? "" : `${date} `}${text} (${where.join(" ")}:${line})`;
+}
+
+/** Not seen, or turning the direction of what follows: text could say one thing to a person and another to an agent. */
+const UNSEEN = /[\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
+
+/** Text that agents wrote, as it may stand in a line of the briefing. */
+function shown(text: string, most: number): string {
+  return oneLine(text.replace(UNSEEN, " "), most);
+}

@@ -1,0 +1,173 @@
+import { expect, it } from "vitest";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+
+type Files = Record<string, string>;
+
+async function publish(t: TestInstance, token: string, repoKey: string, files: Files, version = 1) {
+  const json = { version, repoKey, files: Object.entries(files).map(([path, content]) => ({ path, content })) };
+  expect((await t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+}
+
+const ask = (t: TestInstance, token: string, query = "", headers: Record<string, string> = {}) =>
+  t.get(`/api/brain/briefing${query}`, { token, headers });
+
+const RULE = "**Prevention rule:** Set Path on every cookie.";
+const FILES: Files = {
+  "errors.md": `# Errors\n\n## ⏳ 2026-11-20 Login loop\n\n${RULE}\n\n## 2026-11-18 Cart lost\n\n${RULE}\n\n## 2026-11-17 Once\n`,
+  "decisions.md": "# Decisions\n\n## 2026-11-19 – Keep sessions in SQLite\n\n## 2026-11-01 Use h3\n",
+  "docs/adr/0001-one-file.md": "# One file\n\n## Status\n\nAccepted\n",
+  "docs/adr/0012-no-queue.md": "# No queue\n\n## Context\n\nx\n",
+  "docs/adr/README.md": "# How to write records\n",
+};
+
+it("tells what is open, which rules come from what came again, and the newest decisions", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await publish(t, token, "shop", FILES);
+  const answer = await ask(t, token, "?repoKey=shop");
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
+  expect(answer.text).toBe(`# Briefing: shop
+
+## Open
+
+- 2026-11-20 Login loop (shop errors.md:3)
+
+## Rules from what came again
+
+- Set Path on every cookie. (2 times, last 2026-11-20)
+
+## Newest decisions
+
+- 2026-11-19 Keep sessions in SQLite (shop decisions.md:3)
+- 2026-11-01 Use h3 (shop decisions.md:5)
+- No queue (shop docs/adr/0012-no-queue.md:1)
+- One file (shop docs/adr/0001-one-file.md:1)
+`);
+});
+
+it("says the same in JSON to those who ask for it", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await publish(t, token, "shop", FILES);
+  const answer = await ask(t, token, "?format=json");
+  expect(answer.body).toMatchObject({ ok: true, repoKey: null, omitted: 0 });
+  expect(answer.body.items.map(({ kind, text }: { kind: string; text: string }) => [kind, text])).toEqual([
+    ["open", "Login loop"],
+    ["rule", "Set Path on every cookie."],
+    ["decision", "Keep sessions in SQLite"],
+    ["decision", "Use h3"],
+    ["decision", "No queue"],
+    ["decision", "One file"],
+  ]);
+  const media = async (query: string, accept: string) =>
+    (await ask(t, token, query, { accept })).headers.get("content-type")?.split(";")[0];
+  expect(await media("", "application/json")).toBe("application/json");
+  expect(await media("", "*/*")).toBe("text/markdown");
+  expect(await media("", "text/markdown, application/json;q=0.9")).toBe("text/markdown");
+  expect(await media("", "text/markdown;q=0.5, application/json")).toBe("application/json");
+  expect(await media("?format=markdown", "application/json")).toBe("text/markdown");
+  expect((await ask(t, token)).headers.get("vary")).toBe("Accept");
+});
+
+it("helps on where there is no brain yet, and says when there is nothing to tell", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  expect((await ask(t, token)).text).toContain("POST /api/brain/ingest");
+  await publish(t, token, "shop", { "errors.md": "# Errors\n" });
+  expect((await ask(t, token, "?repoKey=shop&maxBytes=200")).text).toContain("Nothing is open");
+  const unknown = await ask(t, token, `?repoKey=${"é".repeat(500)}&maxBytes=200`);
+  expect(Buffer.byteLength(unknown.text)).toBeLessThanOrEqual(200);
+  expect(unknown.text).toContain("POST /api/brain/ingest");
+});
+
+it("shows at most three open entries, the newest", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const days = ["11", "14", "12", "13"];
+  await publish(t, token, "a", { "errors.md": days.map((day) => `## ❗ 2026-11-${day} Open ${day}\n`).join("\n") });
+  const { items } = (await ask(t, token, "?format=json")).body;
+  expect(items.map(({ date }: { date: string }) => date)).toEqual(["2026-11-14", "2026-11-13", "2026-11-12"]);
+});
+
+it("fits into the bytes asked for by leaving out whole items, and says how many", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const long = "é🛡️日".repeat(400);
+  const decisions = Array.from(
+    { length: 30 },
+    (_, i) => `## 2026-10-${String(30 - i).padStart(2, "0")} Decision ${long}\n`,
+  );
+  await publish(t, token, "a", {
+    "errors.md": `## ⏳ 2026-11-20 Short\n\n## ⏳ 2026-11-19 ${long}\n`,
+    "decisions.md": decisions.join("\n"),
+  });
+  const whole = (await ask(t, token, "?maxBytes=20000")).text;
+  expect(whole).not.toContain("more; ask");
+  for (const room of [undefined, 200, 300, 777, 1_500, 3_333]) {
+    const { text } = await ask(t, token, room === undefined ? "" : `?maxBytes=${room}`);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(room ?? 1_500);
+    expect(text).not.toContain("\ufffd");
+    const lines = text.split("\n").filter((line) => line.startsWith("- "));
+    expect(lines[0]).toBe("- 2026-11-20 Short (a errors.md:1)");
+    for (const line of lines) expect(whole.split("\n")).toContain(line);
+    expect(text).toMatch(/\n\d more; ask with a larger maxBytes\.\n$/);
+  }
+});
+
+it("lets no text of an agent out of its line", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const hostile = "x\u202e evil \u2028# Not a heading\u0085- not an item\u0000\u200b\u001b[31m";
+  await publish(t, token, "a", {
+    "errors.md": `## ⏳ 2026-11-20 ${hostile}\n\n**Prevention rule:** ${hostile}\n# Not the end\n\n## 2026-11-19 B\n\n**Prevention rule:** ${hostile}\n`,
+    "decisions.md": `## 2026-11-18 ${hostile}\n`,
+  });
+  const { text } = await ask(t, token);
+  const lines = text.split("\n");
+  expect(lines.filter((line) => line.startsWith("#"))).toEqual([
+    "# Briefing",
+    "## Open",
+    "## Rules from what came again",
+    "## Newest decisions",
+  ]);
+  expect(lines.filter((line) => line.startsWith("- "))).toHaveLength(3);
+  expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202e\u200b]/u);
+});
+
+it("answers 304 until something that it tells of changes", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await publish(t, token, "shop", FILES);
+  const first = await ask(t, token);
+  const etag = first.headers.get("etag") as string;
+  const again = await ask(t, token, "", { "if-none-match": etag });
+  expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
+  expect((await ask(t, token, "?format=json", { "if-none-match": etag })).status).toBe(200);
+  await publish(t, token, "shop", { ...FILES, "notes.md": "# Nothing of it\n" }, 2);
+  expect((await ask(t, token, "", { "if-none-match": etag })).status).toBe(304);
+  await publish(t, token, "shop", { ...FILES, "errors.md": "## ⏳ 2026-11-21 New\n" }, 3);
+  const changed = await ask(t, token, "", { "if-none-match": etag });
+  expect([changed.status, changed.text.includes("2026-11-21 New")]).toEqual([200, true]);
+});
+
+it("tells a team of its own brains only, and of the repository asked for", async () => {
+  const t = await startInstance();
+  const [mine, other] = [await t.device(), await t.device()];
+  const files = (title: string) => ({
+    "errors.md": `## ⏳ 2026-11-20 ${title}\n`,
+    "decisions.md": `## ${title} too\n`,
+  });
+  await publish(t, mine.token, "a", files("Mine"));
+  await publish(t, mine.token, "b", files("Elsewhere"));
+  await publish(t, other.token, "a", files("Canary"));
+  const both = (await ask(t, mine.token)).text;
+  expect([both.includes("Mine"), both.includes("Elsewhere"), both.includes("Canary")]).toEqual([true, true, false]);
+  expect((await ask(t, mine.token, "?repoKey=a")).text).not.toContain("Elsewhere");
+});
+
+it.each(["199", "20001", "1e3", "-500", "abc", ""])("refuses %j bytes of room", async (room) => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const answer = await ask(t, token, `?maxBytes=${room}`);
+  expect([answer.status, answer.body.error.includes("maxBytes")]).toEqual([400, true]);
+});

@@ -1,0 +1,187 @@
+import { expect, it } from "vitest";
+import { DAY_MS } from "../../src/kit/clock.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+
+/** The test clock stands at 2026-11-21 08:00 UTC. */
+const ERRORS = ".claude/brain/errors.md";
+
+async function publish(t: TestInstance, token: string, repoKey: string, errors: string, others = {}, version = 1) {
+  const files = Object.entries({ [ERRORS]: errors, ...others }).map(([path, content]) => ({ path, content }));
+  expect((await t.post("/api/brain/ingest", { token, json: { version, repoKey, files } })).status).toBe(200);
+}
+
+const ask = async (t: TestInstance, token: string, query = "") =>
+  (await t.get(`/api/brain/metrics${query}`, { token })).body;
+
+const dated = (...days: string[]) => days.map((day, i) => `## ${day} Entry ${i}\n`).join("\n");
+
+it("counts nothing where there is nothing, for a repository nobody knows too", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const nothing = {
+    ...{ ok: true, repoKey: null, trend: "flat", priorMean: 0, total: 0, skipped: 0, openTotal: 0 },
+    ...{ open: [], recurringClasses: [] },
+    weeks: [
+      { start: "2026-10-25", end: "2026-10-31", count: 0 },
+      { start: "2026-11-01", end: "2026-11-07", count: 0 },
+      { start: "2026-11-08", end: "2026-11-14", count: 0 },
+      { start: "2026-11-15", end: "2026-11-21", count: 0 },
+    ],
+  };
+  expect(await ask(t, token)).toEqual(nothing);
+  expect(await ask(t, token, "?repoKey=unknown")).toEqual({ ...nothing, repoKey: "unknown" });
+});
+
+it("counts the entries of four rolling weeks to the day, whatever their order", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const days = ["2026-11-21", "2026-10-25", "2026-11-15", "2026-11-14", "2026-11-08", "2026-11-07", "2026-10-24"];
+  await publish(t, token, "a", `${dated(...days)}\n## Not dated\n`);
+  const body = await ask(t, token);
+  expect(body.weeks.map(({ count }: { count: number }) => count)).toEqual([1, 1, 2, 2]);
+  expect(body).toMatchObject({ trend: "up", priorMean: 1.33, total: 7, skipped: 1 });
+});
+
+it.each([
+  ["up", ["2026-11-20", "2026-11-19", "2026-11-10", "2026-11-03", "2026-10-27"]],
+  ["flat", ["2026-11-20", "2026-11-10", "2026-11-03", "2026-10-27"]],
+  ["down", ["2026-11-10"]],
+  ["up", ["2026-11-20", "2026-11-10", "2026-11-10"]],
+])("calls the trend %s for entries of %j", async (trend, days) => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await publish(t, token, "a", dated(...days));
+  expect((await ask(t, token)).trend).toBe(trend);
+});
+
+it("rolls with the clock", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await publish(t, token, "a", dated("2026-11-20", "2026-11-19"));
+  const counts = async () => (await ask(t, token)).weeks.map(({ count }: { count: number }) => count);
+  expect(await counts()).toEqual([0, 0, 0, 2]);
+  t.clock.advance(5 * DAY_MS);
+  expect(await counts()).toEqual([0, 0, 1, 1]);
+  t.clock.advance(28 * DAY_MS);
+  expect(await counts()).toEqual([0, 0, 0, 0]);
+  expect((await ask(t, token)).total).toBe(2);
+});
+
+it("counts what is dated tomorrow where it is tomorrow already, and nothing later", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await publish(t, token, "a", dated("2026-11-22", "2026-11-23", "2027-01-01"));
+  const thisWeek = async () => (await ask(t, token)).weeks[3].count;
+  expect(await thisWeek()).toBe(0);
+  t.clock.advance(2 * 60 * 60_000);
+  expect(await thisWeek()).toBe(1);
+  expect((await ask(t, token)).total).toBe(3);
+});
+
+it("shows the newest three open entries and where they stand", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const open = (day: string) => `## ⏳ ${day} – **Open** of ${day}\n\n`;
+  await publish(
+    t,
+    token,
+    "a",
+    `## 2026-11-21 Solved\n\nStatus: resolved\n\n${["2026-11-18", "2026-11-20", "2026-11-17", "2026-11-19"].map(open).join("")}`,
+  );
+  const body = await ask(t, token);
+  expect(body.openTotal).toBe(4);
+  expect(body.open).toEqual([
+    { date: "2026-11-20", title: "Open of 2026-11-20", line: 7, filePath: ERRORS, repoKey: "a" },
+    { date: "2026-11-19", title: "Open of 2026-11-19", line: 11, filePath: ERRORS, repoKey: "a" },
+    { date: "2026-11-18", title: "Open of 2026-11-18", line: 5, filePath: ERRORS, repoKey: "a" },
+  ]);
+});
+
+it("finds classes that recur by their rule, or by their title where there is none, without a window of time", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const entry = (day: string, title: string, rule?: string) =>
+    `## ${day} ${title}\n\n${rule === undefined ? "" : `**Prevention rule:** ${rule}\n\n`}`;
+  await publish(
+    t,
+    token,
+    "a",
+    [
+      entry("2026-11-20", "Login loop", "Set `Path` on every cookie!"),
+      entry("2026-11-19", "Slow build"),
+      entry("2026-11-18", "Cart lost", "set path\non every cookie."),
+      entry("2026-11-01", "SLOW – build"),
+      entry("2026-10-01", "Once", "Only once."),
+      entry("2024-01-01", "Logged out", "Set Path on every cookie"),
+      entry("2023-01-01", "Oldest", "set path on every cookie"),
+    ].join(""),
+  );
+  const { recurringClasses } = await ask(t, token);
+  expect(recurringClasses).toEqual([
+    {
+      fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/),
+      ...{ occurrences: 4, firstSeen: "2023-01-01", lastSeen: "2026-11-20" },
+      titles: ["Login loop", "Cart lost", "Logged out"],
+      rule: "Set `Path` on every cookie!",
+    },
+    {
+      fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/),
+      ...{ occurrences: 2, firstSeen: "2026-11-01", lastSeen: "2026-11-19", titles: ["Slow build", "SLOW – build"] },
+      rule: null,
+    },
+  ]);
+});
+
+it("finds classes across a team's repositories, and of one alone when asked", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await publish(t, token, "a", "## 2026-11-20 Login loop\n");
+  await publish(t, token, "b", "## 2026-11-19 Login loop\n");
+  expect(await ask(t, token)).toMatchObject({ total: 2, recurringClasses: [{ occurrences: 2 }] });
+  expect(await ask(t, token, "?repoKey=b")).toMatchObject({ repoKey: "b", total: 1, recurringClasses: [] });
+});
+
+it("counts errors only, of current brains only, of one's own team only", async () => {
+  const t = await startInstance();
+  const [mine, other] = [await t.device(), await t.device()];
+  await publish(t, mine.token, "a", dated("2026-11-20", "2026-11-20"));
+  await publish(t, mine.token, "a", dated("2026-11-20"), { "security.md": dated("2026-11-20") }, 2);
+  await publish(t, other.token, "a", "## ⏳ 2026-11-20 Canary\n\n## 2026-11-20 Canary\n");
+  const answer = await t.get("/api/brain/metrics?repoKey=a", { token: mine.token });
+  expect(answer.body.total).toBe(1);
+  expect(answer.text).not.toContain("Canary");
+});
+
+it("takes a repository's key as it was stored, without the secret that it held", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const repoKey = "https://user:hunter2secret@git.example.com/a";
+  await publish(t, token, repoKey, dated("2026-11-20"));
+  const answer = await t.get(`/api/brain/metrics?repoKey=${encodeURIComponent(repoKey)}`, { token });
+  expect(answer.body.total).toBe(1);
+  expect(answer.text).not.toContain("hunter2secret");
+});
+
+it.each(["", `?repoKey=${"a".repeat(513)}`, "?repoKey=a%00b"])(
+  "refuses an empty, long or broken key: %j",
+  async (query) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const answer = await t.get(`/api/brain/metrics${query === "" ? "?repoKey=" : query}`, { token });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toContain("repoKey");
+  },
+);
+
+it("answers with what stands while nothing can be stored", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await publish(t, token, "a", dated("2026-11-20"));
+  await ask(t, token);
+  await publish(t, token, "a", dated("2026-11-20", "2026-11-19"), {}, 2);
+  t.instance.core.store.db.pragma("query_only = 1");
+  const answer = await t.get("/api/brain/metrics", { token });
+  t.instance.core.store.db.pragma("query_only = 0");
+  expect([answer.status, answer.body.total]).toEqual([200, 1]);
+  expect((await ask(t, token)).total).toBe(2);
+});

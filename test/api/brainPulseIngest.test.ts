@@ -1,0 +1,139 @@
+import { expect, it } from "vitest";
+import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
+import { listPulses } from "../../src/pulses/pulses.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+
+const pulse = (more: Record<string, unknown> = {}) => ({
+  ...{ repoKey: "shop", at: "2026-11-21T07:00:00Z", counts: { errors: 9, open: 1 }, fingerprints: ["3fa9c1d2"] },
+  ...more,
+});
+const send = (t: TestInstance, token: string, json: unknown) => t.post("/api/brain-pulse/ingest", { token, json });
+const held = (t: TestInstance) =>
+  t.rows("SELECT repo_key, at, counts, fingerprints FROM brain_pulses ORDER BY repo_key");
+
+it("keeps one row a device and repository: the newest", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const first = await send(t, token, pulse());
+  expect(first.body).toEqual({ ok: true, repoKey: "shop", at: "2026-11-21T07:00:00.000Z" });
+  const newer = await send(
+    t,
+    token,
+    pulse({ at: "2026-11-21T09:00:00+01:00", counts: { errors: 10 }, fingerprints: [] }),
+  );
+  expect(newer.body.at).toBe("2026-11-21T08:00:00.000Z");
+  await send(t, token, pulse({ repoKey: "other" }));
+  expect(held(t)).toEqual([
+    expect.objectContaining({ repo_key: "other" }),
+    {
+      ...{ repo_key: "shop", at: Date.parse("2026-11-21T08:00:00Z") },
+      ...{ counts: '{"errors":10}', fingerprints: "[]" },
+    },
+  ]);
+});
+
+it("answers an older one with what stands, and the same again harmlessly", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await send(t, token, pulse());
+  const before = held(t);
+  const late = await send(t, token, pulse({ at: "2026-11-21T06:00:00Z", counts: { errors: 1 } }));
+  expect([late.status, late.body]).toEqual([200, { ok: true, repoKey: "shop", at: "2026-11-21T07:00:00.000Z" }]);
+  expect((await send(t, token, pulse())).status).toBe(200);
+  expect(held(t)).toEqual(before);
+});
+
+it("keeps what came without a repository apart", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const { repoKey: _, ...nameless } = pulse();
+  expect((await send(t, token, nameless)).body.repoKey).toBeNull();
+  await send(t, token, pulse());
+  expect(t.count("brain_pulses")).toBe(2);
+});
+
+it("keeps each fingerprint once and secrets never", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
+  const answer = await send(
+    t,
+    token,
+    pulse({
+      ...{
+        repoKey: "https://user:hunter2secret@git.example.com/a",
+        fingerprints: ["ffffffff", "00000000", "ffffffff"],
+      },
+      counts: { [secret]: 2, errors: 1 },
+    }),
+  );
+  expect(answer.status).toBe(200);
+  const [row] = held(t);
+  expect(row.fingerprints).toBe('["00000000","ffffffff"]');
+  expect(`${JSON.stringify(row)}${answer.text}`).not.toMatch(/hunter2secret|ghp_/);
+  expect(Object.values(JSON.parse(row.counts))).toEqual([2, 1]);
+});
+
+it.each<[string, unknown]>([
+  ["at", pulse({ at: "yesterday" })],
+  ["at", pulse({ at: 1 })],
+  ["at", pulse({ at: undefined })],
+  ["at", pulse({ at: "1969-12-31T23:59:59Z" })],
+  ["at", pulse({ at: isoInstant(Date.UTC(2026, 10, 21, 8) + DAY_MS + 1) })],
+  ["counts", pulse({ counts: undefined })],
+  ["counts", pulse({ counts: [] })],
+  ["counts", pulse({ counts: { errors: -1 } })],
+  ["counts", pulse({ counts: { errors: 1.5 } })],
+  ["counts", pulse({ counts: { errors: "1" } })],
+  ["counts", pulse({ counts: { errors: 2 ** 53 } })],
+  ["counts", pulse({ counts: { "": 1 } })],
+  ["counts", pulse({ counts: { "a\n": 1 } })],
+  ["counts", pulse({ counts: { ["a".repeat(65)]: 1 } })],
+  ["counts", pulse({ counts: JSON.parse('{"__proto__":1}') })],
+  ["counts", pulse({ counts: { constructor: 1 } })],
+  ["counts", pulse({ counts: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`c${i}`, i])) })],
+  ["fingerprints", pulse({ fingerprints: undefined })],
+  ["fingerprints", pulse({ fingerprints: ["3FA9C1D2"] })],
+  ["fingerprints", pulse({ fingerprints: ["3fa9c1d"] })],
+  ["fingerprints", pulse({ fingerprints: Array(1_001).fill("3fa9c1d2") })],
+  ["repoKey", pulse({ repoKey: "" })],
+])("refuses a pulse whose %s is wrong, and keeps nothing of it", async (member, json) => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const answer = await send(t, token, json);
+  expect(answer.status).toBe(400);
+  expect(answer.body.error).toContain(member);
+  expect(t.count("brain_pulses")).toBe(0);
+});
+
+it("takes the most that is allowed", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const counts = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`${i}`.padStart(64, "é"), 2 ** 53 - 1]));
+  const fingerprints = Array.from({ length: 1_000 }, (_, i) => i.toString(16).padStart(8, "0"));
+  const at = isoInstant(t.clock.now() + DAY_MS);
+  expect((await send(t, token, pulse({ counts, fingerprints, at }))).status).toBe(200);
+});
+
+it("asks for a tier with the brain", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ tier: "starter" }));
+  const answer = await send(t, token, pulse());
+  expect([answer.status, answer.body.entitled]).toEqual([402, ["team", "enterprise"]]);
+  expect(t.count("brain_pulses")).toBe(0);
+});
+
+it("adds up what a team's devices tell, and which classes two of them know", async () => {
+  const t = await startInstance();
+  const [one, other] = [await t.device(), await t.device()];
+  const two = await t.device(one.team);
+  await send(t, one.token, pulse({ fingerprints: ["aaaaaaaa", "bbbbbbbb"] }));
+  await send(t, one.token, pulse({ repoKey: "b", counts: { errors: 1 }, fingerprints: ["cccccccc", "aaaaaaaa"] }));
+  await send(t, two.token, pulse({ at: "2026-11-20T07:00:00Z", fingerprints: ["bbbbbbbb", "dddddddd"] }));
+  await send(t, other.token, pulse({ counts: { errors: 1_000 }, fingerprints: ["cccccccc"] }));
+  const all = listPulses(t.instance.core, one.team.id);
+  expect(all.counts).toEqual({ errors: 19, open: 2 });
+  expect(all.shared).toEqual([{ fingerprint: "bbbbbbbb", devices: 2 }]);
+  expect(all.pulses.map(({ deviceId, repoKey }) => [deviceId, repoKey]).at(-1)).toEqual([two.deviceId, "shop"]);
+  expect(listPulses(t.instance.core, one.team.id, Date.UTC(2026, 10, 21)).pulses).toHaveLength(2);
+});

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { catchUpEntries, countEntries } from "../../../src/defects/defects.ts";
+import { startInstance } from "../../support/instance.ts";
+
+it("counts the errors files of all of a team's current brains, of nobody else's and of no earlier version", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const other = await t.device();
+  const publish = (token: string, repoKey: string, version: number, files: Record<string, string>) =>
+    t.post("/api/brain/ingest", {
+      token,
+      json: { repoKey, version, files: Object.entries(files).map(([path, content]) => ({ path, content })) },
+    });
+  const count = async () => {
+    await catchUpEntries(t.instance.core);
+    return countEntries(t.instance.core, device.team.id);
+  };
+  expect(await count()).toEqual({ repositories: 0, entries: 0, open: 0 });
+  await publish(device.token, "a", 1, { ".claude/brain/errors.md": "## ⏳ 2026-11-19 Old\n## ⏳ 2026-11-18 Older\n" });
+  await publish(device.token, "a", 2, {
+    ".claude/brain/errors.md": "## ⏳ 2026-11-20 New\n## 2026-11-18 Older\n",
+    ".claude/brain/decisions.md": "## ⏳ 2026-11-20 No error\n",
+    ".claude/brain/security.md": "## ⏳ 2026-11-20 No error\n",
+  });
+  await publish(device.token, "b", 1, { "ERRORS.md": "## 2026-11-20 X\nStatus: pending\n" });
+  await publish(other.token, "a", 1, { "errors.md": "## ⏳ 2026-11-20 Another team's\n" });
+  expect(await count()).toEqual({ repositories: 2, entries: 3, open: 2 });
+  await publish(device.token, "b", 2, { "ERRORS.md": "## 2026-11-20 X\nStatus: resolved\n" });
+  expect(await count()).toEqual({ repositories: 2, entries: 3, open: 1 });
+});

@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import { parseFile } from "../../../src/defects/defects.ts";
+
+const HALF = 512 * 1024;
+
+/** Processor time of this thread, in milliseconds; the better of two runs. */
+function cost(work: () => void): number {
+  const runs = [0, 0].map(() => {
+    const before = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1000;
+  });
+  return Math.min(...runs);
+}
+
+const filled = (unit: string, size: number) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
+
+const UNITS: [string, string, string][] = [
+  ["dated headings", "", "## 2026-01-01\n"],
+  ["undated headings", "", "## x\n"],
+  ["underlined headings", "", "2026-01-01\n---\n"],
+  ["rules", "## 2026-01-01 A\n", "**Prevention rule:** x\n"],
+  ["rules on one line", "## 2026-01-01 A\n", "**Prevention rule "],
+  ["rules to each heading", "", "## 2026-01-01\n**Prevention rule:**\n"],
+  ["statuses", "## 2026-01-01 A\n", "Status: x\n"],
+  ["statuses on one line", "## 2026-01-01 A\n", "| status "],
+  ["statuses without an end", "## 2026-01-01 A\n", "**status("],
+  ["backticks", "## 2026-01-01 A\n", "`"],
+  ["backticks in a heading", "## 2026-01-01 ", "`"],
+  ["brackets in a heading", "## 2026-01-01 ", "["],
+  ["stars in a heading", "## ", "*"],
+  ["colons in a heading", "## ", ":_"],
+  ["fences", "", "```\n## 2026-01-01\n"],
+  ["comments that don't end", "", "<!--\n## 2026-01-01\n"],
+  ["tags", "", "<div>\n## 2026-01-01\n"],
+  ["quotes", "## 2026-01-01 A\n", "> "],
+  ["deep lists", "## 2026-01-01 A\n", "- "],
+  ["lists", "## 2026-01-01 A\n", "- a\n"],
+  ["lists under headings", "", "## 2026-01-01\n- a\n"],
+  ["spaces", "## 2026-01-01 A\n**status", " "],
+  ["digits", "## 2026-01-01 A\n", "1234567"],
+  ["hexadecimals", "## 2026-01-01 A\n", "a1b2c3d."],
+  ["paths", "## 2026-01-01 A\n", "a/b.c/"],
+  ["brackets of links", "## 2026-01-01 A\n", "](a"],
+  ["closing brackets", "## 2026-01-01 A\n", "a/)"],
+  ["arrows", "## 2026-01-01 A\nstatus: ", "->"],
+  ["tildes", "## 2026-01-01 A\nstatus: ", "~~"],
+  ["dates", "## ", "2026-01-01 - "],
+  ["line ends", "## 2026-01-01 A\n", "\r"],
+];
+
+it.each(UNITS)("reads a MiB of %s in time that grows with its size", { timeout: 60_000 }, (_what, before, unit) => {
+  const [half, whole] = [HALF, 2 * HALF].map((size) => before + filled(unit, size - before.length)) as [string, string];
+  const [a, b] = [cost(() => parseFile(half)), cost(() => parseFile(whole))];
+  expect(b).toBeLessThan(4 * a + 50);
+  expect(b).toBeLessThan(3_000);
+});
