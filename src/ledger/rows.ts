@@ -45,6 +45,14 @@ export interface FlagRow {
   readonly at: number;
 }
 
+/** A delivery as those see it who follow what arrives. */
+export interface FollowedRow {
+  readonly id: number;
+  readonly teamId: string;
+  readonly kind: DeliveryRow["kind"];
+  readonly repoKey: string;
+}
+
 const ROW = `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, mode, received_at AS receivedAt,
   items, redacted, flagged, content_sha256 AS contentSha256, chain_sha256 AS chainSha256`;
 
@@ -87,6 +95,10 @@ export const rows = statements((db) => ({
   // By the primary key, from its end.
   last: db.prepare<[], Pick<DeliveryRow, "id" | "chainSha256">>(
     "SELECT id, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id DESC LIMIT 1",
+  ),
+  // By the primary key.
+  after: db.prepare<[number, number], FollowedRow>(
+    "SELECT id, team_id AS teamId, kind, repo_key AS repoKey FROM deliveries WHERE id > ? ORDER BY id LIMIT ?",
   ),
   all: db.prepare<[], DeliveryRow>(`SELECT ${ROW} FROM deliveries ORDER BY id`),
 }));

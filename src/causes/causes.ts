@@ -1,0 +1,22 @@
+/**
+ * Causes: which agent session, and with it which prompt, a defect is put down to, how sure that is, and what people say of it;
+ * and the prompt that a line of code comes from.
+ * Not here: what counts as a defect (defects), the sessions themselves (traces), what they cost (spend).
+ */
+export { type Attribution, attribution, type NamedShare, type SessionShare } from "./attribution.ts";
+export { catchUpLinks } from "./catch-up.ts";
+export { type Correlated, correlate } from "./correlate.ts";
+export { linksDerivation } from "./follow-deliveries.ts";
+export { evidenceDerivation } from "./follow-sessions.ts";
+export type { Band } from "./judge.ts";
+export {
+  type Link,
+  type LinkFilter,
+  type LinkList,
+  linksOfEntry,
+  linksOfSession,
+  listLinks,
+} from "./links.ts";
+export { type Cause, createLink, type Doubt, decideLink, findEntry, getLink, type NamedEntry } from "./person.ts";
+export { type LineQuery, type PromptMatch, promptForLine } from "./prompt-for-line.ts";
+export type { Evidence } from "./says.ts";

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { promptForLine } from "../../../src/causes/causes.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { at, follow, SHA, session, trace } from "./support.ts";
+
+const span = (id: string, day: number, minute: number, edit: object) => ({
+  ...{ id, startedAt: at(day, 12, minute), endedAt: at(day, 12, minute) },
+  edits: [{ path: "src/cart.ts", ...edit }],
+});
+
+async function filled() {
+  const t = await startInstance();
+  const device = await t.device();
+  await trace(t, device, [
+    session("first", 10, {
+      prompts: [
+        { at: at(10, 12, 0), text: "Write the cart" },
+        { at: at(10, 12, 30), text: "Sum it up" },
+      ],
+      commits: [{ sha: SHA, at: at(10, 12, 50) }],
+      spans: [
+        span("write", 10, 10, { startLine: 1, endLine: 40, oldLines: 0, newLines: 40 }),
+        span("sum", 10, 40, { startLine: 10, endLine: 12, oldLines: 1, newLines: 3, commit: SHA.slice(0, 7) }),
+      ],
+    }),
+    session("second", 12, { spans: [span("above", 12, 20, { startLine: 2, endLine: 6, added: 5, removed: 0 })] }),
+  ]);
+  await follow(t);
+  const ask = (line: number, more: object = {}) =>
+    promptForLine(t.instance.core, device.team.id, { repoKey: "shop", path: "src/cart.ts", line, ...more });
+  return { t, device, ask };
+}
+const short = (matches: ReturnType<typeof promptForLine>) =>
+  matches.map(({ sessionId, spanId, prompt, band }) => [sessionId, spanId, prompt, band]);
+
+describe("promptForLine", () => {
+  it("follows the line to the edit that wrote it and the prompt that asked for it", async () => {
+    const { ask } = await filled();
+    expect(short(ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
+    expect(short(ask(15))).toEqual([
+      ["first", "sum", "Sum it up", "strong"],
+      ["first", "write", "Write the cart", "weak"],
+    ]);
+    expect(short(ask(1))).toEqual([["first", "write", "Write the cart", "strong"]]);
+    expect(ask(15)[0]).toMatchObject({ commit: SHA.slice(0, 7), at: Date.parse(at(10, 12, 40)) });
+  });
+
+  it("looks at the file as it stood at a commit", async () => {
+    const { ask } = await filled();
+    expect(short(ask(10, { commit: SHA })).slice(0, 1)).toEqual([["first", "sum", "Sum it up", "strong"]]);
+    expect(ask(10, { commit: "fffffff" })).toEqual([]);
+  });
+
+  it("knows a file by what each side knows of its path, and tells files of one name apart", async () => {
+    const { t, device, ask } = await filled();
+    expect(short(ask(4, { path: "./src\\cart.ts" }))).toHaveLength(1);
+    expect(short(ask(4, { path: "cart.ts" }))).toHaveLength(1);
+    expect(short(ask(4, { repoKey: undefined }))).toHaveLength(1);
+    for (const none of [{ repoKey: "api" }, { path: "lib/cart.ts" }, { path: ".." }]) expect(ask(4, none)).toEqual([]);
+    await trace(t, device, [
+      session("third", 13, { spans: [{ id: "x", edits: [{ path: "app/src/cart.ts", startLine: 1, endLine: 9 }] }] }),
+    ]);
+    await follow(t);
+    expect(short(ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
+    expect(short(ask(4, { path: "cart.ts" })).map(([id, , , band]) => [id, band])).toEqual([
+      ["third", "weak"],
+      ["second", "weak"],
+    ]);
+  });
+
+  it("shows a team its own sessions alone", async () => {
+    const { t } = await filled();
+    const other = await t.device();
+    const theirs = (t: TestInstance) => promptForLine(t.instance.core, other.team.id, { path: "src/cart.ts", line: 4 });
+    expect(theirs(t)).toEqual([]);
+  });
+});
