@@ -21,4 +21,5 @@ export {
   listEntries,
 } from "./entries.ts";
 export { exportEntries } from "./export.ts";
+export { type MeteredEntry, meteredEntries } from "./metered.ts";
 export { telemetryDigest } from "./verify.ts";

@@ -105,12 +105,6 @@ export const browseRows = statements((db) => {
       `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM trace_sessions
        WHERE team_id = ? ORDER BY started_at DESC, id DESC LIMIT ?`,
     ),
-    // By trace_sessions_recent, from its end.
-    reportedCosts: db.prepare<[string, number, number], { usd: number; sessions: number; priced: number }>(
-      `SELECT coalesce(sum(cost), 0) AS usd, count(*) AS sessions, count(cost) AS priced FROM (
-         SELECT CASE WHEN json_type(document, '$.costUsd') IN ('integer', 'real') AND json_extract(document, '$.costUsd') >= 0 THEN json_extract(document, '$.costUsd') END AS cost
-         FROM trace_sessions WHERE team_id = ? AND started_at >= ? ORDER BY started_at DESC, id DESC LIMIT ?)`,
-    ),
     deviceLabel: db.prepare<[string], string | null>("SELECT label FROM devices WHERE id = ?").pluck(),
   };
 });

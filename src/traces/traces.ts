@@ -10,8 +10,20 @@ export {
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
-export { type ReportedSpend, reportedSpend } from "./reported-spend.ts";
+export { countedCalls, type Tokens, tokensOf } from "./calls.ts";
+export {
+  readSessionSource,
+  type SessionPlace,
+  type SessionSource,
+  type SpanSource,
+  sessionsAfter,
+  sessionsBetween,
+  spansWith,
+  spanTimes,
+} from "./follow.ts";
+export { type MeteredCall, type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
+export { readId, readInstant } from "./rules.ts";
 export { findSessionId, getSession, type Label, type Session, type Span } from "./session.ts";
 export type { StoredCounts } from "./store-batch.ts";
-export { type Commit, type Edit, type Prompt, promptTitle, type Usage } from "./understood.ts";
-export { type Tokens, tokensOf } from "./usage.ts";
+export { type Commit, type Edit, type Prompt, promptTitle, readCost, understandSession } from "./understood.ts";
+export { readAttributeModel, readAttributes, readAttributeUsage, readUsage, type Usage } from "./usage.ts";

@@ -1,5 +1,6 @@
 import { isObject } from "../kit/json.ts";
-import { asObject, readInstant } from "./rules.ts";
+import { asObject, readId, readInstant } from "./rules.ts";
+import { readAttributes, readAttributeUsage, readUsage, type Usage } from "./usage.ts";
 
 /**
  * What the free-form parts of sessions and spans say, as far as we understand it. A wrong type is not understood: the
@@ -14,15 +15,6 @@ export interface Prompt {
 export interface Commit {
   readonly sha: string;
   readonly at: number | null;
-}
-
-/** Tokens as the provider counted them; members that were not sent are null. */
-export interface Usage {
-  readonly id: string | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly cacheCreationTokens: number | null;
-  readonly cacheReadTokens: number | null;
 }
 
 export interface Edit {
@@ -67,15 +59,9 @@ function readEdit(value: unknown): Edit | undefined {
   return { path, startLine: count(edit.startLine), endLine: count(edit.endLine), commit: text(edit.commit) ?? null };
 }
 
-export function readUsage(value: unknown): Usage | null {
-  const usage = asObject(value);
-  const read = {
-    inputTokens: count(usage.input_tokens),
-    outputTokens: count(usage.output_tokens),
-    cacheCreationTokens: count(usage.cache_creation_input_tokens),
-    cacheReadTokens: count(usage.cache_read_input_tokens),
-  };
-  return Object.values(read).every((one) => one === null) ? null : { id: text(usage.id) ?? null, ...read };
+/** What agents say that something cost, in dollars. Above a million for one call or session it is not believed. */
+export function readCost(value: unknown): number | null {
+  return typeof value === "number" && value >= 0 && value <= 1_000_000 ? value : null;
 }
 
 export function understandSession(document: Record<string, unknown>): Understood {
@@ -85,22 +71,26 @@ export function understandSession(document: Record<string, unknown>): Understood
     files: each(files, text),
     commits: each(commits, readCommit),
     usage: readUsage(usage),
-    costUsd: typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : null,
+    costUsd: readCost(costUsd),
   };
 }
 
 export interface UnderstoodSpan {
+  /** Its `usage`, or else what `gen_ai.usage.*` says. */
   readonly usage: Usage | null;
   readonly edits: readonly Edit[];
   /** OpenTelemetry's `gen_ai.*` names among them; values of any JSON type. */
   readonly attributes: Readonly<Record<string, unknown>>;
+  readonly operation: string | null;
 }
 
 export function understandSpan(document: Record<string, unknown>): UnderstoodSpan {
+  const attributes = readAttributes(document.attributes);
   return {
-    usage: readUsage(document.usage),
+    usage: readUsage(document.usage) ?? readAttributeUsage(attributes),
     edits: each(document.edits, readEdit),
-    attributes: asObject(document.attributes),
+    attributes,
+    operation: readId(attributes["gen_ai.operation.name"]) ?? null,
   };
 }
 

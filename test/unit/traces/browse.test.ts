@@ -169,7 +169,7 @@ describe("getSession", () => {
         { sha: "abc", at: null },
         { sha: "def", at: Date.parse(at(3)) },
       ],
-      usage: { id: "msg", inputTokens: 10, outputTokens: null, cacheReadTokens: null },
+      usage: { id: "msg", input: 10, output: null, cacheRead: null },
       costUsd: 0.25,
       spanCount: 3,
       labels: [{ spanId: "late", name: "review", value: "good", comment: "yes" }],
@@ -181,7 +181,7 @@ describe("getSession", () => {
       parentId: "root",
       name: "edit",
       kind: "tool",
-      usage: { outputTokens: 3, inputTokens: null },
+      usage: { output: 3, input: null },
       edits: [{ path: "a.ts", startLine: 1, endLine: 2, commit: "abc" }],
       attributes: { "gen_ai.request.model": "m" },
     });

@@ -1,0 +1,24 @@
+/**
+ * Spend: what agents use of models, each usage counted once however often and wherever it is told, and what that costs at
+ * list prices or the data directory's own.
+ * Not here: what was sent (telemetry, traces), quotas and budgets.
+ */
+export { spendCsv } from "./csv.ts";
+export { currentPrices } from "./current-prices.ts";
+export {
+  catchUpSpend,
+  freshenSpend,
+  spendEntriesDerivation,
+  spendProgress,
+  spendSessionsDerivation,
+} from "./follow.ts";
+export {
+  type SpendFigures,
+  type SpendGroup,
+  type SpendOfDay,
+  type SpendQuestion,
+  type SpendReport,
+  spendReport,
+} from "./report.ts";
+export { GROUPINGS, type Grouping } from "./rows.ts";
+export { isSince, isUntil, readSpan } from "./span.ts";

@@ -1,0 +1,118 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { reckon } from "../faults/support/process.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+
+const spend = (t: TestInstance, ...args: string[]) => reckon(["spend", "--data", t.directory, ...args]);
+
+/** An instance with a team of two models' usage on one day. */
+async function running() {
+  const t = await startInstance();
+  const device = await t.device(await t.team({ name: "Acme" }));
+  const payloads = [
+    {
+      model: "claude-opus-4-6",
+      branch: "main",
+      usage: { input_tokens: 1_000_000, output_tokens: 2_000 },
+      costUsd: 5.25,
+    },
+    { model: "own,\u0007model", branch: "=1+1", usage: { input_tokens: 700, output_tokens: 3 } },
+  ];
+  const entries = payloads.map((payload, i) => ({ seq: i + 1, payload, clientTimestamp: "2026-11-20T10:00:00Z" }));
+  expect(
+    (await t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey: "shop", entries } })).status,
+  ).toBe(200);
+  return { t, device };
+}
+const DAYS = ["--since", "2026-11-19", "--until", "2026-11-21"];
+
+describe("reckon spend", () => {
+  it("prints what was used beside a running server, and by which prices", async () => {
+    const { t, device } = await running();
+    const done = await spend(t, ...DAYS, "--json");
+    expect([done.code, done.stderr]).toEqual([
+      0,
+      "2026-11-19 to 2026-11-21 (UTC); list prices of 2026-07-24.\n703 tokens are of models whose price is not known: give one in prices.json.\n",
+    ]);
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      teamId: device.team.id,
+      since: "2026-11-19",
+      until: "2026-11-21",
+      by: "model",
+      currency: "USD",
+      priceTable: { date: "2026-07-24", overridden: false },
+      total: {
+        usd: 5.05,
+        reportedUsd: 5.25,
+        inputTokens: 1_000_700,
+        outputTokens: 2_003,
+        unpricedTokens: 703,
+        usages: 2,
+      },
+      groups: [
+        { key: "claude-opus-4-6", usd: 5.05 },
+        // A name with a control character is no name.
+        { key: "", usd: null, unpricedTokens: 703 },
+      ],
+    });
+  });
+
+  it("prints lines for a pipe, with what has no price called so", async () => {
+    const { t } = await running();
+    const { stdout } = await spend(t, ...DAYS, "--by", "branch");
+    expect(stdout.split("\n").map((line) => line.split("\t").slice(0, 4))).toEqual([
+      ["main", "5.05", "5.25", "1000000"],
+      ["=1+1", "unpriced", "-", "700"],
+      ["total", "5.05", "5.25", "1000700"],
+      [""],
+    ]);
+    expect((await spend(t, "--since", "2026-11-21", "--until", "2026-11-21")).stdout).toBe("");
+    expect((await spend(t, ...DAYS, "--repo", "till")).stdout).toBe("");
+  });
+
+  it("prints comma-separated values that no spreadsheet takes for a formula", async () => {
+    const { t } = await running();
+    const { stdout } = await spend(t, ...DAYS, "--by", "branch", "--csv");
+    expect(stdout).toBe(
+      [
+        "branch,usd,reportedUsd,inputTokens,outputTokens,cacheWriteTokens,cacheReadTokens,unpricedTokens,usages",
+        "main,5.05,5.25,1000000,2000,0,0,0,1",
+        "'=1+1,,,700,3,0,0,703,1",
+        "",
+      ].join("\r\n"),
+    );
+  });
+
+  it("takes the data directory's own prices, and refuses wrong ones by name", async () => {
+    const { t } = await running();
+    const path = join(t.directory, "prices.json");
+    writeFileSync(path, '{"date":"2026-11-01","models":{"claude-opus-4-6":{"input":1,"output":1}}}');
+    const done = await spend(t, ...DAYS, "--json");
+    expect(JSON.parse(done.stdout).total.usd).toBe(1.002);
+    expect(done.stderr).toContain("list prices of 2026-11-01, of prices.json in the data directory.");
+    writeFileSync(path, '{"date":"2026-11-01","models":{"claude-opus-4-6":{"input":1}}}');
+    const wrong = await spend(t, ...DAYS);
+    expect([wrong.code, wrong.stdout]).toEqual([1, ""]);
+    expect(wrong.stderr).toContain('reckon: prices.json["models"]["claude-opus-4-6"]["output"] is missing');
+  });
+
+  it("asks which team is meant where there are several, and refuses what is no day", async () => {
+    const { t } = await running();
+    await t.team({ name: "Other" });
+    const unclear = await spend(t);
+    expect([unclear.code, unclear.stderr]).toEqual([1, "reckon: There are 2 teams: name one with --team.\n"]);
+    expect(JSON.parse((await spend(t, ...DAYS, "--team", "Acme", "--json")).stdout).total.usages).toBe(2);
+    expect(JSON.parse((await spend(t, ...DAYS, "--team", "Other", "--json")).stdout).total).toMatchObject({
+      usd: null,
+      usages: 0,
+    });
+    for (const args of [
+      ["--since", "soon"],
+      ["--until", "30d"],
+      ["--by", "colour"],
+    ])
+      expect((await spend(t, "--team", "Acme", ...args)).code, args.join(" ")).toBe(2);
+    expect((await spend(t, "--team", "Acme", "--since", "2026-11-02", "--until", "2026-11-01")).code).toBe(1);
+  });
+});

@@ -1,0 +1,256 @@
+import { expect, it } from "vitest";
+import { catchUpSpend, type Grouping, spendReport } from "../../../src/spend/spend.ts";
+import { startInstance } from "../../support/instance.ts";
+
+const AT = "2026-11-20T10:00:00Z";
+const OPUS = "claude-opus-4-6";
+
+async function start() {
+  const t = await startInstance();
+  const device = await t.device();
+  let seq = 0;
+  const send = async (path: string, json: object, token = device.token) => {
+    const answer = await t.post(path, { token, json });
+    expect(answer.status, answer.text).toBe(200);
+  };
+  return {
+    t,
+    device,
+    /** Payloads as entries of one batch. */
+    entries: (payloads: readonly object[], repoKey = "shop", token?: string) =>
+      send(
+        "/api/telemetry/ingest",
+        { repoKey, entries: payloads.map((payload) => ({ seq: ++seq, payload, clientTimestamp: AT })) },
+        token,
+      ),
+    session: (session: object, repoKey = "shop", token?: string) =>
+      send(
+        "/api/agent-traces/ingest",
+        { repoKey, sessions: [{ outcome: "completed", startedAt: AT, spans: [], ...session }] },
+        token,
+      ),
+    async report(by: Grouping = "model", repoKey?: string) {
+      await catchUpSpend(t.instance.core);
+      const day = Date.parse(AT);
+      return spendReport(t.instance.core, device.team.id, { from: day, to: day, by, repoKey });
+    },
+  };
+}
+
+const usage = (input: number, output: number, id?: string) => ({
+  ...(id === undefined ? {} : { id }),
+  input_tokens: input,
+  output_tokens: output,
+});
+
+it("counts a message once, by the largest output, whoever tells it and when", async () => {
+  const { entries, session, report } = await start();
+  await entries([
+    { model: OPUS, usage: usage(10, 1, "m") },
+    { model: OPUS, usage: usage(10, 5, "m") },
+  ]);
+  expect((await report()).total).toMatchObject({ usages: 1, inputTokens: 10, outputTokens: 5 });
+  await session({ id: "s", model: OPUS, spans: [{ id: "1", usage: usage(10, 7, "m") }] });
+  expect((await report()).total).toMatchObject({ usages: 1, inputTokens: 10, outputTokens: 7 });
+  await session({ id: "copy", model: OPUS, spans: [{ id: "1", usage: usage(10, 7, "m") }] });
+  await entries([{ model: OPUS, usage: usage(10, 3, "m") }]);
+  expect((await report()).total).toMatchObject({ usages: 1, inputTokens: 10, outputTokens: 7 });
+});
+
+it("falls back on what else was told of a message when a span that told more is replaced", async () => {
+  const { entries, session, report } = await start();
+  await entries([{ model: OPUS, usage: usage(10, 5, "m") }]);
+  await session({ id: "s", spans: [{ id: "1", usage: usage(10, 9, "m") }] });
+  expect((await report()).total.outputTokens).toBe(9);
+  await session({ id: "s", spans: [{ id: "1", usage: usage(10, 2, "m") }] });
+  expect((await report()).total.outputTokens).toBe(5);
+});
+
+it("counts usage without an id as often as telemetry or the session tells it, not the sum of both", async () => {
+  const { entries, session, report } = await start();
+  const told = { sessionId: "s", model: OPUS, usage: usage(10, 1) };
+  await entries([told, told, { ...told, usage: usage(20, 2) }]);
+  await session({
+    id: "s",
+    spans: [
+      { id: "1", usage: usage(10, 1) },
+      { id: "2", usage: usage(10, 1) },
+      { id: "3", usage: usage(10, 1) },
+      { id: "4", usage: usage(30, 3) },
+    ],
+  });
+  // Three of (10, 1) by the spans, one of (20, 2) by telemetry, one of (30, 3) by a span.
+  expect((await report()).total).toMatchObject({ usages: 5, inputTokens: 80, outputTokens: 8 });
+  await entries([{ ...told, sessionId: "another" }]);
+  expect((await report()).total.usages).toBe(6);
+});
+
+it("counts a session's own account only while its spans and entries tell none", async () => {
+  const { entries, session, report } = await start();
+  await session({ id: "s", model: OPUS, usage: usage(1_000, 100), costUsd: 0.5 });
+  expect((await report()).total).toMatchObject({ usages: 1, inputTokens: 1_000, reportedUsd: 0.5 });
+  await entries([{ sessionId: "s", usage: usage(10, 1) }]);
+  // Its entries tell of usage, but not of cost.
+  expect((await report()).total).toMatchObject({ usages: 1, inputTokens: 10, reportedUsd: 0.5 });
+  await entries([{ sessionId: "s", usage: usage(20, 1), costUsd: 0.25 }]);
+  expect((await report()).total).toMatchObject({ usages: 2, inputTokens: 30, reportedUsd: 0.25 });
+  await session({ id: "t", usage: usage(5_000, 1) });
+  expect((await report()).total.inputTokens).toBe(5_030);
+  await session({ id: "t", spans: [{ id: "1", usage: usage(7, 1) }] });
+  expect((await report()).total.inputTokens).toBe(37);
+});
+
+it("takes model and branch from the session where an entry names none, whichever comes first", async () => {
+  const { entries, session, report } = await start();
+  await entries([{ sessionId: "s", usage: usage(1_000_000, 0) }]);
+  expect((await report()).groups).toMatchObject([{ key: "", usd: null, unpricedTokens: 1_000_000 }]);
+  await session({ id: "s", model: OPUS, branch: "topic" });
+  expect((await report()).groups).toMatchObject([{ key: OPUS, usd: 5, unpricedTokens: 0 }]);
+  await entries([
+    { sessionId: "s", usage: usage(2_000_000, 0) },
+    { sessionId: "s", branch: "main", usage: usage(1, 0) },
+  ]);
+  expect((await report("branch")).groups).toMatchObject([
+    { key: "topic", inputTokens: 3_000_000, usd: 15 },
+    { key: "main", inputTokens: 1, usd: 0.000005 },
+  ]);
+  await session({ id: "s", model: "claude-haiku-4-5" });
+  expect((await report()).groups).toMatchObject([{ key: "claude-haiku-4-5", inputTokens: 3_000_001 }]);
+});
+
+it("never takes a session of another device or team for an entry's own", async () => {
+  const { t, device, entries, session, report } = await start();
+  const [colleague, stranger] = [await t.device(device.team), await t.device()];
+  await entries([{ sessionId: "s", usage: usage(10, 0) }]);
+  await session({ id: "s", model: OPUS }, "shop", colleague.token);
+  await session({ id: "s", model: OPUS, usage: usage(99, 9) }, "shop", stranger.token);
+  await entries([{ model: OPUS, usage: usage(10, 0, "m") }], "shop", stranger.token);
+  const { groups, total } = await report();
+  expect(groups.map(({ key }) => key)).toEqual([""]);
+  expect(total).toMatchObject({ inputTokens: 10, usages: 1 });
+  await entries([{ model: OPUS, usage: usage(10, 0, "m") }]);
+  expect((await report()).total.usages).toBe(2);
+});
+
+it("counts the model calls of an agent's trace, not the sum its own span repeats", async () => {
+  const { session, report } = await start();
+  const attributes = (operation: string, input: number, cached: number, output: number) => ({
+    "gen_ai.operation.name": operation,
+    "gen_ai.response.model": "gpt-4.1-2025-04-14",
+    "gen_ai.response.id": "one-for-all",
+    "gen_ai.usage.input_tokens": input,
+    "gen_ai.usage.cache_read.input_tokens": cached,
+    "gen_ai.usage.output_tokens": output,
+  });
+  await session({
+    id: "s",
+    spans: [
+      { id: "agent", attributes: attributes("invoke_agent", 300, 40, 30) },
+      { id: "1", parentId: "agent", attributes: attributes("chat", 100, 0, 10) },
+      { id: "2", parentId: "agent", attributes: attributes("chat", 200, 40, 20) },
+    ],
+  });
+  expect((await report()).groups).toEqual([
+    {
+      key: "gpt-4.1-2025-04-14",
+      // gpt-4.1: 260 × $2 + 40 × $0.50 + 30 × $8 a million
+      usd: 0.00078,
+      reportedUsd: null,
+      inputTokens: 260,
+      outputTokens: 30,
+      cacheWriteTokens: 0,
+      cacheReadTokens: 40,
+      unpricedTokens: 0,
+      usages: 2,
+    },
+  ]);
+});
+
+it("groups by everything it is asked for, dearest first, and narrows to a repository and to whole days", async () => {
+  const { t, device, entries, report } = await start();
+  const other = await t.device(device.team);
+  const told = (model: string, input: number, more: object = {}) => ({
+    model,
+    usage: usage(input, 0),
+    sessionId: "s",
+    ...more,
+  });
+  await entries([told(OPUS, 1_000_000), told("claude-haiku-4-5", 2_000_000), told("own-model", 9_000_000)]);
+  await entries([told(OPUS, 3_000_000, { branch: "topic", sessionId: "t" })], "till", other.token);
+  await entries([
+    told(OPUS, 7_000_000, { at: "2026-11-19T23:59:59.999Z" }),
+    told(OPUS, 7_000_000, { at: 1_795_305_600 }),
+  ]);
+  const brief = async (by: Grouping) => (await report(by)).groups.map(({ key, usd }) => [key, usd]);
+  expect(await brief("model")).toEqual([
+    [OPUS, 20],
+    ["claude-haiku-4-5", 2],
+    ["own-model", null],
+  ]);
+  expect(await brief("repo")).toEqual([
+    ["till", 15],
+    ["shop", 7],
+  ]);
+  expect(await brief("branch")).toEqual([
+    ["topic", 15],
+    ["", 7],
+  ]);
+  expect(await brief("device")).toEqual([
+    [other.deviceId, 15],
+    [device.deviceId, 7],
+  ]);
+  expect((await report("session")).groups.map(({ key, deviceId }) => [key, deviceId])).toEqual([
+    ["t", other.deviceId],
+    ["s", device.deviceId],
+  ]);
+  expect(await brief("day")).toEqual([["2026-11-20", 22]]);
+  expect((await report("model", "till")).total).toMatchObject({ usd: 15, usages: 1 });
+  expect((await report()).total).toMatchObject({ usd: 22, unpricedTokens: 9_000_000, usages: 4 });
+  expect((await report("repo")).byDayAndModel.map(({ day, model, usd }) => [day, model, usd])).toEqual([
+    ["2026-11-20", "claude-haiku-4-5", 2],
+    ["2026-11-20", OPUS, 20],
+    ["2026-11-20", "own-model", null],
+  ]);
+});
+
+it("reads usage wherever agents put it in an entry, and nothing from what is no usage", async () => {
+  const { entries, report } = await start();
+  const sizes = [1, 2, 4, 8, 16];
+  const [a, b, c, d, e] = sizes as [number, number, number, number, number];
+  await entries([
+    { type: "usage", model: OPUS, input_tokens: a, output_tokens: 0 },
+    { model: "gemini-2.5-pro", usageMetadata: { promptTokenCount: b } },
+    { type: "assistant", sessionId: "s", message: { id: "msg_1", model: OPUS, usage: usage(c, 0) } },
+    { type: "assistant", sessionId: "s", message: { id: "msg_1", model: OPUS, usage: usage(c, 0) } },
+    { attributes: { "gen_ai.request.model": OPUS, "gen_ai.usage.input_tokens": d } },
+    { "gen_ai.request.model": OPUS, "gen_ai.usage.input_tokens": e },
+    { attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 1_000 } },
+    { text: "usage was fine, costUsd too" },
+    { usage: "high", costUsd: "much" },
+    { usage: usage(0, 0, "nothing") },
+    { usage: { input_tokens: -4, output_tokens: 1e300 }, costUsd: -1 },
+  ]);
+  expect((await report()).total).toMatchObject({ inputTokens: 31, usages: 5, reportedUsd: null });
+});
+
+it("adds up reported costs exactly, and made-up figures without an end to the counting", async () => {
+  const { entries, report } = await start();
+  await entries(Array.from({ length: 10 }, () => ({ costUsd: 0.1 })));
+  expect((await report()).total).toMatchObject({ reportedUsd: 1, usages: 0, usd: null });
+  const most = { costUsd: 1_000_000, usage: { input_tokens: 10_000_000_000, output_tokens: 10_000_000_000 } };
+  await entries(Array.from({ length: 20 }, () => most));
+  expect((await report()).total).toMatchObject({ inputTokens: 200_000_000_000, usages: 20 });
+  await entries([{ model: OPUS, usage: usage(5, 0) }]);
+  expect((await report()).groups.find(({ key }) => key === OPUS)).toMatchObject({ inputTokens: 5 });
+});
+
+it("charges a request of more tokens than a size what such requests cost, and a day what it cost that day", async () => {
+  const { entries, report } = await start();
+  const told = (model: string, input: number, more: object = {}) => ({ model, usage: usage(input, 0), ...more });
+  await entries([told("claude-sonnet-4-5", 200_000), told("claude-sonnet-4-5", 200_001)]);
+  // 200,000 × $3 + 200,001 × $6 a million
+  expect((await report()).total.usd).toBe(1.800006);
+  await entries([told("gpt-5.4", 272_000), told("gpt-5.4", 272_001)]);
+  // 272,000 × $2.50 + 272,001 × $5 a million
+  expect((await report()).groups[0]).toMatchObject({ key: "gpt-5.4", usd: 2.040005 });
+});
