@@ -168,6 +168,8 @@ export const SETTINGS = {
   limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "sign-ins an address may try"),
   limitDeviceCode: limit("RECKON_LIMIT_DEVICE_CODE", 20, "device authorizations an address may start"),
   limitDeviceToken: limit("RECKON_LIMIT_DEVICE_TOKEN", 240, "device authorization polls of an address"),
+  limitRequestIntake: limit("RECKON_LIMIT_REQUEST_INTAKE", 10, "product requests an address may file"),
+  limitRequestStatus: limit("RECKON_LIMIT_REQUEST_STATUS", 60, "times an address may ask what became of requests"),
   limitRead: limit("RECKON_LIMIT_READ", 60, "reads through a read token"),
   limitReadDaily: setting<number>({
     env: "RECKON_LIMIT_READ_DAILY",

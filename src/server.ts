@@ -1,11 +1,14 @@
 import { findDevice, findSession, SESSION_LIFETIME_MS, touchSession, watchPrincipals } from "./accounts/accounts.ts";
+import { evidenceDerivation, linksDerivation } from "./causes/causes.ts";
 import type { Config } from "./config.ts";
 import { CONTRACT } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { errorPage, PAGES } from "./dashboard/dashboard.ts";
+import { entriesDerivation } from "./defects/defects.ts";
+import { catchUp, type Derivation, runDerivations } from "./derive/derive.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { describeEndpoints } from "./http/openapi-endpoint.ts";
-import { createApp, type Observation } from "./http/serve.ts";
+import { createApp, type Interrupt, type Observation } from "./http/serve.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS, watchClock } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
@@ -14,8 +17,19 @@ import { ensureSigningKey, hasSigningKey } from "./license/license.ts";
 import { findCli } from "./login/login.ts";
 import { openMetrics } from "./metrics.ts";
 import { findReader } from "./reads/reads.ts";
+import { SITE_PAGES } from "./site/site.ts";
+import { spendEntriesDerivation, spendSessionsDerivation } from "./spend/spend.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./store/store.ts";
 import { startChecks } from "./upkeep.ts";
+
+/** What follows deliveries while an instance runs, in the order in which each is brought up to date. */
+const DERIVATIONS: readonly Derivation[] = [
+  entriesDerivation,
+  evidenceDerivation,
+  linksDerivation,
+  spendEntriesDerivation,
+  spendSessionsDerivation,
+];
 
 export interface Parts {
   readonly config: Config;
@@ -25,6 +39,8 @@ export interface Parts {
   /** Check every reply against its declared schema. */
   readonly checkReplies?: boolean;
   readonly observe?: (what: Observation) => void;
+  /** Answers requests instead of their endpoints; see ServeOptions. */
+  readonly interrupt?: Interrupt;
   /** Told when the instance must stop by itself, with the reason. */
   readonly onFatal?: (reason: string) => void;
 }
@@ -33,6 +49,8 @@ export interface Instance {
   readonly core: Core;
   /** Answers a request made in the process itself. */
   fetch(request: Request): Response | Promise<Response>;
+  /** Brings all that is derived from deliveries up to date; it happens by itself a little later. */
+  settle(): Promise<void>;
   /** Binds the socket. @returns the address it answers at */
   listen(): Promise<string>;
   /** Stops accepting, finishes what is in flight, checkpoints and closes. */
@@ -60,7 +78,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   const app = createApp(core, CONTRACT, {
     authenticators: { device: findDevice, cli: findCli, read: findReader },
     pages: {
-      list: PAGES,
+      list: [...SITE_PAGES, ...PAGES],
       findSession,
       touchSession,
       renderError: errorPage,
@@ -69,18 +87,21 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     },
     baseUrl: () => baseUrlOf(core.config),
     checkReplies: parts.checkReplies ?? false,
+    ...(parts.interrupt ? { interrupt: parts.interrupt } : {}),
     observe: (what) => {
       metrics.observe(what);
       parts.observe?.(what);
     },
   });
   const stopChecks = startChecks(core, (reason) => parts.onFatal?.(reason));
+  const stopDerivations = runDerivations(core, DERIVATIONS);
   const stopClock = watchClock(clock, (byMs) => log.warn("clock_jumped", { byMs }));
   try {
     await prepareKey(core);
   } catch (error) {
     stopChecks();
     stopClock();
+    await stopDerivations();
     core.store.close();
     lock.release();
     throw error;
@@ -89,6 +110,9 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   return {
     core,
     fetch: (request) => app.fetch(request),
+    async settle() {
+      for (const derivation of DERIVATIONS) await catchUp(core, derivation);
+    },
     async listen() {
       const { host, port, maxConnections } = core.config;
       listener = await listen(app, { host, port, maxConnections, log });
@@ -100,6 +124,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     async close() {
       await listener?.close();
       await metrics.close();
+      await stopDerivations();
       stopChecks();
       stopClock();
       finish(core, lock);

@@ -9,11 +9,16 @@ import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
 import { keyCommands } from "./key.ts";
 import { licenseCommands } from "./license.ts";
+import { noticesCommand } from "./notices.ts";
 import { openapiCommand } from "./openapi.ts";
+import { packCommands } from "./pack.ts";
 import { policyCommands } from "./policy.ts";
 import { readTokenCommands } from "./read-token.ts";
+import { releaseCommands } from "./release.ts";
+import { requestCommands } from "./request.ts";
 import { safekeepingCommands } from "./safekeeping.ts";
 import { serveCommand } from "./serve.ts";
+import { spendCommands } from "./spend.ts";
 import { teamCommands } from "./team.ts";
 import { userCommands } from "./user.ts";
 
@@ -28,6 +33,8 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
   const program = new Command("reckon")
     .description("Accountability for AI coding agents: one executable, one database file, one signing key.")
     .version(programVersion(), "-V, --version", "print the version")
+    // Options of commands come after their name: there `--version` is theirs.
+    .enablePositionalOptions()
     .helpCommand(false)
     .showHelpAfterError("(add --help for the options)")
     .showSuggestionAfterError()
@@ -43,9 +50,14 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     readTokenCommands,
     policyCommands,
     licenseCommands,
+    requestCommands,
+    releaseCommands,
+    packCommands,
+    spendCommands,
     keyCommands,
     safekeepingCommands,
     openapiCommand,
+    noticesCommand,
   ])
     add(program, cli);
   // Sub-commands made before exitOverride was called on the program do not inherit it.

@@ -9,15 +9,20 @@ import { approvalPages } from "./pages/approval.ts";
 import { auditPages } from "./pages/audit.ts";
 import { brainPages } from "./pages/brain.ts";
 import { devicePages } from "./pages/devices.ts";
+import { errorPages } from "./pages/errors.ts";
 import { licensePages } from "./pages/license.ts";
 import { linkPages } from "./pages/links.ts";
 import { myBrainPages } from "./pages/my-brain.ts";
 import { overviewPages } from "./pages/overview.ts";
+import { packPages } from "./pages/packs.ts";
 import { peoplePages } from "./pages/people.ts";
 import { policyPages } from "./pages/policy.ts";
+import { releasePages } from "./pages/releases.ts";
+import { requestPages } from "./pages/requests.ts";
 import { sessionPages } from "./pages/sessions.ts";
 import { settingsPages } from "./pages/settings.ts";
 import { signInPages } from "./pages/sign-in.ts";
+import { spendPages } from "./pages/spend.ts";
 import { telemetryPages } from "./pages/telemetry.ts";
 
 export { errorPage } from "./pages/error.ts";
@@ -32,12 +37,17 @@ export const PAGES: readonly Page[] = [
   ...devicePages,
   ...brainPages,
   ...sessionPages,
+  ...errorPages,
+  ...spendPages,
   ...telemetryPages,
   ...policyPages,
   ...licensePages,
   ...peoplePages,
+  ...packPages,
   ...auditPages,
   ...settingsPages,
+  ...releasePages,
+  ...requestPages,
   ...myBrainPages,
   ...accountPages,
 ];

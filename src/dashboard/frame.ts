@@ -10,13 +10,18 @@ const PLACES: readonly { path: string; label: string; group?: string; operator?:
   { path: "/brain", label: "Brain", group: "Record" },
   { path: "/sessions", label: "Sessions", group: "Record" },
   { path: "/telemetry", label: "Telemetry", group: "Record" },
+  { path: "/errors", label: "Errors", group: "Team" },
+  { path: "/spend", label: "Spend", group: "Team" },
   { path: "/policy", label: "Policy", group: "Team" },
   { path: "/license", label: "Licence", group: "Team" },
+  { path: "/packs", label: "Packs", group: "Team" },
   { path: "/people", label: "People", group: "Team" },
   { path: "/audit", label: "Audit", group: "Team" },
   { path: "/my-brain", label: "My Brain", group: "You" },
   { path: "/account", label: "Your account", group: "You" },
   { path: "/settings", label: "Settings", group: "Installation", operator: true },
+  { path: "/requests", label: "Requests", group: "Installation", operator: true },
+  { path: "/curate", label: "Marketplace", group: "Installation", operator: true },
 ];
 
 interface Framed {

@@ -53,6 +53,7 @@ it.each(guarded)("%s refuses every credential but its own, and changes nothing",
   expect(wrong.length).toBe(10);
   const path = spec.path + (spec.query ? "?q=anything" : "");
   const body = spec.body ? { json: spec.example?.body ?? {} } : {};
+  await t.instance.settle();
   const before = stored(t);
   for (const [kind, ask] of wrong) {
     const answer = await t.call(spec.method, path, { ...ask, ...body });

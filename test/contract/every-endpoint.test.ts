@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findDevice } from "../../src/accounts/accounts.ts";
 import { CONTRACT } from "../../src/contract.ts";
 import { type Endpoint, faultsOf } from "../../src/http/endpoint.ts";
+import { type Fault, faultBody } from "../../src/http/faults.ts";
 import { createApp } from "../../src/http/serve.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
@@ -9,9 +10,11 @@ import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { findCli } from "../../src/login/login.ts";
 import { findReader } from "../../src/reads/reads.ts";
+import { addRelease } from "../../src/releases/releases.ts";
 import { answered, cliToken } from "../support/cli.ts";
 import { type Ask, noteFault, startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
+import { installer } from "../support/site.ts";
 
 /** What the contract's table says of authentication; held here so that a declaration cannot drift from it unseen. */
 const AUTH: Record<string, string> = {
@@ -28,10 +31,26 @@ const AUTH: Record<string, string> = {
   "POST /api/telemetry/heartbeat": "device",
   "POST /api/brain/ingest": "device",
   "GET /api/brain/search": "device",
+  "GET /api/brain/metrics": "device",
+  "GET /api/brain/briefing": "device",
+  "POST /api/brain-pulse/ingest": "device",
   "POST /api/agent-traces/ingest": "device",
+  "POST /api/causal-link/correlate": "device",
+  "GET /api/causal-link": "device",
+  "POST /api/causal-link": "device",
+  "GET /api/prompt-for-line": "device",
+  "GET /api/spend": "device",
   "GET /api/policy": "device",
   "GET /api/me/brain/context": "read",
+  "POST /api/requests/ingest": "none",
+  "GET /api/requests/status": "none",
+  "GET /api/marketplace/public": "none",
+  "GET /api/explore": "none",
+  "GET /api/download/latest": "none",
 };
+
+/** A fault as the endpoint declares it; its own test holds it against the contract. */
+const declared = (endpoint: Endpoint, name: string) => faultsOf(endpoint).find((fault) => fault.name === name) as Fault;
 
 const nameOf = ({ spec }: Endpoint) => `${spec.method} ${spec.path}`;
 const withAuth = CONTRACT.filter(({ spec }) => spec.auth === "device");
@@ -48,18 +67,24 @@ async function credential(t: TestInstance, { spec }: Endpoint): Promise<string |
 }
 
 /** A body that the endpoint takes. Its example, unless that names what must exist. */
-async function goodBody(t: TestInstance, { spec }: Endpoint): Promise<unknown> {
+async function goodBody(t: TestInstance, { spec }: Endpoint, token: string | undefined): Promise<unknown> {
   if (spec.id === "connectExchange") return { code: await t.code(await t.team()), consent: { version: "1" } };
   if (spec.id === "cliDeviceToken") return { device_code: (await answered(t)).deviceCode };
+  if (spec.id === "causalLinkCreate") {
+    const brain = CONTRACT.find((one) => one.spec.id === "brainIngest")?.spec;
+    await t.post("/api/brain/ingest", { token: token as string, json: brain?.example?.body });
+  }
   return spec.example?.body;
 }
 
 /** A request that the endpoint takes. */
 async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path: string; ask: Ask }> {
   const token = await credential(t, endpoint);
-  const body = await goodBody(t, endpoint);
+  if (endpoint.spec.id === "downloadLatest" && t.count("releases") === 0)
+    await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) });
+  const body = await goodBody(t, endpoint, token);
   return {
-    path: endpoint.spec.path + (endpoint.spec.query ? "?q=anything" : ""),
+    path: endpoint.spec.path + (endpoint.spec.query ? `?${new URLSearchParams(endpoint.spec.example?.query)}` : ""),
     ask: { ...(token === undefined ? {} : { token }), ...(body === undefined ? {} : { json: body }) },
   };
 }
@@ -104,9 +129,13 @@ describe("every endpoint", () => {
     async (_, endpoint) => {
       const t = await startInstance();
       const { spec } = endpoint;
-      const answer = await t.call(spec.method === "GET" ? "POST" : "GET", spec.path, {});
+      const taken = CONTRACT.filter((one) => one.spec.path === spec.path).map((one) => one.spec.method);
+      const other = (["POST", "GET", "PUT"] as const).find((method) => method === "PUT" || !taken.includes(method));
+      const answer = await t.call(other as "PUT", spec.path, {});
       expect(answer.status).toBe(405);
-      expect(answer.headers.get("allow")).toBe(spec.method === "GET" ? "GET, HEAD" : "POST");
+      expect(answer.headers.get("allow")).toBe(
+        taken.map((method) => (method === "GET" ? "GET, HEAD" : method)).join(", "),
+      );
       expect(answer.body).toMatchObject({ ok: false, code: "method_not_allowed" });
     },
   );
@@ -139,7 +168,7 @@ describe("every endpoint", () => {
         }),
       );
       expect(response.status).toBe(500);
-      expect(await response.json()).toEqual({ error: "Internal error." });
+      expect(await response.json()).toEqual(faultBody(declared(endpoint, "internal"), {}));
       expect(t.log.join("")).toContain("SELECT secret");
       noteFault(endpoint.spec.id, "internal");
     },
@@ -201,6 +230,7 @@ describe("every endpoint with a body", () => {
         "telemetry_entries",
         "brain_snapshots",
         "trace_sessions",
+        "product_requests",
       ];
       const { path, ask } = await goodRequest(t, endpoint);
       const before = tables.map((table) => t.count(table));
@@ -242,9 +272,11 @@ describe("every endpoint with a body", () => {
   it.each(withBody.map((one) => [nameOf(one), one] as const))("%s refuses a body over its cap", async (_, endpoint) => {
     const t = await startInstance();
     const most = endpoint.spec.body?.maxBytes(t.instance.core.config) ?? 0;
-    const answer = await send(t, endpoint, { json: { filler: "x".repeat(most) } });
-    expect(answer.status).toBe(413);
-    expect(t.count("deliveries")).toBe(0);
+    const { path, ask } = await goodRequest(t, endpoint);
+    const before = t.count("deliveries") + t.count("product_requests");
+    const answer = await t.call(endpoint.spec.method, path, { ...ask, json: { filler: "x".repeat(most) } });
+    expect(answer.status).toBe(declared(endpoint, "tooLarge").status);
+    expect(t.count("deliveries") + t.count("product_requests")).toBe(before);
   });
 });
 
@@ -273,6 +305,8 @@ describe("every endpoint with a quota", () => {
     limitRead: "2/60",
     limitBrain: "2/60",
     limitTraces: "2/60",
+    limitRequestIntake: "2/60",
+    limitRequestStatus: "2/60",
   };
 
   it.each(withLimits.map((one) => [nameOf(one), one] as const))(
@@ -286,7 +320,7 @@ describe("every endpoint with a quota", () => {
       await once();
       const limited = await once();
       expect(limited.status).toBe(429);
-      expect(Object.keys(limited.body)).toEqual(["error"]);
+      expect(Object.keys(limited.body)).toEqual(Object.keys(faultBody(declared(endpoint, "rateLimited"), {})));
       const name = endpoint.spec.limits[0]?.name;
       expect(limited.headers.get("ratelimit-limit")).toBe("2");
       expect(limited.headers.get("ratelimit-remaining")).toBe("0");

@@ -64,6 +64,7 @@ function stored(t: TestInstance, where = (_row: Record<string, unknown>) => true
 
 it("sends whoever is not signed in to the sign-in page, and back afterwards", async () => {
   const t = await startInstance();
+  await t.instance.settle();
   const before = stored(t);
   for (const one of guarded) {
     const answer = await ask(t, one.spec.method, pathOf(one));
@@ -84,6 +85,7 @@ it("opens no page to a role below the one it is for", async () => {
     owner: [await somebody(t), await somebody(t, team, "member"), await somebody(t, team, "admin")],
     operator: [await somebody(t), await somebody(t, team, "owner")],
   };
+  await t.instance.settle();
   const before = stored(t);
   let tried = 0;
   for (const one of guarded)
@@ -101,6 +103,7 @@ it("opens no page to a role below the one it is for", async () => {
 it("takes no form without its token or from another site", async () => {
   const t = await startInstance();
   const as = await somebody(t, await t.team(), "owner", true);
+  await t.instance.settle();
   const before = stored(t);
   const good = { _csrf: csrfToken(as.token) };
   const forged: Asked[] = [
@@ -259,6 +262,7 @@ it("changes nothing of another team, whatever a form names", async () => {
   const ids = handles(t, foreign, owner);
   const theirs = (row: Record<string, unknown>) =>
     Object.values(row).some((value) => typeof value === "string" && (ids.includes(value) || value.includes(CANARY)));
+  await t.instance.settle();
   const before = stored(t, theirs);
   const forms = posts.filter(({ spec }) => ["person", "member", "admin", "owner"].includes(spec.access));
   for (const one of forms.filter(({ spec }) => !["signOut", "endOtherSessions"].includes(spec.id)))

@@ -49,6 +49,8 @@ it("no secret that is sent in any place of any request reaches the database, the
     RECKON_LIMIT_TELEMETRY: "off",
     RECKON_LIMIT_BRAIN: "off",
     RECKON_LIMIT_TRACES: "off",
+    RECKON_LIMIT_REQUEST_INTAKE: "off",
+    RECKON_LIMIT_REQUEST_STATUS: "off",
   };
   const server = await testServer(data.directory, { env });
   const token = data.devices[0]?.token as string;
@@ -185,11 +187,40 @@ it("no secret that is sent in any place of any request reaches the database, the
       note: secret("unknown exchange member"),
     });
 
+    const request = (where: string, body: object) =>
+      send(`request ${where}`, { path: "/api/requests/ingest", body: json({ text: "More themes", ...body }) });
+    await request("text", { text: `Please take ${secret("request text")}` });
+    await request("context", { from: { page: secret("request context") } });
+    await request("member name", { [secret("request member name")]: 1 });
+
+    const pulse = (where: string, body: object) =>
+      send(`pulse ${where}`, {
+        path: "/api/brain-pulse/ingest",
+        body: json({ repoKey: "r", at: new Date().toISOString(), counts: {}, fingerprints: [], ...body }),
+      });
+    await pulse("repoKey", { repoKey: oneLine("pulse repoKey").slice(0, 512) });
+    await pulse("counts", { counts: { [oneLine("pulse count").slice(0, 60)]: 1 } });
+    await pulse("fingerprints", { fingerprints: [secret("pulse fingerprint")] });
+
+    const link = (where: string, body: object) =>
+      send(`link ${where}`, {
+        path: "/api/causal-link",
+        body: json({ repoKey: "r", file: "errors.md", heading: "2026-11-01 — a", commit: "0123456789", ...body }),
+      });
+    for (const member of ["repoKey", "file", "heading", "commit", "sessionId", "promptExcerpt"])
+      await link(member, { [member]: oneLine(`link ${member}`) });
+
     const inUrl = (where: string) => encodeURIComponent(secret(where));
     for (const path of [
       "/api/brain/search?q=",
       "/api/brain/search?repoKey=x&limit=",
       "/api/health?token=",
+      "/api/requests/status?ids=",
+      "/api/marketplace/public?q=",
+      "/api/download/latest?platform=",
+      "/api/prompt-for-line?line=1&path=",
+      "/api/spend?repoKey=",
+      "/docs?q=",
       "/api/license?access_token=",
       "/api/",
     ])
@@ -242,6 +273,9 @@ it("no secret that is sent in any place of any request reaches the database, the
   expect([...(statuses.get("telemetry payload") ?? [])]).toEqual([200]);
   expect([...(statuses.get("traces free") ?? [])]).toEqual([200]);
   expect([...(statuses.get("brain content") ?? [])]).toEqual([422]);
+  expect([...(statuses.get("request text") ?? [])]).toEqual([200]);
+  expect([...(statuses.get("pulse repoKey") ?? [])]).toEqual([200]);
+  expect([...(statuses.get("link promptExcerpt") ?? [])].every((status) => status < 500)).toBe(true);
   expect([...(statuses.get("exchange deviceLabel") ?? [])]).toEqual([200]);
   expect([...statuses.values()].flatMap((known) => [...known]).filter((status) => status >= 500)).toEqual([]);
 

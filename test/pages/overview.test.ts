@@ -105,8 +105,9 @@ it("shows the team at a glance, and every figure leads on", async () => {
   expect(await tile("Devices alive")).toBe("1 of 2 | heard of in the last 24 hours");
   expect(await tile("Entries in 7 days")).toBe("149 | 6 today (UTC)");
   expect(await tile("Sessions in 7 days")).toBe("17 | 0 today (UTC)");
-  expect(await tile("Spend in 7 days")).toBe("$3.00 | as reported by 12 of 17 sessions");
+  expect(await tile("Spend in 7 days")).toBe("$3.00 | as agents reported it");
   expect(await tile("Open errors")).toBe("2 | of 3 entries in errors.md");
+  expect(await tile("New errors in 7 days")).toBe("0 | ↓ down, from a mean of 1");
   expect(await tile("Gaps and rollbacks")).toBe("2 | deliveries flagged in 14 days");
   expect(await tile("Licence")).toBe("Active | team tier");
   expect(await tile("Seats used")).toBe("2 of 5 | devices that can report");
@@ -126,8 +127,9 @@ it("shows the team at a glance, and every figure leads on", async () => {
     "/devices",
     "/telemetry",
     "/sessions",
-    "/sessions",
-    "/brain",
+    "/spend?days=7",
+    "/errors",
+    "/errors",
     "/telemetry/streams",
     "/license",
     "/license",

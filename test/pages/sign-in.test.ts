@@ -9,7 +9,8 @@ it("sets an empty installation up through its one-time link, once", async () => 
   const link = await createSetupLink(site.t.instance.core);
   const { page, go, judge } = await site.open();
   await go("/");
-  expect(page.url()).toBe(`${site.url}/login`);
+  await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
+  await page.waitForURL(`${site.url}/login`);
   await go(link?.path as string);
   await judge("setup");
   await page.getByLabel("E-mail address").fill("ada@example.com");

@@ -23,14 +23,22 @@ const CAPABILITIES = [
   "accounts",
   "audit",
   "brain",
+  "catalog",
+  "causes",
   "connect",
+  "defects",
+  "derive",
   "health",
   "ledger",
   "license",
   "login",
   "policy",
+  "pulses",
   "reads",
+  "releases",
+  "requests",
   "safekeeping",
+  "spend",
   "telemetry",
   "traces",
 ];
@@ -38,6 +46,12 @@ const CAPABILITIES = [
 const HTTP_FOR_ALL = ["endpoint", "faults", "fields", "principal"].map((name) => `src/http/${name}.ts`);
 /** What the dashboard may take from http: how a page is declared. */
 const HTTP_FOR_PAGES = ["page", "endpoint", "principal", "fields"].map((name) => `src/http/${name}.ts`);
+/** What the public site may take besides: the document that it explains. */
+const HTTP_FOR_SITE = [...HTTP_FOR_PAGES, "src/http/openapi-endpoint.ts"];
+/** What the public site shares with the dashboard: components and the files of its look, nothing that knows of people. */
+const isLook = (to: string) => to.startsWith("src/dashboard/parts/") || to === "src/dashboard/assets.ts";
+/** What the local instance may take from http: what is declared, and how it is refused. */
+const HTTP_FOR_DEV = ["endpoint", "faults", "version"].map((name) => `src/http/${name}.ts`);
 
 function mayImport(from: string, to: string): boolean {
   const room = roomOf(from);
@@ -53,16 +67,27 @@ function mayImport(from: string, to: string): boolean {
   }
   if (from === "src/main.ts") return room === "" && target === "cli";
   if (from === "src/config.ts") return target === "kit";
-  if (from === "src/contract.ts") return target !== "cli" && target !== "dashboard";
+  if (from === "src/contract.ts") return !["cli", "dashboard", "dev", "site"].includes(target);
   // Pages have no SQL and no decisions of their own: they call the doors. Their parts know nothing of us but HTML.
   if (from.startsWith("src/dashboard/parts/")) return target === "kit";
   if (room === "dashboard")
     return (
       target === "kit" || HTTP_FOR_PAGES.includes(to) || ([...CAPABILITIES, "redact"].includes(target) && isDoor(to))
     );
+  // The local instance stands outside the server's code and uses what everybody may use.
+  if (room === "dev")
+    return (
+      target === "kit" ||
+      HTTP_FOR_DEV.includes(to) ||
+      ([...CAPABILITIES, "redact", "store"].includes(target) && isDoor(to))
+    );
+  if (room === "site")
+    return (
+      target === "kit" || HTTP_FOR_SITE.includes(to) || isLook(to) || (CAPABILITIES.includes(target) && isDoor(to))
+    );
   if (room === "cli")
     return target === "kit" || target === "http" || to === "src/server.ts" || to === "src/contract.ts" || isDoor(to);
-  return room === "" && target !== "cli";
+  return room === "" && target !== "cli" && target !== "dev";
 }
 
 it("imports only downward, and other rooms only through their doors", () => {
@@ -102,6 +127,9 @@ it("keeps each third-party package in one room", () => {
     "d3-scale": ["dashboard"],
     "d3-shape": ["dashboard"],
     diff: ["brain"],
+    negotiator: ["site"],
+    semver: ["catalog", "releases"],
+    "modern-tar": ["catalog"],
   };
   for (const path of files)
     for (const name of packages(path)) {
@@ -122,7 +150,7 @@ it("reads time, chance and environment only where they enter", async () => {
 
 it("has a door in every room that says what it owns and what not", async () => {
   const { readFileSync, existsSync } = await import("node:fs");
-  for (const room of [...CAPABILITIES, "dashboard"]) {
+  for (const room of [...CAPABILITIES, "dashboard", "dev", "site"]) {
     const door = `src/${room}/${room}.ts`;
     expect([room, existsSync(door)]).toEqual([room, true]);
     expect(readFileSync(door, "utf8")).toMatch(/^\/\*\*[\s\S]*(?:[Nn]ot here|knows)/);

@@ -8,6 +8,7 @@ import { pageHead } from "../parts/page-head.ts";
 import { tabs } from "../parts/tabs.ts";
 import { time } from "../parts/time.ts";
 import { bytes, number, plural } from "../parts/units.ts";
+import { entryNotes } from "./brain-entries.ts";
 import {
   deviceLink,
   kindBadge,
@@ -62,7 +63,7 @@ ${tabs("File", [
 }
 
 /** A file, rendered or as it is written. */
-export function filePage(call: Member): Html {
+export async function filePage(call: Member): Promise<Html> {
   const file = fileOf(call);
   const { repoKey: repo, snapshotId } = file.snapshot;
   const source = call.query.get("view") === "source";
@@ -70,7 +71,7 @@ export function filePage(call: Member): Html {
   const snapshot = file.current ? undefined : snapshotId;
   const main = html`${fileHead(call, { repo, path: file.path, snapshot }, source ? "source" : "rendered")}
 ${stems(call, file)}
-${source ? sourceView(file, line) : renderedView(file, line)}`;
+${source ? sourceView(file, line) : renderedView(file, line, await entryNotes(call, file))}`;
   return frame(call, { title: file.path, main });
 }
 
@@ -88,8 +89,12 @@ function stems(call: Member, { path, kind, bytes: size, snapshot, current }: Fil
 <div class="actions">${buttonLink("Show the current file", link(call, "/brain/file", { repo, path }), { small: true })}${buttonLink("What changed since", link(call, "/brain/changes", { repo, path, from: snapshotId }), { small: true })}</div></div>`;
 }
 
-function renderedView({ path, content }: FileContent, line: number | undefined): Html {
-  const { rendered, entries } = outlined(content, line);
+function renderedView(
+  { path, content }: FileContent,
+  line: number | undefined,
+  notes: ReadonlyMap<number, Html>,
+): Html {
+  const { rendered, entries } = outlined(content, line, notes);
   return html`${entries.length > 2 && outlineBox(entries)}
 <article class="card" aria-label="${path}"><div class="prose">${rendered}</div></article>`;
 }

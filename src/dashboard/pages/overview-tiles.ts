@@ -1,15 +1,17 @@
 import type { Team } from "../../accounts/accounts.ts";
-import type { OpenEntries } from "../../brain/brain.ts";
 import type { DeviceCounts } from "../../connect/connect.ts";
+import type { EntryCounts, Trend } from "../../defects/defects.ts";
 import type { PageCall } from "../../http/page.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import type { ActivityDay, FlagRow } from "../../ledger/ledger.ts";
 import { judgeSubscription } from "../../license/license.ts";
-import type { ReportedSpend } from "../../traces/traces.ts";
+import type { SpendReport } from "../../spend/spend.ts";
 import type { Stat } from "../parts/stat.ts";
 import { dayText } from "../parts/time.ts";
-import { number, plural } from "../parts/units.ts";
+import { compact, number, plural } from "../parts/units.ts";
+import { trendShort } from "./errors-trend.ts";
 import type { Begun } from "./overview-first-run.ts";
+import { dollars } from "./spend-words.ts";
 
 /** The figures of the overview. */
 
@@ -24,9 +26,11 @@ export interface Glance {
   readonly days: readonly ActivityDay[];
   readonly devices: DeviceCounts;
   readonly bound: number;
-  readonly errors: OpenEntries | null;
+  readonly errors: (EntryCounts & Trend) | null;
+  /** Of all devices, by id. */
+  readonly labels: ReadonlyMap<string, string | null>;
   readonly flags: readonly FlagRow[];
-  readonly spend: ReportedSpend;
+  readonly spend: Pick<SpendReport, "total" | "prices">;
   readonly begun: Begun;
 }
 
@@ -34,7 +38,7 @@ export interface Glance {
 export const sum = (days: readonly ActivityDay[], of: (day: ActivityDay) => number) =>
   days.reduce((total, day) => total + of(day), 0);
 
-/** What happens: devices, entries, sessions, and what agents said it cost. */
+/** What happens: devices, entries, sessions, and what it cost. */
 export function activityTiles({ href }: Member, { days, devices, bound, spend }: Glance): Stat[] {
   const lately = days.slice(-7);
   return [
@@ -56,16 +60,25 @@ export function activityTiles({ href }: Member, { days, devices, bound, spend }:
       sub: `${number(days.at(-1)?.sessions ?? 0)} today (UTC)`,
       href: href("/sessions"),
     },
-    {
-      label: "Spend in 7 days",
-      value: spend.priced === 0 ? "–" : `$${spend.usd.toFixed(2)}`,
-      sub:
-        spend.priced === 0
-          ? "no session reported a cost"
-          : `as reported by ${number(spend.priced)} of ${plural(spend.sessions, "session")}`,
-      href: href("/sessions"),
-    },
+    spendTile(spend, href("/spend?days=7")),
   ];
+}
+
+/** What has no price is never shown as nothing. */
+function spendTile({ total, prices }: Glance["spend"], href: string): Stat {
+  const { usd, reportedUsd, unpricedTokens, usages } = total;
+  const cost = usd ?? reportedUsd;
+  const unpriced = unpricedTokens > 0 && `${compact(unpricedTokens)} tokens without a price`;
+  const said = usd === null && reportedUsd !== null && "as agents reported it";
+  return {
+    label: "Spend in 7 days",
+    value: cost === null ? "–" : dollars(cost),
+    sub:
+      prices.problem ??
+      (said || unpriced || (usages === 0 ? "no usage reported" : `at list prices of ${dayText(prices.date)}`)),
+    href,
+    tone: prices.problem === null ? undefined : "warn",
+  };
 }
 
 /** How things stand: what is open, what is missing, what is paid for. */
@@ -81,8 +94,15 @@ export function stateTiles(call: Member, { days, devices, errors, team }: Glance
             label: "Open errors",
             value: number(errors.open),
             sub: `of ${plural(errors.entries, "entry", "entries")} in errors.md`,
-            href: href("/brain"),
+            href: href("/errors"),
             tone: errors.open > 0 ? ("warn" as const) : undefined,
+          },
+          {
+            label: "New errors in 7 days",
+            value: number(errors.weeks.at(-1)?.count ?? 0),
+            sub: trendShort(errors),
+            href: href("/errors"),
+            tone: errors.trend === "up" ? ("warn" as const) : undefined,
           },
         ]),
     {

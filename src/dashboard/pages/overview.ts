@@ -1,12 +1,12 @@
 import { getTeam, tiersWith } from "../../accounts/accounts.ts";
-import { countOpenEntries } from "../../brain/brain.ts";
 import { countDevices, listDevices } from "../../connect/connect.ts";
+import { brainMetrics, catchUpEntries, countEntries } from "../../defects/defects.ts";
 import { type PageCall, page } from "../../http/page.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { type Html, html } from "../../kit/html.ts";
 import { type ActivityDay, activity, type FlagRow, recentFlags } from "../../ledger/ledger.ts";
+import { freshenSpend, spendReport } from "../../spend/spend.ts";
 import { listRepoKeys } from "../../telemetry/telemetry.ts";
-import { reportedSpend } from "../../traces/traces.ts";
 import { frame } from "../frame.ts";
 import { badge } from "../parts/badge.ts";
 import { buttonLink } from "../parts/button.ts";
@@ -19,6 +19,7 @@ import { table } from "../parts/table.ts";
 import { ago, dayText } from "../parts/time.ts";
 import { number } from "../parts/units.ts";
 import { firstRun, isBegun } from "./overview-first-run.ts";
+import { pulsesSection } from "./overview-pulses.ts";
 import { activityTiles, DAYS, type Glance, stateTiles, sum } from "./overview-tiles.ts";
 import { repoName, repoValue } from "./telemetry-filter.ts";
 
@@ -33,7 +34,9 @@ function look({ core, session }: Member): Glance {
   const now = core.clock.now();
   const today = Math.floor(now / DAY_MS);
   const team = getTeam(core, teamId);
-  const errors = tiersWith("brain").includes(team.tier) ? countOpenEntries(core, teamId) : null;
+  const errors = tiersWith("brain").includes(team.tier)
+    ? { ...brainMetrics(core, teamId), ...countEntries(core, teamId) }
+    : null;
   const all = listDevices(core, teamId);
   return {
     team,
@@ -41,8 +44,9 @@ function look({ core, session }: Member): Glance {
     devices: countDevices(core, teamId, now - DAY_MS),
     bound: all.filter(({ status }) => status === "active").length,
     errors,
+    labels: new Map(all.map(({ id, label }) => [id, label])),
     flags: recentFlags(core, teamId, FLAGS_SHOWN),
-    spend: reportedSpend(core, teamId, now - 7 * DAY_MS),
+    spend: spendReport(core, teamId, { from: now - 6 * DAY_MS, to: now, by: "day" }),
     begun: {
       device: all.length > 0,
       telemetry: listRepoKeys(core, teamId).length > 0,
@@ -51,7 +55,9 @@ function look({ core, session }: Member): Glance {
   };
 }
 
-function overviewPage(call: Member): Html {
+async function overviewPage(call: Member): Promise<Html> {
+  await catchUpEntries(call.core);
+  await freshenSpend(call.core);
   const seen = look(call);
   const { begun, team } = seen;
   const main = html`${pageHead({
@@ -62,7 +68,8 @@ function overviewPage(call: Member): Html {
   })}
 ${!isBegun(begun) && firstRun(call, begun)}
 ${begun.device && html`<section class="section" aria-label="Figures">${stats(activityTiles(call, seen))}${stats(stateTiles(call, seen))}</section>`}
-${(begun.telemetry || begun.brain) && html`${charts(seen.days)}${flags(call, seen.flags)}`}`;
+${(begun.telemetry || begun.brain) && html`${charts(seen.days)}${flags(call, seen.flags)}`}
+${pulsesSection(call, seen.labels)}`;
   return frame(call, { title: "Overview", main });
 }
 

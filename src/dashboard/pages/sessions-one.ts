@@ -13,6 +13,7 @@ import { bytes, compact, plural } from "../parts/units.ts";
 import { type Span as Drawn, waterfall } from "../parts/waterfall.ts";
 import { type Member, repoName } from "./brain-links.ts";
 import { mentionsSection } from "./sessions-brain.ts";
+import { causedSection } from "./sessions-causes.ts";
 import { factList, figures } from "./sessions-facts.ts";
 import { filesOf, filesSection, labelsSection } from "./sessions-tables.ts";
 import { timelineSection } from "./sessions-timeline.ts";
@@ -45,6 +46,7 @@ export async function sessionPage(call: Member): Promise<Html> {
 ${stats(figures(session, files.size))}
 ${section({ title: "Facts", framed: true, body: factList(call, session) })}
 ${timelineSection(call, session)}
+${await causedSection(call, session)}
 ${mentionsSection(call, session, mentions)}
 ${filesSection(call, session, files)}
 ${labelsSection(session)}
@@ -63,7 +65,7 @@ function drawn(span: Span): Drawn {
   const { externalId, name, usage, edits, attributes } = span;
   const tool = attributes["gen_ai.tool.name"];
   const said = [
-    usage && tokenNote(usage.outputTokens),
+    usage && tokenNote(usage.output),
     edits.length > 0 && plural(edits.length, "edit"),
     typeof attributes["error.type"] === "string" && short(attributes["error.type"], 40),
   ].filter((one) => typeof one === "string");

@@ -12,6 +12,7 @@ const PLACES = [
   { path: "/settings", label: "Installation" },
   { path: "/settings/teams", label: "Teams" },
   { path: "/settings/people", label: "Accounts" },
+  { path: "/settings/releases", label: "Installers" },
   { path: "/settings/limits", label: "Configuration" },
 ] as const;
 

@@ -46,9 +46,6 @@ ${form({
 }
 
 export const signInPages = [
-  page({ id: "home", method: "GET", path: "/", access: "anyone" }, ({ session }) =>
-    redirect(session ? "/overview" : "/login"),
-  ),
   page({ id: "signIn", method: "GET", path: "/login", access: "anyone" }, (call) =>
     call.session ? redirect(readNext(call.query.get("next"))) : signInPage(call),
   ),

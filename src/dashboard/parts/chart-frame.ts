@@ -4,8 +4,14 @@ import type { Kind } from "./badge.ts";
 import { table } from "./table.ts";
 import { compact, number } from "./units.ts";
 
+/**
+ * Colours of series that mean nothing but "another one": they differ in hue and, one from the next, in lightness. Beyond the
+ * last, things are summed up as the neutral rest.
+ */
+export const HUES = ["hue-1", "hue-2", "hue-3", "hue-4", "hue-5", "hue-6"] as const;
+
 /** The colour of a series, a class of the style sheet. */
-export type Tone = Kind | "accent";
+export type Tone = Kind | "accent" | (typeof HUES)[number];
 
 /** One of the things measured. */
 export interface Series {
@@ -34,6 +40,8 @@ export interface Chart {
   readonly unit: string;
   /** Spells a value; a number with its unit by default. */
   readonly spell?: ((value: number) => string) | undefined;
+  /** Spells a value of the axis, for values whose unit must stand there: `$5`. */
+  readonly tick?: ((value: number) => string) | undefined;
   /** The head of the first column of the numbers, `Day` by default. */
   readonly period?: string | undefined;
 }
@@ -70,7 +78,7 @@ export function chartFrame(chart: Chart, scale: ScaleLinear<number, number>, dra
   const ticks = scale.ticks(4).filter((tick) => !whole || Number.isInteger(tick));
   const id = `chart-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   return html`<figure class="chart"><figcaption><span class="chart-title">${title}</span>${series.length > 1 && legend(series)}</figcaption>
-<div class="chart-body"><svg class="chart-axis" width="44" height="${TOP + PLOT + FOOT}" aria-hidden="true">${ticks.map((tick) => html`<text x="36" y="${scale(tick)}" dy="4">${compact(tick)}</text>`)}</svg>
+<div class="chart-body"><svg class="chart-axis" width="44" height="${TOP + PLOT + FOOT}" aria-hidden="true">${ticks.map((tick) => html`<text x="36" y="${scale(tick)}" dy="4">${(chart.tick ?? compact)(tick)}</text>`)}</svg>
 <svg class="chart-plot" height="${TOP + PLOT + FOOT}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${summary}</desc>
 ${ticks.map((tick) => html`<line class="grid" x1="0" x2="100%"${attributes({ y1: scale(tick), y2: scale(tick) })}/>`)}${drawn}${axis(days)}${hits(chart)}</svg></div>
 <details class="numbers"><summary>Show the numbers</summary>${numbers(chart)}</details></figure>`;
@@ -96,11 +104,13 @@ function hits(chart: Chart): Html {
   const spell = speller(chart);
   return html`${chart.days.map(({ label, values }, i) => {
     const { x, width } = slot(i, chart.days.length);
-    const words = chart.series.map(({ name }, s) => {
-      const value = values[s] ?? null;
-      const said = value === null ? "–" : spell(value);
-      return chart.series.length > 1 ? `${name}: ${said}` : said;
+    // What is not known says nothing beside what is.
+    const known = chart.series.map((_, s) => s).filter((s) => (values[s] ?? null) !== null);
+    const words = known.map((s) => {
+      const said = spell(values[s] as number);
+      return chart.series.length > 1 ? `${chart.series[s]?.name}: ${said}` : said;
     });
+    if (words.length === 0) words.push("–");
     return html`<rect class="hit" x="${percent(x - width / 2)}%" width="${width}%" y="0" height="${TOP + PLOT}"><title>${label}\n${words.join("\n")}</title></rect>`;
   })}`;
 }

@@ -48,7 +48,7 @@ export interface Page {
 }
 
 /** The product's mark: a tally of four and the stroke that makes it five. Also the icon of the window. */
-const MARK =
+export const MARK =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%234f5bd5' stroke-width='2.4' stroke-linecap='round'%3E%3Cpath d='M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9'/%3E%3C/svg%3E";
 
 /** The whole document of a page. */
@@ -87,7 +87,7 @@ function header(page: Page): Html {
   const menu =
     nav !== null &&
     html`<button type="button" class="button quiet icon menu-button" popovertarget="menu" aria-label="Menu">${MENU_ICON}</button>`;
-  return html`<header class="top">${menu}<a class="brand"${attributes({ href: href("/") })}>${BRAND}<span>Reckon</span></a>
+  return html`<header class="top">${menu}<a class="brand"${attributes({ href: href(nav === null ? "/" : "/overview") })}>${BRAND}<span>Reckon</span></a>
 ${team && teamSwitcher(page, team)}
 <div class="top-end"><button type="button" class="button quiet icon theme" data-theme-switch hidden>${THEME_ICON}<span class="vh">Theme</span></button>${person && account(page, person)}</div></header>`;
 }
@@ -117,6 +117,6 @@ function sidebar(nav: readonly NavItem[], href: (path: string) => string): Html 
   )}</nav>`;
 }
 
-const BRAND = html`<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9"/></svg>`;
+export const BRAND = html`<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9"/></svg>`;
 const MENU_ICON = html`<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="M3 5.5h14M3 10h14M3 14.5h14"/></svg>`;
-const THEME_ICON = html`<svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><circle cx="10" cy="10" r="7"/><path class="half" d="M10 3a7 7 0 0 1 0 14z"/></svg>`;
+export const THEME_ICON = html`<svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><circle cx="10" cy="10" r="7"/><path class="half" d="M10 3a7 7 0 0 1 0 14z"/></svg>`;
