@@ -237,8 +237,9 @@ function resend(response: Response, text: string): Response {
 /** Puts the clock where the instance begins. */
 function begin(clock: LocalClock, { frozen, base }: LocalOptions, startAt: number | null): void {
   clock.run();
-  clock.set(startAt ?? base.clock.now());
+  // Before it is set, or it would have run on a little.
   if (frozen) clock.freeze();
+  clock.set(startAt ?? base.clock.now());
 }
 
 /**

@@ -127,18 +127,22 @@ export class Reply<R> {
   readonly headers: Readonly<Record<string, string>>;
   /** Which of the endpoint's renditions the body is; its own media type without it. */
   readonly media: string | undefined;
+  /** The body as JSON text, where it is the same every time and was rendered before. */
+  readonly text: string | undefined;
   constructor(
     body: R | null,
     options: {
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly media?: string | undefined;
+      readonly text?: string | undefined;
     } = {},
   ) {
     this.body = body;
     this.status = options.status ?? 200;
     this.headers = options.headers ?? {};
     this.media = options.media;
+    this.text = options.text;
   }
 }
 

@@ -11,7 +11,8 @@ import { type OpenApiDocument, openApiDocument } from "./openapi.ts";
 const described = perOwner((_core: Core): { endpoints: readonly Endpoint[] } => ({ endpoints: [] }));
 const rendered = perOwner((core: Core) => {
   const document = openApiDocument(described(core).endpoints, baseUrlOf(core.config));
-  return { document, etag: `"${sha256Hex(JSON.stringify(document)).slice(0, 32)}"` };
+  const text = JSON.stringify(document);
+  return { document, text, etag: `"${sha256Hex(text).slice(0, 32)}"` };
 });
 
 /** Tells an instance which endpoints its document describes. */
@@ -42,8 +43,8 @@ export const openapi = endpoint(
     example: { ok: { openapi: "3.1.0", info: { title: "Reckon", version: "1.0.0" }, paths: {} } },
   },
   ({ core, header }) => {
-    const { document, etag } = rendered(core);
+    const { document, text, etag } = rendered(core);
     if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers: { etag } });
-    return new Reply(document, { headers: { etag } });
+    return new Reply(document, { headers: { etag }, text });
   },
 );

@@ -22,12 +22,13 @@ export function respond(
   body: unknown,
   headers: Readonly<Record<string, string>> | HeaderList,
   media?: string,
+  rendered?: string,
 ): Response {
   const list: HeaderList = [...COMMON];
   for (const entry of Array.isArray(headers) ? headers : Object.entries(headers)) list.push(entry as [string, string]);
   if (body === null) return new FastResponse(null, { status, statusText: STATUS_CODES[status] ?? "", headers: list });
   list.push(["content-type", media ?? JSON_TYPE]);
-  const text = media && media !== JSON_TYPE && typeof body === "string" ? body : JSON.stringify(body);
+  const text = rendered ?? (media && media !== JSON_TYPE && typeof body === "string" ? body : JSON.stringify(body));
   return new FastResponse(text, { status, statusText: STATUS_CODES[status] ?? "", headers: list });
 }
 

@@ -181,7 +181,7 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
     const out: HeaderList = [["cache-control", spec.cache ?? "no-store"]];
     if (drawn.some(({ limit }) => limit.headers === "always")) out.push(...rateHeaders(drawn));
     for (const [name, text] of Object.entries(reply.headers)) out.push([name, text]);
-    response = respond(reply.status, reply.body, out, reply.media ?? spec.media);
+    response = respond(reply.status, reply.body, out, reply.media ?? spec.media, reply.text);
   } catch (error) {
     if (error instanceof ClientGone) return respond(499, null, []);
     if (error instanceof Instead) response = error.response;
