@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../kit/clock.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
 import type { LocalClock } from "./clock.ts";
 import { demoData } from "./demo.ts";
@@ -11,8 +12,8 @@ import { keepTemplate, type TemplateKey, useTemplate } from "./template.ts";
 const SEEDED_START = Date.UTC(2026, 10, 21, 8);
 
 /**
- * Makes the seed of a new directory. What follows from a seed's text alone is made once and copied from then on; the credentials,
- * of which one names the address, are made at every start.
+ * Makes the seed of a new directory. What follows from a seed's text alone is made once and copied from then on, and so, for some
+ * hours, is the team of instances without a seed; the credentials, of which one names the address, are made at every start.
  * @param clock left frozen, at the start
  */
 export async function plant(options: LocalOptions, clock: LocalClock): Promise<Kept> {
@@ -25,15 +26,15 @@ export async function plant(options: LocalOptions, clock: LocalClock): Promise<K
   clock.freeze();
   // Streams of their own: other demo data must not change what a seed prints.
   const stream = (of: string): Random => (seed === undefined ? base.random : seededRandom(`${seed}\n${of}`));
-  const key = templateKey(options, begins);
-  const known = key && cache !== undefined ? useTemplate(cache, key, directory) : undefined;
+  const keys = cache === undefined ? [] : templateKeys(options, begins);
+  const known = firstOf(keys, (key) => useTemplate(cache as string, key, directory));
   let from = stream("team");
   const inner = await open({ clock, random: (bytes) => from(bytes), seeding: true });
   try {
     // Nothing here has to survive a power cut, and a hundred flushes take longer than all the rest.
     inner.core.store.db.pragma("synchronous = OFF");
     const team = known ?? (await settle());
-    if (!known && key && cache !== undefined) keepTemplate(cache, key, inner.core.store.db.serialize(), team);
+    if (!known && keys[0]) keepTemplate(cache as string, keys[0], inner.core.store.db.serialize(), team);
     from = stream("credentials");
     clock.set(begins);
     const credentials = await mintCredentials(inner.core, team, baseUrl);
@@ -57,7 +58,26 @@ export async function plant(options: LocalOptions, clock: LocalClock): Promise<K
   }
 }
 
-/** Undefined where the next start would not be the same. */
-function templateKey({ seed, empty, program }: LocalOptions, startAt: number): TemplateKey | undefined {
-  return seed === undefined || program === undefined ? undefined : { program, seed, startAt, empty };
+const HOUR_MS = 60 * MINUTE_MS;
+/** How old the demo data of an instance without a seed may be: making it takes longer than starting. */
+const FRESH_HOURS = 6;
+
+/** Which kept databases will do, best first; the first is what a new one is kept as. None where the next start would differ. */
+function templateKeys({ seed, startAt, empty, program }: LocalOptions, begins: number): TemplateKey[] {
+  if (program === undefined) return [];
+  if (seed !== undefined) return [{ program, seed, startAt: begins, empty }];
+  if (startAt !== undefined) return [];
+  const hour = Math.floor(begins / HOUR_MS);
+  return Array.from({ length: FRESH_HOURS }, (_, ago) => ({
+    ...{ program, seed: null, empty },
+    startAt: (hour - ago) * HOUR_MS,
+  }));
+}
+
+function firstOf<T, R>(list: readonly T[], find: (one: T) => R | undefined): R | undefined {
+  for (const one of list) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -11,10 +11,11 @@ declare const RECKON_VERSION: string | undefined;
 const MOST_KEPT = 8;
 const NAME = /^seed-[0-9a-f]{64}\.json$/;
 
-/** What of a seeded instance follows from the seed alone, on every port. */
+/** What a seeded database follows from, on every port. */
 export interface TemplateKey {
   readonly program: string;
-  readonly seed: string;
+  /** Null for instances without one; their `startAt` is the hour in which it was made. */
+  readonly seed: string | null;
   readonly startAt: number;
   readonly empty: boolean;
 }

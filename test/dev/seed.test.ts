@@ -18,6 +18,7 @@ import { keepTemplate, useTemplate } from "../../src/dev/template.ts";
 import { readSigningKey } from "../../src/kit/jwt.ts";
 import { seededRandom } from "../../src/kit/random.ts";
 import { startLocal } from "../support/dev.ts";
+import { TestClock } from "../support/instance.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-seed-"));
@@ -169,7 +170,23 @@ describe("a kept seed", () => {
       { empty: false },
     ])
       expect(await password(other)).not.toBe("tampered");
-    expect(kept(cache).length).toBe(2 * 5);
+    expect(kept(cache).length).toBe(2 * 6);
+  });
+
+  it("gives instances without a seed their team for some hours, but never their tokens", async () => {
+    const cache = folder();
+    const clock = new TestClock();
+    const start = async () => (await startLocal({ program: "build 1", cache, clock })).local.credentials;
+    const [first, second] = [await start(), await start()];
+    expect(second.teamId).toBe(first.teamId);
+    for (const member of ["deviceToken", "connectCode", "cliToken", "readToken"] as const)
+      expect([member, second[member] === first[member]]).toEqual([member, false]);
+    clock.advance(5 * 60 * 60_000);
+    expect((await start()).teamId).toBe(first.teamId);
+    clock.advance(60 * 60_000);
+    const later = await startLocal({ program: "build 1", cache, clock });
+    expect(later.local.credentials.teamId).not.toBe(first.teamId);
+    expect((await later.get("/api/policy", { token: later.local.credentials.deviceToken })).status).toBe(200);
   });
 
   it("that is damaged is made anew", async () => {

@@ -43,6 +43,7 @@ export interface TestLocalOptions
   extends Partial<Pick<LocalOptions, "seed" | "startAt" | "frozen" | "empty" | "program" | "cache">> {
   readonly directory?: string;
   readonly baseUrl?: string;
+  readonly clock?: TestClock;
   readonly env?: Record<string, string>;
 }
 
@@ -57,9 +58,9 @@ function cache(): string {
 
 /** Opens a local instance in this process, without demo data unless asked; its base clock stands still. Gone with the test. */
 export async function startLocal(options: TestLocalOptions = {}): Promise<TestLocal> {
-  const { directory: given, baseUrl = "http://127.0.0.1:4870", env = {}, ...rest } = options;
+  const { directory: given, baseUrl = "http://127.0.0.1:4870", env = {}, clock, ...rest } = options;
   const directory = given ?? mkdtempSync(join(tmpdir(), "reckon-local-"));
-  const base = new TestClock();
+  const base = clock ?? new TestClock();
   const log: string[] = [];
   const { port } = new URL(baseUrl);
   const config = readConfig({ data: directory, port }, env);
