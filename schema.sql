@@ -424,6 +424,7 @@ CREATE TABLE packs (
 ) STRICT;
 CREATE INDEX packs_by_team ON packs (team_id, created_at);
 
+-- `classes` is a JSON array of the fingerprints, in hexadecimal digits, of the dated entries with a prevention rule in its files.
 -- `files` is a JSON array of {path, bytes, sha256}; `archive` the tar.gz as it is downloaded.
 CREATE TABLE pack_versions (
   id          INTEGER PRIMARY KEY,
@@ -432,6 +433,7 @@ CREATE TABLE pack_versions (
   readme      TEXT NOT NULL,
   files       TEXT NOT NULL,
   rules       INTEGER NOT NULL,
+  classes     TEXT NOT NULL,
   sha256      BLOB NOT NULL,
   created_at  INTEGER NOT NULL,
   created_by  TEXT NOT NULL,

@@ -1,7 +1,7 @@
 /**
  * Catalog: brain packs, which are chosen files of a team's brain published for everybody: making, ranking, finding and handing
  * them out, and what the operators of the installation decide about them.
- * Not here: the brains that packs are made from (brain), what recurring defects a pack's rules prevented (a later part), the pages.
+ * Not here: the brains that packs are made from (brain), the errors files that tell whether its rules helped (defects), the pages.
  */
 export { isOfPack } from "./choose.ts";
 export { leaksText } from "./clean.ts";

@@ -75,21 +75,20 @@ export function listAllPacks(
   limit: number,
   after = "",
 ): { readonly rows: OwnPack[]; readonly next: string | undefined } {
-  const now = core.clock.now();
   const found = rows(core.store).from.all({
     since: recentSince(core),
     after,
     like: likePattern(text),
     limit: limit + 1,
   });
-  const page = found.slice(0, limit).map((row) => toOwn(row, toEntry(row, now)));
+  const page = found.slice(0, limit).map((row) => toOwn(row, toEntry(core, row)));
   return { rows: page, next: found.length > limit ? page.at(-1)?.name : undefined };
 }
 
 /** Any team's pack, removed or not; for operators. */
 export function findAnyPack(core: Core, name: string): OwnPack | undefined {
   const row = rows(core.store).byName.get({ since: recentSince(core), name });
-  return row && toOwn(row, toEntry(row, core.clock.now()));
+  return row && toOwn(row, toEntry(core, row));
 }
 
 /** Teams that published something, by name. */

@@ -1,5 +1,6 @@
 import { getTeam, requireCapability } from "../accounts/accounts.ts";
 import type { Core } from "../core.ts";
+import { parseEntries } from "../defects/defects.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { sha256 } from "../kit/hash.ts";
 import { packArchive } from "./archive.ts";
@@ -45,6 +46,8 @@ export interface PackDraft {
   readonly readme: string;
   readonly files: readonly DraftFile[];
   readonly rules: number;
+  /** Fingerprints of its dated entries that have one, in hexadecimal digits. */
+  readonly classes: readonly string[];
   /** Certain secrets: with any, it cannot be published. */
   readonly leaks: readonly Leak[];
   readonly replaced: readonly Replaced[];
@@ -102,6 +105,7 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
   if (content.some(({ path }) => path.toLowerCase() === MANIFEST))
     throw new Complaint(`a pack brings its own ${MANIFEST}; leave out the brain's`);
   const rules = bodies.reduce((sum, { text }) => sum + countRules(text), 0);
+  const classes = classesOf(bodies.map(({ text }) => text));
   const files = content.map(({ source, path, text }) => ({ source, ...fileOf(path, text) }));
   const about = { name, version, title, summary, license, tags, publisher: team.name, rules };
   const manifest = `${JSON.stringify({ ...about, files: files.map(({ source: _, ...file }) => file) }, null, 2)}\n`;
@@ -114,11 +118,19 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
     publisher: team.name,
     repoKey: wanted.repoKey,
     snapshotId: chosen.snapshot.snapshotId,
-    ...{ name, version, title, summary, license, tags, readme, rules, leaks, replaced, archive },
+    ...{ name, version, title, summary, license, tags, readme, rules, classes, leaks, replaced, archive },
     previous: last?.version ?? null,
     files: [...files, { source: null, ...fileOf(MANIFEST, manifest) }],
     sha256: sha256(archive).toString("hex"),
   };
+}
+
+const MOST_CLASSES = 1_000;
+
+/** Fingerprints of the entries with a prevention rule: by them a team that installs the pack sees whether a mistake came back. */
+function classesOf(texts: readonly string[]): string[] {
+  const ruled = texts.flatMap((text) => parseEntries(text).filter(({ rule }) => rule !== null));
+  return [...new Set(ruled.map(({ fingerprint }) => fingerprint.toString("hex")))].slice(0, MOST_CLASSES);
 }
 
 const fileOf = (path: string, text: string): PackFile => ({

@@ -1,4 +1,5 @@
 import type { Core } from "../core.ts";
+import { countEndedClasses } from "../defects/defects.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { perOwner } from "../kit/memo.ts";
 import type { FoundPacks, Pack, PackEntry, PackFile } from "./entry.ts";
@@ -14,14 +15,14 @@ const MOST_QUERY_CHARS = 200;
 
 export const recentSince = (core: Core) => core.clock.now() - RECENT_MS;
 
-export function toEntry(row: PackRow, now: number): PackEntry {
+export function toEntry(core: Core, row: PackRow): PackEntry {
+  const now = core.clock.now();
   const facts = {
     verified: row.verifiedAt !== null,
     createdAt: row.createdAt,
     publishedAt: row.publishedAt,
     installs: row.outsideInstalls,
-    // Nothing measures it yet.
-    recurrencesRemoved: null,
+    recurrencesRemoved: recurrencesRemoved(core, row),
   };
   const { id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls } = row;
   return {
@@ -34,6 +35,12 @@ export function toEntry(row: PackRow, now: number): PackEntry {
     publishedAt: row.publishedAt,
     ...rankOf(facts, now),
   };
+}
+
+/** What other teams' errors files tell since they installed the pack; null while that is not known. */
+function recurrencesRemoved(core: Core, { id, teamId, classes, outsideInstalls }: PackRow): number | null {
+  if (outsideInstalls === 0 || classes === "[]") return null;
+  return countEndedClasses(core, rows(core.store).learnt.all(id, teamId), JSON.parse(classes) as string[]) ?? null;
 }
 
 interface Remembered {
@@ -65,7 +72,7 @@ export function publishedPacks(core: Core): readonly PackEntry[] {
   if (!held.entries || stale) {
     held.entries = rows(core.store)
       .published.all({ since: recentSince(core) })
-      .map((row) => toEntry(row, now))
+      .map((row) => toEntry(core, row))
       .sort(byRank);
     held.at = now;
     held.outsideVersion = version;
@@ -129,10 +136,9 @@ export function toOwn<Shown extends PackEntry>(row: PackRow, shown: Shown): OwnP
 
 /** A team's packs, newest first, removed ones too. */
 export function listTeamPacks(core: Core, teamId: string): OwnPack[] {
-  const now = core.clock.now();
   return rows(core.store)
     .ofTeam.all({ since: recentSince(core), teamId })
-    .map((row) => toOwn(row, toEntry(row, now)));
+    .map((row) => toOwn(row, toEntry(core, row)));
 }
 
 /** One of a team's packs, removed or not; undefined when the team has none of that name. */
@@ -145,7 +151,7 @@ function toPack(core: Core, row: PackRow): Pack {
   const sql = rows(core.store);
   const newest = sql.newest.get(row.id);
   return {
-    ...toEntry(row, core.clock.now()),
+    ...toEntry(core, row),
     readme: newest?.readme ?? "",
     contents: JSON.parse(newest?.files ?? "[]") as PackFile[],
     versions: sql.versions.all(row.id).map(({ sha256, ...one }) => ({ ...one, sha256: sha256.toString("hex") })),

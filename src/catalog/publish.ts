@@ -41,6 +41,7 @@ export function requirePublishable(core: Core, teamId: string, name: string, ver
 export async function publishPack(core: Core, draft: PackDraft, by: Actor = COMMAND_LINE): Promise<void> {
   if (draft.leaks.length > 0) throw new Complaint(leaksText(draft.leaks), 422);
   const { teamId, name, version, title, summary, license, readme, rules, archive, sha256 } = draft;
+  const classes = JSON.stringify(draft.classes);
   await core.store.write(() => {
     const sql = rows(core.store);
     const now = core.clock.now();
@@ -58,7 +59,7 @@ export async function publishPack(core: Core, draft: PackDraft, by: Actor = COMM
     const files = JSON.stringify(draft.files.map(({ source: _, ...file }) => file));
     const digest = Buffer.from(sha256, "hex");
     sql.insertVersion.run({
-      ...{ packId: pack.id, version, readme, files, rules, archive, sha256: digest, at: now, by: by.label },
+      ...{ packId: pack.id, version, readme, files, rules, classes, archive, sha256: digest, at: now, by: by.label },
     });
     recordEvent(core, by, {
       action: "pack.published",

@@ -9,7 +9,7 @@ export interface RankFacts {
   readonly publishedAt: number;
   /** Distinct devices of other teams that installed it; the publisher's own add nothing. */
   readonly installs: number;
-  /** Recurring defects that its rules ended; null while nothing measures it. */
+  /** Recurring defects that its rules ended in other teams; null while that is not known. */
   readonly recurrencesRemoved: number | null;
 }
 
@@ -74,7 +74,9 @@ export function rankOf(facts: RankFacts, now: number): { readonly rank: number; 
       "recurrences_removed",
       removed,
       logShare(removed ?? 0, MANY_RECURRENCES),
-      removed === null ? "Not measured yet." : `Its rules ended ${removed} recurring defects.`,
+      removed === null
+        ? "Not known yet."
+        : `Its rules ended ${removed} recurring ${removed === 1 ? "defect" : "defects"} of other teams.`,
     ),
     factor(
       "freshness",

@@ -18,6 +18,8 @@ export interface PackRow {
   readonly removedReason: string | null;
   readonly version: string;
   readonly rules: number;
+  /** A JSON array of fingerprints in hexadecimal digits. */
+  readonly classes: string;
   readonly files: number;
   readonly bytes: number;
   readonly sha256: Buffer;
@@ -58,6 +60,7 @@ interface NewVersion {
   readonly readme: string;
   readonly files: string;
   readonly rules: number;
+  readonly classes: string;
   readonly archive: Uint8Array;
   readonly sha256: Uint8Array;
   readonly at: number;
@@ -77,7 +80,7 @@ export interface PublisherRow {
  */
 const PACK = `SELECT p.id, p.team_id AS teamId, t.name AS publisher, t.verified_at AS verifiedAt, p.name, p.title, p.summary, p.license,
     p.tags, p.created_at AS createdAt, p.featured_at AS featuredAt, p.removed_at AS removedAt, p.removed_reason AS removedReason,
-    v.version, v.rules, json_array_length(v.files) AS files, length(v.archive) AS bytes, v.sha256, v.created_at AS publishedAt,
+    v.version, v.rules, v.classes, json_array_length(v.files) AS files, length(v.archive) AS bytes, v.sha256, v.created_at AS publishedAt,
     (SELECT count(*) FROM pack_installs i WHERE i.pack_id = p.id) AS installs,
     (SELECT count(*) FROM pack_installs i CROSS JOIN devices d ON d.id = i.device_id
       WHERE i.pack_id = p.id AND d.team_id <> p.team_id) AS outsideInstalls,
@@ -126,8 +129,13 @@ export const rows = statements((db) => ({
        featured_at = @featuredAt, removed_at = @removedAt, removed_reason = @removedReason WHERE id = @id AND team_id = @teamId`,
   ),
   insertVersion: db.prepare<[NewVersion]>(
-    `INSERT INTO pack_versions (pack_id, version, readme, files, rules, archive, sha256, created_at, created_by)
-     VALUES (@packId, @version, @readme, @files, @rules, @archive, @sha256, @at, @by)`,
+    `INSERT INTO pack_versions (pack_id, version, readme, files, rules, classes, archive, sha256, created_at, created_by)
+     VALUES (@packId, @version, @readme, @files, @rules, @classes, @archive, @sha256, @at, @by)`,
+  ),
+  // By pack_installs' primary key; devices by theirs. Other teams than the pack's own, each from its first install on.
+  learnt: db.prepare<[string, string], { teamId: string; at: number }>(
+    `SELECT d.team_id AS teamId, min(i.installed_at) AS at FROM pack_installs i CROSS JOIN devices d ON d.id = i.device_id
+     WHERE i.pack_id = ? AND d.team_id <> ? GROUP BY d.team_id`,
   ),
   // By the primary key.
   installed: db

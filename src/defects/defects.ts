@@ -4,9 +4,10 @@
  * Not here: what caused a defect (causes), what the files say otherwise (brain).
  */
 export { type Briefing, type Item, makeBriefing } from "./briefing.ts";
-export { defectsOfClass, type EntryFilter, findDefect, findDefectAt, pageOfDefects } from "./browse.ts";
+export { defectsOfClass, findDefect, findDefectAt, pageOfDefects } from "./browse.ts";
 export { type RecurringClass, recurringClasses } from "./classes.ts";
 export { countEntries, type EntryCounts } from "./count.ts";
+export { countEndedClasses, type Learnt } from "./ended.ts";
 export { DEFECT_KINDS, type Defect, type DefectKind, type Entry } from "./entry.ts";
 export { entryText } from "./entry-text.ts";
 export { onWire, WIRE_DIGITS } from "./fingerprint.ts";

@@ -101,6 +101,14 @@ export const rows = statements((db) => ({
   ofClass: db.prepare<[string, Buffer, string | null, number], DefectRow>(
     `${DEFECT} WHERE team_id = ? AND fingerprint = ? AND kind = 'error' AND repo_key = coalesce(?, repo_key) ${NEWEST}`,
   ),
+  // By defects_by_fingerprint, for each of a JSON list of fingerprints.
+  ended: db
+    .prepare<[string, string, string], number>(
+      `SELECT count(*) FROM (SELECT max(d.date) AS last FROM json_each(?) f CROSS JOIN defects d
+         WHERE d.team_id = ? AND d.fingerprint = unhex(f.value) AND d.kind = 'error'
+         GROUP BY d.fingerprint HAVING count(*) > 1) WHERE last <= ?`,
+    )
+    .pluck(),
   // By the primary key's first columns.
   skippedOfTeam: db.prepare<[string], number>(skipped(OF_TEAM)).pluck(),
   skippedOfRepo: db.prepare<[string, string], number>(skipped(OF_REPO)).pluck(),

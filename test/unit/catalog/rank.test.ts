@@ -80,7 +80,7 @@ describe("the trust rank", () => {
       value: null,
       points: 0,
       most: 15,
-      says: "Not measured yet.",
+      says: "Not known yet.",
     });
   });
 
