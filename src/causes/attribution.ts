@@ -1,5 +1,7 @@
 import type { Core } from "../core.ts";
-import { type Link, listLinks } from "./links.ts";
+import { listDefects } from "../defects/defects.ts";
+import { type CertainRow, linkRows } from "./link-rows.ts";
+import { placeText } from "./links.ts";
 
 /** How many defects one session, model or agent is answerable for. */
 export interface Share {
@@ -33,29 +35,38 @@ export interface Attribution {
 }
 
 /** Whose work a team's defects were. A defect with several causes counts once for each of them. */
-export function attribution(core: Core, teamId: string, filter: { readonly repoKey?: string } = {}): Attribution {
-  const { links } = listLinks(core, teamId, { ...filter, limit: Number.POSITIVE_INFINITY });
-  const counted = links.filter((link) => link.counts);
-  const withSession = counted.filter((link) => link.sessionNumber !== null);
-  const sessions = [...Map.groupBy(withSession, (link) => link.sessionNumber as number)].map(
-    ([sessionNumber, [one, ...more]]): SessionShare => {
-      const { sessionId, agent, model } = one as Link;
-      return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf([one as Link, ...more]) };
+export function attribution(core: Core, teamId: string, { repoKey }: { readonly repoKey?: string } = {}): Attribution {
+  const there = new Set(listDefects(core, teamId, { repoKey }).map(placeText));
+  const certain = linkRows(core.store)
+    .certain.all({ teamId, repoKey: repoKey ?? null })
+    .map((row): Counted => ({ ...row, place: placeText(row) }))
+    .filter(({ place }) => there.has(place));
+  const said = new Set(certain.filter(({ word }) => word === 1).map(({ place }) => place));
+  const counted = certain.filter(({ word, place }) => word === 1 || !said.has(place));
+  const withSession = counted.filter(({ sessionNumber }) => sessionNumber !== null);
+  const sessions = [...Map.groupBy(withSession, ({ sessionNumber }) => sessionNumber as number)].map(
+    ([sessionNumber, own]): SessionShare => {
+      const { sessionId, agent, model } = own[0] as Counted;
+      return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(own) };
     },
   );
   return {
     defects: defectsOf(counted),
     ofSessions: defectsOf(withSession),
     sessions: sessions.sort((a, b) => b.defects - a.defects || b.sessionNumber - a.sessionNumber),
-    models: sharesBy(withSession, (link) => link.model),
-    agents: sharesBy(withSession, (link) => link.agent),
+    models: sharesBy(withSession, ({ model }) => model),
+    agents: sharesBy(withSession, ({ agent }) => agent),
   };
 }
 
-const defectsOf = (links: readonly Link[]): number =>
-  new Set(links.map(({ repoKey, path, heading, ordinal }) => JSON.stringify([repoKey, path, heading, ordinal]))).size;
+interface Counted extends CertainRow {
+  /** Of the entry. */
+  readonly place: string;
+}
 
-function sharesBy(links: readonly Link[], nameOf: (link: Link) => string | null): NamedShare[] {
+const defectsOf = (links: readonly Counted[]): number => new Set(links.map(({ place }) => place)).size;
+
+function sharesBy(links: readonly Counted[], nameOf: (link: Counted) => string | null): NamedShare[] {
   return [...Map.groupBy(links, nameOf)]
     .map(([name, own]) => ({ name, defects: defectsOf(own) }))
     .sort((a, b) => b.defects - a.defects || ((a.name ?? "") < (b.name ?? "") ? -1 : 1));

@@ -5,18 +5,9 @@
  */
 export { type Attribution, attribution, type NamedShare, type SessionShare } from "./attribution.ts";
 export { catchUpLinks } from "./catch-up.ts";
-export { type Correlated, correlate } from "./correlate.ts";
+export { correlate } from "./correlate.ts";
 export { linksDerivation } from "./follow-deliveries.ts";
 export { evidenceDerivation } from "./follow-sessions.ts";
-export type { Band } from "./judge.ts";
-export {
-  type Link,
-  type LinkFilter,
-  type LinkList,
-  linksOfEntry,
-  linksOfSession,
-  listLinks,
-} from "./links.ts";
-export { type Cause, createLink, type Doubt, decideLink, findEntry, getLink, type NamedEntry } from "./person.ts";
-export { type LineQuery, type PromptMatch, promptForLine } from "./prompt-for-line.ts";
-export type { Evidence } from "./says.ts";
+export { type Link, linksOfEntry, linksOfSession, listLinks } from "./links.ts";
+export { type Cause, createLink, type Doubt, decideLink, findEntry, getLink } from "./person.ts";
+export { promptForLine } from "./prompt-for-line.ts";

@@ -37,6 +37,16 @@ export interface ListedRow extends LinkRow {
   readonly outranked: 0 | 1;
 }
 
+/** A link that may be counted: what is certain enough, or a person's word. */
+export interface CertainRow extends Omit<EntryKey, "teamId"> {
+  readonly sessionNumber: number | null;
+  readonly sessionId: string | null;
+  readonly agent: string | null;
+  readonly model: string | null;
+  /** Somebody said so, which outranks what was computed of the same entry. */
+  readonly word: 0 | 1;
+}
+
 const COLUMNS = `l.id, l.team_id AS teamId, l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.date, l.fingerprint, l.band,
   l.origin, l.session_id AS sessionId, l.commit_sha AS 'commit', l.prompt_excerpt AS promptExcerpt, l.evidence, l.verdict,
   l.decided_by AS decidedBy, l.decided_at AS decidedAt, l.created_at AS createdAt, l.updated_at AS updatedAt`;
@@ -77,6 +87,14 @@ export const linkRows = statements((db) => ({
   listed: db.prepare<[{ teamId: string; repoKey: string | null; path: string | null }], ListedRow>(
     `${LISTED} WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND (@path IS NULL OR l.path = @path)
      ORDER BY l.date DESC, l.repo_key, l.path, l.heading, l.ordinal, ${RANK}`,
+  ),
+  // By causal_links_by_date, its first column; windows by primary key.
+  certain: db.prepare<[{ teamId: string; repoKey: string | null }], CertainRow>(
+    `SELECT l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.session_id AS sessionNumber, w.external_id AS sessionId, w.agent,
+       w.model, l.origin = 'person' OR l.verdict IS 'confirmed' AS word
+     FROM causal_links l LEFT JOIN session_windows w ON w.session_id = l.session_id
+     WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND l.verdict IS NOT 'rejected'
+       AND (l.band <> 'weak' OR l.origin = 'person' OR l.verdict IS 'confirmed')`,
   ),
   // By primary key.
   byId: db.prepare<[string, string], LinkRow>(`SELECT ${COLUMNS} FROM causal_links l WHERE l.id = ? AND l.team_id = ?`),

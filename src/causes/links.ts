@@ -94,7 +94,8 @@ export function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): 
   return { total, links };
 }
 
-const placeText = (entry: Pick<Defect, "repoKey" | "path" | "heading" | "ordinal">) =>
+/** What tells the entries of a team apart, as text for maps. */
+export const placeText = (entry: Pick<Defect, "repoKey" | "path" | "heading" | "ordinal">) =>
   `${entry.repoKey}\n${entryText(entry)}`;
 
 /** Everything that an entry is put down to, rejected links too, the weightiest first. */

@@ -6,7 +6,7 @@ import type { Core } from "../core.ts";
 import type { DevicePrincipal } from "../http/principal.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
-import { type DayFacts, type DeliveryRow, type FollowedRow, rows } from "./rows.ts";
+import { type DayFacts, type DeliveryRow, rows } from "./rows.ts";
 
 export interface Delivery {
   readonly kind: "telemetry" | "brain" | "traces";
@@ -100,4 +100,4 @@ export function* walkLedger(core: Core): Generator<{ readonly row: DeliveryRow; 
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { deliveriesAfter } from "./follow.ts";
-export type { DeliveryRow, FollowedRow };
+export type { DeliveryRow };

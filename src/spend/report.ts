@@ -11,6 +11,8 @@ export interface SpendQuestion {
   readonly to: number;
   readonly by: Grouping;
   readonly repoKey?: string | undefined;
+  /** `byDayAndModel` will be read: what can be, is summed from the same rows. */
+  readonly daily?: boolean | undefined;
 }
 
 /** Sums of usage. Dollars are sums of exact amounts, rounded once at the end. */
@@ -62,15 +64,20 @@ export function spendReport(core: Core, teamId: string, question: SpendQuestion)
     to,
     repoKey: question.repoKey ?? null,
   }));
-  const eachOf = (by: Grouping, take: (row: GroupRow, cost: bigint | undefined) => void) => {
-    for (const range of ranges)
-      for (const row of rows(core.store).sums[by].all(range))
-        take(row, table.cost(row.model, range.from, row.context, row));
-  };
-  eachOf(question.by, (row, cost) => {
+  const read = (by: Grouping): Priced[] =>
+    ranges.flatMap((range) =>
+      rows(core.store)
+        .sums[by].all(range)
+        .map((row) => ({ row, cost: table.cost(row.model, range.from, row.context, row) })),
+    );
+  const { by } = question;
+  let known = question.daily || by === "day" ? read("day") : undefined;
+  const own = by === "day" || (by === "model" && known) ? (known as Priced[]) : read(by);
+  for (const { row, cost } of own) {
     total.add(row, cost);
-    groups.of([question.by === "day" ? dayText(row.key as number) : String(row.key), row.ofDevice]).add(row, cost);
-  });
+    const key = by === "day" ? dayText(row.key as number) : by === "model" ? row.model : String(row.key);
+    groups.of([key, row.ofDevice]).add(row, cost);
+  }
   return {
     total: total.figures(),
     groups: groups
@@ -82,13 +89,25 @@ export function spendReport(core: Core, teamId: string, question: SpendQuestion)
       .sort(dearestFirst),
     get byDayAndModel() {
       const days = new Sums();
-      eachOf("day", (row, cost) => days.of([dayText(row.key as number), row.model]).add(row, cost));
+      known ??= read("day");
+      // Rows of one day stand together.
+      let [day, text] = [Number.NaN, ""];
+      for (const { row, cost } of known) {
+        if (row.key !== day) [day, text] = [row.key as number, dayText(row.key as number)];
+        days.of([text, row.model]).add(row, cost);
+      }
       return days
         .all(([day = "", model = ""], figures) => ({ day, model, ...figures }))
         .sort((a, b) => compare(a.day, b.day) || compare(a.model, b.model));
     },
     prices,
   };
+}
+
+interface Priced {
+  readonly row: GroupRow;
+  /** See `PriceTable.cost`. */
+  readonly cost: bigint | undefined;
 }
 
 const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);

@@ -16,7 +16,6 @@ export {
   type SpendFigures,
   type SpendGroup,
   type SpendOfDay,
-  type SpendQuestion,
   type SpendReport,
   spendReport,
 } from "./report.ts";

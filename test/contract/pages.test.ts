@@ -21,6 +21,7 @@ interface Somebody {
 }
 
 const CANARY = "canary7f3k9q";
+const SHA = "3f2a9c1d4e5f60718293a4b5c6d7e8f901234567";
 let people = 0;
 
 async function somebody(t: TestInstance, team?: Team, role: Role = "member", operator = false): Promise<Somebody> {
@@ -137,7 +138,8 @@ async function fill(t: TestInstance, team: Team): Promise<{ device: TestDevice; 
   await createCliToken(core, owner, COMMAND_LINE);
   const repoKey = `${CANARY}/repo`;
   const send = (path: string, json: unknown) => t.post(path, { token: device.token, json });
-  const payload = { type: "prompt", text: `${CANARY} prompt` };
+  const usage = { input_tokens: 10, output_tokens: 1 };
+  const payload = { type: "prompt", text: `${CANARY} prompt`, model: CANARY, branch: CANARY, usage };
   await send("/api/telemetry/ingest", {
     repoKey,
     entries: [
@@ -148,15 +150,19 @@ async function fill(t: TestInstance, team: Team): Promise<{ device: TestDevice; 
   await send("/api/telemetry/ingest", { repoKey, entries: [{ seq: 5, payload: { type: "other" } }] });
   const files = [
     { path: `${CANARY}.md`, content: `# ${CANARY}\n` },
-    { path: ".claude/brain/errors.md", content: `## 2026-11-20 ${CANARY}\n` },
+    {
+      path: ".claude/brain/errors.md",
+      content: `## 2026-11-20 ${CANARY}\n\nSince commit ${SHA}.\n\n**Prevention rule:** ${CANARY}\n`,
+    },
   ];
   await send("/api/brain/ingest", { repoKey, version: 1, files });
-  await send("/api/brain/ingest", { repoKey, version: 2, files: [files[0], { path: "b.md", content: CANARY }] });
+  await send("/api/brain/ingest", { repoKey, version: 2, files: [...files, { path: "b.md", content: CANARY }] });
   const session = {
     id: `${CANARY}-session`,
     outcome: "done",
     agent: CANARY,
-    prompts: [{ at: "2026-11-21T07:00:00Z", text: CANARY }],
+    prompts: [{ at: "2026-11-19T07:00:00Z", text: CANARY }],
+    commits: [{ sha: SHA, at: "2026-11-19T07:30:00Z" }],
     spans: [{ id: "1", name: CANARY }],
   };
   await send("/api/agent-traces/ingest", {
@@ -164,6 +170,9 @@ async function fill(t: TestInstance, team: Team): Promise<{ device: TestDevice; 
     sessions: [session],
     labels: [{ sessionId: session.id, name: CANARY }],
   });
+  const counts = { [CANARY]: 1 };
+  await send("/api/brain-pulse/ingest", { repoKey, at: "2026-11-21T07:00:00Z", counts, fingerprints: [] });
+  await t.instance.settle();
   return { device, owner };
 }
 
@@ -189,6 +198,9 @@ function handles(t: TestInstance, team: Team, owner: Somebody): string[] {
     ...of("SELECT id FROM brain_snapshots WHERE team_id = ?", team.id),
     ...of("SELECT id FROM brain_blobs WHERE team_id = ?", team.id),
     ...of("SELECT id FROM trace_sessions WHERE team_id = ?", team.id),
+    ...of("SELECT id FROM defects WHERE team_id = ?", team.id),
+    ...of("SELECT lower(hex(substr(fingerprint, 1, 4))) FROM defects WHERE team_id = ?", team.id),
+    ...of("SELECT id FROM causal_links WHERE team_id = ?", team.id),
     `${CANARY}-session`,
   ];
 }
@@ -258,6 +270,7 @@ it("changes nothing of another team, whatever a form names", async () => {
   const own = await t.team({ name: "Own" });
   const foreign = await t.team({ name: `${CANARY} team` });
   const { owner } = await fill(t, foreign);
+  expect(t.rows("SELECT band FROM causal_links WHERE team_id = ?", foreign.id)).toEqual([{ band: "strong" }]);
   const as = await somebody(t, own, "owner");
   const ids = handles(t, foreign, owner);
   const theirs = (row: Record<string, unknown>) =>
@@ -277,6 +290,9 @@ it("changes nothing of another team, whatever a form names", async () => {
         label: "x",
         device: id,
         policy: id,
+        session: `${CANARY}-session`,
+        commit: SHA,
+        verdict: "rejected",
       };
       const answer = await ask(t, "POST", pathOf(one, id), { as, form });
       expect([

@@ -33,6 +33,7 @@ const MARKDOWN = [
   '# <img src=x onerror="window.hit=1">',
   "| <script>window.hit=1</script> |\n|---|\n| <img src=x onerror=window.hit=1> |",
 ].join("\n\n");
+const ENTRIES = CORPUS.map((one) => `## ⚠️ 2026-11-21 ${one}\n\n${one}\n\n**Prevention rule:** ${one}\n`).join("\n");
 
 it("runs nothing that agents or people wrote, on any page", async () => {
   const site = await startSite();
@@ -56,7 +57,15 @@ it("runs nothing that agents or people wrote, on any page", async () => {
   for (const [i, repoKey] of CORPUS.entries()) {
     const entries = CORPUS.map((text, n) => ({
       seq: n + 1 + i,
-      payload: { type: text, text, sessionId: text, model: text, [text]: text },
+      payload: {
+        type: text,
+        text,
+        sessionId: text,
+        model: text,
+        branch: text,
+        usage: { output_tokens: 7 },
+        [text]: text,
+      },
     }));
     await send("/api/telemetry/ingest", { repoKey, mode: text(i), entries: entries.slice(i % 2) });
     const files = [
@@ -67,8 +76,10 @@ it("runs nothing that agents or people wrote, on any page", async () => {
     await send("/api/brain/ingest", {
       repoKey,
       version: 2,
-      files: [{ path: ".claude/brain/errors.md", content: `${MARKDOWN}\n\nmore` }],
+      files: [{ path: ".claude/brain/errors.md", content: `${ENTRIES}\n\n${MARKDOWN}\n\nmore` }],
     });
+    const counts = Object.fromEntries(CORPUS.map((one) => [one.slice(0, 64), 1]));
+    await send("/api/brain-pulse/ingest", { repoKey, at: "2026-11-21T07:00:00Z", counts, fingerprints: [] });
     const session = {
       id: `${repoKey} ${i}`,
       outcome: repoKey,
@@ -95,10 +106,14 @@ it("runs nothing that agents or people wrote, on any page", async () => {
       labels: CORPUS.map((one) => ({ sessionId: session.id, name: one, value: one, comment: one })),
     });
   }
+  await site.t.instance.settle();
+  const [entry] = site.t.rows("SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS class FROM defects LIMIT 1");
   const { page, go, complaints } = await site.open(owner);
   const ids: Record<string, string> = {
     "/devices/:id": device.deviceId,
     "/sessions/:id": site.t.rows("SELECT id FROM trace_sessions LIMIT 1")[0].id,
+    "/errors/:id": entry.id,
+    "/errors/classes/:fingerprint": entry.class,
     "/telemetry/entries/:id": site.t.rows("SELECT id FROM telemetry_entries LIMIT 1")[0].id,
     "/people/:id": owner.userId,
     "/settings/teams/:id": team.id,
@@ -120,9 +135,9 @@ it("runs nothing that agents or people wrote, on any page", async () => {
   const paths = PAGES.filter(
     ({ spec }) => spec.method === "GET" && !spec.path.startsWith("/assets") && spec.id !== "signIn",
   )
-    .filter(({ spec }) => !/export|download|record|keys/.test(spec.path))
+    .filter(({ spec }) => !/export|download|record|keys|csv/.test(spec.path))
     .flatMap(({ spec }) => {
-      const path = ids[spec.path] === undefined ? spec.path : spec.path.replace(":id", String(ids[spec.path]));
+      const path = ids[spec.path] === undefined ? spec.path : spec.path.replace(/:\w+/, String(ids[spec.path]));
       return [path, ...CORPUS.slice(0, 3).map((one) => `${path}?${where(one)}`)];
     });
   const seen: string[] = [];

@@ -136,6 +136,45 @@ it("shows the team at a glance, and every figure leads on", async () => {
   ]);
 });
 
+it("adds up what devices count in their brains, and names what several have met", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const devices = [await site.t.device(ada.team), await site.t.device(ada.team)];
+  const send = async (path: string, token: string, json: object) =>
+    expect((await site.t.post(path, { token, json })).status).toBe(200);
+  const rule = "Set `Path` on every cookie.";
+  await send("/api/brain/ingest", devices[0]?.token ?? "", {
+    ...{ repoKey: "shop", version: 1 },
+    files: [{ path: ".claude/brain/errors.md", content: `## 2026-11-20 Login loop\n\n**Prevention rule:** ${rule}\n` }],
+  });
+  const { page, go, judge } = await site.open(ada);
+  await go("/overview");
+  expect(await page.locator("#pulses").count()).toBe(0);
+  const [{ known }] = site.t.rows("SELECT lower(hex(substr(fingerprint, 1, 4))) AS known FROM defects");
+  for (const [i, { token }] of devices.entries())
+    await send("/api/brain-pulse/ingest", token, {
+      ...{ repoKey: "shop", at: isoInstant(site.t.clock.now()), fingerprints: ["00c0ffee", known, `1234567${i}`] },
+      counts: { errors: 2 + i, open: 1, "<img src=x>": 1 },
+    });
+  await go("/overview");
+  await judge("overview-pulses");
+  const pulses = page.locator("#pulses");
+  expect(await pulses.textContent()).toContain("What 2 devices counted in their brains");
+  expect(await pulses.locator(".facts > div").allTextContents()).toEqual(["<img src=x>2", "errors5", "open2"]);
+  const shared = pulses.getByRole("table").locator("tbody tr");
+  expect((await shared.allTextContents()).sort()).toEqual([
+    "00c0ffee in no published brain2",
+    "Set Path on every cookie.2",
+  ]);
+  await shared.getByRole("link").click();
+  await page.getByRole("heading", { level: 1, name: "Set Path on every cookie." }).waitFor();
+  const eve = await site.person();
+  await site.t.device(eve.team);
+  const other = await site.open(eve);
+  await other.go("/overview");
+  expect(await other.page.locator("#pulses").count()).toBe(0);
+});
+
 it("says when the licence is in trouble and when seats are overdrawn", async () => {
   const site = await startSite();
   const ada = await site.person();

@@ -1,19 +1,155 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startSite, useBrowser } from "../support/browser.ts";
-import { fillUsage } from "../support/usage.ts";
+import { type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
+import { fillUsage, HOSTILE, LONE, TILL, UNPRICED } from "../support/usage.ts";
 
 useBrowser();
 
-it("draws", async () => {
+async function withUsage() {
   const site = await startSite();
   const ada = await site.person({ role: "member", email: "ada@example.com" });
-  await fillUsage(site, ada);
-  const { go, judge } = await site.open(ada);
+  const device = await fillUsage(site, ada);
+  return { site, ada, device };
+}
+
+const spendOf = async (site: Site, token: string, query: string) =>
+  (await site.t.get(`/api/spend?${query}`, { token })).body;
+const tileIn = async ({ page }: Visit, name: string) =>
+  page.locator(".stat").filter({ hasText: name }).locator("dd").first().textContent();
+const rowsIn = ({ page }: Visit) => page.locator("#groups tbody tr");
+
+it("shows what was used by day and model, the same as everywhere else, and what has no price apart", async () => {
+  const { site, ada, device } = await withUsage();
+  const visit = await site.open(ada);
+  const { page, go, judge } = visit;
   await go("/spend");
   await judge("spend");
-  await go("/spend?by=session&days=365");
+  const { total, groups } = await spendOf(site, device.token, "since=30d");
+  expect(total.usd).toBeGreaterThan(100);
+  expect(await tileIn(visit, "Cost")).toBe(`$${total.usd.toFixed(2)}`);
+  expect(await tileIn(visit, "Reported by agents")).toBe(`$${total.reportedUsd.toFixed(2)}`);
+  expect(await tileIn(visit, "Without a price")).toBe("1.2m");
+  expect(await rowsIn(visit).locator("th").allTextContents()).toEqual(
+    groups.map(({ key }: { key: string }) => (key === HOSTILE ? expect.stringContaining("=HYPERLINK") : key)),
+  );
+  // No price is not a price of nothing.
+  expect(await rowsIn(visit).filter({ hasText: UNPRICED }).locator("td").first().textContent()).toBe("no price");
+
+  const chart = page.locator("figure").filter({ hasText: "Cost per day" });
+  const legend = await chart.locator(".legend li").allTextContents();
+  const named = groups.slice(0, 6).map(({ key }: { key: string }) => key);
+  expect(legend).toEqual([...named, "other models (2)"]);
+  await chart.getByText("Show the numbers").click();
+  const lone = chart.getByRole("row", { name: "2026-11-20" });
+  const cells = (await lone.locator("td").allTextContents()).map((text) => Number(text.replace(/[$–]/g, "")));
+  const day = await spendOf(site, device.token, "since=2026-11-20&until=2026-11-20");
+  expect(cells.reduce((sum, one) => sum + one, 0)).toBeCloseTo(day.total.usd, 1);
+  expect(await chart.locator("tbody tr").count()).toBe(30);
+  expect(await chart.locator(".chart-axis").textContent()).toContain("$10");
+  expect(await page.getByText("List prices of 24 Jul 2026").count()).toBe(1);
+  expect(await page.getByRole("table", { name: "Models without a price" }).locator("tbody tr").count()).toBe(2);
+});
+
+it("narrows to days and repositories and sums by what it was for, each leading on", async () => {
+  const { site, ada } = await withUsage();
+  const visit = await site.open(ada);
+  const { page, go, judge } = visit;
+  await go("/spend");
+  await page.getByRole("link", { name: "Repository", exact: true }).click();
+  await page.getByRole("link", { name: TILL }).click();
+  expect(await tileIn(visit, "Cost")).toBe("$5.03");
+  expect(await page.getByLabel("Repository", { exact: true }).inputValue()).toBe(TILL);
+  await page.getByRole("link", { name: "Branch", exact: true }).click();
+  expect(await rowsIn(visit).first().textContent()).toContain(LONE.branch);
+  await go("/spend?days=365&by=session");
   await judge("spend-sessions");
-  await go("/spend?by=device&from=2026-11-02&to=2026-11-08");
-  await judge("spend-device");
-  expect(1).toBe(1);
+  expect(await page.locator("figure").first().textContent()).toContain("Cost per week");
+  expect(await rowsIn(visit).first().textContent()).toContain("connected by ada@example.com");
+  await page.getByRole("link", { name: "day-1" }).click();
+  await page.getByRole("heading", { level: 1, name: "Speed up the cart" }).waitFor();
+  await go("/spend?by=device");
+  await page.getByRole("link", { name: "ada-laptop" }).click();
+  await page.getByRole("heading", { level: 1, name: "ada-laptop" }).waitFor();
+  await go("/spend?by=day");
+  await rowsIn(visit).filter({ hasText: "20 Nov 2026" }).getByRole("link").click();
+  expect(await page.getByLabel("From (UTC)").inputValue()).toBe("2026-11-20");
+  expect(await page.getByLabel("To (UTC)").inputValue()).toBe("2026-11-20");
+  await page.getByLabel("From (UTC)").fill("2026-11-16");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.waitForURL(/from=2026-11-16/);
+  expect(await page.locator("figure").first().locator("tbody tr").count()).toBe(5);
+});
+
+it("takes nonsense in the address for nothing", async () => {
+  const { site, ada } = await withUsage();
+  const visit = await site.open(ada, { javaScript: false });
+  await visit.go("/spend");
+  const usual = await tileIn(visit, "Cost");
+  for (const query of ["days=-1&by=%00", "from=2026-02-30", "from=2026-11-20&to=2026-11-01", "from=x&to=y"]) {
+    await visit.go(`/spend?${query}`);
+    expect([query, await tileIn(visit, "Cost")]).toEqual([query, usual]);
+  }
+  await visit.go("/spend?from=0001-01-01&to=9999-12-31");
+  expect(await visit.page.locator("figure").first().locator("tbody tr").count()).toBeLessThanOrEqual(101);
+  await visit.go("/spend?repo=github.com%2Fnobody%2Fs");
+  expect(await visit.page.getByText("No usage in these days").count()).toBe(1);
+});
+
+it("gives all rows as values in which no spreadsheet sees a formula", async () => {
+  const { site, ada, device } = await withUsage();
+  const { page, go } = await site.open(ada);
+  await go("/spend?by=branch&days=90");
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download CSV" }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe("spend-by-branch-2026-08-24-to-2026-11-21.csv");
+  const lines = readFileSync(await file.path(), "utf8").split("\r\n");
+  const { groups } = await spendOf(site, device.token, "since=90d&by=branch");
+  expect(lines[0]).toBe(
+    "branch,usd,reportedUsd,inputTokens,outputTokens,cacheWriteTokens,cacheReadTokens,unpricedTokens,usages",
+  );
+  expect(lines).toHaveLength(groups.length + 2);
+  const told = lines.find((line) => line.includes("HYPERLINK"));
+  expect(told?.startsWith(`"'=HYPERLINK(""http://evil.example"",""`)).toBe(true);
+  expect(told).toContain(",,,1200703,");
+});
+
+it("prices what had no price once the installation names one, and says so when its file is wrong", async () => {
+  const { site, ada } = await withUsage();
+  const visit = await site.open(ada);
+  const { page, go } = visit;
+  const path = join(site.t.directory, "prices.json");
+  await go("/spend");
+  const sample = JSON.parse((await page.locator("#prices pre").textContent()) ?? "");
+  expect(sample.models).toEqual({ [UNPRICED]: { input: 3, output: 15 } });
+  writeFileSync(path, JSON.stringify(sample));
+  await go("/spend");
+  expect(await rowsIn(visit).filter({ hasText: UNPRICED }).locator("td").first().textContent()).toBe("$3.60");
+  expect(await page.locator("#prices").textContent()).toContain(
+    "prices.json in the data directory of this installation",
+  );
+  writeFileSync(path, '{"date":"2026-11-21","models":{"x":{"input":"<img src=x>"}}}');
+  await go("/spend");
+  expect(await page.locator("#prices .flash.warn").textContent()).toContain('prices.json["models"]["x"]');
+});
+
+it("shows hostile names as text, nothing to another team, and what to send while there is nothing", async () => {
+  const { site, ada } = await withUsage();
+  const visit = await site.open(ada);
+  for (const by of ["model", "branch", "session"]) {
+    await visit.go(`/spend?by=${by}`);
+    expect(await visit.page.locator("main img, main script").count()).toBe(0);
+  }
+  expect(visit.complaints).toEqual([]);
+  const eve = await site.person();
+  const other = await site.open(eve);
+  await other.go(`/spend?repo=${encodeURIComponent(TILL)}`);
+  expect(await other.page.getByText("No usage in these days").count()).toBe(1);
+  expect(await other.page.content()).not.toContain(UNPRICED);
+  const csv = await (await fetch(`${site.url}/spend/csv?by=branch`, { headers: { cookie: eve.cookie } })).text();
+  expect(csv.split("\r\n")).toHaveLength(2);
+  await other.go("/spend");
+  await other.judge("spend-empty");
 });

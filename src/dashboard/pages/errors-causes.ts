@@ -45,7 +45,7 @@ export function causesSection(call: Member, defect: Defect, wrong?: Wrong): Html
         : standing.map((one) => causeCard(call, defect, one))
     }${
       rejected.length > 0 &&
-      html`<details class="numbers"${wrong && html` open`}><summary>${plural(rejected.length, "session was ruled out", "were ruled out")}</summary>${rejected.map((one) => causeCard(call, defect, one))}</details>`
+      html`<details class="numbers"><summary>${plural(rejected.length, "cause was ruled out", "causes were ruled out")}</summary>${rejected.map((one) => causeCard(call, defect, one))}</details>`
     }`,
   })}
 ${ownLink(call, defect, wrong)}`;

@@ -9,7 +9,7 @@ import { entryTable } from "./errors-classes.ts";
 
 /** All entries, page by page. */
 
-const PAGE = 50;
+const PAGE = 25;
 const MOST_TEXT = 200;
 
 /** What narrows the list; what cannot be understood does not. */

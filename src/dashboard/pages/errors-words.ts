@@ -59,5 +59,5 @@ export function causeCell(call: Member, defect: Defect): Content {
     sessionNumber === null
       ? html`<code>${shaText(commit ?? "")}</code>`
       : html`<a href="${call.href(`/sessions/${sessionNumber}`)}">${short(agent || (sessionId ?? "session"), 32)}</a>`;
-  return html`${bandBadge(first)}<br><small>${name}${more.length > 0 && html` <span class="muted">and ${more.length} more</span>`}</small>`;
+  return html`<span class="nowrap">${bandBadge(first)}</span><br><small>${name}${more.length > 0 && html` <span class="muted">and ${more.length} more</span>`}</small>`;
 }

@@ -28,10 +28,10 @@ async function errorsPage(call: Member): Promise<Html> {
   const asked = readAsked(call);
   const repoKey = asked.repo === "" ? undefined : asked.repo === NO_REPO ? "" : asked.repo;
   const repos = listRepositories(core, team).map((one) => one.repoKey);
-  const found = pageOfDefects(core, team, { limit: 1 });
-  if (found.rows.length === 0)
-    return frame(call, { title: "Errors", main: html`${head}${nothing(call, repos.length)}` });
   const metrics = brainMetrics(core, team, repoKey);
+  // Entries of other files than errors are listed, but not counted.
+  if (metrics.total === 0 && pageOfDefects(core, team, { limit: 1 }).rows.length === 0)
+    return frame(call, { title: "Errors", main: html`${head}${nothing(call, repos.length)}` });
   const causes = attribution(core, team, repoKey === undefined ? {} : { repoKey });
   const paged = query.has("cursor");
   const main = html`${head}

@@ -28,7 +28,7 @@ export async function causedSection(call: Member, session: Session): Promise<Con
     return [
       [
         html`${entryLink(call, defect)}${defect.repoKey !== session.repoKey && html`<br><small class="muted">${short(repoName(defect.repoKey), 80)}</small>`}`,
-        html`${bandBadge(one)}`,
+        html`<span class="nowrap">${bandBadge(one)}</span>`,
         html`<span class="${weak}">${one.evidence[0]?.says}</span>`,
         html`${entryBadges(defect)}`,
         html`<span class="nowrap">${dayText(defect.date)}</span>`,

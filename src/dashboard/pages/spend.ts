@@ -1,8 +1,8 @@
+import { listRepositories } from "../../brain/brain.ts";
 import { download, page } from "../../http/page.ts";
 import { type Html, html } from "../../kit/html.ts";
 import { freshenSpend, type SpendReport, spendCsv, spendProgress, spendReport } from "../../spend/spend.ts";
 import { listRepoKeys } from "../../telemetry/telemetry.ts";
-import { sessionFacets } from "../../traces/traces.ts";
 import { frame } from "../frame.ts";
 import { codeBlock } from "../parts/code.ts";
 import { empty } from "../parts/empty.ts";
@@ -24,7 +24,7 @@ import { dollars, tokensOf } from "./spend-words.ts";
 async function spendPage(call: Member): Promise<Html> {
   await freshenSpend(call.core);
   const asked = readAsked(call);
-  const report = spendReport(call.core, call.session.team.id, asked);
+  const report = spendReport(call.core, call.session.team.id, { ...asked, daily: true });
   const days = report.byDayAndModel;
   const main = html`${pageHead({
     title: "Spend",
@@ -59,7 +59,7 @@ function periods(call: Member, asked: Asked): Html {
 function chosen(call: Member, asked: Asked): Html {
   const { core, session } = call;
   const team = session.team.id;
-  const keys = new Set([...listRepoKeys(core, team), ...sessionFacets(core, team).repoKeys]);
+  const keys = new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
   const values = [...keys].sort().map((key) => ({ value: key === "" ? NO_REPO : key, label: repoName(key) }));
   const known = asked.repo === "" || values.some(({ value }) => value === asked.repo);
   const custom = asked.days === undefined;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { outlined } from "../../../src/dashboard/pages/brain-outline.ts";
+import { html } from "../../../src/kit/html.ts";
 
 const FILE = `---
 title: x
@@ -45,4 +46,11 @@ it("puts the anchor of a line before the section that holds it, also among headi
 
 it("begins at the top for a line before the first heading", () => {
   expect(String(outlined("text\n\n# A\n", 1).rendered)).toMatch(/^<span id="L1"><\/span><p>text/);
+});
+
+it("puts notes below the headings of their lines, and the anchor of a line before its own", () => {
+  const notes = new Map([8, 12].map((line) => [line, html`<p>note ${line}</p>`]));
+  const { rendered } = outlined(FILE, 13, notes);
+  const found = [...String(rendered).matchAll(/<span id="L13">|id="(md-same[^"]*)"|note \d+/g)].map(([all]) => all);
+  expect(found).toEqual(['id="md-same"', "note 8", '<span id="L13">', 'id="md-same-2"', "note 12"]);
 });

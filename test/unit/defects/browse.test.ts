@@ -1,0 +1,138 @@
+import { expect, it } from "vitest";
+import {
+  catchUpEntries,
+  defectsOfClass,
+  entryText,
+  findDefect,
+  findDefectAt,
+  listDefects,
+  onWire,
+  pageOfDefects,
+  weeklyHistory,
+} from "../../../src/defects/defects.ts";
+import { startInstance } from "../../support/instance.ts";
+
+const FILE = `# Errors
+
+## 2026-11-20 First
+
+Text of the first.
+
+\`\`\`sh
+## 2026-01-01 no heading in a fence
+\`\`\`
+
+> ## nor in a quote
+
+### Its own part
+
+**Prevention rule:** same rule.
+
+## Not dated
+
+Of nobody.
+
+2026-11-13 Underlined,
+over two lines
+--------------
+
+Text of the underlined.
+
+**Prevention rule:** Same rule!
+
+## 2026-05-01 Bare
+`;
+
+async function published(content = FILE) {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  const json = { repoKey: "shop", version: 1, files: [{ path: ".claude/brain/errors.md", content }] };
+  expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);
+  await catchUpEntries(core);
+  return { t, core, team: device.team.id };
+}
+
+it("gives the text that stands below an entry's heading, up to the next heading of its level", async () => {
+  const { core, team } = await published();
+  const texts = listDefects(core, team).map((one) => entryText(core, team, one)?.trim());
+  expect(texts).toEqual([
+    FILE.slice(FILE.indexOf("Text of the first"), FILE.indexOf("## Not dated")).trim(),
+    FILE.slice(FILE.indexOf("Text of the underlined"), FILE.indexOf("## 2026-05-01")).trim(),
+    "",
+  ]);
+});
+
+it("finds an entry by its number and by its place, for its own team alone", async () => {
+  const { t, core, team } = await published();
+  const [first] = listDefects(core, team);
+  if (!first) throw new Error("no entry");
+  expect(findDefect(core, team, first.id)).toEqual(first);
+  expect(findDefectAt(core, team, first)).toEqual(first);
+  const other = await t.team();
+  expect(findDefect(core, other.id, first.id)).toBeUndefined();
+  expect(findDefectAt(core, other.id, first)).toBeUndefined();
+  expect(findDefectAt(core, team, { ...first, ordinal: 1 })).toBeUndefined();
+  expect(findDefect(core, team, Number.NaN)).toBeUndefined();
+  expect(entryText(core, other.id, first)).toBeUndefined();
+  expect(defectsOfClass(core, other.id, onWire(first.fingerprint))).toEqual([]);
+});
+
+it("gathers a class by the beginning of its fingerprint, and nothing for what is none", async () => {
+  const { t, core, team } = await published();
+  const [first] = listDefects(core, team);
+  const name = onWire(first?.fingerprint as Buffer);
+  expect(defectsOfClass(core, team, name).map(({ date }) => date)).toEqual(["2026-11-20", "2026-11-13"]);
+  expect(defectsOfClass(core, team, name, "elsewhere")).toEqual([]);
+  for (const none of ["", name.slice(1), `${name}00`, name.toUpperCase().replace(/\d/g, "G"), "%"])
+    expect([none, defectsOfClass(core, team, none)]).toEqual([none, []]);
+  t.instance.core.store.db
+    .prepare("UPDATE defects SET fingerprint = ? WHERE date < '2026-06'")
+    .run(Buffer.alloc(32, 255));
+  expect(defectsOfClass(core, team, "ffffffff").map(({ title }) => title)).toEqual(["Bare"]);
+});
+
+it("pages through entries newest first, narrowed, the same forth and back", async () => {
+  const entries = Array.from(
+    { length: 30 },
+    (_, i) => `## ${i % 3 === 0 ? "⏳ " : ""}2026-10-${10 + (i % 7)} N${i} 100%\n`,
+  );
+  const { core, team } = await published(entries.join("\n"));
+  const walk = (towards: "older" | "newer", cursor?: string) => {
+    const titles: string[][] = [];
+    let last = cursor;
+    for (let at: string | undefined = cursor ?? ""; at !== undefined; ) {
+      const page = pageOfDefects(core, team, { cursor: at, limit: 7 });
+      titles.push(page.rows.map(({ title }) => title));
+      last = at;
+      at = page[towards];
+    }
+    return { titles, last };
+  };
+  const { titles, last } = walk("older");
+  expect(titles.map((page) => page.length)).toEqual([7, 7, 7, 7, 2]);
+  expect(new Set(titles.flat()).size).toBe(30);
+  const dates = pageOfDefects(core, team, { limit: 200 }).rows.map(({ date }) => date);
+  expect(dates).toEqual(dates.toSorted().reverse());
+  expect(walk("newer", last).titles.at(-1)).toEqual(titles[0]);
+  expect(pageOfDefects(core, team, { open: true }).rows).toHaveLength(10);
+  expect(pageOfDefects(core, team, { kind: "security" }).rows).toEqual([]);
+  expect(pageOfDefects(core, team, { repoKey: "other" }).rows).toEqual([]);
+  expect(pageOfDefects(core, team, { text: "n29" }).rows).toHaveLength(1);
+  expect(pageOfDefects(core, team, { text: "100%" }).rows).toHaveLength(30);
+  expect(pageOfDefects(core, team, { text: "1_0%" }).rows).toEqual([]);
+  expect(pageOfDefects(core, team, { cursor: "nonsense", limit: 1 }).rows[0]?.title).toBe(titles[0]?.[0]);
+});
+
+it("counts weeks as far back as asked, the last four as the trend does", async () => {
+  const { core, team } = await published();
+  const weeks = weeklyHistory(core, team, 30);
+  expect(weeks).toHaveLength(30);
+  expect(weeks.slice(-2)).toEqual([
+    { start: "2026-11-08", end: "2026-11-14", count: 1 },
+    { start: "2026-11-15", end: "2026-11-21", count: 1 },
+  ]);
+  expect(weeks.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+  expect(weeklyHistory(core, team, 26).reduce((sum, { count }) => sum + count, 0)).toBe(2);
+  expect(weeklyHistory(core, team, 4, "elsewhere").map(({ count }) => count)).toEqual([0, 0, 0, 0]);
+});

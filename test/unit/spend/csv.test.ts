@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { spendCsv } from "../../../src/spend/spend.ts";
+
+const figures = {
+  ...{ usd: 1.5, reportedUsd: null, inputTokens: 1, outputTokens: 2, cacheWriteTokens: 3 },
+  ...{ cacheReadTokens: 4, unpricedTokens: 0, usages: 1 },
+};
+
+it("neutralises what a spreadsheet would take for a formula, and quotes what would break a line", () => {
+  const keys = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", 'say "x", y', "a=1", ""];
+  const lines = [
+    ...spendCsv(
+      "branch",
+      keys.map((key) => ({ key, ...figures })),
+    ),
+  ];
+  expect(lines[0]).toBe(
+    "branch,usd,reportedUsd,inputTokens,outputTokens,cacheWriteTokens,cacheReadTokens,unpricedTokens,usages\r\n",
+  );
+  const firsts = lines.slice(1).map((line) => line.slice(0, line.indexOf(",1.5,,1,2,3,4,0,1\r\n")));
+  expect(firsts).toEqual([...["'=1+1", "'+1", "'-1", "'@x", "'\tx", `"'\rx"`, `"'\nx"`, '"say ""x"", y"', "a=1", ""]]);
+});
+
+it("names the device of a session", () => {
+  const [head, line] = [...spendCsv("session", [{ key: "s", deviceId: "dev_1", ...figures }])];
+  expect(head).toMatch(/^session,deviceId,usd,/);
+  expect(line).toMatch(/^s,dev_1,1\.5,/);
+});
