@@ -14,7 +14,6 @@ export interface Trend {
   readonly weeks: readonly Week[];
   /** This week against the mean of the three before. */
   readonly trend: "up" | "down" | "flat";
-  /** Rounded to two digits. */
   readonly priorMean: number;
 }
 
@@ -65,6 +64,6 @@ export function weeklyTrend(days: readonly DayCount[], now: number): Trend {
   return {
     weeks,
     trend: difference > 0 ? "up" : difference < 0 ? "down" : "flat",
-    priorMean: Math.round((prior * 100) / (WEEKS - 1)) / 100,
+    priorMean: prior / (WEEKS - 1),
   };
 }

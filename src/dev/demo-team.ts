@@ -24,7 +24,12 @@ const QUESTIONS = [
   { minutesAgo: 12, q: "webhook signature" },
 ];
 
-const ownerOf = ({ user }: Founded): Actor => ({ kind: "user", id: user.id, label: user.email, ip: "127.0.0.1" });
+export const ownerOf = ({ user }: Founded): Actor => ({
+  kind: "user",
+  id: user.id,
+  label: user.email,
+  ip: "127.0.0.1",
+});
 
 /** Connects the machines, one after the other on a morning. @returns their tokens, in the order of DEVICES */
 export async function connectDevices(core: Core, clock: LocalClock, team: Founded, startAt: number) {

@@ -1,9 +1,10 @@
 import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import type { LocalClock } from "./clock.ts";
 import { publications } from "./demo-brain.ts";
+import { pack, pulses, requests } from "./demo-public.ts";
 import { type DemoSession, demoSessions } from "./demo-sessions.ts";
 import { REPOS, type Repo } from "./demo-tasks.ts";
-import { AGENT, connectDevices, policyAndPeople, questions } from "./demo-team.ts";
+import { AGENT, connectDevices, ownerOf, policyAndPeople, questions } from "./demo-team.ts";
 import { DemoStreams } from "./demo-telemetry.ts";
 import type { Inner } from "./local.ts";
 import type { Founded } from "./seed.ts";
@@ -39,6 +40,9 @@ export async function demoData(inner: Inner, clock: LocalClock, team: Founded, s
     ...traces(send, sessions),
     ...new DemoStreams(send).happenings(sessions),
     ...questions(core, team, startAt, ask),
+    ...pack(inner, team, ownerOf(team), startAt, () => tokens[1] as string),
+    ...requests(inner, ownerOf(team), startAt),
+    ...pulses(inner, team, startAt, send),
   ].toSorted((a, b) => a.at - b.at);
   for (const { at, happen } of all) {
     clock.set(Math.min(at, startAt));

@@ -39,7 +39,7 @@ it("counts the entries of four rolling weeks to the day, whatever their order", 
   await publish(t, token, "a", `${dated(...days)}\n## Not dated\n`);
   const body = await ask(t, token);
   expect(body.weeks.map(({ count }: { count: number }) => count)).toEqual([1, 1, 2, 2]);
-  expect(body).toMatchObject({ trend: "up", priorMean: 1.33, total: 7, skipped: 1 });
+  expect(body).toMatchObject({ trend: "up", priorMean: 4 / 3, total: 7, skipped: 1 });
 });
 
 it.each([
