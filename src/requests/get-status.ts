@@ -18,7 +18,7 @@ export const status = endpoint(
     query: v.object({
       ids: v.pipe(
         v.string(),
-        v.regex(UP_TO_100_IDS, "must be up to 100 ids as requestsIngest gave them, separated by commas"),
+        v.regex(UP_TO_100_IDS, "must be up to 100 request ids (req_…), separated by commas"),
         v.description("Up to 100 ids as requestsIngest gave them, separated by commas."),
       ),
     }),
