@@ -4,7 +4,7 @@ const MOST_COMMITS = 50;
 const MOST_FILES = 100;
 const LONGEST_WORD = 512;
 
-const HEX = /\b[0-9a-f]{7,40}\b/gi;
+const HEX = /\b[0-9a-fA-F]{7,40}\b/g;
 /** Part of a longer word, a UUID, a colour or a file's name. */
 const JOINED_BEFORE = /[\w#-]$|(?:^|[^.])\.$/;
 const JOINED_BEHIND = /^[\w-]|^\.\w/;
@@ -36,11 +36,23 @@ const BY_ENDING =
   /^[\w@.+~()[\]$-]*[\w)\]]\.(?:astro|bash|c|cc|cfg|cjs|clj|conf|cpp|cs|css|csv|cts|cxx|dart|ejs|erb|erl|ex|exs|fs|go|gradle|graphql|h|hbs|hpp|hs|html|ini|ipynb|java|jl|js|json|json5|jsonc|jsonl|jsx|kt|kts|less|lock|lua|m|md|mdx|mjs|ml|mm|mts|nix|php|pl|prisma|proto|ps1|py|pyi|r|rb|rs|sass|scala|scss|sh|sql|svelte|swift|tex|tf|toml|ts|tsx|txt|vue|xml|yaml|yml|zig|zsh)$/;
 const RUNTIMES = /^(?:node|next|nuxt|vue|react|three|express|nest|d3|chart|alpine|ember|backbone|solid)\.js$/i;
 
+/** Between words. */
+const DELIMITER = /[\s`"'|<>,;]/;
+/** What every path has. Most words of prose do not, so it is looked for in the text rather than in each word. */
+const PATH_LIKE = /[./\\][^\s`"'|<>,;]|file/g;
+
 /** Path-like words of a text, each once, separated by `/`. */
 export function filesIn(text: string): string[] {
   const found = new Set<string>();
-  for (const word of text.split(/[\s`"'|<>,;]+/)) {
-    const path = word.length > LONGEST_WORD ? undefined : readPath(word);
+  let past = 0;
+  for (const { index } of text.matchAll(PATH_LIKE)) {
+    if (index < past) continue;
+    let from = index;
+    while (from > past && !DELIMITER.test(text[from - 1] as string)) from--;
+    let to = index;
+    while (to < text.length && !DELIMITER.test(text[to] as string)) to++;
+    past = to;
+    const path = to - from > LONGEST_WORD ? undefined : readPath(text.slice(from, to));
     if (path !== undefined) found.add(path);
     if (found.size >= MOST_FILES) break;
   }
@@ -48,7 +60,6 @@ export function filesIn(text: string): string[] {
 }
 
 function readPath(word: string): string | undefined {
-  if (!/[./\\].|file/.test(word)) return undefined;
   // A link's text and target are words of their own.
   const target = /\]\(([^)]*)\)?/.exec(word)?.[1] ?? word;
   const bare = unwrap(unwrap(target).replace(PLACE, ""));
