@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeData, rowsOf } from "./support/data.ts";
@@ -16,11 +16,23 @@ function testMount(size: string): Mount {
   return mount;
 }
 
-/** Fills a file system to its last byte. @returns what empties it again */
+/**
+ * Fills a file system to its last byte. It writes until nothing more fits rather than as much as is said to be free: a
+ * server that runs on it takes space in between.
+ * @returns what empties it again
+ */
 function fill(mount: Mount): () => void {
   const ballast = join(mount.path, "ballast");
-  const { bavail, bsize } = statfsSync(mount.path);
-  writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+  const file = openSync(ballast, "w");
+  for (let size = 1 << 20; size >= 1; ) {
+    try {
+      writeSync(file, Buffer.alloc(size));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+      size >>= 1;
+    }
+  }
+  closeSync(file);
   return () => rmSync(ballast);
 }
 
