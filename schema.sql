@@ -256,7 +256,8 @@ CREATE TABLE memberships (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memberships_by_user ON memberships (user_id, team_id);
 
--- One-time links: the first operator's set-up, an invitation into a team, a password reset.
+-- One-time links: the first operator's set-up, an invitation into a team, a password reset. `maker_id` is the person whose right
+-- a link lends; null for the command line. `team_id` of a reset is the team whose admin made it.
 CREATE TABLE account_links (
   id          TEXT PRIMARY KEY,
   token_hash  BLOB NOT NULL UNIQUE,
@@ -269,7 +270,8 @@ CREATE TABLE account_links (
   created_at  INTEGER NOT NULL,
   expires_at  INTEGER NOT NULL,
   used_at     INTEGER,
-  revoked_at  INTEGER
+  revoked_at  INTEGER,
+  maker_id    TEXT REFERENCES users (id)
 ) STRICT;
 CREATE INDEX account_links_by_team ON account_links (team_id, created_at);
 CREATE INDEX account_links_by_user ON account_links (user_id);

@@ -8,8 +8,8 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     reporters: ["default", "./test/support/fault-reporter.ts"],
     // Real servers, real keys and real fsyncs on small machines: slow is not wrong.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
   },
 });

@@ -4,9 +4,9 @@ import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../kit/tokens.ts";
-import { getMember, requireRank } from "./members.ts";
+import { getMember, outranks, requireRank } from "./members.ts";
 import { hashPassword, requireAcceptablePassword } from "./passwords.ts";
-import { type LinkRow, type Role, rows } from "./people-rows.ts";
+import { type LinkRow, type Member, type Role, rows, type User } from "./people-rows.ts";
 import { type Origin, storeSession } from "./sessions.ts";
 import { createTeamRow } from "./teams.ts";
 import {
@@ -51,6 +51,7 @@ function storeLink(core: Core, wanted: Wanted, by: Actor): OneTimeLink {
     id,
     tokenHash: tokenDigest(token),
     createdBy: by.label,
+    makerId: by.kind === "user" ? by.id : null,
     createdAt: now,
     expiresAt,
   });
@@ -91,9 +92,11 @@ export function createInvitation(
   });
 }
 
-/** Invitations of a team that nobody used yet. */
+/** Invitations of a team that still work. */
 export const listInvitations = (core: Core, teamId: string): LinkRow[] =>
-  rows(core.store).invitations.all(teamId, core.clock.now());
+  rows(core.store)
+    .invitations.all(teamId, core.clock.now())
+    .filter((link) => isMakerEntitled(core, link));
 
 /** Takes an invitation back. @throws Complaint when it is not there or was used */
 export function revokeInvitation(core: Core, teamId: string, id: string, by: Actor): Promise<void> {
@@ -126,19 +129,39 @@ export function createMemberResetLink(
     const member = getMember(core, teamId, userId);
     requireRank(actorRole, member.role, undefined);
     if (by.id === userId) throw new Complaint("Change your own password under Your account.", 409);
-    if (member.operator === 1)
-      throw new Complaint("This person runs the installation: only another operator can make this link.", 403);
-    if (rows(core.store).memberships.all(userId).length > 1)
-      throw new Complaint("This person is in other teams too: only an operator can make this link.", 403);
+    const beyond = beyondTeam(core, member);
+    if (beyond !== undefined) throw new Complaint(`${beyond}: only an operator can make this link.`, 403);
     const user = getUser(core, userId);
     if (user.disabledAt !== null) throw new Complaint("This account is closed; an operator can open it again.", 409);
     return storeResetLink(core, user, by, teamId);
   });
 }
 
+/** Why somebody's account opens more than their team answers for; undefined when it does not. */
+function beyondTeam(core: Core, member: Member): string | undefined {
+  if (member.operator === 1) return "This person runs the installation";
+  return rows(core.store).memberships.all(member.userId).length > 1 ? "This person is in other teams too" : undefined;
+}
+
+/**
+ * Whether who made a link may still do what it does. A link lends its maker's right: it must not outlive their seat or role,
+ * and not grow with what the person it is for becomes.
+ */
+function isMakerEntitled(core: Core, link: LinkRow): boolean {
+  if (link.makerId === null) return true;
+  const maker = rows(core.store).userById.get(link.makerId);
+  if (maker?.disabledAt !== null) return false;
+  if (maker.operator === 1) return true;
+  const role = link.teamId === null ? undefined : rows(core.store).role.get(link.teamId, maker.id);
+  if (link.teamId === null || role === undefined) return false;
+  if (link.kind === "invitation") return outranks(role, undefined, link.role ?? undefined);
+  const member = rows(core.store).member.get(link.teamId, link.userId ?? "");
+  return member !== undefined && outranks(role, member.role, undefined) && beyondTeam(core, member) === undefined;
+}
+
 function storeResetLink(core: Core, user: { id: string; email: string }, by: Actor, teamId: string | null) {
   rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", user.id, user.id);
-  const link = storeLink(core, { kind: "reset", userId: user.id }, by);
+  const link = storeLink(core, { kind: "reset", userId: user.id, teamId }, by);
   recordEvent(core, by, {
     action: "user.reset_link_made",
     teamId,
@@ -149,7 +172,8 @@ function storeResetLink(core: Core, user: { id: string; email: string }, by: Act
 
 /**
  * The link a token stands for, while it works.
- * @throws Complaint 404 for one that is not known, 410 for one that was used, taken back or has expired
+ * @throws Complaint 404 for one that is not known, 410 for one that was used, taken back or has expired, or whose maker may no
+ * longer make it
  */
 export function getLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
   const link = isWellFormedToken(token, "rkl") ? rows(core.store).link.get(tokenDigest(token)) : undefined;
@@ -157,6 +181,8 @@ export function getLink(core: Core, token: string, kind: LinkRow["kind"]): LinkR
   if (link.usedAt !== null) throw new Complaint("This link was used already; each works once.", 410);
   if (link.revokedAt !== null) throw new Complaint("This link was taken back. Ask for another.", 410);
   if (link.expiresAt <= core.clock.now()) throw new Complaint("This link has expired. Ask for another.", 410);
+  if (!isMakerEntitled(core, link))
+    throw new Complaint("Who made this link may no longer make it. Ask somebody else for another.", 410);
   return link;
 }
 
@@ -238,8 +264,18 @@ function join(core: Core, link: LinkRow, user: { id: string; email: string }, by
   return { teamId };
 }
 
-/** Chooses a new password with a reset link; every sign-in of the person ends but the new one. @returns the session token */
-export async function resetPassword(core: Core, token: string, password: string, origin: Origin): Promise<string> {
+/**
+ * Chooses a new password with a reset link; every sign-in of the person ends but the new one.
+ * @param alongside what else ends with the old password; runs inside the transaction
+ * @returns the session token
+ */
+export async function resetPassword(
+  core: Core,
+  token: string,
+  password: string,
+  origin: Origin,
+  alongside: (user: User, by: Actor) => void = () => {},
+): Promise<string> {
   const user = getUser(core, getLink(core, token, "reset").userId as string);
   requireAcceptablePassword(password, user.email);
   const hash = await hashPassword(password, core.random);
@@ -247,7 +283,9 @@ export async function resetPassword(core: Core, token: string, password: string,
     useLink(core, token, "reset");
     // Closed perhaps while the hash was being computed.
     if (getUser(core, user.id).disabledAt !== null) throw new Complaint("This account is closed.", 403);
-    storePassword(core, user, hash, { kind: "user", id: user.id, label: user.email, ip: origin.ip });
+    const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
+    storePassword(core, user, hash, by);
+    alongside(user, by);
     return storeSession(core, user.id, origin).token;
   });
 }

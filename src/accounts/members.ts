@@ -27,13 +27,13 @@ function requireOtherOwner(core: Core, teamId: string, userId: string): void {
     throw new Complaint("This is the team's only owner: make somebody else an owner first.", 409);
 }
 
-/**
- * What somebody in a role may do to somebody else's. Owners may do everything; admins manage admins and members.
- * @throws Complaint (403)
- */
-function requireRank(actor: Role | undefined, subject: Role | undefined, wanted: Role | undefined): void {
-  if (actor === undefined) return;
-  if (actor === "member" || (actor === "admin" && (subject === "owner" || wanted === "owner")))
+/** Whether somebody in a role may act on somebody else's. Owners may do everything; admins manage admins and members. */
+export const outranks = (actor: Role, subject: Role | undefined, wanted: Role | undefined): boolean =>
+  actor === "owner" || (actor === "admin" && subject !== "owner" && wanted !== "owner");
+
+/** The same as a demand. @param actor undefined for an operator and the command line @throws Complaint (403) */
+export function requireRank(actor: Role | undefined, subject: Role | undefined, wanted: Role | undefined): void {
+  if (actor !== undefined && !outranks(actor, subject, wanted))
     throw new Complaint(
       actor === "admin" ? "Only an owner can change owners." : "Only owners and admins can change who is in a team.",
       403,
@@ -101,5 +101,3 @@ export function removeMember(
     });
   });
 }
-
-export { requireRank };

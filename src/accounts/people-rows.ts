@@ -41,6 +41,8 @@ export interface LinkRow {
   readonly email: string | null;
   readonly userId: string | null;
   readonly createdBy: string | null;
+  /** The person whose right it lends; null for the command line and the program itself. */
+  readonly makerId: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly usedAt: number | null;
@@ -49,7 +51,7 @@ export interface LinkRow {
 
 const USER = `id, email, email_key AS emailKey, name, password_hash AS passwordHash, operator, created_at AS createdAt, disabled_at AS disabledAt`;
 const LINK = `l.id, l.token_hash AS tokenHash, l.kind, l.team_id AS teamId, t.name AS teamName, l.role, l.email, l.user_id AS userId,
-  l.created_by AS createdBy, l.created_at AS createdAt, l.expires_at AS expiresAt, l.used_at AS usedAt, l.revoked_at AS revokedAt
+  l.created_by AS createdBy, l.maker_id AS makerId, l.created_at AS createdAt, l.expires_at AS expiresAt, l.used_at AS usedAt, l.revoked_at AS revokedAt
   FROM account_links l LEFT JOIN teams t ON t.id = l.team_id`;
 
 const MEMBER = `SELECT u.id AS userId, u.email, u.name, u.operator, m.role, m.created_at AS createdAt, u.disabled_at AS disabledAt,
@@ -106,8 +108,8 @@ export const rows = statements((db) => ({
      WHERE m.user_id = ? ORDER BY t.name`,
   ),
   insertLink: db.prepare<[Omit<LinkRow, "usedAt" | "revokedAt" | "teamName">]>(
-    `INSERT INTO account_links (id, token_hash, kind, team_id, role, email, user_id, created_by, created_at, expires_at)
-     VALUES (@id, @tokenHash, @kind, @teamId, @role, @email, @userId, @createdBy, @createdAt, @expiresAt)`,
+    `INSERT INTO account_links (id, token_hash, kind, team_id, role, email, user_id, created_by, maker_id, created_at, expires_at)
+     VALUES (@id, @tokenHash, @kind, @teamId, @role, @email, @userId, @createdBy, @makerId, @createdAt, @expiresAt)`,
   ),
   // By account_links' unique index on token_hash.
   link: db.prepare<[Buffer], LinkRow>(`SELECT ${LINK} WHERE l.token_hash = ?`),

@@ -1,10 +1,11 @@
-import type { Actor } from "../audit/audit.ts";
+import { type Actor, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import type { SessionPrincipal } from "../http/principal.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../kit/tokens.ts";
+import { StoreUnavailable } from "../kit/unavailable.ts";
 import { rows as people } from "./people-rows.ts";
 import { rows, type SessionRow } from "./session-rows.ts";
 
@@ -70,11 +71,15 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
   };
 }
 
-/** Notes that a session was used, at most once a minute. */
+/** Notes that a session was used, at most once a minute. Pages go on being shown while nothing can be stored. */
 export async function touchSession(core: Core, session: SessionPrincipal, ip: string): Promise<void> {
   const now = core.clock.now();
   if (now - session.lastSeenAt < SEEN_EVERY_MS && now >= session.lastSeenAt) return;
-  await core.store.write(() => rows(core.store).touch.run(now, ip, session.sessionId));
+  try {
+    await core.store.write(() => rows(core.store).touch.run(now, ip, session.sessionId));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
 }
 
 /** Shows another of the person's teams from now on. @throws Complaint when they are not in it */
@@ -89,19 +94,26 @@ export function listSessions(core: Core, userId: string): SessionRow[] {
   return rows(core.store).live.all(userId, now, now - SESSION_IDLE_MS);
 }
 
-/** Ends one of a person's own sign-ins. @returns false when it had ended before */
-export function endSession(core: Core, userId: string, sessionId: string): Promise<boolean> {
-  return core.store.write(() => rows(core.store).end.run(core.clock.now(), sessionId, userId).changes === 1);
+/** Ends one of a person's own sign-ins. @returns false when it had ended before, or is not theirs */
+export function endSession(core: Core, userId: string, sessionId: string, by: Actor): Promise<boolean> {
+  return core.store.write(() => {
+    if (rows(core.store).end.run(core.clock.now(), sessionId, userId).changes === 0) return false;
+    recordEvent(core, by, { action: "session.ended", teamId: null, target: { kind: "session", id: sessionId } });
+    return true;
+  });
 }
 
-/** Ends all sign-ins of a person but one; call inside a transaction. */
-export function endSessionsOf(core: Core, userId: string, exceptId = ""): void {
-  rows(core.store).endAll.run(core.clock.now(), userId, exceptId);
+/** Ends all sign-ins of a person but one; call inside a transaction. @returns how many */
+export function endSessionsOf(core: Core, userId: string, exceptId = ""): number {
+  return rows(core.store).endAll.run(core.clock.now(), userId, exceptId).changes;
 }
 
 /** Signs a person out everywhere, this browser included unless kept. */
-export async function signOutEverywhere(core: Core, userId: string, keepSessionId?: string): Promise<void> {
-  await core.store.write(() => endSessionsOf(core, userId, keepSessionId));
+export async function signOutEverywhere(core: Core, userId: string, by: Actor, keepSessionId?: string): Promise<void> {
+  await core.store.write(() => {
+    const count = endSessionsOf(core, userId, keepSessionId);
+    if (count > 0) recordEvent(core, by, { action: "session.ended_all", teamId: null, detail: { count } });
+  });
 }
 
 /** Who acts, when a person does something in the dashboard. */

@@ -18,8 +18,8 @@ const failures = perOwner((_core: Core) => new Buckets());
 const WRONG = "The e-mail address and the password do not belong together.";
 
 /**
- * Signs somebody in with a password. Guesses at one account are slowed down whatever address they come from; the person's own
- * known addresses are exempt, so that guessing cannot lock them out.
+ * Signs somebody in with a password. Wrong ones at one account are slowed down whatever address they come from; the addresses
+ * the person signed in from before are counted for themselves, so that guessing elsewhere cannot lock them out.
  * @param previousSessionId a sign-in of this browser to end: the token is never carried over
  * @throws Complaint 401 when refused, 429 when the account was guessed at too often
  */
@@ -33,13 +33,17 @@ export async function signIn(
   const key = emailKey(typedEmail.slice(0, 300));
   const user = people(core.store).userByEmail.get(key);
   const known = user !== undefined && rows(core.store).knownAddress.get(user.id, origin.ip) === 1;
-  // Every try draws; a right one counts against nobody but guessers, since known addresses are not looked at.
-  const decision = failures(core).take(key, core.clock.monotonic(), FAILURES);
-  if (!decision.allowed && !known)
+  const counted = known ? `${key} ${origin.ip}` : key;
+  // Drawn before the password is looked at, so that tries at the same time are all counted; a right one gives it back.
+  const decision = failures(core).take(counted, core.clock.monotonic(), FAILURES);
+  if (!decision.allowed) {
+    const minutes = Math.ceil(decision.retryAfterSeconds / 60);
     throw new Complaint(
-      `There were too many attempts at this account. Try again in ${Math.ceil(decision.retryAfterSeconds / 60)} minutes.`,
+      `There were too many attempts at this account. Try again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`,
       429,
+      decision.retryAfterSeconds,
     );
+  }
   const right = await verifyPassword(password, user?.disabledAt === null ? user.passwordHash : null);
   if (!right || !user) {
     await core.store.write(() =>
@@ -51,6 +55,7 @@ export async function signIn(
     );
     throw new Complaint(WRONG, 401);
   }
+  failures(core).giveBack(counted, core.clock.monotonic(), FAILURES);
   return core.store.write(() => {
     const now = people(core.store).userById.get(user.id);
     // Closed, or given another password, while the hash was being computed.

@@ -151,18 +151,25 @@ function listed(core: Core, { passwordHash: _, emailKey: __, ...user }: User): L
 
 export const hasUsers = (core: Core): boolean => rows(core.store).anyUser.get() === 1;
 
-/** Changes a password and ends every sign-in but `keepSessionId`. */
+/**
+ * Changes a password and ends every sign-in but `keepSessionId`.
+ * @param alongside what else ends with the old password; runs inside the transaction
+ */
 export async function setPassword(
   core: Core,
   userId: string,
   password: string,
   by: Actor = COMMAND_LINE,
   keepSessionId?: string,
+  alongside: (user: User, by: Actor) => void = () => {},
 ): Promise<void> {
   const user = getUser(core, userId);
   requireAcceptablePassword(password, user.email);
   const hash = await hashPassword(password, core.random);
-  await core.store.write(() => storePassword(core, user, hash, by, keepSessionId));
+  await core.store.write(() => {
+    storePassword(core, user, hash, by, keepSessionId);
+    alongside(user, by);
+  });
 }
 
 /** Stores a new password's hash; call inside a transaction. */

@@ -1,10 +1,20 @@
 import type { PageCall } from "../http/page.ts";
+import type { SessionPrincipal } from "../http/principal.ts";
 import type { Content, Html } from "../kit/html.ts";
 import { assetPath } from "./assets.ts";
 import { layout, type NavItem } from "./parts/layout.ts";
 
+interface Place {
+  readonly path: string;
+  readonly label: string;
+  readonly group?: string;
+  /** For who runs the installation; for owners and admins of the team. */
+  readonly operator?: true;
+  readonly admin?: true;
+}
+
 /** The places of the dashboard, in the order of its navigation. */
-const PLACES: readonly { path: string; label: string; group?: string; operator?: true; admin?: true }[] = [
+const PLACES: readonly Place[] = [
   { path: "/overview", label: "Overview" },
   { path: "/devices", label: "Devices" },
   { path: "/brain", label: "Brain", group: "Record" },
@@ -16,7 +26,7 @@ const PLACES: readonly { path: string; label: string; group?: string; operator?:
   { path: "/license", label: "Licence", group: "Team" },
   { path: "/packs", label: "Packs", group: "Team" },
   { path: "/people", label: "People", group: "Team" },
-  { path: "/audit", label: "Audit", group: "Team" },
+  { path: "/audit", label: "Audit", group: "Team", admin: true },
   { path: "/my-brain", label: "My Brain", group: "You" },
   { path: "/account", label: "Your account", group: "You" },
   { path: "/settings", label: "Settings", group: "Installation", operator: true },
@@ -31,13 +41,16 @@ interface Framed {
   readonly wide?: boolean;
 }
 
+const isFor = ({ operator, admin }: Place, session: SessionPrincipal) =>
+  session.operator || (!operator && (!admin || (session.team !== null && session.team.role !== "member")));
+
 const isAt = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
 
 /** Puts a page's content into the dashboard: navigation, team, account, what was just done. */
 export function frame(call: PageCall, { title, main, wide }: Framed): Html {
   const { session, href } = call;
   const nav: NavItem[] | null = session
-    ? PLACES.filter((place) => !place.operator || session.operator).map(({ path, label, group }) => ({
+    ? PLACES.filter((place) => isFor(place, session)).map(({ path, label, group }) => ({
         path,
         label,
         group,

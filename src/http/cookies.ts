@@ -37,11 +37,15 @@ export function setCookie(name: string, value: string, secure: boolean, maxAgeSe
   return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure ? "; Secure" : ""}`;
 }
 
-/** The token that a form carries: derived from a secret of the browser's cookie, so nothing need be stored. */
-export const csrfToken = (secret: string): string => sha256(`reckon form ${secret}`).toString("base64url");
+/**
+ * The token that a form carries: derived from a secret of the browser's cookie, so nothing need be stored.
+ * @param teamId the team whose page holds the form, so that a form left open acts on no team that is shown since
+ */
+export const csrfToken = (secret: string, teamId = ""): string =>
+  sha256(`reckon form ${secret} ${teamId}`).toString("base64url");
 
-export function isCsrfToken(sent: string | null, secret: string): boolean {
-  return sent !== null && sameDigest(sha256(sent), sha256(csrfToken(secret)));
+export function isCsrfToken(sent: string | null, secret: string, teamId?: string): boolean {
+  return sent !== null && sameDigest(sha256(sent), sha256(csrfToken(secret, teamId)));
 }
 
 /**

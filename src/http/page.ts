@@ -34,6 +34,8 @@ export interface PageSpec<A extends keyof Access> {
   readonly maxFormBytes?: number;
   /** Holds no form that is posted, so that whoever only looks gets no cookie. */
   readonly formless?: boolean;
+  /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
+  readonly signedInSince?: (call: PageCall) => PageReply;
 }
 
 /** What the last page left to say on the next one. */

@@ -39,7 +39,12 @@ export interface PageOptions {
 export interface PageError {
   readonly status: number;
   readonly text: string;
+  /** Instead of the title that the status has. */
+  readonly title?: string;
 }
+
+/** A form that its browser, or its team, has moved on from. */
+class StaleForm extends Complaint {}
 
 interface Serving {
   readonly core: Core;
@@ -127,7 +132,7 @@ function callOf(event: H3Event, serving: Serving, arrived: Arrived): PageCall {
     path: own,
     headOnly: arrived.headOnly,
     baseUrl,
-    csrf: csrfToken(arrived.secret),
+    csrf: csrfToken(arrived.secret, arrived.session?.team?.id),
     flash: arrived.flash,
     userAgent: event.req.headers.get("user-agent"),
     ip: () => addressOf(event, serving.trusted),
@@ -155,11 +160,29 @@ function judgeAccess(access: keyof Access, session: SessionPrincipal | undefined
   return undefined;
 }
 
+/**
+ * Demands the token of one of this browser's forms. What concerns a team must come from a page of the team that is shown: the
+ * same form of another team's page, left open in another tab, would act on this one.
+ */
+function requireFormToken(wanted: Page, sent: string | null, { secret, session, fresh }: Arrived): void {
+  const stale = "This form is out of date: go back, reload the page and send it again.";
+  if (fresh) throw new StaleForm(stale, 403);
+  if (isCsrfToken(sent, secret, session?.team?.id)) return;
+  const other = session?.teams.find((team) => isCsrfToken(sent, secret, team.id));
+  if (!other && !isCsrfToken(sent, secret)) throw new StaleForm(stale, 403);
+  const { access } = wanted.spec;
+  if (access === "anyone" || access === "person" || access === "operator") return;
+  throw new StaleForm(
+    `You look at ${session?.team?.name} now, and this form was for ${other?.name ?? "no team"}. Nothing was done: switch the team, then send it again.`,
+    409,
+  );
+}
+
 /** The way of a request for a page, from the cookie to the reply. */
 export async function answerPage(event: H3Event, wanted: Page, serving: Serving): Promise<Response> {
-  const { core } = serving;
+  const { core, pages } = serving;
   const drawn: Drawn[] = [];
-  const arrived = arrive(event, serving, !wanted.spec.formless);
+  let arrived = arrive(event, serving, !wanted.spec.formless);
   let call = callOf(event, serving, arrived);
   try {
     requireSoundRequest(event);
@@ -168,24 +191,44 @@ export async function answerPage(event: H3Event, wanted: Page, serving: Serving)
     const limits = wanted.spec.limits ?? [];
     if (limits.length > 0) drawLimits(core, limits, "ip", quotaKey(call.ip()), serving.buckets, drawn);
     const form = posted ? await readFormFields(event, wanted.spec.maxFormBytes ?? DEFAULT_FORM_BYTES) : undefined;
+    if (form) {
+      // A form may trickle in: what was a right when its head came may have been taken away when its last byte does.
+      if (arrived.session) arrived = { ...arrived, session: pages.findSession(core, arrived.token as string) };
+      call = { ...callOf(event, serving, arrived), form };
+    }
     const refused = judgeAccess(wanted.spec.access, arrived.session);
     if (refused === "sign in") return send(signInFirst(call, serving, posted), arrived, serving);
     if (form) {
-      if (arrived.fresh || !isCsrfToken(form.get("_csrf"), arrived.secret))
-        throw new Complaint("This form is out of date: go back, reload the page and send it again.", 403);
+      try {
+        requireFormToken(wanted, form.get("_csrf"), arrived);
+      } catch (error) {
+        if (!arrived.session || !wanted.spec.signedInSince) throw error;
+        return send(wanted.spec.signedInSince(call), arrived, serving);
+      }
       form.delete("_csrf");
-      call = { ...call, form };
     }
     if (refused) throw new Complaint(refused.text, refused.status);
-    if (arrived.session) await serving.pages.touchSession(core, arrived.session, call.ip());
+    if (arrived.session) await pages.touchSession(core, arrived.session, call.ip());
     const result = await wanted.handle(call as PageCall<never>);
     return send(result instanceof Html ? { body: result } : (result as PageReply), arrived, serving);
   } catch (error) {
     if (error instanceof ClientGone) return respond(499, null, []);
     const seen = explain(core, wanted.spec.id, error);
     const headers = seen.status === 429 ? rateHeaders(drawn) : [];
-    return send({ status: seen.status, headers, body: serving.pages.renderError(call, seen) }, arrived, serving);
+    return send({ status: seen.status, headers, body: pages.renderError(call, seen) }, arrived, serving);
   }
+}
+
+/**
+ * Goes to the page that holds the form, for an address that only takes forms: such an address stands in the bar after a form
+ * was answered with what is wrong in it, and people open it again.
+ */
+export function answerFormAddress(event: H3Event, serving: Serving, hasPage: (path: string) => boolean): Response {
+  const arrived = arrive(event, serving, false);
+  const { path } = callOf(event, serving, arrived);
+  const parts = path.split("/").slice(0, -1);
+  while (parts.length > 1 && !hasPage(parts.join("/"))) parts.pop();
+  return send({ location: parts.length > 1 ? parts.join("/") : "/" }, arrived, serving);
 }
 
 /** The page for an address at which there is none. */
@@ -216,6 +259,8 @@ function signInFirst(call: PageCall, { pages }: Serving, posted: boolean): PageR
 
 /** What a person is told of whatever was thrown; what we did not foresee says nothing of its cause outside the log. */
 function explain(core: Core, id: string, error: unknown): PageError {
+  if (error instanceof StaleForm)
+    return { status: error.status, text: error.message, title: "This page is out of date" };
   if (error instanceof Complaint) return { status: error.status, text: sentence(error.message) };
   if (error instanceof Refusal) return { status: error.fault.status, text: error.message };
   if (error instanceof StoreUnavailable) {

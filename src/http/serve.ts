@@ -24,7 +24,7 @@ import type { Page } from "./page.ts";
 import type { CliPrincipal, DevicePrincipal, Principals, ReadPrincipal } from "./principal.ts";
 import { type HeaderList, rateHeaders, respond, respondFault } from "./render.ts";
 import { addressOf, causeText, type Drawn, drawLimits, requireSoundRequest } from "./request.ts";
-import { answerNoPage, answerPage, type PageOptions } from "./serve-page.ts";
+import { answerFormAddress, answerNoPage, answerPage, type PageOptions } from "./serve-page.ts";
 import { requireServedVersion, VERSION_HEADER } from "./version.ts";
 
 /** Finds whose a credential is; undefined when it is nobody's. Those of people are judged where they are found. */
@@ -92,12 +92,15 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
   }
   const { pages } = options;
   const serving = pages && { core, baseUrl: options.baseUrl, trusted, buckets, pages };
+  const hasPage = pageFinder(pages?.list ?? []);
   for (const [path, group] of Map.groupBy(pages?.list ?? [], (one) => one.spec.path)) {
     const methods = new Map(group.map((one) => [one.spec.method as string, one]));
     const get = methods.get("GET");
     if (get) methods.set("HEAD", get);
     const answer = (event: H3Event) => {
       const found = methods.get(event.req.method);
+      const looks = event.req.method === "GET" || event.req.method === "HEAD";
+      if (!found && serving && looks && wantsPage(event, subPath)) return answerFormAddress(event, serving, hasPage);
       if (!found || !serving)
         return plainFault(event, methodNotAllowed, { headers: { allow: [...methods.keys()].join(", ") } });
       return answerPage(event, found, serving);
@@ -111,6 +114,14 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
       : plainFault(event, notFound, unknownPath(options.baseUrl())),
   );
   return app;
+}
+
+/** Whether a page can be opened at a path: tells by the patterns of the pages that are only looked at. */
+function pageFinder(list: readonly Page[]): (path: string) => boolean {
+  const patterns = list
+    .filter(({ spec }) => spec.method === "GET")
+    .map(({ spec }) => new RegExp(`^${spec.path.replace(/:\w+/g, "[^/]+")}$`));
+  return (path) => patterns.some((pattern) => pattern.test(path));
 }
 
 /** Whether a person is looking: the API's part of the address space answers in JSON whoever asks. */

@@ -70,6 +70,15 @@ export class Buckets {
     return decision;
   }
 
+  /** Undoes one draw, of what turned out not to count. */
+  giveBack(key: string, now: number, { count, seconds }: Quota): void {
+    const fullAt = this.#fullAt.get(key);
+    if (fullAt === undefined) return;
+    const before = fullAt - (seconds * 1000) / count;
+    if (before <= now) this.#fullAt.delete(key);
+    else this.#fullAt.set(key, before);
+  }
+
   #makeRoom(now: number): void {
     let examined = 0;
     for (const [key, fullAt] of this.#fullAt) {

@@ -6,8 +6,11 @@ export class Complaint extends Error {
   override readonly name = "Complaint";
   /** HTTP status a page answers with. */
   readonly status: number;
-  constructor(message: string, status = 400) {
+  /** When it is worth trying again (429). */
+  readonly retryAfterSeconds: number | undefined;
+  constructor(message: string, status = 400, retryAfterSeconds?: number) {
     super(message);
     this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }

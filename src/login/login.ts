@@ -11,5 +11,5 @@ export {
   startAuthorization,
 } from "./authorizations.ts";
 export { guardUserCode } from "./guesses.ts";
-export { createCliToken, listCliTokens, revokeCliToken } from "./tokens.ts";
+export { createCliToken, endCliTokens, listCliTokens, revokeCliToken, withdrawApprovals } from "./tokens.ts";
 export { findCli } from "./verify.ts";

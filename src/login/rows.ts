@@ -77,6 +77,10 @@ export const rows = statements((db) => ({
   ),
   touchToken: db.prepare<[number, string]>("UPDATE cli_tokens SET last_used_at = ? WHERE id = ?"),
   revokeToken: db.prepare<[number, string]>("UPDATE cli_tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"),
+  // The whole table, which is bounded (see authorizations.ts), and only when a password changes.
+  withdraw: db.prepare<[string]>(
+    "UPDATE device_authorizations SET status = 'denied' WHERE user_id = ? AND status = 'approved'",
+  ),
   // By cli_tokens_by_user.
   tokensOf: db.prepare<[string, number], TokenRow>(
     `SELECT ${TOKEN} FROM cli_tokens t JOIN users u ON u.id = t.user_id

@@ -89,6 +89,27 @@ export function revokeCliToken(core: Core, userId: string | null, id: string, by
   });
 }
 
+/**
+ * Takes back what a person approved and no tool has fetched yet, because whoever approved it may have been somebody else. Call
+ * inside the transaction that changes the password.
+ */
+export function withdrawApprovals(core: Core, userId: string): void {
+  rows(core.store).withdraw.run(userId);
+}
+
+/** Ends all of a person's tokens; call inside a transaction. */
+export function endCliTokens(core: Core, { id: userId, email }: Person, by: Actor): void {
+  const now = core.clock.now();
+  for (const { id } of rows(core.store).tokensOf.all(userId, now)) {
+    rows(core.store).revokeToken.run(now, id);
+    recordEvent(core, by, {
+      action: "cli_token.revoked",
+      teamId: null,
+      target: { kind: "cli_token", id, label: email },
+    });
+  }
+}
+
 /** Whose account a token may be signed for. @returns undefined when it is closed or gone */
 export function openAccount(core: Core, userId: string | null): Person | undefined {
   const user = userId === null ? undefined : findUser(core, userId);

@@ -6,6 +6,7 @@ export { listReads } from "./list.ts";
 export { findReader } from "./reader.ts";
 export {
   createReadToken,
+  endReadTokens,
   type IssuedReadToken,
   listAllReadTokens,
   listReadTokens,

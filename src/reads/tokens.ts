@@ -1,5 +1,5 @@
 import { getUser, membershipsOf } from "../accounts/accounts.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
+import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import type { ReadScope } from "../http/principal.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
@@ -62,14 +62,25 @@ export async function createReadToken(
     const scope = readScope(wanted.scope ?? {}, teams);
     const expiresAt = now + Math.round(lifetimeMs);
     rows(core.store).insertToken.run(id, tokenDigest(token), owner.id, name, JSON.stringify(scope), now, expiresAt);
-    recordEvent(core, by, {
+    recordInTeams(core, by, owner.id, scope, {
       action: "read_token.created",
-      teamId: null,
       target: { kind: "read_token", id, label: name },
-      detail: { owner: owner.email, scope, expiresAt },
+      detail: { owner: owner.email, expiresAt },
     });
     return { id, token, scope, expiresAt };
   });
+}
+
+/**
+ * Tells every team whose brain a token may read: its owners answer for who reads it. Where there are several, none is told the
+ * names of the others and of their repositories.
+ */
+function recordInTeams(core: Core, by: Actor, userId: string, scope: ReadScope, event: Omit<Event, "teamId">): void {
+  const own = membershipsOf(core, userId).map(({ teamId }) => teamId);
+  const reached = own.filter((teamId) => scope.teams.length === 0 || scope.teams.includes(teamId));
+  const told = reached.length > 1 ? { paths: scope.paths, kinds: scope.kinds } : scope;
+  for (const teamId of reached.length > 0 ? reached : [null])
+    recordEvent(core, by, { ...event, teamId, detail: { ...event.detail, scope: told } });
 }
 
 function readName(typed: string): string {
@@ -121,14 +132,18 @@ export function revokeAnyReadToken(core: Core, id: string, by: Actor = COMMAND_L
   return core.store.write(() => revokeRow(core, id, undefined, by));
 }
 
+/** Ends all of a person's read tokens that work; call inside a transaction. */
+export function endReadTokens(core: Core, userId: string, by: Actor): void {
+  for (const { id, status } of listReadTokens(core, userId)) if (status === "active") revokeRow(core, id, userId, by);
+}
+
 function revokeRow(core: Core, id: string, userId: string | undefined, by: Actor): boolean {
   const now = core.clock.now();
   const row = rows(core.store).token.get(dayOf(now), id);
   if (!row || (userId !== undefined && row.userId !== userId)) throw new Complaint("There is no such read token.", 404);
   if (rows(core.store).revoke.run(now, id).changes === 0) return false;
-  recordEvent(core, by, {
+  recordInTeams(core, by, row.userId, JSON.parse(row.scope) as ReadScope, {
     action: "read_token.revoked",
-    teamId: null,
     target: { kind: "read_token", id, label: row.name },
     detail: { owner: getUser(core, row.userId).email },
   });

@@ -18,6 +18,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 2, file: "src/store/migrations/0002-people.sql" },
   { version: 3, file: "src/store/migrations/0003-public.sql" },
   { version: 4, file: "src/store/migrations/0004-defects.sql" },
+  { version: 5, file: "src/store/migrations/0005-link-makers.sql" },
 ];
 
 export interface SchemaPlan {

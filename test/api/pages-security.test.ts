@@ -1,7 +1,12 @@
-import { get as httpGet } from "node:http";
+import { once } from "node:events";
+import { get as httpGet, request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { createUser, findSession } from "../../src/accounts/accounts.ts";
+import { createResetLink, createUser, findSession } from "../../src/accounts/accounts.ts";
+import { COMMAND_LINE } from "../../src/audit/audit.ts";
 import { cookieNames, isOwnOrigin } from "../../src/http/cookies.ts";
+import { createCliToken } from "../../src/login/login.ts";
+import { createReadToken } from "../../src/reads/reads.ts";
+import { answered, poll } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 /** What guards the pages, seen over a real socket as browsers and forgers see it. */
@@ -114,6 +119,103 @@ describe("a form", () => {
     expect(t.rows("SELECT name FROM users")).toEqual([{ name: "Mallory" }]);
   });
 
+  it("does nothing for a team that another tab has switched to meanwhile", async () => {
+    const { t, post, csrf, signIn, ask } = await visit();
+    await signIn();
+    const [ada] = t.rows("SELECT id FROM users");
+    const second = await t.team({ name: "Second" });
+    t.instance.core.store.db
+      .prepare("INSERT INTO memberships (team_id, user_id, role, created_at) VALUES (?, ?, 'owner', 0)")
+      .run(second.id, ada.id);
+    const first = t.rows("SELECT id, name FROM teams WHERE id <> ?", second.id)[0];
+    const left = await csrf("/people");
+    expect((await post("/team", { _csrf: left, team: second.id })).status).toBe(303);
+    const before = [t.rows("SELECT * FROM memberships"), t.count("connect_codes"), t.count("account_links")];
+    for (const [path, fields] of [
+      ["/people/leave", {}],
+      ["/people/invitations", { role: "owner" }],
+      ["/devices/codes", {}],
+      ["/license/mint", {}],
+    ] as const) {
+      const reply = await post(path, { _csrf: left, ...fields });
+      const text = await reply.text();
+      expect([path, reply.status]).toEqual([path, 409]);
+      expect(text).toContain(`You look at Second now, and this form was for ${first.name}.`);
+    }
+    expect([t.rows("SELECT * FROM memberships"), t.count("connect_codes"), t.count("account_links")]).toEqual(before);
+    // What is the person's own is not the team's: going back from the tab that was left open, and their name.
+    expect((await post("/account/name", { _csrf: left, name: "Ada" })).status).toBe(303);
+    expect((await post("/team", { _csrf: left, team: first.id })).status).toBe(303);
+    expect((await post("/devices/codes", { _csrf: left })).status).toBe(200);
+    expect((await ask("/devices")).status).toBe(200);
+  });
+
+  it("is judged by the rights of when it has arrived, not of when it began", async () => {
+    const { t, csrf, signIn, jar, socket } = await visit();
+    await signIn();
+    const _csrf = await csrf("/people");
+    const { hostname, port } = new URL(socket);
+    /** Sends a form whose last byte waits until something has happened. */
+    const held = async (path: string, fields: Record<string, string>, meanwhile: () => Promise<unknown> | unknown) => {
+      const body = new URLSearchParams({ _csrf, ...fields }).toString();
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+      const request = httpRequest({
+        hostname,
+        port,
+        path,
+        method: "POST",
+        headers: { cookie, "content-type": FORM, "content-length": body.length, expect: "100-continue" },
+      });
+      const reply = once(request, "response") as Promise<[IncomingMessage]>;
+      request.write(body.slice(0, 5));
+      // The server says so once it has read the head and called whoever answers it.
+      await once(request, "continue");
+      await meanwhile();
+      request.end(body.slice(5));
+      const [{ statusCode, headers }] = await reply;
+      return [statusCode, headers.location];
+    };
+    const db = t.instance.core.store.db;
+    expect(
+      await held("/people/invitations", { role: "admin" }, () => db.exec("UPDATE memberships SET role = 'member'")),
+    ).toEqual([403, undefined]);
+    expect(t.count("account_links")).toBe(0);
+    expect(
+      await held("/my-brain/tokens", { name: "x", lifetime: "365" }, () => db.exec("UPDATE sessions SET ended_at = 1")),
+    ).toEqual([303, "/login"]);
+    expect(t.count("read_tokens")).toBe(0);
+  });
+
+  it("of a sign-in in a second tab goes on where the first tab is signed in already", async () => {
+    const { t, post, csrf, signIn } = await visit();
+    const second = await csrf("/login?next=/audit");
+    await signIn();
+    const reply = await post("/login", { _csrf: second, next: "/audit", email: "ada@example.com", password: "wrong" });
+    expect([reply.status, reply.headers.get("location")]).toEqual([303, "/audit"]);
+    expect(t.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'session.refused'")[0].n).toBe(0);
+  });
+
+  it("leads back to its page when its address is opened", async () => {
+    const { t, ask, signIn } = await visit("https://example.com/sub");
+    await signIn();
+    const [team] = t.rows("SELECT id, name FROM teams");
+    const device = await t.device(team);
+    for (const [path, location] of [
+      ["/account/password", "/sub/account"],
+      ["/my-brain/tokens", "/sub/my-brain"],
+      ["/login/device/approve", "/sub/login/device"],
+      [`/devices/${device.deviceId}/revoke`, `/sub/devices/${device.deviceId}`],
+      ["/logout", "/sub/"],
+    ] as const)
+      for (const prefix of ["", "/sub"]) {
+        const reply = await ask(prefix + path, { headers: { accept: "text/html" } });
+        expect([path, reply.status, reply.headers.get("location")]).toEqual([path, 303, location]);
+        expect((await ask(location.slice(4), { headers: { accept: "text/html" } })).status).toBeLessThan(400);
+      }
+    const machine = await ask("/account/password", { headers: { accept: "application/json" } });
+    expect([machine.status, machine.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+
   it("is taken as a form alone: not as JSON, not as text, not over its size", async () => {
     const { t, ask, csrf, signIn } = await visit();
     await signIn();
@@ -146,6 +248,83 @@ describe("a form", () => {
       judge(null, "not an origin"),
       judge(null, "null"),
     ]).toEqual([false, false, false]);
+  });
+});
+
+describe("a page", () => {
+  it("is shown while nothing can be stored, long after the session was used last", async () => {
+    const { t, ask, signIn } = await visit();
+    await signIn();
+    const { db } = t.instance.core.store;
+    const [{ page_count: pages }] = db.pragma("page_count") as [{ page_count: number }];
+    const device = await t.device();
+    db.pragma(`max_page_count = ${pages}`);
+    // What is full is full once a delivery found no more room.
+    const send = (seq: number) =>
+      t.post("/api/telemetry/ingest", {
+        token: device.token,
+        json: { entries: [{ seq, payload: { pad: "x".repeat(60_000) } }] },
+      });
+    let seq = 1;
+    while ((await send(seq)).status !== 503) seq++;
+    t.clock.advance(120_000);
+    const seen = t.rows("SELECT last_seen_at FROM sessions");
+    for (const path of ["/overview", "/account", "/telemetry"])
+      expect([path, (await ask(path, { headers: { accept: "text/html" } })).status]).toEqual([path, 200]);
+    db.pragma("max_page_count = 1000000");
+    await ask("/overview");
+    expect(t.rows("SELECT last_seen_at FROM sessions")[0].last_seen_at).toBe(seen[0].last_seen_at + 120_000);
+  });
+});
+
+describe("a new password", () => {
+  it("set through a link ends every token of before, and what no tool has fetched yet", async () => {
+    const { t, post, csrf } = await visit();
+    const { core } = t.instance;
+    const [ada] = t.rows("SELECT id, email FROM users");
+    const cli = await createCliToken(core, ada, COMMAND_LINE);
+    const read = await createReadToken(core, { userId: ada.id, name: "integration" });
+    const { deviceCode } = await answered(t, "approved", ada);
+    const alive = async () => [
+      (await t.get("/api/cli/me", { token: cli.accessToken })).status,
+      (await t.get("/api/me/brain/context?q=x", { token: read.token })).status,
+    ];
+    expect(await alive()).toEqual([200, 200]);
+    const reset = async (keep: Record<string, string>) => {
+      const { token, path } = await createResetLink(core, ada.id);
+      const password = "another pass phrase";
+      const reply = await post("/reset-password", {
+        _csrf: await csrf(path),
+        token,
+        password,
+        again: password,
+        ...keep,
+      });
+      expect([reply.status, reply.headers.get("location")]).toEqual([303, "/overview"]);
+    };
+    await reset({ keep: "yes" });
+    expect(await alive()).toEqual([200, 200]);
+    // Whoever approved it may have been somebody else.
+    expect((await poll(t, deviceCode)).body.error).toBe("invalid_grant");
+    await reset({});
+    expect(await alive()).toEqual([401, 401]);
+    expect(t.rows("SELECT action FROM audit_events WHERE action LIKE '%token.revoked' ORDER BY id")).toEqual([
+      { action: "cli_token.revoked" },
+      { action: "read_token.revoked" },
+    ]);
+  });
+
+  it("chosen in the account ends the tokens when that is asked for", async () => {
+    const { t, post, csrf, signIn } = await visit();
+    await signIn();
+    const [ada] = t.rows("SELECT id, email FROM users");
+    const read = await createReadToken(t.instance.core, { userId: ada.id, name: "integration" });
+    const change = async (current: string, password: string, end: Record<string, string>) =>
+      (await post("/account/password", { _csrf: await csrf("/account"), current, password, again: password, ...end }))
+        .status;
+    const status = async () => (await t.get("/api/me/brain/context?q=x", { token: read.token })).status;
+    expect([await change(PASSWORD, "another pass phrase", {}), await status()]).toEqual([303, 200]);
+    expect([await change("another pass phrase", PASSWORD, { end: "yes" }), await status()]).toEqual([303, 401]);
   });
 });
 

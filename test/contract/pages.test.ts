@@ -18,6 +18,8 @@ interface Somebody {
   readonly id: string;
   readonly email: string;
   readonly token: string;
+  /** The token of the forms they see. */
+  readonly csrf: string;
 }
 
 const CANARY = "canary7f3k9q";
@@ -30,7 +32,7 @@ async function somebody(t: TestInstance, team?: Team, role: Role = "member", ope
   const wanted = { email, password: "plough-the-north-field", operator };
   const user = await createUser(core, team ? { ...wanted, team: { id: team.id, role } } : wanted);
   const { token } = await core.store.write(() => storeSession(core, user.id, { ip: "192.0.2.7", userAgent: "test" }));
-  return { id: user.id, email, token };
+  return { id: user.id, email, token, csrf: csrfToken(token, team?.id) };
 }
 
 interface Asked {
@@ -91,7 +93,7 @@ it("opens no page to a role below the one it is for", async () => {
   let tried = 0;
   for (const one of guarded)
     for (const as of below[one.spec.access] ?? []) {
-      const form = { _csrf: csrfToken(as.token) };
+      const form = { _csrf: as.csrf };
       const answer = await ask(t, one.spec.method, pathOf(one), { as, form });
       expect([one.spec.id, answer.status]).toEqual([one.spec.id, 403]);
       expect(answer.text).toContain("<h1>");
@@ -106,7 +108,7 @@ it("takes no form without its token or from another site", async () => {
   const as = await somebody(t, await t.team(), "owner", true);
   await t.instance.settle();
   const before = stored(t);
-  const good = { _csrf: csrfToken(as.token) };
+  const good = { _csrf: as.csrf };
   const forged: Asked[] = [
     { as },
     { as, form: { _csrf: "" } },
@@ -119,8 +121,9 @@ it("takes no form without its token or from another site", async () => {
   for (const one of posts)
     for (const [i, how] of forged.entries()) {
       const answer = await ask(t, "POST", pathOf(one), how);
-      // Passwords and links are also limited by address, which may come first.
-      expect([one.spec.id, i, [403, 429].includes(answer.status)]).toEqual([one.spec.id, i, true]);
+      // Passwords and links are also limited by address, which may come first. Who is signed in is not signed in again.
+      const refused = one.spec.signedInSince && i < 3 ? 303 : 403;
+      expect([one.spec.id, i, [refused, 429].includes(answer.status)]).toEqual([one.spec.id, i, true]);
     }
   expect(stored(t)).toBe(before);
 });
@@ -281,7 +284,7 @@ it("changes nothing of another team, whatever a form names", async () => {
   for (const one of forms.filter(({ spec }) => !["signOut", "endOtherSessions"].includes(spec.id)))
     for (const id of ids) {
       const form = {
-        _csrf: csrfToken(as.token),
+        _csrf: as.csrf,
         id,
         team: id,
         user: id,
@@ -304,4 +307,44 @@ it("changes nothing of another team, whatever a form names", async () => {
     }
   // What was tried may be told in the record of the own team, naming what was typed.
   expect(stored(t, (row) => theirs(row) && row.team_id !== own.id && row.user_id !== as.id)).toBe(before);
+});
+
+it("leads everybody to the places they can open, and to no others", async () => {
+  const t = await startInstance();
+  const team = await t.team();
+  const everybody: Record<string, Somebody> = {
+    nobody: await somebody(t),
+    member: await somebody(t, team, "member"),
+    admin: await somebody(t, team, "admin"),
+    operator: await somebody(t, team, "owner", true),
+  };
+  const led: Record<string, string[]> = {};
+  for (const [role, as] of Object.entries(everybody)) {
+    const { text } = await ask(t, "GET", "/account", { as });
+    const nav = /<nav[\s\S]*?<\/nav>/.exec(text)?.[0] ?? "";
+    const paths = [...nav.matchAll(/href="([^"]+)"/g)].map((match) => match[1] as string);
+    led[role] = paths;
+    // Without a team its places say how one comes into one.
+    if (role === "nobody") continue;
+    for (const path of paths)
+      expect([role, path, (await ask(t, "GET", path, { as })).status]).toEqual([role, path, 200]);
+  }
+  expect(led.member?.length).toBeGreaterThan(10);
+  expect(
+    ["/audit", "/settings"].map((path) => ["member", "admin", "operator"].filter((role) => led[role]?.includes(path))),
+  ).toEqual([["admin", "operator"], ["operator"]]);
+});
+
+it("offers a team's audit only what can happen in a team", async () => {
+  const t = await startInstance();
+  const team = await t.team();
+  const as = await somebody(t, team, "owner", true);
+  const options = async (path: string) =>
+    [...(await ask(t, "GET", path, { as })).text.matchAll(/<option value="([a-z_]+\.[a-z_]+)"/g)].map(
+      (match) => match[1],
+    );
+  const [own, all] = [await options("/audit"), await options("/audit?all=1")];
+  expect(own).toContain("read_token.created");
+  expect(own.filter((action) => /^(?:session|cli_|key|release|request)/.test(action as string))).toEqual([]);
+  expect(all).toEqual(expect.arrayContaining([...own, "session.started", "session.ended", "key.rotated"]));
 });

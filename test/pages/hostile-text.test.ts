@@ -35,7 +35,8 @@ const MARKDOWN = [
 ].join("\n\n");
 const ENTRIES = CORPUS.map((one) => `## ⚠️ 2026-11-21 ${one}\n\n${one}\n\n**Prevention rule:** ${one}\n`).join("\n");
 
-it("runs nothing that agents or people wrote, on any page", async () => {
+// Some hundred pages, each opened in a browser.
+it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }, async () => {
   const site = await startSite();
   const { core } = site.t.instance;
   const team = await createTeam(core, CORPUS.slice(0, 4).join(" "));

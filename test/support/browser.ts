@@ -116,6 +116,8 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
         javaScriptEnabled: javaScript,
         timezoneId: "Europe/Berlin",
       });
+      // As patient as the tests themselves: a busy machine is slow, not wrong.
+      context.setDefaultTimeout(60_000);
       onTestFinished(() => context.close());
       if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
       const page = await context.newPage();

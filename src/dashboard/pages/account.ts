@@ -24,13 +24,14 @@ import { pageHead } from "../parts/page-head.ts";
 import { section } from "../parts/section.ts";
 import { table } from "../parts/table.ts";
 import { ago, time } from "../parts/time.ts";
+import { endWithPassword } from "./password-ends.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
 
 type Person = PageCall<"person">;
 
 function accountPage(call: Person, wrong?: { readonly form: "password"; readonly text: string }) {
-  const { core, session, csrf, href } = call;
+  const { core, session, csrf, href, form: sent } = call;
   const now = core.clock.now();
   const main = html`${pageHead({ title: "Your account", says: session.email })}
 ${section({
@@ -81,6 +82,14 @@ ${section({
         label: "The new password again",
         required: true,
         autocomplete: "new-password",
+      }),
+      field({
+        kind: "checkbox",
+        name: "end",
+        value: "yes",
+        checked: sent.get("end") === "yes",
+        label: "Also end my command-line and read tokens",
+        hint: "Do it when somebody else may have been in your account.",
       }),
     ],
     submit: "Change password",
@@ -185,7 +194,9 @@ async function changePassword(call: Person) {
   if (!(await verifyPassword(form.get("current") ?? "", findUser(core, session.userId)?.passwordHash ?? null)))
     throw new Complaint("The present password is not right.", 403);
   if (password !== form.get("again")) throw new Complaint("The two new passwords are not the same.");
-  await setPassword(core, session.userId, password, actorOf(session, call.ip()), session.sessionId);
+  const by = actorOf(session, call.ip());
+  const alongside = endWithPassword(core, form.get("end") === "yes");
+  await setPassword(core, session.userId, password, by, session.sessionId, alongside);
 }
 
 export const accountPages = [
@@ -207,13 +218,16 @@ export const accountPages = [
     },
   ),
   page({ id: "endSession", method: "POST", path: "/account/sessions/end", access: "person" }, async (call) => {
-    await endSession(call.core, call.session.userId, call.form.get("id") ?? "");
+    const { core, session, form } = call;
+    if (!(await endSession(core, session.userId, form.get("id") ?? "", actorOf(session, call.ip()))))
+      throw new Complaint("This sign-in has ended already.", 404);
     return redirect("/account", "That browser is signed out.");
   }),
   page(
     { id: "endOtherSessions", method: "POST", path: "/account/sessions/end-others", access: "person" },
     async (call) => {
-      await signOutEverywhere(call.core, call.session.userId, call.session.sessionId);
+      const { core, session } = call;
+      await signOutEverywhere(core, session.userId, actorOf(session, call.ip()), session.sessionId);
       return redirect("/account", "You are signed out everywhere else.");
     },
   ),

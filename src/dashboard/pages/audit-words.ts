@@ -4,17 +4,26 @@ import { dayText, isInstant, utcText } from "../parts/time.ts";
 
 /** Events in words: what was done to what, and the detail that matters. */
 
+interface Words {
+  readonly label: string;
+  readonly did: string;
+  /** Concerns the installation or a person's account, never a team. */
+  readonly beyondTeams?: true;
+}
+
 /** What each action is called: in a list to choose from, and after the actor's name (the target's name follows). */
-const ACTIONS: Readonly<Record<string, { readonly label: string; readonly did: string }>> = {
-  "session.started": { label: "Signed in", did: "signed in" },
-  "session.refused": { label: "Sign-in refused", did: "was refused at signing in" },
-  "user.created": { label: "Account made", did: "made the account" },
-  "user.disabled": { label: "Account closed", did: "closed the account" },
-  "user.enabled": { label: "Account opened", did: "opened the account" },
-  "user.password_changed": { label: "Password changed", did: "changed the password of" },
+const ACTIONS: Readonly<Record<string, Words>> = {
+  "session.started": { label: "Signed in", did: "signed in", beyondTeams: true },
+  "session.refused": { label: "Sign-in refused", did: "was refused at signing in", beyondTeams: true },
+  "session.ended": { label: "Signed out", did: "signed out", beyondTeams: true },
+  "session.ended_all": { label: "Signed out everywhere else", did: "signed out everywhere else", beyondTeams: true },
+  "user.created": { label: "Account made", did: "made the account", beyondTeams: true },
+  "user.disabled": { label: "Account closed", did: "closed the account", beyondTeams: true },
+  "user.enabled": { label: "Account opened", did: "opened the account", beyondTeams: true },
+  "user.password_changed": { label: "Password changed", did: "changed the password of", beyondTeams: true },
   "user.reset_link_made": { label: "Reset link made", did: "made a password link for" },
-  "user.operator_granted": { label: "Operator made", did: "made an operator of" },
-  "user.operator_withdrawn": { label: "Operator unmade", did: "took the operator's right from" },
+  "user.operator_granted": { label: "Operator made", did: "made an operator of", beyondTeams: true },
+  "user.operator_withdrawn": { label: "Operator unmade", did: "took the operator's right from", beyondTeams: true },
   "team.created": { label: "Team made", did: "made the team" },
   "team.changed": { label: "Team changed", did: "changed the team" },
   "team.verified": { label: "Publisher verified", did: "verified as a publisher" },
@@ -44,24 +53,46 @@ const ACTIONS: Readonly<Record<string, { readonly label: string; readonly did: s
   "link.rejected": { label: "Cause rejected", did: "rejected a cause of" },
   "link.reopened": { label: "Cause left open again", did: "took back a word on the cause of" },
   "license.minted": { label: "Licence minted", did: "minted a licence for" },
-  "key.rotated": { label: "Signing key rotated", did: "made a new signing key" },
+  "key.rotated": { label: "Signing key rotated", did: "made a new signing key", beyondTeams: true },
   "read_token.created": { label: "Read token minted", did: "minted the read token" },
   "read_token.revoked": { label: "Read token revoked", did: "revoked the read token" },
-  "cli_token.created": { label: "Command-line token given", did: "let a command-line tool sign in as" },
-  "cli_token.revoked": { label: "Command-line token revoked", did: "revoked a command-line token of" },
-  "cli_authorization.approved": { label: "Command-line tool approved", did: "approved a command-line tool for" },
-  "request.changed": { label: "Request changed", did: "changed the request" },
-  "request.merged": { label: "Request merged", did: "marked as a duplicate the request" },
-  "request.unmerged": { label: "Request's merge taken back", did: "took back the merge of the request" },
-  "release.added": { label: "Installer registered", did: "registered the installer" },
-  "release.removed": { label: "Installer withdrawn", did: "withdrew the installer" },
-  "cli_authorization.denied": { label: "Command-line tool denied", did: "denied a command-line tool" },
+  "cli_token.created": {
+    label: "Command-line token given",
+    did: "let a command-line tool sign in as",
+    beyondTeams: true,
+  },
+  "cli_token.revoked": {
+    label: "Command-line token revoked",
+    did: "revoked a command-line token of",
+    beyondTeams: true,
+  },
+  "cli_authorization.approved": {
+    label: "Command-line tool approved",
+    did: "approved a command-line tool for",
+    beyondTeams: true,
+  },
+  "request.changed": { label: "Request changed", did: "changed the request", beyondTeams: true },
+  "request.merged": { label: "Request merged", did: "marked as a duplicate the request", beyondTeams: true },
+  "request.unmerged": {
+    label: "Request's merge taken back",
+    did: "took back the merge of the request",
+    beyondTeams: true,
+  },
+  "release.added": { label: "Installer registered", did: "registered the installer", beyondTeams: true },
+  "release.removed": { label: "Installer withdrawn", did: "withdrew the installer", beyondTeams: true },
+  "cli_authorization.denied": {
+    label: "Command-line tool denied",
+    did: "denied a command-line tool",
+    beyondTeams: true,
+  },
 };
 
-/** The actions to filter by, in the words of the page. */
-export const ACTION_OPTIONS = Object.entries(ACTIONS)
-  .map(([value, { label }]) => ({ value, label }))
-  .sort((a, b) => a.label.localeCompare(b.label, "en"));
+/** The actions to filter by, in the words of the page: of a team only what can happen in one. */
+export const actionOptions = (all: boolean) =>
+  Object.entries(ACTIONS)
+    .filter(([, { beyondTeams }]) => all || !beyondTeams)
+    .map(([value, { label }]) => ({ value, label }))
+    .sort((a, b) => a.label.localeCompare(b.label, "en"));
 
 export const isAction = (text: string): boolean => Object.hasOwn(ACTIONS, text);
 

@@ -13,7 +13,7 @@ import { pager } from "../parts/pager.ts";
 import { table } from "../parts/table.ts";
 import { tabs } from "../parts/tabs.ts";
 import { time } from "../parts/time.ts";
-import { ACTION_OPTIONS, detailWords, isAction, whatWasDone } from "./audit-words.ts";
+import { actionOptions, detailWords, isAction, whatWasDone } from "./audit-words.ts";
 
 /** Who did what, when and from where: of the team, or for operators of the whole installation. */
 
@@ -123,7 +123,7 @@ ${filters({
       name: "what",
       label: "What",
       value: asked.action,
-      options: [{ value: "", label: "Everything" }, ...ACTION_OPTIONS],
+      options: [{ value: "", label: "Everything" }, ...actionOptions(asked.all)],
     },
     { kind: "date", name: "from", label: "From (UTC)", value: asked.from },
     { kind: "date", name: "to", label: "To (UTC)", value: asked.to },

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { PageCall } from "../../http/page.ts";
+import type { PageError } from "../../http/serve-page.ts";
 import { html } from "../../kit/html.ts";
 import { frame, plainFrame } from "../frame.ts";
 import { buttonLink } from "../parts/button.ts";
@@ -19,8 +20,9 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** A page that explains why something was refused, and where to go on. */
-export function errorPage(call: PageCall, { status, text }: { readonly status: number; readonly text: string }) {
-  const title = TITLES[status] ?? STATUS_CODES[status] ?? "That did not work";
+export function errorPage(call: PageCall, error: PageError) {
+  const { status, text } = error;
+  const title = error.title ?? TITLES[status] ?? STATUS_CODES[status] ?? "That did not work";
   const main = html`${pageHead({ title, says: text })}
 <p>${call.session ? buttonLink("To the overview", call.href("/overview")) : buttonLink("Sign in", call.href("/login"))}</p>`;
   return (call.session ? frame : plainFrame)(call, { title, main });

@@ -19,6 +19,7 @@ import { hiddenInputs } from "../parts/confirm.ts";
 import { field } from "../parts/field.ts";
 import { form } from "../parts/form.ts";
 import { pageHead } from "../parts/page-head.ts";
+import { endWithPassword } from "./password-ends.ts";
 
 /** Pages behind one-time links: the first set-up, an invitation, a password reset. */
 
@@ -130,13 +131,23 @@ ${form({
 
 function resetForm(call: Anyone, wrong?: string) {
   getLink(call.core, tokenOf(call), "reset");
-  return html`${pageHead({ title: "Choose a new password", says: "You are signed out everywhere else." })}
+  return html`${pageHead({ title: "Choose a new password", says: "You are signed out everywhere else, and your command-line and read tokens end." })}
 ${form({
   action: call.href("/reset-password"),
   csrf: call.csrf,
   hidden: { token: tokenOf(call) },
   wrong,
-  fields: passwordFields(),
+  fields: [
+    ...passwordFields(),
+    field({
+      kind: "checkbox",
+      name: "keep",
+      value: "yes",
+      checked: call.form.get("keep") === "yes",
+      label: "Keep my command-line and read tokens working",
+      hint: "Only if you forgot the password, and nobody else can have used the account.",
+    }),
+  ],
   submit: "Change the password",
 })}`;
 }
@@ -182,7 +193,13 @@ export const linkPages = [
       call,
       (wrong) => resetForm(call, wrong),
       async () => ({
-        session: await resetPassword(call.core, tokenOf(call), chosenBy(call).password, originOf(call)),
+        session: await resetPassword(
+          call.core,
+          tokenOf(call),
+          chosenBy(call).password,
+          originOf(call),
+          endWithPassword(call.core, call.form.get("keep") !== "yes"),
+        ),
       }),
       "The password is changed.",
     ),

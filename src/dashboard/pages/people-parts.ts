@@ -14,7 +14,7 @@ import { countdown } from "../parts/time.ts";
 const ROLE_HINTS: Readonly<Record<Role, string>> = {
   owner: "Everything an admin may, and making and unmaking owners.",
   admin: "Connects devices, sets the policy, mints licences, invites and removes people.",
-  member: "Sees what the team's agents recorded; changes nothing.",
+  member: "Sees what the team's agents recorded, and judges what caused its defects.",
 };
 
 /** The roles that somebody in a role may give. */

@@ -1,4 +1,4 @@
-import { endSession, hasUsers, signIn, switchTeam } from "../../accounts/accounts.ts";
+import { actorOf, endSession, hasUsers, signIn, switchTeam } from "../../accounts/accounts.ts";
 import { type PageCall, page, redirect } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { html } from "../../kit/html.ts";
@@ -56,6 +56,7 @@ export const signInPages = [
       path: "/login",
       access: "anyone",
       limits: SIGN_IN_LIMITS,
+      signedInSince: (call) => redirect(readNext(call.form.get("next"))),
     },
     async (call) => {
       const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };
@@ -70,12 +71,18 @@ export const signInPages = [
         return { ...redirect(readNext(call.form.get("next"))), session };
       } catch (error) {
         if (!(error instanceof Complaint)) throw error;
-        return { status: error.status, body: signInPage(call, error.message) };
+        const { retryAfterSeconds } = error;
+        return {
+          status: error.status,
+          body: signInPage(call, error.message),
+          ...(retryAfterSeconds === undefined ? {} : { headers: [["retry-after", String(retryAfterSeconds)]] }),
+        };
       }
     },
   ),
   page({ id: "signOut", method: "POST", path: "/logout", access: "person" }, async (call) => {
-    await endSession(call.core, call.session.userId, call.session.sessionId);
+    const { core, session } = call;
+    await endSession(core, session.userId, session.sessionId, actorOf(session, call.ip()));
     return { ...redirect("/login", "You are signed out."), session: null };
   }),
   page({ id: "switchTeam", method: "POST", path: "/team", access: "person" }, async (call) => {

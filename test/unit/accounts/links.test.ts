@@ -11,6 +11,7 @@ import {
   getLink,
   listInvitations,
   type Role,
+  removeMember,
   resetPassword,
   revokeInvitation,
   roleIn,
@@ -184,4 +185,81 @@ it("for a new password are made only for those over whose account the team has p
     { team_id: team.id },
     { team_id: team.id },
   ]);
+});
+
+/** What a link's use says now. */
+const useOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 200,
+    (error: { status: number }) => error.status,
+  );
+
+it("that reset a password end with what their maker may do, and don't grow with the account", async () => {
+  const changes: [string, (of: { teamId: string; admin: string; ada: string }) => readonly [string, ...string[]]][] = [
+    ["nothing", () => ["SELECT 1"]],
+    ["the person became an owner", ({ ada }) => ["UPDATE memberships SET role = 'owner' WHERE user_id = ?", ada]],
+    ["the person became operator", ({ ada }) => ["UPDATE users SET operator = 1 WHERE id = ?", ada]],
+    ["the person left", ({ ada }) => ["DELETE FROM memberships WHERE user_id = ?", ada]],
+    [
+      "the person joined another team",
+      ({ ada }) => [
+        "INSERT INTO memberships (team_id, user_id, role, created_at) SELECT id, ?, 'member', 0 FROM teams WHERE name = 'Elsewhere'",
+        ada,
+      ],
+    ],
+    ["the maker was removed", ({ admin }) => ["DELETE FROM memberships WHERE user_id = ?", admin]],
+    ["the maker became a member", ({ admin }) => ["UPDATE memberships SET role = 'member' WHERE user_id = ?", admin]],
+    ["the maker's account was closed", ({ admin }) => ["UPDATE users SET disabled_at = 1 WHERE id = ?", admin]],
+  ];
+  for (const [what, change] of changes) {
+    const { t, core, team, person } = await start();
+    await t.team({ name: "Elsewhere" });
+    const admin = await person("admin@example.com", "admin");
+    const ada = await person("ada@example.com", "member");
+    const { token } = await createMemberResetLink(core, team.id, ada.id, actor(admin.id), "admin");
+    const [sql, ...parameters] = change({ teamId: team.id, admin: admin.id, ada: ada.id });
+    const statement = core.store.db.prepare(sql);
+    if (statement.reader) statement.all(...parameters);
+    else statement.run(...parameters);
+    const expected = what === "nothing" ? 200 : 410;
+    expect([what, await useOf(resetPassword(core, token, "another pass phrase", ORIGIN))]).toEqual([what, expected]);
+    expect([what, t.count("sessions")]).toEqual([what, expected === 200 ? 1 : 0]);
+  }
+});
+
+it("that an operator made end with the operator's right, and those of the command line with nobody's", async () => {
+  const { core, person } = await start();
+  const [root, ada] = [await person("root@example.com"), await person("ada@example.com", "owner")];
+  await setOperator(core, root.id, true);
+  const { token } = await createResetLink(core, ada.id, actor(root.id));
+  expect(getLink(core, token, "reset").userId).toBe(ada.id);
+  await setOperator(core, root.id, false);
+  expect(await useOf(resetPassword(core, token, "another pass phrase", ORIGIN))).toBe(410);
+  const byCommand = await createResetLink(core, ada.id);
+  expect(await useOf(resetPassword(core, byCommand.token, "another pass phrase", ORIGIN))).toBe(200);
+});
+
+it("that invite end with their maker's seat or rank, and are then no longer listed", async () => {
+  const { core, team, person } = await start();
+  const owner = await person("owner@example.com", "owner");
+  const admin = await person("admin@example.com", "admin");
+  const by = { ...actor(admin.id), label: "admin@example.com" };
+  const { token } = await createInvitation(core, { teamId: team.id, role: "admin" }, by, "admin");
+  expect(listInvitations(core, team.id)).toHaveLength(1);
+  await removeMember(core, team.id, admin.id, actor(owner.id), "owner");
+  expect(listInvitations(core, team.id)).toEqual([]);
+  // Who was removed does not let themselves in again, nor anybody else.
+  expect(await useOf(acceptAs(core, token, admin.id, by))).toBe(410);
+  expect(await useOf(acceptAsNew(core, token, chosen("new@example.com"), ORIGIN))).toBe(410);
+  expect([roleIn(core, team.id, admin.id), findUser(core, "new@example.com")]).toEqual([undefined, undefined]);
+  // An owner who is an admin now makes no owners, but what admins may give is still given.
+  const asOwner = { ...actor(owner.id), label: "owner@example.com" };
+  await setRole(core, team.id, admin.id, "owner");
+  const [makesOwner, makesMember] = [
+    await createInvitation(core, { teamId: team.id, role: "owner" }, asOwner, "owner"),
+    await createInvitation(core, { teamId: team.id, role: "member" }, asOwner, "owner"),
+  ];
+  await setRole(core, team.id, owner.id, "admin");
+  expect(await useOf(acceptAsNew(core, makesOwner.token, chosen("o@example.com"), ORIGIN))).toBe(410);
+  expect(await useOf(acceptAsNew(core, makesMember.token, chosen("m@example.com"), ORIGIN))).toBe(200);
 });

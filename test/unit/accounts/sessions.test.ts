@@ -12,6 +12,7 @@ import {
   touchSession,
 } from "../../../src/accounts/accounts.ts";
 import { SESSION_IDLE_MS, SESSION_LIFETIME_MS, storeSession } from "../../../src/accounts/sessions.ts";
+import { COMMAND_LINE } from "../../../src/audit/audit.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { startInstance } from "../../support/instance.ts";
 
@@ -115,9 +116,12 @@ it("are ended one by one or all at once, and by nobody but their person", async 
   const second = await begin();
   const third = await begin();
   expect(listSessions(core, user.id)).toHaveLength(3);
-  expect(await endSession(core, "usr_somebody_else", id)).toBe(false);
-  expect([await endSession(core, user.id, id), await endSession(core, user.id, id)]).toEqual([true, false]);
+  expect(await endSession(core, "usr_somebody_else", id, COMMAND_LINE)).toBe(false);
+  expect([
+    await endSession(core, user.id, id, COMMAND_LINE),
+    await endSession(core, user.id, id, COMMAND_LINE),
+  ]).toEqual([true, false]);
   expect(findSession(core, token)).toBeUndefined();
-  await signOutEverywhere(core, user.id, third.id);
+  await signOutEverywhere(core, user.id, COMMAND_LINE, third.id);
   expect([findSession(core, second.token), findSession(core, third.token)?.sessionId]).toEqual([undefined, third.id]);
 });

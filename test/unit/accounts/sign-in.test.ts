@@ -52,6 +52,39 @@ it("lets a person in from an address they signed in from before, however much ot
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.8")).toEqual([429]);
 });
 
+it("slows guesses down at a known address too, as at one that is not known", async () => {
+  const t = await startInstance();
+  await account(t, "ada@example.com");
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200]);
+  const expected = [...Array(10).fill(401), 429, 429];
+  // A colleague behind the same address, and somebody elsewhere, cannot tell that there is an account.
+  for (const ip of ["192.0.2.7", "198.51.100.1"]) {
+    expect(await tries(t, 12, "ada@example.com", "wrong password", () => ip)).toEqual(expected);
+    expect(await tries(t, 12, `nobody@${ip}`, "wrong password", () => ip)).toEqual(expected);
+  }
+});
+
+it("counts no right password, however often and from wherever it is used", async () => {
+  const t = await startInstance();
+  await account(t, "ada@example.com");
+  expect(await tries(t, 15, "ada@example.com", PASSWORD, (i) => `203.0.113.${i}`)).toEqual(Array(15).fill(200));
+});
+
+it("says when to try again", async () => {
+  const t = await startInstance();
+  await tries(t, 10, "ada@example.com", "x", () => "192.0.2.1");
+  await expect(signIn(t.instance.core, "ada@example.com", "x", from("192.0.2.1"))).rejects.toMatchObject({
+    status: 429,
+    retryAfterSeconds: 90,
+    message: expect.stringContaining("Try again in 2 minutes."),
+  });
+  t.clock.advance(60_000);
+  await expect(signIn(t.instance.core, "ada@example.com", "x", from("192.0.2.1"))).rejects.toMatchObject({
+    retryAfterSeconds: 30,
+    message: expect.stringContaining("Try again in a minute."),
+  });
+});
+
 it("records sign-ins and refusals with their address, and of unknown accounts not what was typed", async () => {
   const t = await startInstance();
   await account(t, "ada@example.com");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { setDisabled } from "../../../src/accounts/accounts.ts";
-import type { Actor } from "../../../src/audit/audit.ts";
+import { type Actor, COMMAND_LINE } from "../../../src/audit/audit.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { newToken, tokenDigest } from "../../../src/kit/tokens.ts";
@@ -171,4 +171,28 @@ describe("the list of reads", () => {
       expect([name, steps.filter((step) => /TEMP B-TREE/.test(step) && !whole)]).toEqual([name, []]);
     }
   });
+});
+
+it("is told to each team that it reads, and to none what it reads of the others", async () => {
+  const t = await startInstance();
+  const [north, south, apart] = [await t.team({ name: "North" }), await t.team({ name: "South" }), await t.team()];
+  const { core } = t.instance;
+  const user = await memberOf(t, north, south);
+  const scope = { repos: ["south/secret-plan"], kinds: ["error"] };
+  const { id } = await createReadToken(core, { userId: user.id, name: "both", scope });
+  await createReadToken(core, { userId: user.id, name: "one", scope: { ...scope, teams: [south.id] } });
+  await revokeReadToken(core, user.id, id, COMMAND_LINE);
+  const told = (teamId: string) =>
+    t.rows(
+      "SELECT action, target_label AS name, detail FROM audit_events WHERE team_id = ? AND action LIKE 'read%'",
+      teamId,
+    );
+  expect(told(north.id).map(({ action, name }) => [action, name])).toEqual([
+    ["read_token.created", "both"],
+    ["read_token.revoked", "both"],
+  ]);
+  expect(JSON.stringify(told(north.id))).not.toContain("secret-plan");
+  expect(told(south.id)).toHaveLength(3);
+  expect(told(south.id)[1].detail).toContain("secret-plan");
+  expect(told(apart.id)).toEqual([]);
 });
