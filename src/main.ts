@@ -1,12 +1,17 @@
 import { setFlagsFromString } from "node:v8";
 import { run } from "./cli/run.ts";
+import { systemErrorText } from "./kit/system-error.ts";
 
 // Rules are written to be linear; should one not be, V8's linear engine takes over instead of stalling every request.
 setFlagsFromString("--enable-experimental-regexp-engine-on-excessive-backtracks");
 // Files made beside the database are their owner's alone.
 process.umask(0o077);
-// A closed stdout must not end a server.
-process.stdout.on("error", () => {});
+// A closed stdout must not end a server, nor is a reader that has gone away a failure. A result that nobody got for any other
+// reason is one.
+let unwritten: NodeJS.ErrnoException | undefined;
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE" && !/^(?:serve|dev)$/.test(process.argv[2] ?? "")) unwritten = error;
+});
 
 const code = await run(process.argv.slice(2), process.env);
 // A result larger than a pipe holds is still on its way; a reader that has gone away is not waited for.
@@ -15,4 +20,8 @@ await new Promise<void>((resolve) => {
   process.stdout.write("", () => resolve());
 });
 // Not left to happen by itself: a log that nobody reads would keep the process waiting for ever.
-process.exit(code);
+if (unwritten)
+  process.stderr.write(
+    `reckon: the result could not be written (${systemErrorText(unwritten)}); what the command did is done\n`,
+  );
+process.exit(unwritten && code === 0 ? 1 : code);

@@ -118,7 +118,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
       listener = await listen(app, { host, port, maxConnections, log });
       core.config = Object.freeze({ ...core.config, port: listener.port });
       await metrics.listen();
-      lock.announce(`http://${host}:${listener.port}`);
+      lock.announce(`http://${host}:${listener.port}`, baseUrlOf(core.config));
       return baseUrlOf(core.config);
     },
     async close() {

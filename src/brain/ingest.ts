@@ -100,6 +100,8 @@ export const ingest = endpoint(
   },
 );
 
+const named = (path = "") => JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
+
 function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
   if (files.length > config.maxBrainFiles)
     refuse(tooLarge, { error: `The snapshot has ${files.length} files; at most ${config.maxBrainFiles} fit in one.` });
@@ -110,7 +112,9 @@ function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
     if (wrong) refuse(malformed, { error: `The path of file ${i} ${wrong}.` });
     const twin = seen.get(collisionKey(path));
     if (twin !== undefined)
-      refuse(malformed, { error: `The paths of files ${twin} and ${i} are the same but for case or Unicode form.` });
+      refuse(malformed, {
+        error: `Files ${twin} and ${i} have paths that are the same but for case or Unicode form: ${named(files[twin]?.path)} and ${named(path)}.`,
+      });
     seen.set(collisionKey(path), i);
     if (!content.isWellFormed()) refuse(malformed, { error: `The content of file ${i} holds a lone surrogate.` });
     const bytes = Buffer.byteLength(content);

@@ -4,7 +4,7 @@ import type { Core } from "../core.ts";
 import { systemClock } from "../kit/clock.ts";
 import { processLog } from "../kit/log.ts";
 import { systemRandom } from "../kit/random.ts";
-import { openStore } from "../store/store.ts";
+import { announcedBaseUrl, openStore } from "../store/store.ts";
 import { createOutput, type Output } from "./output.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -49,7 +49,8 @@ export async function withCore<T>(
   const clock = systemClock;
   const store = openStore(config.data, { create, now: clock.now });
   const core: Core = {
-    config,
+    // Links are for the people of the server that runs, which may have been told its address by options of its own.
+    config: { ...config, baseUrl: config.baseUrl ?? announcedBaseUrl(config.data) ?? null },
     clock,
     random: systemRandom,
     log: processLog(config.log === "info" ? "warn" : config.log, clock.now),
@@ -60,4 +61,12 @@ export async function withCore<T>(
   } finally {
     store.close();
   }
+}
+
+/** Says that the addresses in a result are a guess: no server runs here, and none was named. */
+export function noteGuessedAddress(core: Core, output: Output): void {
+  if (core.config.baseUrl === null)
+    output.note(
+      `No server runs on ${core.config.data}, so the address is a guess: set RECKON_BASE_URL as the server has it.`,
+    );
 }

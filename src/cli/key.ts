@@ -1,9 +1,9 @@
-import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { isoInstant } from "../kit/clock.ts";
 import { ensureSigningKey, exportKeys, listKeys, rotateKey } from "../license/license.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
+import { writeText } from "./texts.ts";
 
 export function keyCommands(program: Command, cli: Cli): void {
   const key = program.command("key").description("signing keys");
@@ -44,7 +44,7 @@ export function keyCommands(program: Command, cli: Cli): void {
       withCore(cli, options, async (core, output) => {
         const active = await ensureSigningKey(core);
         const pem = options.active ? active.publicPem : exportKeys(core);
-        if (options.out !== undefined) writeFileSync(options.out, pem);
+        if (options.out !== undefined) await writeText(options.out, pem);
         output.result(
           listKeys(core).map((row) => ({ ...asJson(row), pubkey: row.publicPem })),
           () => (options.out === undefined ? pem : ""),

@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { systemClock } from "../kit/clock.ts";
 import { issueLicense, verifyLicense } from "../license/license.ts";
 import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
 import { facts } from "./output.ts";
+import { readText, writeText } from "./texts.ts";
 import { instant, wholeNumber } from "./values.ts";
 
 export function licenseCommands(program: Command, cli: Cli): void {
@@ -16,7 +16,7 @@ export function licenseCommands(program: Command, cli: Cli): void {
     .action((options: CommonOptions & { team: string; days?: number; out?: string }) =>
       withCore(cli, options, async (core, output) => {
         const { license: signed, teamId } = await issueLicense(core, options.team, options.days);
-        if (options.out !== undefined) writeFileSync(options.out, `${signed}\n`);
+        if (options.out !== undefined) await writeText(options.out, `${signed}\n`);
         output.result({ license: signed, teamId, file: options.out ?? null }, () =>
           options.out === undefined ? signed : "",
         );
@@ -36,8 +36,8 @@ export function licenseCommands(program: Command, cli: Cli): void {
     .option("--data <dir>", "accepted for uniformity; nothing is read from it")
     .option("--json", "print the result as one JSON document", false)
     .action(async (file: string, options: CommonOptions & { pubkey: string; at?: number }) => {
-      const text = readFileSync(file === "-" ? 0 : file, "utf8");
-      const pem = readFileSync(options.pubkey, "utf8");
+      const text = await readText(file);
+      const pem = await readText(options.pubkey);
       if (!/-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(pem))
         throw new Error(`${options.pubkey} is not a public key in PEM form`);
       const verdict = await verifyLicense(text, pem, new Date(options.at ?? systemClock.now()));

@@ -1,15 +1,16 @@
 import type { Command } from "commander";
 import { readAsset } from "../kit/assets.ts";
+import { type CommonOptions, common, outputOf } from "./context.ts";
 
 /** What the build puts beside the code; a checkout has the packages themselves. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
 export function noticesCommand(program: Command): void {
-  program
-    .command("notices")
+  common(program.command("notices"))
     .description("print the licences of the software that the executable is made of")
-    .action(() => {
-      process.stdout.write(readNotices());
+    .action((options: CommonOptions) => {
+      const notices = readNotices();
+      outputOf(options).result({ notices }, () => notices);
     });
 }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { getTeam } from "../accounts/accounts.ts";
 import {
@@ -17,8 +16,9 @@ import {
 import { baseUrlOf } from "../kit/base-url.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import { type Output, table } from "./output.ts";
+import { readText } from "./texts.ts";
 import { wholeNumber } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
@@ -92,7 +92,7 @@ export function packCommands(program: Command, cli: Cli): void {
         const { repo, readme, path, tag, dryRun, name, version, title, summary, license } = options;
         const draft = await draftPack(core, getTeam(core, options.team).id, {
           ...{ repoKey: repo, globs: path, tags: tag, name, version, title, summary, license },
-          readme: readme === undefined ? undefined : readFileSync(readme === "-" ? 0 : readme, "utf8"),
+          readme: readme === undefined ? undefined : await readText(readme),
         });
         noteReplaced(output, draft);
         if (draft.leaks.length > 0) throw new Complaint(leaksText(draft.leaks), 422);
@@ -104,7 +104,9 @@ export function packCommands(program: Command, cli: Cli): void {
             `${draft.name} ${draft.version}\t${dryRun ? "not published" : "published"}\t${draft.sha256}`,
           ].join("\n"),
         );
-        if (!dryRun) output.note(`To install it, in a repository: ${install}`);
+        if (dryRun) return;
+        output.note(`To install it, in a repository: ${install}`);
+        noteGuessedAddress(core, output);
       }),
     );
 

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { getTeam } from "../accounts/accounts.ts";
 import { currentPolicy, parsePolicy, setPolicy } from "../policy/policy.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { readText } from "./texts.ts";
 
 export function policyCommands(program: Command, cli: Cli): void {
   const policy = program.command("policy").description("what a team's capture agents may record");
@@ -21,7 +21,7 @@ export function policyCommands(program: Command, cli: Cli): void {
     .requiredOption("--file <file>", "policy as JSON; - reads standard input")
     .action((options: CommonOptions & { team: string; file: string }) =>
       withCore(cli, options, async (core, output) => {
-        const wanted = parsePolicy(readFileSync(options.file === "-" ? 0 : options.file, "utf8"));
+        const wanted = parsePolicy(await readText(options.file));
         await setPolicy(core, getTeam(core, options.team).id, wanted);
         output.result(wanted, () => JSON.stringify(wanted, null, 2));
       }),

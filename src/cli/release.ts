@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { isoInstant } from "../kit/clock.ts";
 import { addRelease, listReleases, PLATFORM_NAMES, type Release, removeRelease } from "../releases/releases.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import { facts, table } from "./output.ts";
 import { oneOf } from "./values.ts";
 
@@ -33,7 +33,9 @@ export function releaseCommands(program: Command, cli: Cli): void {
               ["sha512", added.sha512],
             ]),
           );
-          if (added.fileName !== null) output.note("Backups do not hold installers: keep the original.");
+          if (added.fileName === null) return;
+          output.note("Backups do not hold installers: keep the original.");
+          noteGuessedAddress(core, output);
         }),
     );
 

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
 import { programVersion } from "../kit/assets.ts";
-import { DataDirectoryInUse } from "../kit/unavailable.ts";
+import { systemErrorText } from "../kit/system-error.ts";
+import { DataDirectoryInUse, StoreUnavailable } from "../kit/unavailable.ts";
 import { cliCommands } from "./cli.ts";
 import { codeCommands } from "./code.ts";
 import type { Cli, Env } from "./context.ts";
@@ -35,7 +36,6 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     .version(programVersion(), "-V, --version", "print the version")
     // Options of commands come after their name: there `--version` is theirs.
     .enablePositionalOptions()
-    .helpCommand(false)
     .showHelpAfterError("(add --help for the options)")
     .showSuggestionAfterError()
     .exitOverride();
@@ -67,11 +67,22 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     return cli.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-    process.stderr.write(`reckon: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`reckon: ${reasonOf(error)}\n`);
     if (env.RECKON_LOG === "debug" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     if (error instanceof ConfigError) return USAGE;
     return error instanceof DataDirectoryInUse ? IN_USE : FAILED;
   }
+}
+
+/** Why a command failed, in one line that says what to look at. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { path } = error as NodeJS.ErrnoException;
+  const system = systemErrorText(error);
+  if (system !== undefined) return path === undefined ? system : `${path}: ${system}`;
+  // The store says what it could not do; what stood in its way is the cause.
+  const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return error.message + cause;
 }
 
 function* walk(command: Command): Generator<Command> {

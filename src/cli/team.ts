@@ -73,7 +73,7 @@ export function teamCommands(program: Command, cli: Cli): void {
       }),
   );
 
-  common(team.command("set").argument("<team>", "id or exact name").description("change a team"))
+  const set = common(team.command("set").argument("<team>", "id or exact name").description("change a team"))
     .option("--tier <tier>", `one of ${TIERS.join(", ")}`, oneOf(TIERS))
     .option("--seats <n>", "seats the team has paid for", wholeNumber)
     .option("--subscription <state>", `one of ${SUBSCRIPTIONS.join(", ")}`, oneOf(SUBSCRIPTIONS))
@@ -93,6 +93,9 @@ export function teamCommands(program: Command, cli: Cli): void {
         },
       ) =>
         withCore(cli, options, async (core, output) => {
+          const { tier, seats, subscription, periodEnd, suspended } = options;
+          if ([tier, seats, subscription, periodEnd, suspended].every((one) => one === undefined))
+            set.error("error: name what to change, e.g. --seats 20", { exitCode: 2 });
           const changed = await updateTeam(core, name, {
             ...(options.tier ? { tier: options.tier } : {}),
             ...(options.seats === undefined ? {} : { seats: options.seats }),

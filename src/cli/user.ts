@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import {
   createResetLink,
@@ -16,22 +15,21 @@ import {
 } from "../accounts/accounts.ts";
 import { baseUrlOf } from "../kit/base-url.ts";
 import { isoInstant } from "../kit/clock.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import type { Output } from "./output.ts";
 import { table } from "./output.ts";
+import { readInput } from "./texts.ts";
 import { oneOf } from "./values.ts";
 
 const MOST_PASSWORD_BYTES = 16 * 1024;
 
 /** Reads a password from standard input: the whole of it, less the line break that `echo` and editors put at its end. */
-function readPassword(): string {
+async function readPassword(): Promise<string> {
   if (process.stdin.isTTY)
     throw new Error(
       'the password is read from standard input, not typed here: printf %s "$PASSWORD" | reckon user … --password-stdin',
     );
-  const bytes = readFileSync(0);
-  if (bytes.length > MOST_PASSWORD_BYTES) throw new Error("what stands on standard input is too long for a password");
-  const password = bytes.toString("utf8").replace(/\r?\n$/, "");
+  const password = (await readInput(MOST_PASSWORD_BYTES)).replace(/\r?\n$/, "");
   if (password === "") throw new Error("there is no password on standard input");
   return password;
 }
@@ -64,10 +62,10 @@ export function userCommands(program: Command, cli: Cli): void {
     .option("--team <team>", "put the person into this team: id or exact name")
     .option("--role <role>", `role in that team: one of ${ROLES.join(", ")} (default: member)`, oneOf(ROLES))
     .option("--operator", "let the person run the installation: teams, tiers, everyone's accounts", false)
-    .requiredOption("--password-stdin", "read the password from standard input");
-  create.action((email: string, options: Created) => {
+    .requiredOption("--password-stdin", "read the password from standard input (required)");
+  create.action(async (email: string, options: Created) => {
     if (options.role && options.team === undefined) create.error("error: --role needs --team", { exitCode: 2 });
-    const password = readPassword();
+    const password = await readPassword();
     return withCore(
       cli,
       options,
@@ -117,8 +115,8 @@ export function userCommands(program: Command, cli: Cli): void {
   common(user.command("reset-password").argument("<email>", "e-mail address or id"))
     .description("print a one-time link to choose a new password, or set one")
     .option("--password-stdin", "set the password that standard input holds instead", false)
-    .action((who: string, options: CommonOptions & { passwordStdin: boolean }) => {
-      const password = options.passwordStdin ? readPassword() : undefined;
+    .action(async (who: string, options: CommonOptions & { passwordStdin: boolean }) => {
+      const password = options.passwordStdin ? await readPassword() : undefined;
       return withCore(cli, options, async (core, output) => {
         const { id, email } = getUser(core, who);
         if (password !== undefined) {
@@ -130,8 +128,7 @@ export function userCommands(program: Command, cli: Cli): void {
         const expiresAt = isoInstant(link.expiresAt);
         output.result({ userId: id, email, url, expiresAt }, () => url);
         output.note(`Works once, until ${expiresAt}; whoever opens it has the account.`);
-        if (core.config.baseUrl === null)
-          output.note("Set RECKON_BASE_URL as the server has it to get its public address.");
+        noteGuessedAddress(core, output);
       });
     });
 

@@ -23,6 +23,13 @@ export function duration(text: string): number {
   return span;
 }
 
+/** A span with a ceiling. @param mostMs the ceiling in milliseconds, and what it is called @returns milliseconds */
+export const atMost = (mostMs: number, most: string) => (text: string) => {
+  const span = duration(text);
+  if (span > mostMs) throw new InvalidArgumentError(`It must be ${most} at most.`);
+  return span;
+};
+
 /** @returns milliseconds since the epoch */
 export function instant(text: string): number {
   const at = Date.parse(text);

@@ -4,8 +4,8 @@ import Sqlite from "better-sqlite3";
 import { DataDirectoryInUse } from "../kit/unavailable.ts";
 
 export interface DirectoryLock {
-  /** Tells later comers where this server answers. */
-  announce(url: string): void;
+  /** Tells later comers where this server answers, and at which address the public finds it. */
+  announce(url: string, baseUrl: string): void;
   release(): void;
 }
 
@@ -25,7 +25,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   } catch (error) {
     holder.close();
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
-    throw new DataDirectoryInUse(`the data directory ${directory} is in use by ${readNote(note)}`);
+    throw new DataDirectoryInUse(`the data directory ${directory} is in use by ${whoAnswers(note)}`);
   }
   const forget = () => {
     if (existsSync(note)) writeFileSync(note, "{}");
@@ -33,7 +33,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   // A killed server's name is still there.
   forget();
   return {
-    announce: (url) => writeFileSync(note, JSON.stringify({ pid: process.pid, url })),
+    announce: (url, baseUrl) => writeFileSync(note, JSON.stringify({ pid: process.pid, url, baseUrl })),
     release: () => {
       try {
         forget();
@@ -44,12 +44,21 @@ export function lockDirectory(directory: string): DirectoryLock {
   };
 }
 
-function readNote(note: string): string {
+function readNote(note: string): { readonly pid?: number; readonly url?: string; readonly baseUrl?: string } {
   try {
-    const { pid, url } = JSON.parse(readFileSync(note, "utf8")) as { pid?: number; url?: string };
-    if (pid === undefined) return "another server";
-    return `another server (process ${pid}${url ? ` at ${url}` : ""})`;
+    return JSON.parse(readFileSync(note, "utf8"));
   } catch {
-    return "another server";
+    return {};
   }
+}
+
+function whoAnswers(note: string): string {
+  const { pid, url } = readNote(note);
+  if (pid === undefined) return "another server";
+  return `another server (process ${pid}${url ? ` at ${url}` : ""})`;
+}
+
+/** The public address of the server that has a data directory, or had it when it was killed; undefined for none. */
+export function announcedBaseUrl(directory: string): string | undefined {
+  return readNote(join(directory, SERVER_NOTE)).baseUrl;
 }

@@ -32,7 +32,7 @@ export function statements<T>(prepare: (db: Database) => T): (store: Store) => T
   return (store) => made(store.db);
 }
 
-export { type DirectoryLock, lockDirectory } from "./lock.ts";
+export { announcedBaseUrl, type DirectoryLock, lockDirectory } from "./lock.ts";
 export { requireOurs } from "./migrate.ts";
 export {
   CHECK_AT_START_BYTES,

@@ -50,6 +50,8 @@ export interface StartOptions {
   readonly env?: Record<string, string>;
   readonly args?: readonly string[];
   readonly stdio?: StdioOptions;
+  /** What stands on its standard input. */
+  readonly input?: string;
   /** A command to run it under, e.g. one that lowers a limit. */
   readonly under?: readonly string[];
 }
@@ -73,8 +75,9 @@ export function launch(args: readonly string[], options: StartOptions = {}): Wat
   const [command, ...rest] = [...(options.under ?? []), process.execPath, MAIN, ...args];
   const child = spawn(command as string, rest, {
     env: environment(options.env),
-    stdio: options.stdio ?? ["ignore", "pipe", "pipe"],
+    stdio: options.stdio ?? [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  if (options.input !== undefined) child.stdin?.end(options.input);
   let out = "";
   let err = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {

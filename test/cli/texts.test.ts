@@ -1,0 +1,108 @@
+import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { launch, reckon, serve, until, within } from "../faults/support/process.ts";
+
+/** What commands are given and what they give, where files and pipes are not as one hopes. */
+
+const PASSWORD = "plough-the-north-field";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "reckon-texts-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+it.skipIf(process.platform !== "linux")("reads standard input to its end, however late its writer comes", async () => {
+  const data = folder();
+  await reckon(["team", "create", "Acme", "--data", data]);
+  const late = async (args: string[], pieces: string[]) => {
+    const watched = launch([...args, "--data", data], { stdio: ["pipe", "pipe", "pipe"] });
+    const { stdin, pid } = watched.child;
+    let ended = false;
+    watched.exited.then(() => {
+      ended = true;
+    });
+    // Once its end of the pipe no longer blocks (O_NONBLOCK, fcntl(2)), it has looked at what is not there yet.
+    await until("it reads", () => ended || /^flags:\s+\d*4\d{3}$/m.test(readFileSync(`/proc/${pid}/fdinfo/0`, "utf8")));
+    for (const piece of pieces) await new Promise<void>((resolve) => stdin?.write(piece, () => resolve()));
+    stdin?.end();
+    const { code } = await within(watched.exited, args.join(" "));
+    return [code, watched.stderr()];
+  };
+  expect(
+    await Promise.all([
+      late(
+        ["user", "create", "ada@example.com", "--password-stdin", "--json"],
+        [PASSWORD.slice(0, 5), PASSWORD.slice(5)],
+      ),
+      late(
+        ["policy", "set", "--team", "Acme", "--file", "-"],
+        [`{"captureMode":`, `"full","watchlist":["${"x".repeat(70_000)}"]}`],
+      ),
+    ]),
+  ).toEqual([
+    [0, expect.not.stringContaining("reckon:")],
+    [1, expect.not.stringContaining("EAGAIN")],
+  ]);
+});
+
+it("names the file and the reason when one cannot be read or written", async () => {
+  const data = folder();
+  await reckon(["team", "create", "Acme", "--data", data]);
+  const missing = join(data, "no-such-file");
+  const cases: [string[], string][] = [
+    [["license", "verify", missing, "--pubkey", missing], `${missing} cannot be read: there is no such file`],
+    [["policy", "set", "--team", "Acme", "--file", data, "--data", data], `${data} cannot be read: it is a directory`],
+    [["key", "export", "--out", data, "--data", data], `${data} cannot be written: it is a directory`],
+    [
+      ["license", "mint", "--team", "Acme", "--out", join(missing, "x"), "--data", data],
+      `${join(missing, "x")} cannot be written: there is no such file`,
+    ],
+  ];
+  for (const [args, said] of cases) {
+    const { code, stdout, stderr } = await reckon(args);
+    expect([args[1], code, stdout, stderr]).toEqual([args[1], 1, "", expect.stringContaining(`reckon: ${said}\n`)]);
+  }
+});
+
+it.skipIf(process.platform !== "linux")("does not call a result written that was not", async () => {
+  const data = folder();
+  await reckon(["team", "create", "Acme", "--data", data]);
+  const full = openSync("/dev/full", "w");
+  const watched = launch(["team", "list", "--data", data], { stdio: ["ignore", full, "pipe"] });
+  const { code } = await within(watched.exited, "team list");
+  expect([code, watched.stderr()]).toEqual([1, expect.stringContaining("no space is left on the device")]);
+});
+
+it("answers help in every way one asks for it", async () => {
+  for (const args of [["help"], ["--help"], ["help", "team"], ["team", "help"]]) {
+    const { code, stdout } = await reckon(args);
+    expect([args, code, stdout.startsWith("Usage: reckon")]).toEqual([args, 0, true]);
+  }
+});
+
+it("gives links with the address of the server that runs, whatever told it", async () => {
+  const data = folder();
+  await reckon(["team", "create", "Acme", "--data", data]);
+  await reckon(["user", "create", "ada@example.com", "--password-stdin", "--data", data], { input: PASSWORD });
+  const link = async () => reckon(["user", "reset-password", "ada@example.com", "--data", data]);
+  const guessed = await link();
+  expect([guessed.code, guessed.stderr]).toEqual([0, expect.stringContaining("so the address is a guess")]);
+  const issuer = async () => {
+    const { stdout } = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
+    return JSON.parse(Buffer.from(stdout.split(".")[1] as string, "base64url").toString()).iss;
+  };
+  for (const args of [[], ["--base-url", "https://reckon.example.com/sub"]]) {
+    const server = await serve(data, { args });
+    const baseUrl = args[1] ?? server.url;
+    const { stdout, stderr } = await link();
+    expect([stdout.startsWith(`${baseUrl}/reset-password?token=`), stderr]).toEqual([
+      true,
+      expect.not.stringContaining("guess"),
+    ]);
+    expect(await issuer()).toBe(baseUrl);
+    await server.end();
+  }
+});
