@@ -1,6 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { run } from "./cli/run.ts";
-import { systemErrorText } from "./kit/system-error.ts";
+import { reasonOf, run } from "./cli/run.ts";
 
 // Rules are written to be linear; should one not be, V8's linear engine takes over instead of stalling every request.
 setFlagsFromString("--enable-experimental-regexp-engine-on-excessive-backtracks");
@@ -22,6 +21,6 @@ await new Promise<void>((resolve) => {
 // Not left to happen by itself: a log that nobody reads would keep the process waiting for ever.
 if (unwritten)
   process.stderr.write(
-    `reckon: the result could not be written (${systemErrorText(unwritten)}); what the command did is done\n`,
+    `reckon: the result could not be written (${reasonOf(unwritten)}); what the command did is done\n`,
   );
 process.exit(unwritten && code === 0 ? 1 : code);

@@ -1,7 +1,9 @@
-import { collisionKey, judgePath, listFiles, readFile, type SnapshotFacts } from "../brain/brain.ts";
+import { collisionKey, listFiles, readFile, type SnapshotFacts } from "../brain/brain.ts";
 import type { Core } from "../core.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { globMatcher, judgeGlob } from "../kit/glob.ts";
+import { visible } from "../kit/visible.ts";
+import { judgePackPath } from "./paths.ts";
 import { MOST_FILES, MOST_PACK_BYTES } from "./rules.ts";
 
 const BRAIN_FOLDER = ".claude/brain/";
@@ -38,6 +40,9 @@ export const brainPath = (source: string) =>
 /** Whether a file came with an installed pack. */
 export const isOfPack = (source: string) => brainPath(source).startsWith(PACKS_FOLDER);
 
+/** Why a file of a brain cannot be published, continuing a sentence that begins with its name; undefined when it can. */
+export const judgeSource = (source: string): string | undefined => judgePackPath(brainPath(source));
+
 /** Takes files from the current brain of one of the team's repositories. @throws Complaint */
 export function chooseFiles(core: Core, teamId: string, { repoKey, globs = [], paths }: Choice): Chosen {
   const brain = listFiles(core, teamId, repoKey);
@@ -45,6 +50,7 @@ export function chooseFiles(core: Core, teamId: string, { repoKey, globs = [], p
   const known = brain.files.map((file) => file.path);
   const wanted = paths === undefined ? matching(known, globs) : named(known, paths);
   if (wanted.length === 0) throw new Complaint("no file is chosen; a pack holds at least one");
+  requirePublishable(wanted);
   if (wanted.length > MOST_FILES) throw new Complaint(`a pack holds at most ${MOST_FILES} files`);
   const { snapshotId } = brain.snapshot;
   const files = wanted.map((source) => {
@@ -54,7 +60,6 @@ export function chooseFiles(core: Core, teamId: string, { repoKey, globs = [], p
   });
   const bytes = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
   if (bytes > MOST_PACK_BYTES) throw new Complaint(`the files exceed ${MOST_PACK_BYTES / 1024 / 1024} MiB together`);
-  requireSoundPaths(files);
   return { snapshot: brain.snapshot, files };
 }
 
@@ -80,19 +85,34 @@ function named(known: readonly string[], paths: readonly string[]): string[] {
   return [...new Set(paths)].sort();
 }
 
-/** Paths were judged when the brain came; here they become names of files on somebody's disk. */
-function requireSoundPaths(files: readonly ChosenFile[]): void {
+/** Paths were judged as keys when the brain came; here they become names of files on somebody's disk. */
+function requirePublishable(sources: readonly string[]): void {
+  const refused = sources.filter((source) => judgeSource(source) !== undefined);
+  const [first] = refused;
+  if (first === undefined) return;
+  const more = refused.length > 1 ? `; ${refused.length - 1} more cannot be published either` : "";
+  throw new Complaint(
+    `the file "${visible(first)}" ${judgeSource(first)}, so no pack may hold it${more}. Choose the others`,
+  );
+}
+
+/**
+ * Refuses files that would be one, or a file and a folder, on some disk.
+ * @param files `source` null for what is made for the pack
+ * @throws Complaint
+ */
+export function requireApart(files: readonly { readonly path: string; readonly source: string | null }[]): void {
   const seen = new Map<string, string>();
-  for (const { path, source } of files) {
-    const wrong = judgePath(path);
-    if (wrong) throw new Complaint(`the path "${source}" ${wrong}`);
-    const twin = seen.get(collisionKey(path));
-    if (twin !== undefined) throw new Complaint(`"${twin}" and "${source}" would be one file in the pack`);
-    seen.set(collisionKey(path), source);
+  const named = ({ path, source }: (typeof files)[number]) =>
+    source === null ? `the pack's own ${path}` : `"${source}"`;
+  for (const file of files) {
+    const twin = seen.get(collisionKey(file.path));
+    if (twin !== undefined) throw new Complaint(`${twin} and ${named(file)} would be one file in the pack`);
+    seen.set(collisionKey(file.path), named(file));
   }
   for (const key of seen.keys())
     for (let at = key.indexOf("/"); at !== -1; at = key.indexOf("/", at + 1)) {
       const file = seen.get(key.slice(0, at));
-      if (file !== undefined) throw new Complaint(`"${file}" is a file and "${seen.get(key)}" needs it as a folder`);
+      if (file !== undefined) throw new Complaint(`${file} is a file and ${seen.get(key)} needs it as a folder`);
     }
 }

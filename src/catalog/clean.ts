@@ -2,7 +2,7 @@ import { findSecrets, lineAt, redactText } from "../redact/redact.ts";
 
 /** A secret for certain: the pack cannot be published with it. Never carries the value. */
 export interface Leak {
-  /** A file's path, or `README`, `title`, `summary`, `licence`. */
+  /** A file's path, or what else it stands in: `README`, `title`, `summary`, `licence`, `tags`, `name`, `version`. */
   readonly path: string;
   readonly line: number;
   readonly rule: string;
@@ -39,9 +39,9 @@ export function clean(path: string, original: string): Cleaned {
   return { text, leaks, replaced };
 }
 
-/** A path cannot be published in part. */
-export function leaksInPath(path: string): Leak[] {
-  return findSecrets(path).map(({ rule }) => ({ path: "the path of a file", line: 1, rule }));
+/** Secrets in a text that cannot be published in part, such as a path or a tag; likely ones too. @param where as in `Leak.path` */
+export function leaksIn(where: string, text: string): Leak[] {
+  return findSecrets(text).map(({ rule }) => ({ path: where, line: 1, rule }));
 }
 
 function lineAround(text: string, at: number): string {

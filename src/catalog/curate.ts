@@ -3,7 +3,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { likePattern } from "../kit/text.ts";
-import { type OwnPack, recentSince, toEntry, toOwn } from "./list.ts";
+import { type OwnPack, packRows, rowByName, toEntry, toOwn } from "./list.ts";
 import { type PublisherRow as Publisher, rows, type StoredPack } from "./rows.ts";
 import { readLine } from "./rules.ts";
 
@@ -75,20 +75,15 @@ export function listAllPacks(
   limit: number,
   after = "",
 ): { readonly rows: OwnPack[]; readonly next: string | undefined } {
-  const found = rows(core.store).from.all({
-    since: recentSince(core),
-    after,
-    like: likePattern(text),
-    limit: limit + 1,
-  });
-  const page = found.slice(0, limit).map((row) => toOwn(row, toEntry(core, row)));
+  const found = rows(core.store).from.all({ after, like: likePattern(text), limit: limit + 1 });
+  const page = packRows(core, found.slice(0, limit)).map((row) => toOwn(core, row, toEntry(core, row)));
   return { rows: page, next: found.length > limit ? page.at(-1)?.name : undefined };
 }
 
 /** Any team's pack, removed or not; for operators. */
 export function findAnyPack(core: Core, name: string): OwnPack | undefined {
-  const row = rows(core.store).byName.get({ since: recentSince(core), name });
-  return row && toOwn(row, toEntry(core, row));
+  const row = rowByName(core, name);
+  return row && toOwn(core, row, toEntry(core, row));
 }
 
 /** Teams that published something, by name. */

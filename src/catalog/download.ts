@@ -2,6 +2,7 @@ import { findDevice } from "../accounts/accounts.ts";
 import type { Core } from "../core.ts";
 import { StoreUnavailable } from "../kit/unavailable.ts";
 import { forgetPacks } from "./list.ts";
+import { whyWithheld } from "./offer.ts";
 import { rows } from "./rows.ts";
 
 /** An archive as it is sent. */
@@ -16,7 +17,7 @@ export interface Downloaded {
 /**
  * Finds a version's archive.
  * @param bearer the token that was sent, of whatever kind; one that is no live device's counts nothing
- * @returns undefined when there is no such version, or its pack was removed
+ * @returns undefined when there is no such version, its pack was removed, or it is withheld (see `whyNotOffered`)
  */
 export function downloadPack(
   core: Core,
@@ -26,7 +27,7 @@ export function downloadPack(
 ): Downloaded | undefined {
   const pack = rows(core.store).stored.get(name);
   const found = pack && pack.removedAt === null ? rows(core.store).archive.get(pack.id, version) : undefined;
-  if (!pack || !found) return undefined;
+  if (!pack || !found || whyWithheld(core, found.id) !== null) return undefined;
   return {
     archive: found.archive,
     digest: found.sha256,

@@ -4,9 +4,10 @@ import { parseEntries } from "../defects/defects.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { sha256 } from "../kit/hash.ts";
 import { packArchive } from "./archive.ts";
-import { type Choice, chooseFiles } from "./choose.ts";
-import { type Cleaned, clean, type Leak, leaksInPath, type Replaced } from "./clean.ts";
+import { type Choice, chooseFiles, requireApart } from "./choose.ts";
+import { type Cleaned, clean, type Leak, leaksIn, type Replaced } from "./clean.ts";
 import type { PackFile } from "./entry.ts";
+import { currentVersion } from "./offer.ts";
 import { requirePublishable } from "./publish.ts";
 import { rows } from "./rows.ts";
 import { countRules, NO_LICENSE, readLine, readName, readReadme, readTags, readVersion } from "./rules.ts";
@@ -37,7 +38,7 @@ export interface PackDraft {
   readonly snapshotId: number;
   readonly name: string;
   readonly version: string;
-  /** The version that it follows; null for a new pack. */
+  /** The version that is offered now; null for a new pack. */
   readonly previous: string | null;
   readonly title: string;
   readonly summary: string;
@@ -71,10 +72,15 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
   const name = readName(wanted.name);
   const version = readVersion(wanted.version);
   const stored = requirePublishable(core, team.id, name, version);
-  const last = stored && rows(core.store).newest.get(stored.id);
+  const current = stored && currentVersion(core, stored.id);
+  const last = current && rows(core.store).contents.get(current.id);
   const chosen = chooseFiles(core, team.id, wanted);
 
-  const leaks: Leak[] = [];
+  const leaks: Leak[] = [
+    ...leaksIn("name", name),
+    ...leaksIn("version", version),
+    ...(wanted.tags ?? []).flatMap((tag) => leaksIn("tags", tag)),
+  ];
   const replaced: Replaced[] = [];
   const taken = (cleaned: Cleaned) => {
     leaks.push(...cleaned.leaks);
@@ -92,18 +98,19 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
     wanted.tags === undefined && stored ? (JSON.parse(stored.tags) as string[]) : readTags(wanted.tags ?? []);
 
   const bodies = chosen.files.map(({ source, path, content }) => {
-    leaks.push(...leaksInPath(source));
+    leaks.push(...leaksIn("the path of a file", source));
     return { source, path, text: taken(clean(source, content)) };
   });
-  const own = bodies.find((one) => one.path === README);
+  const own = bodies.find(isReadme);
   const readme = given || (own?.text ?? last?.readme ?? `# ${title}\n\n${summary}\n`);
 
   const content = [
     { source: own && !given ? own.source : null, path: README, text: readme },
-    ...bodies.filter((one) => one.path !== README),
+    ...bodies.filter((one) => !isReadme(one)),
   ];
   if (content.some(({ path }) => path.toLowerCase() === MANIFEST))
     throw new Complaint(`a pack brings its own ${MANIFEST}; leave out the brain's`);
+  requireApart([...content, { source: null, path: MANIFEST }]);
   const rules = bodies.reduce((sum, { text }) => sum + countRules(text), 0);
   const classes = classesOf(bodies.map(({ text }) => text));
   const files = content.map(({ source, path, text }) => ({ source, ...fileOf(path, text) }));
@@ -119,7 +126,7 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
     repoKey: wanted.repoKey,
     snapshotId: chosen.snapshot.snapshotId,
     ...{ name, version, title, summary, license, tags, readme, rules, classes, leaks, replaced, archive },
-    previous: last?.version ?? null,
+    previous: current?.version ?? null,
     files: [...files, { source: null, ...fileOf(MANIFEST, manifest) }],
     sha256: sha256(archive).toString("hex"),
   };
@@ -132,6 +139,9 @@ function classesOf(texts: readonly string[]): string[] {
   const ruled = texts.flatMap((text) => parseEntries(text).filter(({ rule }) => rule !== null));
   return [...new Set(ruled.map(({ fingerprint }) => fingerprint.toString("hex")))].slice(0, MOST_CLASSES);
 }
+
+/** However it is spelled: on many disks, README.md and readme.md are one file. */
+const isReadme = ({ path }: { readonly path: string }) => path.toLowerCase() === README.toLowerCase();
 
 const fileOf = (path: string, text: string): PackFile => ({
   path,

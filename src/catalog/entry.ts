@@ -1,6 +1,6 @@
 import type { Factor } from "./rank.ts";
 
-/** A pack by its newest version, as everybody sees it. Instants are milliseconds since the epoch. */
+/** A pack by the version that everybody is told to install, as everybody sees it. Instants are milliseconds since the epoch. */
 export interface PackEntry {
   readonly id: string;
   /** A slug, unique in the installation; names the pack in addresses and folders. */
@@ -14,7 +14,7 @@ export interface PackEntry {
   readonly tags: readonly string[];
   readonly publisher: { readonly name: string; readonly verified: boolean };
   readonly featured: boolean;
-  /** The newest version (semver.org 2.0.0). */
+  /** The newest stable version (semver.org 2.0.0); a pre-release only where there is nothing else. */
   readonly version: string;
   /** Prevention rules that its files hold. */
   readonly rules: number;
@@ -30,7 +30,7 @@ export interface PackEntry {
   /** Trust, 0 to 100: the sum of the points in `why`. */
   readonly rank: number;
   readonly why: readonly Factor[];
-  /** When its first version was published, and its newest. */
+  /** When its first version was published, and the one that is offered. */
   readonly createdAt: number;
   readonly publishedAt: number;
 }
@@ -49,14 +49,16 @@ export interface PackVersion {
   readonly files: number;
   readonly rules: number;
   readonly publishedAt: number;
+  /** Why it is not handed out, continuing "It is not handed out: "; null when it is. */
+  readonly withheld: string | null;
 }
 
 /** A pack with what its own page shows. */
 export interface Pack extends PackEntry {
-  /** Markdown of the newest version; untrusted, render it with `renderMarkdown` of kit. */
+  /** Markdown of the version that is offered; untrusted, render it with `renderMarkdown` of kit. */
   readonly readme: string;
   readonly contents: readonly PackFile[];
-  /** Newest first. */
+  /** Pre-releases too, last published first. */
   readonly versions: readonly PackVersion[];
 }
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, Reply } from "../http/endpoint.ts";
 import { baseUrlOf } from "../kit/base-url.ts";
 import type { PackEntry } from "./entry.ts";
 import { sectionsOf } from "./explore.ts";
@@ -49,7 +49,8 @@ export const explore = endpoint(
       });
     } catch (error) {
       core.log.error("explore_failed", { cause: error instanceof Error ? error.message : String(error) });
-      return { featured: [], trending: [], new: [], byStack: {} };
+      const headers = { "cache-control": "no-store" };
+      return new Reply({ featured: [], trending: [], new: [], byStack: {} }, { headers });
     }
   },
 );

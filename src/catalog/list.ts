@@ -3,6 +3,7 @@ import { countEndedClasses } from "../defects/defects.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { perOwner } from "../kit/memo.ts";
 import type { FoundPacks, Pack, PackEntry, PackFile } from "./entry.ts";
+import { currentVersion, whyWithheld } from "./offer.ts";
 import { byRank, rankOf } from "./rank.ts";
 import { type PackRow, rows } from "./rows.ts";
 
@@ -13,7 +14,14 @@ const RECENT_MS = 14 * DAY_MS;
 const REMEMBERED_MS = MINUTE_MS;
 const MOST_QUERY_CHARS = 200;
 
-export const recentSince = (core: Core) => core.clock.now() - RECENT_MS;
+const isOffered = (core: Core) => (row: PackRow) => whyWithheld(core, row.versionId) === null;
+
+/** Packs by the version that is current of each, in the order given. */
+export function packRows(core: Core, ids: readonly string[]): PackRow[] {
+  const versionIds = ids.flatMap((id) => currentVersion(core, id)?.id ?? []);
+  const since = core.clock.now() - RECENT_MS;
+  return rows(core.store).packs.all({ since, versionIds: JSON.stringify(versionIds) });
+}
 
 export function toEntry(core: Core, row: PackRow): PackEntry {
   const now = core.clock.now();
@@ -70,8 +78,8 @@ export function publishedPacks(core: Core): readonly PackEntry[] {
   const version = core.store.outsideVersion();
   const stale = version !== held.outsideVersion || now < held.at || now - held.at >= REMEMBERED_MS;
   if (!held.entries || stale) {
-    held.entries = rows(core.store)
-      .published.all({ since: recentSince(core) })
+    held.entries = packRows(core, rows(core.store).published.all())
+      .filter(isOffered(core))
       .map((row) => toEntry(core, row))
       .sort(byRank);
     held.at = now;
@@ -93,7 +101,7 @@ export interface PackQuery {
 /** The published packs that match, by rank. */
 export function listPacks(core: Core, { q = "", tag, limit = MOST_ENTRIES, offset = 0 }: PackQuery = {}): FoundPacks {
   const words = q.slice(0, MOST_QUERY_CHARS).toLowerCase().split(/\s+/).filter(Boolean);
-  const wanted = tag?.toLowerCase();
+  const wanted = tag?.trim().toLowerCase() || undefined;
   const all = publishedPacks(core);
   const found =
     words.length === 0 && wanted === undefined
@@ -111,10 +119,10 @@ function holds({ name, title, summary, tags, publisher }: PackEntry, words: read
   return words.every((word) => text.includes(word));
 }
 
-/** A published pack by name; undefined when there is none, or it was removed (see `whyRemoved`). */
+/** A published pack by name; undefined when there is none, it was removed (see `whyRemoved`) or is withheld (see `whyNotOffered`). */
 export function getPack(core: Core, name: string): Pack | undefined {
-  const row = rows(core.store).byName.get({ since: recentSince(core), name });
-  return row && row.removedAt === null ? toPack(core, row) : undefined;
+  const row = rowByName(core, name);
+  return row && row.removedAt === null && isOffered(core)(row) ? toPack(core, row) : undefined;
 }
 
 /** Why there is no pack of that name any more; undefined when there never was one, or it is there. */
@@ -123,37 +131,60 @@ export function whyRemoved(core: Core, name: string): { readonly at: number; rea
   return row && row.removedAt !== null ? { at: row.removedAt, reason: row.removedReason ?? "" } : undefined;
 }
 
+/** Why a pack, or one version of it, is not handed out though nobody removed it; undefined when it is, or there is none. */
+export function whyNotOffered(core: Core, name: string, version?: string): string | undefined {
+  const sql = rows(core.store);
+  const stored = sql.stored.get(name);
+  if (!stored) return undefined;
+  const found =
+    version === undefined
+      ? currentVersion(core, stored.id)
+      : sql.versionIds.all(stored.id).find((one) => one.version === version);
+  return (found && whyWithheld(core, found.id)) ?? undefined;
+}
+
+/** Any team's pack of that name, removed or not. */
+export function rowByName(core: Core, name: string): PackRow | undefined {
+  const stored = rows(core.store).stored.get(name);
+  return stored && packRows(core, [stored.id])[0];
+}
+
 /** A pack with what only its publisher and the operators are told. */
 export type OwnPack<Shown extends PackEntry = PackEntry> = Shown & {
   readonly teamId: string;
   readonly removed: { readonly at: number; readonly reason: string } | null;
+  /** Why nobody else is shown it, continuing "It is not handed out: "; null when it is offered. */
+  readonly withheld: string | null;
 };
 
-export function toOwn<Shown extends PackEntry>(row: PackRow, shown: Shown): OwnPack<Shown> {
+export function toOwn<Shown extends PackEntry>(core: Core, row: PackRow, shown: Shown): OwnPack<Shown> {
   const removed = row.removedAt === null ? null : { at: row.removedAt, reason: row.removedReason ?? "" };
-  return { ...shown, teamId: row.teamId, removed };
+  return { ...shown, teamId: row.teamId, removed, withheld: whyWithheld(core, row.versionId) };
 }
 
 /** A team's packs, newest first, removed ones too. */
 export function listTeamPacks(core: Core, teamId: string): OwnPack[] {
-  return rows(core.store)
-    .ofTeam.all({ since: recentSince(core), teamId })
-    .map((row) => toOwn(row, toEntry(core, row)));
+  return packRows(core, rows(core.store).ofTeam.all(teamId)).map((row) => toOwn(core, row, toEntry(core, row)));
 }
 
 /** One of a team's packs, removed or not; undefined when the team has none of that name. */
 export function getTeamPack(core: Core, teamId: string, name: string): OwnPack<Pack> | undefined {
-  const row = rows(core.store).byNameOfTeam.get({ since: recentSince(core), name, teamId });
-  return row && toOwn(row, toPack(core, row));
+  const id = rows(core.store).ofTeamByName.get(teamId, name);
+  const [row] = id === undefined ? [] : packRows(core, [id]);
+  return row && toOwn(core, row, toPack(core, row));
 }
 
 function toPack(core: Core, row: PackRow): Pack {
   const sql = rows(core.store);
-  const newest = sql.newest.get(row.id);
+  const current = sql.contents.get(row.versionId);
   return {
     ...toEntry(core, row),
-    readme: newest?.readme ?? "",
-    contents: JSON.parse(newest?.files ?? "[]") as PackFile[],
-    versions: sql.versions.all(row.id).map(({ sha256, ...one }) => ({ ...one, sha256: sha256.toString("hex") })),
+    readme: current?.readme ?? "",
+    contents: JSON.parse(current?.files ?? "[]") as PackFile[],
+    versions: sql.versions.all(row.id).map(({ id, sha256, ...one }) => ({
+      ...one,
+      sha256: sha256.toString("hex"),
+      withheld: whyWithheld(core, id),
+    })),
   };
 }

@@ -30,7 +30,10 @@ export const PackJson = v.looseObject({
   tags: v.array(v.string()),
   publisher: v.object({ name: v.string(), verified: v.boolean() }),
   featured: v.boolean(),
-  version: v.pipe(v.string(), v.description("The newest (semver.org).")),
+  version: v.pipe(
+    v.string(),
+    v.description("The newest stable one (semver.org); a pre-release only where there is nothing else."),
+  ),
   rules: v.pipe(Count, v.description("Prevention rules in its files.")),
   files: Count,
   bytes: v.pipe(Count, v.description("Size of the archive.")),
@@ -41,7 +44,7 @@ export const PackJson = v.looseObject({
   createdAt: Instant,
   publishedAt: Instant,
   url: v.pipe(v.string(), v.description("Its page.")),
-  download: v.pipe(v.string(), v.description("Its newest archive, a tar.gz.")),
+  download: v.pipe(v.string(), v.description("The archive of that version, a tar.gz.")),
 });
 
 /** A pack as the public endpoints show it. @param baseUrl without a trailing slash */
@@ -66,12 +69,13 @@ const internalCanonical = fault({
   says: "Internal error.",
 });
 
+/** A form sends what was left empty as well, so that counts as not asked for. */
 const whole = (from: number, to: number, what: string) =>
   v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,7}$/, "must be a whole number"),
-      v.check((text) => Number(text) >= from && Number(text) <= to, `must be from ${from} to ${to}`),
+      v.regex(/^\d{0,7}$/, "must be a whole number"),
+      v.check((text) => text === "" || (Number(text) >= from && Number(text) <= to), `must be from ${from} to ${to}`),
       v.description(what),
     ),
   );
@@ -123,7 +127,7 @@ export const marketplace = endpoint(
       q: v.optional(
         v.pipe(v.string(), v.description("Words to find in names, titles, summaries, tags and publishers.")),
       ),
-      tag: v.optional(v.pipe(v.string(), v.description("One tag, exactly."))),
+      tag: v.optional(v.pipe(v.string(), v.description("One tag, exactly; an empty one narrows nothing."))),
       limit: whole(1, MOST_ENTRIES, "Entries at most; 1,000 by default and at most."),
       offset: whole(0, 1_000_000, "Entries to leave out at the beginning."),
     }),
@@ -141,12 +145,12 @@ export const marketplace = endpoint(
   },
   ({ core, query: { q, tag, limit, offset }, header }) => {
     const baseUrl = baseUrlOf(core.config);
-    const whole = q === undefined && tag === undefined && limit === undefined && offset === undefined;
+    const whole = !q && !tag && !limit && !offset;
     return publicReply(publishedPacks(core), whole ? `all ${baseUrl}` : undefined, header("if-none-match"), () => {
       const { entries, total } = listPacks(core, {
         ...{ q, tag },
-        ...(limit === undefined ? {} : { limit: Number(limit) }),
-        ...(offset === undefined ? {} : { offset: Number(offset) }),
+        ...(!limit ? {} : { limit: Number(limit) }),
+        ...(!offset ? {} : { offset: Number(offset) }),
       });
       return { ok: true, entries: entries.map((one) => entryJson(one, baseUrl)), total };
     });

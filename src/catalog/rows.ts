@@ -1,6 +1,6 @@
 import { statements } from "../store/store.ts";
 
-/** A pack with its newest version and how often it was installed. */
+/** A pack with one of its versions and how often it was installed. */
 export interface PackRow {
   readonly id: string;
   readonly teamId: string;
@@ -16,6 +16,7 @@ export interface PackRow {
   readonly featuredAt: number | null;
   readonly removedAt: number | null;
   readonly removedReason: string | null;
+  readonly versionId: number;
   readonly version: string;
   readonly rules: number;
   /** A JSON array of fingerprints in hexadecimal digits. */
@@ -46,6 +47,7 @@ export interface StoredPack {
 }
 
 export interface VersionRow {
+  readonly id: number;
   readonly version: string;
   readonly rules: number;
   readonly files: number;
@@ -75,50 +77,54 @@ export interface PublisherRow {
 }
 
 /**
- * Versions only ever increase, so the newest is the one inserted last; found by the unique index on (pack_id, version).
- * Installs by their primary key's first column; teams, devices and versions by primary key.
+ * Packs by one version of each, in the order of the versions' ids given. All by primary key, installs by the first column of
+ * theirs.
  */
 const PACK = `SELECT p.id, p.team_id AS teamId, t.name AS publisher, t.verified_at AS verifiedAt, p.name, p.title, p.summary, p.license,
     p.tags, p.created_at AS createdAt, p.featured_at AS featuredAt, p.removed_at AS removedAt, p.removed_reason AS removedReason,
-    v.version, v.rules, v.classes, json_array_length(v.files) AS files, length(v.archive) AS bytes, v.sha256, v.created_at AS publishedAt,
+    v.id AS versionId, v.version, v.rules, v.classes, json_array_length(v.files) AS files, length(v.archive) AS bytes, v.sha256,
+    v.created_at AS publishedAt,
     (SELECT count(*) FROM pack_installs i WHERE i.pack_id = p.id) AS installs,
     (SELECT count(*) FROM pack_installs i CROSS JOIN devices d ON d.id = i.device_id
       WHERE i.pack_id = p.id AND d.team_id <> p.team_id) AS outsideInstalls,
     (SELECT count(*) FROM pack_installs i WHERE i.pack_id = p.id AND i.installed_at > @since) AS recentInstalls
-  FROM packs p CROSS JOIN teams t ON t.id = p.team_id
-  CROSS JOIN pack_versions v ON v.id = (SELECT max(n.id) FROM pack_versions n WHERE n.pack_id = p.id)`;
+  FROM json_each(@versionIds) c CROSS JOIN pack_versions v ON v.id = c.value CROSS JOIN packs p ON p.id = v.pack_id
+  CROSS JOIN teams t ON t.id = p.team_id ORDER BY c.key`;
 const STORED = `SELECT id, team_id AS teamId, name, title, summary, license, tags, created_at AS createdAt, updated_at AS updatedAt,
     featured_at AS featuredAt, removed_at AS removedAt, removed_reason AS removedReason FROM packs`;
 
 export const rows = statements((db) => ({
+  packs: db.prepare<[{ since: number; versionIds: string }], PackRow>(PACK),
   // The whole table.
-  published: db.prepare<[{ since: number }], PackRow>(`${PACK} WHERE p.removed_at IS NULL`),
+  published: db.prepare<[], string>("SELECT id FROM packs WHERE removed_at IS NULL").pluck(),
   // From a name on, by the unique index on packs.name.
-  from: db.prepare<[{ since: number; after: string; like: string | null; limit: number }], PackRow>(
-    `${PACK} WHERE p.name > @after AND (@like IS NULL OR p.name LIKE @like ESCAPE '\\' OR p.title LIKE @like ESCAPE '\\'
-       OR t.name LIKE @like ESCAPE '\\') ORDER BY p.name LIMIT @limit`,
-  ),
+  from: db
+    .prepare<[{ after: string; like: string | null; limit: number }], string>(
+      `SELECT p.id FROM packs p CROSS JOIN teams t ON t.id = p.team_id
+       WHERE p.name > @after AND (@like IS NULL OR p.name LIKE @like ESCAPE '\\' OR p.title LIKE @like ESCAPE '\\'
+         OR t.name LIKE @like ESCAPE '\\') ORDER BY p.name LIMIT @limit`,
+    )
+    .pluck(),
   // By packs_by_team.
-  ofTeam: db.prepare<[{ since: number; teamId: string }], PackRow>(
-    `${PACK} WHERE p.team_id = @teamId ORDER BY p.created_at DESC, p.name`,
-  ),
+  ofTeam: db.prepare<[string], string>("SELECT id FROM packs WHERE team_id = ? ORDER BY created_at DESC, name").pluck(),
   countOfTeam: db.prepare<[string], number>("SELECT count(*) FROM packs WHERE team_id = ?").pluck(),
   // All by the unique index on packs.name.
-  byNameOfTeam: db.prepare<[{ since: number; name: string; teamId: string }], PackRow>(
-    `${PACK} WHERE p.name = @name AND p.team_id = @teamId`,
-  ),
-  byName: db.prepare<[{ since: number; name: string }], PackRow>(`${PACK} WHERE p.name = @name`),
+  ofTeamByName: db.prepare<[string, string], string>("SELECT id FROM packs WHERE team_id = ? AND name = ?").pluck(),
   stored: db.prepare<[string], StoredPack>(`${STORED} WHERE name = ?`),
   // All by the unique index on (pack_id, version).
+  versionIds: db.prepare<[string], { id: number; version: string }>(
+    "SELECT id, version FROM pack_versions WHERE pack_id = ?",
+  ),
   versions: db.prepare<[string], VersionRow>(
-    `SELECT version, rules, json_array_length(files) AS files, length(archive) AS bytes, sha256, created_at AS publishedAt
+    `SELECT id, version, rules, json_array_length(files) AS files, length(archive) AS bytes, sha256, created_at AS publishedAt
      FROM pack_versions WHERE pack_id = ? ORDER BY id DESC`,
   ),
-  newest: db.prepare<[string], { version: string; readme: string; files: string }>(
-    "SELECT version, readme, files FROM pack_versions WHERE pack_id = ? ORDER BY id DESC LIMIT 1",
+  archive: db.prepare<[string, string], { id: number; archive: Buffer; sha256: Buffer }>(
+    "SELECT id, archive, sha256 FROM pack_versions WHERE pack_id = ? AND version = ?",
   ),
-  archive: db.prepare<[string, string], { archive: Buffer; sha256: Buffer }>(
-    "SELECT archive, sha256 FROM pack_versions WHERE pack_id = ? AND version = ?",
+  // By primary key.
+  contents: db.prepare<[number], { readme: string; files: string }>(
+    "SELECT readme, files FROM pack_versions WHERE id = ?",
   ),
   insertPack: db.prepare<[StoredPack]>(
     `INSERT INTO packs (id, team_id, name, title, summary, license, tags, created_at, updated_at)

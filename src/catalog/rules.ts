@@ -1,7 +1,6 @@
-import inc from "semver/functions/inc.js";
-import valid from "semver/functions/valid.js";
 import { Complaint } from "../kit/complaint.ts";
 import { hasControls } from "../kit/text.ts";
+import { isVersion } from "../kit/versions.ts";
 
 /** What a pack may be called and said to be. */
 
@@ -44,15 +43,12 @@ export function readName(text: string): string {
 /** A version by semver.org 2.0.0, without build metadata, which orders nothing. @throws Complaint */
 export function readVersion(text: string): string {
   const version = text.trim();
-  if (version.length > 64 || valid(version) !== version)
+  if (version.length > 64 || !isVersion(version))
     throw new Complaint(
       "a version has three numbers, as in 1.2.0, and may have a pre-release such as 1.2.0-beta.1 (semver.org)",
     );
   return version;
 }
-
-/** What would usually follow a version: the next minor one. */
-export const nextVersion = (version: string): string => inc(version, "minor") ?? version;
 
 /** Tags as slugs, each once, in order. Everyday spellings become slugs: `C#`, `C++`, `Node.js`. @throws Complaint */
 export function readTags(texts: readonly string[]): string[] {
@@ -82,10 +78,10 @@ export function readLine(text: string, what: string, most: number): string {
 /** @throws Complaint */
 export function readReadme(text: string): string {
   const readme = text.replaceAll("\r\n", "\n").trim();
-  if (Buffer.byteLength(readme) > MOST_README_BYTES)
-    throw new Complaint(`the README exceeds ${MOST_README_BYTES / 1024} KiB`);
+  const bytes = Buffer.byteLength(readme);
+  if (bytes > MOST_README_BYTES) throw new Complaint(`the README exceeds ${MOST_README_BYTES / 1024} KiB`);
   if (!readme.isWellFormed() || readme.includes("\0")) throw new Complaint("the README is not text");
-  return readme === "" ? "" : `${readme}\n`;
+  return readme === "" || bytes === MOST_README_BYTES ? readme : `${readme}\n`;
 }
 
 const RULE = /^[ \t>*_+-]{0,16}prevention rules?\b/i;

@@ -1,11 +1,12 @@
-import { fstatSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { devNull, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../config.ts";
-import type { Credentials, Local } from "../dev/dev.ts";
+import type { Local } from "../dev/dev.ts";
 import { baseUrlOf } from "../kit/base-url.ts";
 import { isoInstant, systemClock } from "../kit/clock.ts";
+import { writeFileAtomically } from "../kit/files.ts";
 import { type Log, processLog } from "../kit/log.ts";
 import { systemRandom } from "../kit/random.ts";
 import type { Cli } from "./context.ts";
@@ -21,6 +22,8 @@ interface DevOptions {
   readonly watchParent: boolean;
   readonly json: boolean;
   readonly env: boolean;
+  readonly writeJson?: string;
+  readonly writeEnv?: string;
 }
 
 /** How often it looks whether its parent is still there. */
@@ -35,6 +38,8 @@ Control routes, for programs on this machine only (GET /_dev lists them with exa
   POST   /_dev/team            {"tier":"starter"} {"subscription":"canceled"} {"suspended":true} {"periodEnd":…} {"seats":3}
   POST   /_dev/credentials     {"kind":"device","state":"expired"}; also connectCode, readToken, cliToken
   POST   /_dev/devices/:id     {"action":"revoke"} or "rotate"
+  POST   /_dev/releases        {"version":"2.4.0"}; also url with sha512; "withdraw":true
+  POST   /_dev/requests/:id    {"status":"planned","note":"…"}
   GET    /_dev/faults          what is planned, and what can be
   POST   /_dev/faults          {"operationId":"telemetryIngest","status":503,"times":2,"retryAfter":7}
   DELETE /_dev/faults          takes them back
@@ -56,12 +61,17 @@ export function devCommand(program: Command, cli: Cli): void {
     .option("--empty", "without demo data: a team, a person and credentials only", false)
     .option("--watch-parent", "stop when the process that started it ends", false)
     .option("--json", "print the credentials as one JSON document", false)
-    .option("--env", "print the credentials as shell assignments", false)
+    .option("--env", "print the credentials as shell assignments; a pipe that they go to is closed then", false)
+    .option("--write-json <file>", "write them as JSON to a file once it answers; the file is removed at the end")
+    .option("--write-env <file>", "the same as shell assignments")
     .addHelpText("after", MORE_HELP)
     .action(async (options: DevOptions) => {
       const startAt = readStart(options.start);
+      const files = [options.writeEnv, options.writeJson].filter((path) => path !== undefined);
+      for (const path of files) requireWritable(path);
       const directory = options.data ?? mkdtempSync(join(tmpdir(), "reckon-dev-"));
       const remove = () => {
+        for (const path of files) rmSync(path, { force: true });
         if (options.data === undefined) rmSync(directory, { recursive: true, force: true });
       };
       // Also when a second signal ends the process at once.
@@ -73,6 +83,18 @@ export function devCommand(program: Command, cli: Cli): void {
         process.off("exit", remove);
       }
     });
+}
+
+/** Takes away what an earlier instance left, which would look like this one's. @throws Error when no file can be written there */
+function requireWritable(path: string): void {
+  const probe = join(dirname(path), `.reckon-dev-${process.pid}`);
+  try {
+    rmSync(path, { force: true });
+    closeSync(openSync(probe, "w", 0o600));
+    rmSync(probe, { force: true });
+  } catch (error) {
+    throw new Error(`${path} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 /** @returns milliseconds since the epoch; undefined when nothing was said */
@@ -147,7 +169,13 @@ async function run(cli: Cli, options: DevOptions, directory: string, startAt: nu
     process.on("SIGHUP", () => stop(0));
     if (options.watchParent) watchParent(() => stop(0));
   });
-  process.stdout.write(print(local, directory, options));
+  const facts = describe(local, directory);
+  if (options.writeJson !== undefined) writeFileAtomically(options.writeJson, asJson(facts), true);
+  if (options.writeEnv !== undefined) writeFileAtomically(options.writeEnv, asEnv(facts), true);
+  const text = options.json ? asJson(facts) : options.env ? asEnv(facts) : asText(facts);
+  process.stdout.write(text, () => {
+    if (options.env) hangUp();
+  });
   cli.exitCode = await stopped;
 }
 
@@ -175,42 +203,62 @@ function watchParent(gone: () => void): void {
   process.stdin.on("end", gone).on("error", gone).resume().unref();
 }
 
-function print(
-  { credentials, clock, kept, options: { frozen } }: Local,
-  dataDirectory: string,
-  options: DevOptions,
-): string {
-  if (options.json) {
-    const more = { dataDirectory, controlUrl: `${credentials.baseUrl}/_dev`, seed: kept.seed, clock: clock.describe() };
-    return `${JSON.stringify({ ...credentials, ...more })}\n`;
-  }
-  if (options.env) return asEnv(credentials);
-  const time = `${isoInstant(clock.now())}${frozen ? ", standing still" : ""}`;
-  return asText(credentials, kept.seed === null ? "" : `\n  clock         ${time}`);
+/** Closes standard output where it is a pipe: `eval "$(reckon dev --env &)"` waits until nobody can write to it any more. */
+function hangUp(): void {
+  const out = fstatSync(1);
+  if (!out.isFIFO() && !out.isSocket()) return;
+  process.stdout.on("error", () => {});
+  closeSync(1);
+  // Takes the number's place, or the next file that is opened would be written to for standard output.
+  openSync(devNull, "w");
 }
 
-const asEnv = (made: Credentials) =>
-  [
-    `export RECKON_BASE_URL='${made.baseUrl}'`,
-    `export RECKON_TEAM_ID='${made.teamId}'`,
-    `export RECKON_DEVICE_ID='${made.deviceId}'`,
-    `export RECKON_DEVICE_TOKEN='${made.deviceToken}'`,
-    `export RECKON_CONNECT_CODE='${made.connectCode}'`,
-    `export RECKON_EMAIL='${made.email}'`,
-    `export RECKON_PASSWORD='${made.password}'`,
-    `export RECKON_CLI_TOKEN='${made.cliToken}'`,
-    `export RECKON_READ_TOKEN='${made.readToken}'`,
-    "",
-  ].join("\n");
+/** What a test needs to know of an instance. */
+function describe({ credentials, clock, kept, options: { frozen } }: Local, dataDirectory: string) {
+  return {
+    ...credentials,
+    dataDirectory,
+    controlUrl: `${credentials.baseUrl}/_dev`,
+    pid: process.pid,
+    seed: kept.seed,
+    clock: clock.describe(),
+    time: `${isoInstant(clock.now())}${frozen ? ", standing still" : ""}`,
+  };
+}
 
-const asText = (made: Credentials, clock: string) => `
+type Facts = ReturnType<typeof describe>;
+
+const asJson = ({ time: _, ...facts }: Facts) => `${JSON.stringify(facts)}\n`;
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+const asEnv = (made: Facts) =>
+  Object.entries({
+    RECKON_BASE_URL: made.baseUrl,
+    RECKON_CONTROL_URL: made.controlUrl,
+    // The command line's own, which so works on this instance.
+    RECKON_DATA: resolve(made.dataDirectory),
+    RECKON_PID: String(made.pid),
+    RECKON_TEAM_ID: made.teamId,
+    RECKON_DEVICE_ID: made.deviceId,
+    RECKON_DEVICE_TOKEN: made.deviceToken,
+    RECKON_CONNECT_CODE: made.connectCode,
+    RECKON_EMAIL: made.email,
+    RECKON_PASSWORD: made.password,
+    RECKON_CLI_TOKEN: made.cliToken,
+    RECKON_READ_TOKEN: made.readToken,
+  })
+    .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+    .join("");
+
+const asText = (made: Facts) => `
 Reckon is running at ${made.baseUrl} with a throw-away database. Ctrl-C stops it.
 
   team          ${made.teamName} (${made.teamId})
   device token  ${made.deviceToken}
   connect code  ${made.connectCode}
   read token    ${made.readToken}
-  CLI token     ${made.cliToken.slice(0, 24)}… (whole with --json or --env)${clock}
+  CLI token     ${made.cliToken.slice(0, 24)}… (whole with --json or --env)${made.seed === null ? "" : `\n  clock         ${made.time}`}
 
   dashboard     ${made.baseUrl}/login
                 e-mail ${made.email}, password ${made.password}

@@ -16,6 +16,7 @@ import {
 import { baseUrlOf } from "../kit/base-url.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
+import { visible } from "../kit/visible.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import { type Output, table } from "./output.ts";
 import { readText } from "./texts.ts";
@@ -33,7 +34,8 @@ const asJson = ({ createdAt, publishedAt, removed, ...pack }: OwnPack) => ({
   removed: removed && { at: isoInstant(removed.at), reason: removed.reason },
 });
 
-const stateOf = ({ removed, featured }: OwnPack) => (removed ? "removed" : featured ? "featured" : "published");
+const stateOf = ({ removed, withheld, featured }: OwnPack) =>
+  removed ? "removed" : withheld !== null ? "not handed out" : featured ? "featured" : "published";
 
 const draftJson = (draft: PackDraft, published: boolean, install: string) => ({
   published,
@@ -79,7 +81,7 @@ export function packCommands(program: Command, cli: Cli): void {
     .requiredOption("--team <team>", "whose brain: id or exact name")
     .requiredOption("--repo <key>", "the repository's key, as its devices name it")
     .requiredOption("--name <name>", "the pack's name: lower-case words joined by dashes")
-    .requiredOption("--version <version>", "above the pack's last one (semver.org)")
+    .requiredOption("--version <version>", "above the pack's newest stable one (semver.org)")
     .option("--path <glob>", "files to publish; may be given again; all of the brain without it", collect)
     .option("--title <text>", "what people call it")
     .option("--summary <text>", "what it is for, in one line")
@@ -100,7 +102,7 @@ export function packCommands(program: Command, cli: Cli): void {
         const install = installCommand(baseUrlOf(core.config), draft);
         output.result(draftJson(draft, !dryRun, install), () =>
           [
-            ...draft.files.map((file) => `${file.path}\t${file.bytes}\t${file.source ?? "made for the pack"}`),
+            ...draft.files.map((file) => `${visible(file.path)}\t${file.bytes}\t${file.source ?? "made for the pack"}`),
             `${draft.name} ${draft.version}\t${dryRun ? "not published" : "published"}\t${draft.sha256}`,
           ].join("\n"),
         );

@@ -75,7 +75,7 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
 }
 
 /** Why a command failed, in one line that says what to look at. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { path } = error as NodeJS.ErrnoException;
   const system = systemErrorText(error);

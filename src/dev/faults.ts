@@ -4,6 +4,7 @@ import { type Endpoint, faultsOf, Reply } from "../http/endpoint.ts";
 import { type Extra, type Fault, Refusal } from "../http/faults.ts";
 import type { Drawn } from "../http/request.ts";
 import { SERVED_VERSIONS } from "../http/version.ts";
+import { baseUrlOf } from "../kit/base-url.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
 
@@ -11,8 +12,8 @@ import { Complaint } from "../kit/complaint.ts";
 export interface Planned {
   readonly operationId: string;
   readonly status: number;
-  /** The row of the endpoint's declaration; null for a reply that is declared beside the faults. */
-  readonly fault: string | null;
+  /** The row of the endpoint's declaration, or the name of a reply that is declared beside the faults. */
+  readonly fault: string;
   /** Requests that still get it. */
   readonly times: number;
   readonly retryAfter: number | null;
@@ -29,9 +30,22 @@ export interface WantedFault {
 
 const DEFAULT_RETRY_SECONDS = 1;
 
-/** The replies above 399 that are no faults: operation, status and body. */
-const BESIDE: Readonly<Record<string, { readonly status: number; readonly body: (now: number) => object }>> = {
-  getHealth: { status: 503, body: (now) => ({ status: "degraded", db: "down", ts: isoInstant(now) }) },
+/** What endpoints themselves say of how long to wait, in seconds, where it is not the usual time. */
+const WAITS: Readonly<Record<string, number>> = { signingUnavailable: 30, tooManyWaiting: 60 };
+
+interface Beside {
+  readonly status: number;
+  readonly name: string;
+  readonly says: string;
+  readonly body: (now: number) => object;
+}
+
+/** The replies above 399 that are no faults, by operation. */
+const BESIDE: Readonly<Record<string, Beside>> = {
+  getHealth: {
+    ...{ status: 503, name: "degraded", says: "The database cannot be read or written." },
+    body: (now) => ({ status: "degraded", db: "down", ts: isoInstant(now) }),
+  },
 };
 
 /** What a tier gate is about, by operation; the brain unless it stands here. */
@@ -58,14 +72,14 @@ export class PlannedFaults {
   }
 
   /** What can be planned, by operation. */
-  declared(): Record<string, { status: number; name: string | null; code: string | null; says: string }[]> {
+  declared(): Record<string, { status: number; name: string; code: string | null; says: string }[]> {
     return Object.fromEntries(
       [...this.#endpoints].map(([id, endpoint]) => [
         id,
         [
           ...faultsOf(endpoint).map(({ status, name, code, says }) => ({ status, name, code, says })),
           ...(BESIDE[id]
-            ? [{ status: BESIDE[id].status, name: null, code: null, says: "Declared beside the faults." }]
+            ? [{ status: BESIDE[id].status, name: BESIDE[id].name, code: null, says: BESIDE[id].says }]
             : []),
         ],
       ]),
@@ -76,7 +90,9 @@ export class PlannedFaults {
   plan(wanted: WantedFault): Planned {
     const { operationId, status, times } = wanted;
     const endpoint = this.#endpoint(operationId);
-    const fault = BESIDE[operationId]?.status === status ? null : this.#fault(endpoint, wanted).name;
+    const beside = BESIDE[operationId];
+    const isBeside = beside?.status === status && (wanted.fault ?? beside.name) === beside.name;
+    const fault = isBeside ? beside.name : this.#fault(endpoint, wanted).name;
     const planned = { operationId, status, fault, times, retryAfter: wanted.retryAfter ?? null };
     if (times === 0) this.#planned.delete(operationId);
     else this.#planned.set(operationId, planned);
@@ -128,7 +144,8 @@ export class PlannedFaults {
     );
     if (found) return found;
     const names = declared.map((one) => `${one.status} ${one.name}`);
-    if (BESIDE[operationId]) names.push(String(BESIDE[operationId].status));
+    const beside = BESIDE[operationId];
+    if (beside) names.push(`${beside.status} ${beside.name}`);
     throw new Complaint(
       `The operation ${operationId} declares no ${status}${fault === undefined ? "" : ` "${fault}"`}. It declares: ${names.join(", ")}.`,
     );
@@ -139,9 +156,12 @@ export class PlannedFaults {
     const members: Record<string, unknown> = {};
     if (fault.shape === "tierGate") members.entitled = tiersWith(CAPABILITIES[endpoint.spec.id] ?? "brain");
     if (fault.shape === "retryable") members.retryable = true;
+    if (fault.shape === "download") members.download = `${baseUrlOf(this.#config)}/download`;
     if (fault.name === "unsupportedVersion") members.served = SERVED_VERSIONS;
-    if (fault.status !== 429)
-      return { members, ...(retryAfter === null ? {} : { headers: { "retry-after": String(retryAfter) } }) };
+    if (fault.status !== 429) {
+      const seconds = retryAfter ?? WAITS[fault.name];
+      return { members, ...(seconds === undefined ? {} : { headers: { "retry-after": String(seconds) } }) };
+    }
     const wait = retryAfter ?? DEFAULT_RETRY_SECONDS;
     this.#exhaust(endpoint, wait, drawn);
     return { members, ...(drawn.length > 0 ? {} : { headers: { "retry-after": String(wait) } }) };

@@ -6,6 +6,7 @@ import type { Interrupt, Observation } from "../http/serve.ts";
 import { type Clock, isoInstant } from "../kit/clock.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
 import { createCliToken } from "../login/login.ts";
+import { dropStrayFiles } from "../releases/releases.ts";
 import { LocalClock } from "./clock.ts";
 import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
@@ -126,6 +127,13 @@ export class Local {
 
   /** Answers a request: the control routes here, everything else by the server's code. */
   async fetch(request: Request): Promise<Response> {
+    const response = await this.#handle(request);
+    // Node would write its own time, by which a client sees a reply expire or its clock be wrong.
+    response.headers.set("date", new Date(this.clock.now()).toUTCString());
+    return response;
+  }
+
+  async #handle(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     // A reset waits for all other requests, so it cannot be one of them.
     if (pathname.startsWith(resetRoute.path)) return answerControl(this, request, pathname);
@@ -216,6 +224,7 @@ export class Local {
     this.journal.clear();
     begin(this.clock, this.options, this.kept.startAt);
     await this.start();
+    dropStrayFiles(this.core);
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,8 @@ import { clockRoutes } from "./route-clock.ts";
 import { credentialRoutes } from "./route-credentials.ts";
 import { faultRoutes } from "./route-faults.ts";
 import { journalRoutes } from "./route-journal.ts";
+import { releasesRoute } from "./route-releases.ts";
+import { requestsRoute } from "./route-requests.ts";
 import { resetRoute } from "./route-reset.ts";
 import { stateRoute } from "./route-state.ts";
 import { teamRoute } from "./route-team.ts";
@@ -39,6 +41,8 @@ const ALL: readonly Declared[] = [
   authorizations,
   teamRoute,
   ...credentialRoutes,
+  releasesRoute,
+  requestsRoute,
   ...faultRoutes,
   ...journalRoutes,
   resetRoute,

@@ -16,7 +16,14 @@ export const health = endpoint(
     tag: "Health",
     auth: "none",
     ok: Health,
-    also: [{ status: 503, says: "The database cannot be read or written.", schema: Health }],
+    also: [
+      {
+        status: 503,
+        says: "The database cannot be read or written.",
+        schema: Health,
+        example: { status: "degraded", db: "down", ts: "2026-11-21T08:00:00.000Z" },
+      },
+    ],
     faults: [],
     limits: [],
     example: { ok: { status: "ok", db: "up", ts: "2026-11-21T08:00:00.000Z" } },

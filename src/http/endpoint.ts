@@ -90,7 +90,12 @@ export interface EndpointSpec<
   /** Other media types of a success, for those who ask for them; the handler names which its reply is in. */
   readonly renditions?: readonly { readonly media: string; readonly schema: Schema }[];
   /** Replies other than 200 and the faults: status and what it means, with the schema where there is a body. */
-  readonly also?: readonly { readonly status: number; readonly says: string; readonly schema?: Schema }[];
+  readonly also?: readonly {
+    readonly status: number;
+    readonly says: string;
+    readonly schema?: Schema;
+    readonly example?: unknown;
+  }[];
   readonly faults: readonly Fault[];
   readonly limits: readonly Limit[];
   /** Shape of the faults any endpoint can meet. Default `legacy`. */

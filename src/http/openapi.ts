@@ -146,11 +146,13 @@ function parameters({ spec }: Endpoint): Json[] {
 function operation(endpoint: Endpoint): Json {
   const { spec } = endpoint;
   const responses: Json = { 200: successResponse(endpoint) };
-  for (const { status, says, schema } of spec.also ?? []) {
+  for (const { status, says, schema, example } of spec.also ?? []) {
     responses[status] = {
       description: says,
       headers: { ...VERSION, ...(status === 304 ? { ETag: header("ETag") } : {}) },
-      ...(schema ? { content: { "application/json": { schema: schemaOf(schema) } } } : {}),
+      ...(schema
+        ? { content: { "application/json": { schema: schemaOf(schema), ...(example ? { example } : {}) } } }
+        : {}),
     };
   }
   for (const [status, faults] of Map.groupBy(faultsOf(endpoint), (fault) => fault.status)) {

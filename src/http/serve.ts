@@ -189,7 +189,8 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
     const result = await endpoint.handle(call as Call<never, never, never>);
     const reply = result instanceof Reply ? result : new Reply(result);
     if (serving.options.checkReplies && reply.status === 200) v.parse(schemaOf(spec, reply), reply.body);
-    const out: HeaderList = [["cache-control", spec.cache ?? "no-store"]];
+    // What a reply says of itself goes before what its endpoint says of all.
+    const out: HeaderList = "cache-control" in reply.headers ? [] : [["cache-control", spec.cache ?? "no-store"]];
     if (drawn.some(({ limit }) => limit.headers === "always")) out.push(...rateHeaders(drawn));
     for (const [name, text] of Object.entries(reply.headers)) out.push([name, text]);
     response = respond(reply.status, reply.body, out, reply.media ?? spec.media, reply.text);

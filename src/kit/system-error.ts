@@ -17,5 +17,6 @@ const WORDS: Readonly<Record<string, string>> = {
 export function systemErrorText(error: unknown): string | undefined {
   const { code, errno, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined) return undefined;
-  return WORDS[code] ?? (errno === undefined ? code : getSystemErrorMessage(errno));
+  // Some errors of Node itself look like one, with a number that the system does not know.
+  return WORDS[code] ?? (errno !== undefined && errno < 0 ? getSystemErrorMessage(errno) : code);
 }

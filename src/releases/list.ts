@@ -1,8 +1,9 @@
 import type { Core } from "../core.ts";
 import { baseUrlOf } from "../kit/base-url.ts";
+import { byVersion, pickLatest } from "../kit/versions.ts";
 import { hasFile } from "./files.ts";
 import { type ReleaseRow, rows } from "./rows.ts";
-import { byVersion, type Platform, pickLatest } from "./rules.ts";
+import type { Platform } from "./rules.ts";
 
 /** A registered installer. Instants are milliseconds since the epoch. */
 export interface Release {

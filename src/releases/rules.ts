@@ -1,8 +1,5 @@
-// One by one: the package as a whole brings ranges and their parser along, thrice the size.
-import compare from "semver/functions/compare.js";
-import prerelease from "semver/functions/prerelease.js";
-import valid from "semver/functions/valid.js";
 import { Complaint } from "../kit/complaint.ts";
+import { isVersion } from "../kit/versions.ts";
 
 /** What installers are registered for, by the name it is kept under. */
 export type Platform = "win32";
@@ -17,19 +14,9 @@ export function platformOf(name: string): Platform | undefined {
 
 /** A version by semver.org 2.0.0, as it is kept. @throws Complaint */
 export function readVersion(text: string): string {
-  const version = valid(text);
-  if (version === null || version !== text || version.length > 100)
+  if (!isVersion(text) || text.length > 100)
     throw new Complaint("a version has three numbers, as in 1.2.0 or 1.2.0-beta.1 (semver.org), and no build metadata");
-  return version;
-}
-
-/** Newest first, by precedence (semver.org section 11). */
-export const byVersion = (a: { readonly version: string }, b: { readonly version: string }): number =>
-  compare(b.version, a.version);
-
-/** The newest; a pre-release only where there is nothing else. @param newestFirst in the order of `byVersion` */
-export function pickLatest<R extends { readonly version: string }>(newestFirst: readonly R[]): R | undefined {
-  return newestFirst.find(({ version }) => prerelease(version) === null) ?? newestFirst[0];
+  return text;
 }
 
 /** An SHA-512 as people paste it: 128 hexadecimal digits, or base64 as in electron-updater's `latest.yml`. @throws Complaint */

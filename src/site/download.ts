@@ -11,6 +11,9 @@ import { publicPage, type Visit } from "./rendition.ts";
 const SUMMARY = "The desktop application for Windows, with checksums, as this installation hands it out.";
 const POINTER = "/api/download/latest";
 
+/** Quoted: to zsh, a question mark stands for files. */
+const pointerCommand = ({ baseUrl }: Visit) => `curl '${baseUrl}${POINTER}?platform=win32'`;
+
 const dayOf = (at: number) => dayText(isoInstant(at).slice(0, 10));
 const sizeOf = (one: Release) => (one.bytes === null ? "size not known" : bytes(one.bytes));
 const hexOf = (one: Release) => Buffer.from(one.sha512, "base64").toString("hex").toUpperCase();
@@ -78,7 +81,7 @@ ${forPrograms(call)}`;
 function forPrograms(call: Visit) {
   return html`<section class="band"><h2>For updaters</h2>
 <p class="says">One request names the newest version, where it is and its SHA-512 in base64. <a href="${call.href("/docs/api/downloadLatest")}">Reference</a></p>
-${codeBlock(`curl ${call.baseUrl}${POINTER}?platform=win32`, { label: "Ask for the newest installer" })}</section>`;
+${codeBlock(pointerCommand(call), { label: "Ask for the newest installer" })}</section>`;
 }
 
 function inMarkdown(call: Visit, latest: Release | undefined, older: readonly Release[]): string {
@@ -99,6 +102,6 @@ function inMarkdown(call: Visit, latest: Release | undefined, older: readonly Re
     ...facts,
     ...(rows.length > 0 ? ["## Other versions", markdownTable(["Version", "File", "SHA-512 (base64)"], rows)] : []),
     "## For updaters",
-    fence(`curl ${call.baseUrl}${POINTER}?platform=win32`, "sh"),
+    fence(pointerCommand(call), "sh"),
   ].join("\n\n");
 }

@@ -5,14 +5,18 @@ import { bullets, escapeMarkdown } from "./markdown.ts";
 import { packCards, packLine, packTabs, tagPath } from "./pack-cards.ts";
 import { publicPage, type Visit } from "./rendition.ts";
 
+const UNREADABLE = "The packs cannot be read at the moment. Try again later.";
 const SUMMARY = "Packs worth a look: chosen by the operators, installed most in two weeks, newest, and by stack.";
-const NOTHING: Explored = { featured: [], trending: [], new: [], byStack: {} };
+const NOTHING: Sections = { degraded: true, featured: [], trending: [], new: [], byStack: {} };
+/** What there is to discover, and whether it could not be read. */
+type Sections = Explored & { readonly degraded?: true };
+
 /** Cards of a section; the marketplace has the rest. */
 const PER_SECTION = 6;
 const PER_STACK = 4;
 
 /** The page is there even when the packs cannot be read, as its endpoint is. */
-function sections(call: Visit): Explored {
+function sections(call: Visit): Sections {
   try {
     return explore(call.core);
   } catch (error) {
@@ -55,6 +59,7 @@ export const explorePages = publicPage({ id: "explorePage", path: "/explore", ma
     title: "Explore",
     summary: SUMMARY,
     look: "plain",
+    degraded: found.degraded === true,
     html: () => html`<div class="lead"><h1>Explore</h1><p class="says">${SUMMARY}</p></div>
 ${packTabs(call)}
 ${shown.map(
@@ -65,8 +70,9 @@ ${stacks.length > 0 && stackList(call, stacks)}
 ${
   shown.length === 0 &&
   empty({
-    title: "Nothing to explore yet",
-    says: "As soon as a team publishes a pack, it is found here.",
+    ...(found.degraded
+      ? { title: "Not now", says: UNREADABLE }
+      : { title: "Nothing to explore yet", says: "As soon as a team publishes a pack, it is found here." }),
     actions: html`<a class="button" href="${call.href("/docs/marketplace")}">How packs work</a>`,
   })
 }`,
@@ -81,7 +87,7 @@ ${
           `### ${escapeMarkdown(tag)}`,
           bullets(packs.map((one) => packLine(call, one))),
         ]),
-        ...(shown.length === 0 ? ["Nothing to explore yet."] : []),
+        ...(shown.length === 0 ? [found.degraded ? UNREADABLE : "Nothing to explore yet."] : []),
       ].join("\n\n"),
   };
 });

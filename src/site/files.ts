@@ -21,8 +21,8 @@ export const installerPages = [
       const etag = `"${file.sha512.toString("base64url").slice(0, 43)}"`;
       const headers: [string, string][] = [
         ["etag", etag],
-        // Kept for a day and no longer: a release can be withdrawn and registered anew.
-        ["cache-control", "public, max-age=86400"],
+        // Kept, but asked about each time: a release can be withdrawn, or registered anew with another file.
+        ["cache-control", "public, no-cache"],
         ["accept-ranges", "bytes"],
         ["last-modified", new Date(file.createdAt).toUTCString()],
         ["repr-digest", `sha-512=:${file.sha512.toString("base64")}:`],

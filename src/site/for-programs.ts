@@ -1,7 +1,7 @@
 import { page } from "../http/page.ts";
 import { html } from "../kit/html.ts";
 import { bullets } from "./markdown.ts";
-import { type IndexedPage, pageIndex } from "./page-index.ts";
+import { type IndexedPage, type PageIndex, pageIndex } from "./page-index.ts";
 import { kept, twinOf, type Visit } from "./rendition.ts";
 
 /** What agents and search engines read first. */
@@ -18,16 +18,25 @@ const HOW: readonly string[] = [
 
 const linkOf = (base: string) => (one: IndexedPage) => `[${one.title}](${base}${twinOf(one.path)}): ${one.summary}`;
 
-function keptText(call: Visit, body: string, media = TEXT, maxAge = 300) {
-  return kept(call, { body: `${body.trimEnd()}\n`, media, headers: [["cache-control", `public, max-age=${maxAge}`]] });
+/** Of the packs, so many stand in the overview. */
+const BEST_PACKS = 20;
+
+function keptText(call: Visit, body: string, { media = TEXT, cache = "public, max-age=300" } = {}) {
+  return kept(call, { body: `${body.trimEnd()}\n`, media, headers: [["cache-control", cache]] });
 }
 
-/** The overview, in the form of llmstxt.org. Single operations and packs are left to the full index. */
-function overview({ core, baseUrl }: Visit): string {
+/** A text made of the index. Without the packs it is there, too, but nobody may keep it. */
+function indexText(call: Visit, make: (call: Visit, index: PageIndex) => string, media = TEXT) {
+  const index = pageIndex(call.core);
+  return keptText(call, make(call, index), index.packs ? { media } : { media, cache: "no-store" });
+}
+
+/** The overview, in the form of llmstxt.org. Single operations and most packs are left to the full index. */
+function overview({ baseUrl }: Visit, index: PageIndex): string {
   const link = linkOf(baseUrl);
-  const groups = pageIndex(core).map(({ title, pages }) => ({
+  const groups = [...index.groups, ...packGroup(index, BEST_PACKS)].map(({ title, pages }) => ({
     title,
-    pages: pages.filter(({ path }) => !/^\/(?:docs\/api|marketplace)\/./.test(path)),
+    pages: pages.filter(({ path }) => !path.startsWith("/docs/api/")),
   }));
   return [
     "# Reckon",
@@ -43,18 +52,23 @@ function overview({ core, baseUrl }: Visit): string {
   ].join("\n\n");
 }
 
-function fullIndex({ core, baseUrl }: Visit): string {
+/** The packs as a group, if there are any. */
+function packGroup({ packs = [] }: PageIndex, most = packs.length): PageIndex["groups"] {
+  return packs.length > 0 ? [{ title: "Packs", pages: packs.slice(0, most) }] : [];
+}
+
+function fullIndex({ baseUrl }: Visit, index: PageIndex): string {
   const link = linkOf(baseUrl);
   return [
     "# Reckon: page index",
     `> Every public page of ${baseUrl} with a summary.`,
     ...HOW,
-    ...pageIndex(core).flatMap(({ title, pages }) => [`## ${title}`, bullets(pages.map(link))]),
+    ...[...index.groups, ...packGroup(index)].flatMap(({ title, pages }) => [`## ${title}`, bullets(pages.map(link))]),
   ].join("\n\n");
 }
 
-function siteMap({ core, baseUrl }: Visit): string {
-  const urls = pageIndex(core).flatMap(({ pages }) => pages.map(({ path }) => baseUrl + path));
+function siteMap({ baseUrl }: Visit, index: PageIndex): string {
+  const urls = [...index.groups, ...packGroup(index)].flatMap(({ pages }) => pages.map(({ path }) => baseUrl + path));
   return `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${html`${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}`}</urlset>`;
@@ -74,10 +88,12 @@ function robots({ baseUrl, href }: Visit): string {
 const open = { method: "GET", access: "anyone", formless: true } as const;
 
 export const programPages = [
-  page({ id: "llms", path: "/llms.txt", ...open }, (call) => keptText(call, overview(call))),
-  page({ id: "llmsFull", path: "/llms-full.txt", ...open }, (call) => keptText(call, fullIndex(call))),
+  page({ id: "llms", path: "/llms.txt", ...open }, (call) => indexText(call, overview)),
+  page({ id: "llmsFull", path: "/llms-full.txt", ...open }, (call) => indexText(call, fullIndex)),
   page({ id: "siteMap", path: "/sitemap.xml", ...open }, (call) =>
-    keptText(call, siteMap(call), "application/xml; charset=utf-8"),
+    indexText(call, siteMap, "application/xml; charset=utf-8"),
   ),
-  page({ id: "robots", path: "/robots.txt", ...open }, (call) => keptText(call, robots(call), TEXT, 86_400)),
+  page({ id: "robots", path: "/robots.txt", ...open }, (call) =>
+    keptText(call, robots(call), { cache: "public, max-age=86400" }),
+  ),
 ];

@@ -27,14 +27,17 @@ function readQuery({ query }: Visit) {
 
 type Asked = ReturnType<typeof readQuery>;
 
-const address = (call: Visit, { q, tag }: Asked, page: number) => {
+/** What is asked for as a query, the defaults left out. */
+function searchOf({ q, tag, page }: Asked): string {
   const query = new URLSearchParams({
     ...(q ? { q } : {}),
     ...(tag ? { tag } : {}),
     ...(page > 1 ? { page: String(page) } : {}),
   });
-  return call.href(query.size > 0 ? `/marketplace?${query}` : "/marketplace");
-};
+  return query.size > 0 ? `?${query}` : "";
+}
+
+const address = (call: Visit, asked: Asked, page: number) => call.href(`/marketplace${searchOf({ ...asked, page })}`);
 
 function find(call: Visit, asked: Asked) {
   const { q, tag, page } = asked;
@@ -114,6 +117,7 @@ export const marketplacePages = publicPage({ id: "marketplace", path: "/marketpl
     title: "Marketplace",
     summary: WHAT_PACKS_ARE,
     look: "plain",
+    search: searchOf(asked),
     html: () => marketplaceHtml(call, asked),
     markdown: () => marketplaceMarkdown(call, asked),
   };

@@ -1,4 +1,12 @@
-import { archivePath, getPack, installCommand, installFolder, type Pack, whyRemoved } from "../catalog/catalog.ts";
+import {
+  archivePath,
+  getPack,
+  installCommand,
+  installFolder,
+  type Pack,
+  whyNotOffered,
+  whyRemoved,
+} from "../catalog/catalog.ts";
 import { codeBlock } from "../dashboard/parts/code.ts";
 import { facts } from "../dashboard/parts/facts.ts";
 import { table } from "../dashboard/parts/table.ts";
@@ -8,6 +16,7 @@ import { isoInstant } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { type Html, html, trustedHtml } from "../kit/html.ts";
 import { renderMarkdown } from "../kit/markdown-html.ts";
+import { visible } from "../kit/visible.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { standing, tagPath } from "./pack-cards.ts";
 import { publicPage, type Visit } from "./rendition.ts";
@@ -16,6 +25,10 @@ import { publicPage, type Visit } from "./rendition.ts";
 
 /** Of a pack with very many files, so many are listed. */
 const MOST_FILES = 100;
+const MOST_VERSIONS = 50;
+
+const WARNING =
+  "Read what the pack holds before an agent works from it: its text is the publisher's, not this installation's.";
 
 const dayOf = (at: number) => dayText(isoInstant(at).slice(0, 10));
 
@@ -24,6 +37,8 @@ function found(call: Visit): Pack {
   const pack = getPack(call.core, name);
   if (pack) return pack;
   const removed = whyRemoved(call.core, name);
+  const withheld = whyNotOffered(call.core, name);
+  if (!removed && withheld) throw new Complaint(`This pack is not offered any more: ${withheld}.`, 410);
   if (!removed) throw new Complaint("There is no pack of that name.", 404);
   throw new Complaint(`This pack was removed on ${dayOf(removed.at)}: ${removed.reason}`, 410);
 }
@@ -36,6 +51,7 @@ function packHtml(call: Visit, pack: Pack): Html {
 <p class="pack-by">By ${pack.publisher.name} ${standing(pack)}</p></div>
 <div class="pack-page"><div class="pack-main">
 <section><h2>Install</h2><p class="says">Run it in your repository. The files go to <code>${installFolder(name)}</code>. Nothing is unpacked unless the SHA-256 fits, and nothing of yours is overwritten.</p>
+<p class="says"><strong>${WARNING}</strong></p>
 ${codeBlock(installCommand(baseUrl, pack), { label: "Install command", wrap: true })}</section>
 ${
   pack.readme.trim() !== "" &&
@@ -43,12 +59,12 @@ ${
   html`<section><h2>What it says of itself</h2><div class="card prose">${trustedHtml(renderMarkdown(pack.readme))}</div></section>`
 }
 <section><h2>Files</h2>${table({
-    caption: "Files of the newest version",
+    caption: "Files of the version to install",
     columns: [
       { label: "Path", heading: true, grow: true },
       { label: "Size", numeric: true },
     ],
-    rows: contents.slice(0, MOST_FILES).map((one) => [html`<code>${one.path}</code>`, bytes(one.bytes)]),
+    rows: contents.slice(0, MOST_FILES).map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
     empty: "",
   })}${contents.length > MOST_FILES && html`<p class="says">And ${number(contents.length - MOST_FILES)} more.</p>`}</section>
 <section><h2>Versions</h2>${table({
@@ -61,13 +77,15 @@ ${
       { label: "Download", hidden: true },
     ],
     rows: versions
-      .slice(0, 50)
+      .slice(0, MOST_VERSIONS)
       .map((one) => [
         one.version,
         dayOf(one.publishedAt),
         one.files,
         bytes(one.bytes),
-        html`<a href="${href(archivePath(name, one.version))}">Download<span class="vh"> ${one.version}</span></a>`,
+        one.withheld === null
+          ? html`<a href="${href(archivePath(name, one.version))}">Download<span class="vh"> ${one.version}</span></a>`
+          : "not handed out",
       ]),
     empty: "",
   })}</section></div>
@@ -111,17 +129,29 @@ function packMarkdown({ baseUrl }: Visit, pack: Pack): string {
       ...(pack.tags.length > 0 ? [`Tags: ${pack.tags.map(text).join(", ")}`] : []),
     ]),
     "## Install",
-    "Read what the pack holds before an agent works from it: its text is the publisher's, not this installation's.",
+    WARNING,
     fence(installCommand(baseUrl, pack), "sh"),
     "## Why it is trusted so far",
     bullets(why.map((one) => `${one.factor.replaceAll("_", " ")}: ${one.points} of ${one.most}. ${text(one.says)}`)),
     "## Files",
     markdownTable(
       ["Path", "Bytes", "SHA-256"],
-      contents.slice(0, MOST_FILES).map((one) => [text(one.path), String(one.bytes), `\`${one.sha256}\``]),
+      contents.slice(0, MOST_FILES).map((one) => [text(visible(one.path)), String(one.bytes), `\`${one.sha256}\``]),
     ),
+    ...(contents.length > MOST_FILES ? [`And ${number(contents.length - MOST_FILES)} more.`] : []),
     "## Versions",
-    bullets(versions.slice(0, 50).map((one) => `${text(one.version)}, ${dayOf(one.publishedAt)}`)),
+    markdownTable(
+      ["Version", "Published", "Files", "Bytes", "Archive"],
+      versions
+        .slice(0, MOST_VERSIONS)
+        .map((one) => [
+          text(one.version),
+          dayOf(one.publishedAt),
+          String(one.files),
+          String(one.bytes),
+          one.withheld === null ? `${baseUrl}${archivePath(name, one.version)}` : "not handed out",
+        ]),
+    ),
     // Fenced, so that it cannot pass for what this page says.
     ...(pack.readme.trim() === "" ? [] : ["## README, in the publisher's words", fence(pack.readme, "markdown")]),
   ].join("\n\n");

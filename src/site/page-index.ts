@@ -14,8 +14,30 @@ export interface IndexedPage {
   readonly summary: string;
 }
 
-/** Every public page in groups; packs up to a thousand, best first. */
-export function pageIndex(core: Core): { readonly title: string; readonly pages: readonly IndexedPage[] }[] {
+export interface PageIndex {
+  readonly groups: readonly { readonly title: string; readonly pages: readonly IndexedPage[] }[];
+  /** Packs up to a thousand, best first; undefined while they cannot be read. */
+  readonly packs: readonly IndexedPage[] | undefined;
+}
+
+/** The pages of packs. The other pages are there without them. */
+function packPages(core: Core): readonly IndexedPage[] | undefined {
+  try {
+    return listPacks(core).entries.map(({ name, title, summary }) => ({
+      path: `/marketplace/${name}`,
+      title: escapeMarkdown(title),
+      summary: escapeMarkdown(summary),
+    }));
+  } catch (error) {
+    core.log.error("packs_not_listed", { cause: String(error) });
+    return undefined;
+  }
+}
+
+/** Every public page, in groups; those of packs by themselves. */
+export const pageIndex = (core: Core): PageIndex => ({ groups: groupsOf(core), packs: packPages(core) });
+
+function groupsOf(core: Core): PageIndex["groups"] {
   return [
     {
       title: "Start",
@@ -57,11 +79,6 @@ export function pageIndex(core: Core): { readonly title: string; readonly pages:
       pages: [
         { path: "/marketplace", title: "Marketplace", summary: "Brain packs that teams published, ranked by trust." },
         { path: "/explore", title: "Explore", summary: "Featured, trending and new packs, and packs by stack." },
-        ...listPacks(core).entries.map(({ name, title, summary }) => ({
-          path: `/marketplace/${name}`,
-          title: escapeMarkdown(title),
-          summary: escapeMarkdown(summary),
-        })),
       ],
     },
   ];

@@ -18,6 +18,10 @@ export interface Rendered {
   readonly markdown: () => string;
   /** Class of the page's body, for its layout. */
   readonly look?: string;
+  /** What of the query the content follows, such as `?q=cookie`; its markdown has it too. */
+  readonly search?: string;
+  /** Something is missing that will be there again: nobody may keep this. */
+  readonly degraded?: boolean;
 }
 
 interface Spec {
@@ -48,6 +52,7 @@ export function publicPage(spec: Spec, render: (call: Visit) => Rendered): Page[
 }
 
 function answerPublic(spec: Spec, render: (call: Visit) => Rendered, asked: Visit): PageReply {
+  if (asked.path.endsWith("/") && asked.path !== "/") return withoutSlash(asked);
   const isTwin = asked.path.endsWith(".md");
   const call = isTwin ? withoutEnding(asked) : asked;
   const asMarkdown = isTwin || prefersMarkdown(call.header("accept"));
@@ -61,14 +66,28 @@ function answerPublic(spec: Spec, render: (call: Visit) => Rendered, asked: Visi
   }
   if (asMarkdown) {
     const body = `${rendered.markdown().trimEnd()}\n`;
-    const cache = `public, max-age=${spec.maxAge ?? MAX_AGE}`;
+    const cache = rendered.degraded ? "no-store" : `public, max-age=${spec.maxAge ?? MAX_AGE}`;
     return kept(call, { body, media: MARKDOWN, headers: [["cache-control", cache], ...vary] });
   }
-  const twin = call.href(twinOf(call.path));
+  const twin = call.href(twinOf(call.path)) + (rendered.search ?? "");
   const alternate = ["link", `<${twin}>; rel="alternate"; type="text/markdown"`] as const;
   // Private, as it tells who is signed in from who is not.
   const headers = [["cache-control", "private, no-cache"], ...vary, alternate] as const;
   return kept(call, { body: siteFrame(call, { ...rendered, main: rendered.html(), twin }), headers });
+}
+
+/** To a page's one address: with two, readers and caches would keep it twice, and its relative twin would be another. */
+function withoutSlash(call: Visit): PageReply {
+  // Slashes are joined, or a path that begins with two would name another host.
+  const path = call.href(call.path.replace(/\/{2,}/g, "/").replace(/\/$/, ""));
+  const query = call.query.size > 0 ? `?${call.query}` : "";
+  return {
+    status: 308,
+    headers: [
+      ["location", path + query],
+      ["cache-control", `public, max-age=${MAX_AGE}`],
+    ],
+  };
 }
 
 function withoutEnding(call: Visit): Visit {

@@ -91,6 +91,9 @@ describe("marketplacePublic", () => {
     expect(await names("q=nothing")).toEqual([0]);
     expect(await names("tag=go")).toEqual([2, "aa-rules", "bb-rules"]);
     expect(await names("tag=Web")).toEqual([1, "aa-rules"]);
+    // What a form sends of fields that were left empty.
+    for (const query of ["tag=", "q=&tag=&limit=&offset=", "tag=+"])
+      expect([query, await names(query)]).toEqual([query, [2, "aa-rules", "bb-rules"]]);
     expect(await names("limit=1")).toEqual([2, "aa-rules"]);
     expect(await names("limit=1&offset=1")).toEqual([2, "bb-rules"]);
     expect(await names("offset=7")).toEqual([2]);

@@ -111,13 +111,23 @@ describe("downloading a pack", () => {
     const gone = await download(t, PATH, { accept: "text/html" });
     expect(gone.status).toBe(410);
     expect(await gone.text()).toContain("Names &lt;b&gt;a customer&lt;/b&gt;.");
+    // Programs are told in plain text.
+    for (const accept of [undefined, "*/*", "application/gzip"]) {
+      const plain = await download(t, PATH, accept === undefined ? {} : { accept });
+      expect([plain.status, plain.headers.get("content-type"), await plain.text()]).toEqual([
+        410,
+        "text/plain; charset=utf-8",
+        "The pack was removed: Names <b>a customer</b>.\n",
+      ]);
+      expect([plain.headers.get("cache-control"), plain.headers.get("vary")]).toEqual(["no-store", "Accept"]);
+    }
   });
 });
 
-/** Runs a line in bash, in a folder, as somebody who pasted it there. */
-function paste(folder: string, line: string, env: Record<string, string> = {}) {
+/** Runs a line in a shell, in a folder, as somebody who pasted it there. */
+function paste(folder: string, line: string, env: Record<string, string> = {}, program = "bash") {
   return new Promise<{ code: number | null; said: string }>((resolve) => {
-    const shell = spawn("bash", ["-c", line], {
+    const shell = spawn(program, ["-c", line], {
       cwd: folder,
       env: { PATH: process.env.PATH ?? "", TMPDIR: folder, ...env },
     });
@@ -160,6 +170,13 @@ describe("the install line", () => {
     expect(readdirSync(folder).sort()).toEqual([".claude", ".git"]);
   });
 
+  it("needs no more than a POSIX shell", async () => {
+    const { url, folder, installed, draft } = await listening();
+    const { code, said } = await paste(folder, installCommand(url, draft), {}, "sh");
+    expect([code, said]).toEqual([0, expect.stringContaining("OK")]);
+    expect(readFileSync(join(installed, "errors.md"), "utf8")).toBe(ERRORS);
+  });
+
   it("changes nothing where the pack is already, and says so", async () => {
     const { url, folder, installed, brain, draft } = await listening();
     mkdirSync(brain, { recursive: true });
@@ -182,6 +199,46 @@ describe("the install line", () => {
     expect([tampered.code, tampered.said]).toEqual([1, expect.stringContaining("FAILED")]);
     const missing = await paste(folder, line.replace("1.0.0/download", "9.9.9/download"));
     expect([missing.code === 0, missing.said]).toEqual([false, expect.stringContaining("404")]);
+    expect(readdirSync(folder)).toEqual([".git"]);
+  });
+
+  it("unpacks nothing but plain text files, whatever the server hands out", async () => {
+    const { t, url, folder, draft } = await listening();
+    const hostile = mkdtempSync(join(tmpdir(), "reckon-hostile-"));
+    onTestFinished(() => rmSync(hostile, { recursive: true, force: true }));
+    const make = (name: string, build: string) => {
+      execFileSync("bash", ["-ec", `mkdir -p ${name}/p; cd ${name}; ${build}; tar -czPf ../${name}.tgz *`], {
+        cwd: hostile,
+      });
+      return readFileSync(join(hostile, `${name}.tgz`));
+    };
+    const archives = {
+      "a git folder": make("git", "mkdir -p p/.git; printf '[core]\\n fsmonitor = touch ran\\n' >p/.git/config"),
+      "git by its other name": make("bare", "mkdir -p p/objects p/refs; echo x >p/HEAD; echo x >p/config"),
+      "an editor's folder": make("editor", "mkdir p/.vscode; echo '{}' >p/.vscode/tasks.json"),
+      "a link": make("link", "ln -s /etc/passwd p/notes.md"),
+      "a program": make("program", "echo >p/run.sh"),
+      "a way out": make(
+        "out",
+        `echo x >p/a.md; tar -czPf ../out.tgz --transform 's,p/a.md,p/../../a.md,' p/a.md; exit 0`,
+      ),
+    };
+    for (const [what, archive] of Object.entries(archives)) {
+      const sha256 = createHash("sha256").update(archive).digest("hex");
+      t.instance.core.store.db
+        .prepare("UPDATE pack_versions SET archive = ?, sha256 = ?")
+        .run(archive, Buffer.from(sha256, "hex"));
+      const { code, said } = await paste(folder, installCommand(url, { ...draft, sha256 }));
+      expect([what, code, said]).toEqual([what, 1, expect.stringContaining("nothing is unpacked")]);
+      expect([what, readdirSync(folder)]).toEqual([what, [".git"]]);
+    }
+  });
+
+  it("prints why a pack is not handed out", async () => {
+    const { t, url, folder, draft } = await listening();
+    await curatePack(t.instance.core, "cookie-rules", { act: "remove", reason: "Names a customer." });
+    const { code, said } = await paste(folder, installCommand(url, draft));
+    expect([code === 0, said]).toEqual([false, expect.stringContaining("The pack was removed: Names a customer.")]);
     expect(readdirSync(folder)).toEqual([".git"]);
   });
 

@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startLocal } from "../support/dev.ts";
 
@@ -9,11 +12,56 @@ describe("the control routes", () => {
     const { deviceId } = t.local.credentials;
     for (const { method, path, example } of body.routes) {
       const { body: started } = await t.post("/api/cli/device/code");
+      const { body: asked } = await t.post("/api/requests/ingest", { json: { text: "Filter by branch, please." } });
       const json = example?.user_code ? { ...example, user_code: started.user_code } : (example ?? {});
       const ask = method === "POST" ? { json } : {};
-      const answer = await t.call(method, path.replace(":id", deviceId), ask);
+      const id = path.includes("/requests/") ? asked.id : deviceId;
+      const answer = await t.call(method, path.replace(":id", id), ask);
       expect([method, path, answer.status, answer.body.ok]).toEqual([method, path, 200, true]);
     }
+  });
+
+  it("register installers, served here or elsewhere, and withdraw them", async () => {
+    const t = await startLocal({ frozen: true });
+    const latest = () => t.get("/api/download/latest");
+    expect((await latest()).status).toBe(404);
+    const { release } = await t.control("/_dev/releases", { version: "2.4.0" });
+    expect(release).toMatchObject({ platform: "win32", version: "2.4.0", createdAt: "2026-11-21T08:00:00.000Z" });
+    const { url, version, sha512 } = (await latest()).body;
+    expect([url, version, sha512]).toEqual([release.url, "2.4.0", release.sha512]);
+    const file = await t.get(new URL(url).pathname);
+    expect([file.status, createHash("sha512").update(file.body).digest("base64")]).toEqual([200, sha512]);
+    await t.control("/_dev/releases", { version: "3.0.0-beta.1" });
+    expect((await latest()).body.version).toBe("2.4.0");
+    const elsewhere = { version: "2.5.0", url: "https://dl.example.com/Setup.exe", sha512: "0".repeat(128) };
+    await t.control("/_dev/releases", elsewhere);
+    expect((await latest()).body).toMatchObject({ version: "2.5.0", url: elsewhere.url });
+    await t.control("/_dev/releases", { version: "2.5.0", withdraw: true });
+    expect((await latest()).body.version).toBe("2.4.0");
+    for (const [json, status, says] of [
+      [{ version: "2.4.0" }, 409, "registered already"],
+      [{ version: "two" }, 400, "three numbers"],
+      [{ version: "9.0.0", withdraw: true }, 404, "no such release"],
+      [{ version: "9.0.0", url: "https://dl.example.com/Setup.exe" }, 400, "SHA-512"],
+    ] as const) {
+      const refused = await t.post("/_dev/releases", { json });
+      expect([json, refused.status, refused.body.error]).toEqual([json, status, expect.stringContaining(says)]);
+    }
+    // Nothing lies about but what is registered.
+    expect(readdirSync(join(t.directory, "releases")).length).toBe(2);
+  });
+
+  it("decide about a product request as an operator would", async () => {
+    const t = await startLocal();
+    const { body } = await t.post("/api/requests/ingest", { json: { text: "Filter by branch, please." } });
+    const { request } = await t.control(`/_dev/requests/${body.id}`, { status: "planned", note: "Next month." });
+    expect(request).toMatchObject({ id: body.id, status: "planned", note: "Next month." });
+    const told = await t.get(`/api/requests/status?ids=${body.id}`);
+    expect([told.status, JSON.stringify(told.body)]).toEqual([200, expect.stringContaining('"status":"planned"')]);
+    const unknown = await t.post("/_dev/requests/req_nothing", { json: { status: "planned" } });
+    expect([unknown.status, unknown.body.ok]).toEqual([404, false]);
+    const wrong = await t.post(`/_dev/requests/${body.id}`, { json: { status: "done" } });
+    expect([wrong.status, wrong.body.error]).toEqual([400, expect.stringContaining('"status"')]);
   });
 
   it("are not part of the API: neither its description nor its hints know them", async () => {

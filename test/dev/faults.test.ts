@@ -30,6 +30,50 @@ describe("POST /_dev/faults", () => {
     expect((await t.get("/_dev/faults")).body.faults).toEqual([]);
   });
 
+  it("says what the real reply says, down to optional members and headers", async () => {
+    const t = await startLocal({ frozen: true });
+    const headersOf = ({ headers }: { headers: Headers }) =>
+      Object.fromEntries([...headers].filter(([name]) => name !== "content-length"));
+    for (const [operationId, status, path, fault] of [
+      ["downloadLatest", 404, "/api/download/latest?platform=darwin", "unsupportedPlatform"],
+      ["downloadLatest", 404, "/api/download/latest", "notAvailable"],
+    ] as const) {
+      const real = await t.get(path);
+      await t.control("/_dev/faults", { operationId, status, fault });
+      const planned = await t.get(path);
+      expect([fault, planned.status, planned.body]).toEqual([fault, real.status, real.body]);
+      expect([fault, headersOf(planned)]).toEqual([fault, headersOf(real)]);
+    }
+    // What the endpoints themselves say when they cannot sign, and when too many wait.
+    for (const [operationId, fault, wait] of [
+      ["getLicense", "signingUnavailable", "30"],
+      ["cliDeviceToken", "signingUnavailable", "30"],
+      ["cliDeviceCode", "tooManyWaiting", "60"],
+    ] as const) {
+      await t.control("/_dev/faults", { operationId, status: 503, fault });
+      const { method, path } = CONTRACT.find(({ spec }) => spec.id === operationId)?.spec ?? {};
+      expect([fault, (await t.call(method ?? "", path ?? "")).headers.get("retry-after")]).toEqual([fault, wait]);
+    }
+  });
+
+  it("can plan by name all that it lists, the health check's degraded state too", async () => {
+    const t = await startLocal();
+    const { declared } = (await t.get("/_dev/faults")).body as {
+      declared: Record<string, { status: number; name: string }[]>;
+    };
+    for (const [operationId, faults] of Object.entries(declared))
+      for (const { status, name: fault } of faults) {
+        const { planned } = await t.control("/_dev/faults", { operationId, status, fault });
+        expect(planned).toMatchObject({ operationId, status, fault: expect.any(String) });
+      }
+    expect(declared.getHealth?.find(({ status }) => status === 503)?.name).toBe("degraded");
+    await t.control("/_dev/faults", { operationId: "getHealth", status: 503, fault: "degraded" });
+    const { status, body } = await t.get("/api/health");
+    expect([status, body]).toMatchObject([503, { status: "degraded", db: "down" }]);
+    const other = await t.post("/_dev/faults", { json: { operationId: "getHealth", status: 503, fault: "nothing" } });
+    expect([other.status, other.body.error]).toEqual([400, expect.stringContaining("503 degraded")]);
+  });
+
   it("answers as many requests as it was told, then lets them through", async () => {
     const t = await startLocal();
     const token = t.local.credentials.deviceToken;

@@ -68,10 +68,21 @@ describe("the guide to testing agents", () => {
     expect(stdout.trim()).toBe("signed in");
   });
 
+  it("has two lines to begin a script with, after which the instance is there", async ({ skip }) => {
+    if (!(await installed("bash")) || !(await installed("curl"))) skip("no bash or no curl");
+    const folder = mkdtempSync(join(tmpdir(), "guide-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [begin] = blocks.filter((block) => block.language === "bash" && !block.name);
+    const [control = ""] = blocks.find(({ language }) => language === "sh")?.text.split("\n") ?? [];
+    const text = `${begin?.text}${control}\ncontrol clock '{"freeze": true}'; kill $RECKON_PID; wait`;
+    const { stdout } = await run("bash", ["-ec", text], { cwd: folder, env: environment(folder) });
+    expect(stdout).toContain('"frozen": true');
+  });
+
   it("has control requests that all do what they say", async ({ skip }) => {
     if (!(await installed("bash")) || !(await installed("curl"))) skip("no bash or no curl");
     const t = await startProcess(["--empty"]);
-    const env = { ...process.env, RECKON_BASE_URL: t.baseUrl, RECKON_DEVICE_ID: t.deviceId };
+    const env = { ...process.env, RECKON_CONTROL_URL: t.controlUrl, RECKON_DEVICE_ID: t.deviceId };
     const [block] = blocks.filter(({ language }) => language === "sh");
     expect(block?.text.match(/^control \w/gm)?.length).toBeGreaterThan(10);
     // A rotation needs a token that is good: the lines before it expire it, so each begins at the seed.

@@ -75,6 +75,20 @@ describe("reckon dev", () => {
     expect(answer).not.toContain(t.deviceToken);
   });
 
+  it("dates its replies by its own clock, over a socket too", async () => {
+    const t = await startProcess(["--seed", "dates", "--empty", "--freeze"]);
+    const get = "HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n";
+    for (const path of ["/api/health", "/api/nothing", "/_dev/clock", "/", "/login", "/openapi.json", "/api/policy"]) {
+      const answer = await raw(t.baseUrl, `GET ${path} ${get}`);
+      expect([path, answer.match(/^date: .*$/gim)]).toEqual([
+        path,
+        [expect.stringMatching(/Sat, 21 Nov 2026 08:00:00 GMT/)],
+      ]);
+    }
+    await control(t.controlUrl, "clock", { set: "2027-01-02T03:04:05Z" });
+    expect((await fetch(`${t.baseUrl}/api/health`)).headers.get("date")).toBe("Sat, 02 Jan 2027 03:04:05 GMT");
+  });
+
   it("runs beside others without meeting them", async () => {
     const all = await Promise.all(["one", "one", "two"].map((seed) => startProcess(["--seed", seed, "--empty"])));
     const [first, second, third] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]];

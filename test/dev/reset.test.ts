@@ -1,3 +1,5 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startLocal, type TestLocal } from "../support/dev.ts";
 
@@ -34,6 +36,19 @@ describe("POST /_dev/reset", () => {
     expect((await t.get("/api/cli/me", { token: cliToken })).status).toBe(200);
     const json = { code: connectCode, consent: { version: "1" } };
     expect((await t.post("/api/connect/exchange", { json })).status).toBe(200);
+  });
+
+  it("takes installers with it that were registered since, and their files", async () => {
+    const t = await startLocal();
+    const files = () => readdirSync(join(t.directory, "releases"));
+    await t.control("/_dev/releases", { version: "2.4.0" });
+    await t.control("/_dev/releases", { version: "2.5.0" });
+    writeFileSync(join(t.directory, "releases", ".incoming-1"), "half of one");
+    expect(files().length).toBe(3);
+    await t.control("/_dev/reset");
+    expect([(await t.get("/api/download/latest")).status, files()]).toEqual([404, []]);
+    const { release } = await t.control("/_dev/releases", { version: "2.4.0" });
+    expect((await t.get(new URL(release.url).pathname)).status).toBe(200);
   });
 
   it("forgets what the search had indexed", async () => {

@@ -112,6 +112,62 @@ it("publishes a new version with what the last one had, and only what was looked
   });
 });
 
+it("does not offer what no pack may hold, and says why", async () => {
+  const site = await startSite();
+  const { t } = site;
+  const { device, owner } = await start(site);
+  await pushBrain(t, device, {
+    ...FILES,
+    ".claude/brain/.git/config": "[core]\n",
+    ".claude/brain/a:b.md": "# A\n",
+    "x\u202etxt.md": "# X\n",
+  });
+  const visit = await site.open(owner);
+  const { page, go, judge } = visit;
+  await go("/packs/new");
+  await page.getByText("Not offered: 3 files").click();
+  await page.evaluate("document.activeElement.blur(); scrollTo(0, 0)");
+  await judge("packs-new-refused");
+  const text = await says(visit);
+  expect(text).toContain(".claude/brain/.git/config begins with a dot");
+  expect(text).toContain("a:b.md holds a colon");
+  expect(text).toContain("x⟨U+202E⟩txt.md holds characters that cannot be seen");
+  expect(await page.getByRole("checkbox").count()).toBe(3);
+  await page.locator("[name=name]").fill("cookie-rules");
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByRole("button", { name: "Publish cookie-rules 1.0.0" }).click();
+  expect(getPack(t.instance.core, "cookie-rules")?.files).toBe(4);
+  const forced = {
+    repo: REPO,
+    name: "other-rules",
+    version: "1.0.0",
+    path: ".claude/brain/.git/config",
+    step: "preview",
+  };
+  const refused = await send(site, owner, "/packs/new", forced);
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("no pack may hold it")]);
+});
+
+it("tells its publisher and the operators that a version is not handed out", async () => {
+  const site = await startSite();
+  const { t } = site;
+  const { team } = await start(site);
+  await publish(t, team.id, { name: "cookie-rules" });
+  const files = JSON.stringify([{ path: ".git/config", bytes: 1, sha256: "0".repeat(64) }]);
+  t.instance.core.store.db.prepare("UPDATE pack_versions SET files = ?, id = id + 1000").run(files);
+  const visit = await site.open(await site.person({ team, operator: true }));
+  const { page, go, judge } = visit;
+  await go("/packs/cookie-rules");
+  await judge("packs-withheld");
+  expect(await says(visit)).toContain('It is not handed out: it holds the file ".git/config"');
+  expect(await page.getByRole("link", { name: "Public page" }).count()).toBe(0);
+  expect(await page.locator("figure code").count()).toBe(0);
+  for (const path of ["/packs", "/curate", "/curate/cookie-rules"]) {
+    await go(path);
+    expect([path, await says(visit)]).toEqual([path, expect.stringContaining("not handed out")]);
+  }
+});
+
 it("publishes nothing with a certain secret, and says where it stands", async () => {
   const site = await startSite();
   const { owner } = await start(site);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { get as httpGet } from "node:http";
 import { describe, expect, it } from "vitest";
-import { addRelease } from "../../src/releases/releases.ts";
+import { addRelease, removeRelease } from "../../src/releases/releases.ts";
 import { readRange } from "../../src/site/range.ts";
 import { startInstance } from "../support/instance.ts";
 import { installer } from "../support/site.ts";
@@ -32,7 +32,7 @@ describe("an installer that lies here", () => {
       "content-type": "application/octet-stream",
       "content-disposition": 'attachment; filename="Reckon-Setup-2.4.1.exe"',
       "accept-ranges": "bytes",
-      "cache-control": "public, max-age=86400",
+      "cache-control": "public, no-cache",
       "repr-digest": `sha-512=:${sha512}:`,
     });
     expect(headers.get("set-cookie")).toBeNull();
@@ -70,6 +70,23 @@ describe("an installer that lies here", () => {
     const etag = head.headers.get("etag") as string;
     const again = await ask({ "if-none-match": etag, range: "bytes=0-9" });
     expect([again.status, again.body.length, again.headers.get("etag")]).toEqual([304, 0, etag]);
+  });
+
+  it("is asked for anew each time, so that one that was withdrawn or replaced is seen at once", async () => {
+    const { ask, t } = await serving();
+    const { core } = t.instance;
+    const before = await ask();
+    const etag = before.headers.get("etag") as string;
+    await removeRelease(core, "win32", "2.4.1");
+    expect((await ask({ "if-none-match": etag })).status).toBe(404);
+    const bytes = randomBytes(77);
+    await addRelease(core, { platform: "win32", version: "2.4.1", file: installer(t, undefined, bytes) });
+    const after = await ask({ "if-none-match": etag });
+    expect([after.status, after.body.equals(bytes), after.headers.get("cache-control")]).toEqual([
+      200,
+      true,
+      "public, no-cache",
+    ]);
   });
 
   it("lets go of the file when the reader leaves in the middle", async () => {

@@ -144,11 +144,12 @@ function onePage(call: ByOperator, pack: OwnPack, wrong?: string): Html {
     says: pack.summary,
     crumbs: [{ label: "Marketplace", href: href(PATH) }, { label: pack.name }],
     actions:
-      !pack.removed && html`<a class="button" href="${href(`/marketplace/${pack.name}`)}">Public page</a> ${featuring}`,
+      !pack.removed &&
+      html`${pack.withheld === null && html`<a class="button" href="${href(`/marketplace/${pack.name}`)}">Public page</a>`} ${featuring}`,
   })}
 <div class="card"><dl class="facts">
 <div><dt>Name</dt><dd><code>${pack.name}</code> ${pack.version}</dd></div>
-<div><dt>State</dt><dd>${stateBadges(pack)}</dd></div>
+<div><dt>State</dt><dd>${stateBadges(pack)}${!pack.removed && pack.withheld !== null && html` ${pack.withheld}`}</dd></div>
 <div><dt>Publisher</dt><dd>${pack.publisher.name} ${pack.publisher.verified ? badge("good", "verified") : badge("neutral", "not verified")}</dd></div>
 <div><dt>Licence</dt><dd>${pack.license}</dd></div>
 <div><dt>Archive</dt><dd>${bytes(pack.bytes)}, <code>${pack.sha256}</code></dd></div>

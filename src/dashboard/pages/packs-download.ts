@@ -1,5 +1,5 @@
-import { downloadPack, whyRemoved } from "../../catalog/catalog.ts";
-import { page } from "../../http/page.ts";
+import { downloadPack, whyNotOffered, whyRemoved } from "../../catalog/catalog.ts";
+import { type PageCall, type PageReply, page } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { etagMatches } from "../../kit/etag.ts";
 
@@ -9,6 +9,20 @@ import { etagMatches } from "../../kit/etag.ts";
 const KEEP = "public, no-cache";
 
 const bearerOf = (header: string | null) => /^Bearer +(\S+)$/i.exec(header ?? "")?.[1];
+
+function whyNot(core: PageCall["core"], name: string, version: string): [status: number, text: string] {
+  const removed = whyRemoved(core, name);
+  if (removed) return [410, `The pack was removed: ${removed.reason}`];
+  const withheld = whyNotOffered(core, name, version);
+  if (withheld) return [410, `This version is not handed out any more: ${withheld}.`];
+  return [404, "There is no such version of a pack."];
+}
+
+/** Installers are programs, which show the text as it is; a page for people who follow a link. */
+function refusal(header: PageCall["header"], status: number, text: string): PageReply {
+  if (/\btext\/html\b/.test(header("accept") ?? "")) throw new Complaint(text, status);
+  return { status, media: "text/plain; charset=utf-8", headers: [["vary", "Accept"]], body: `${text}\n` };
+}
 
 export const packDownload = page(
   {
@@ -21,11 +35,7 @@ export const packDownload = page(
   async ({ core, params, header, headOnly }) => {
     const { name = "", version = "" } = params;
     const found = downloadPack(core, name, version, bearerOf(header("authorization")));
-    if (!found) {
-      const removed = whyRemoved(core, name);
-      if (removed) throw new Complaint(`The pack was removed: ${removed.reason}`, 410);
-      throw new Complaint("There is no such version of a pack.", 404);
-    }
+    if (!found) return refusal(header, ...whyNot(core, name, version));
     const sha256 = found.digest.toString("hex");
     const etag = `"${sha256}"`;
     const headers = [

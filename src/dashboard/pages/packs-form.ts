@@ -1,17 +1,19 @@
 import {
   getTeamPack,
   isOfPack,
+  judgeSource,
   LICENSES,
   MOST_TAGS,
   NO_LICENSE,
-  nextVersion,
   type WantedPack,
 } from "../../catalog/catalog.ts";
 import type { Core } from "../../core.ts";
 import { type Html, html } from "../../kit/html.ts";
+import { nextMinor } from "../../kit/versions.ts";
+import { visible } from "../../kit/visible.ts";
 import { field } from "../parts/field.ts";
 import { form } from "../parts/form.ts";
-import { bytes } from "../parts/units.ts";
+import { bytes, plural } from "../parts/units.ts";
 
 /** What somebody typed, as it goes back to them. */
 export interface PackInput {
@@ -42,14 +44,14 @@ export function startInput(
   return {
     repo,
     name: pack?.name ?? "",
-    version: pack ? nextVersion(pack.version) : "1.0.0",
+    version: pack ? nextMinor(pack.version) : "1.0.0",
     title: pack?.title ?? "",
     summary: pack?.summary ?? "",
     license: pack ? (listed ? pack.license : OTHER) : NO_LICENSE,
     licenseOther: pack && !listed ? pack.license : "",
     tags: pack?.tags.join(", ") ?? "",
     readme: pack?.readme ?? "",
-    paths: files.filter((path) => !isOfPack(path)),
+    paths: files.filter((path) => !isOfPack(path) && judgeSource(path) === undefined),
   };
 }
 
@@ -93,6 +95,21 @@ export const wantedOf = (input: PackInput): WantedPack => ({
   readme: input.readme,
 });
 
+const MOST_NOT_OFFERED = 20;
+
+/** Files of the brain that no pack may hold, each with the reason. */
+function notOffered(paths: readonly string[]): Html | false {
+  const refused = paths.filter((path) => judgeSource(path) !== undefined);
+  return (
+    refused.length > 0 &&
+    html`<details class="field"><summary>Not offered: ${plural(refused.length, "file")} that no pack may hold</summary><ul>${refused
+      .slice(0, MOST_NOT_OFFERED)
+      .map((path) => html`<li><code>${visible(path)}</code> ${judgeSource(path)}</li>`)}</ul>${
+      refused.length > MOST_NOT_OFFERED && html`<p>And ${refused.length - MOST_NOT_OFFERED} more.</p>`
+    }</details>`
+  );
+}
+
 interface PackForm {
   readonly action: string;
   readonly csrf: string;
@@ -117,7 +134,7 @@ export function packForm({ action, csrf, input, files, named, wrong }: PackForm)
     mono: true,
     placeholder: "typescript-cookie-rules",
   })}
-${field({ kind: "text", name: "version", label: "Version", hint: "Three numbers, each version above the last: 1.0.0, 1.1.0.", value: input.version, required: true, maxLength: 64, mono: true })}
+${field({ kind: "text", name: "version", label: "Version", hint: "Three numbers, each version above the last: 1.0.0, 1.1.0. A pre-release such as 2.0.0-beta.1 is offered beside it.", value: input.version, required: true, maxLength: 64, mono: true })}
 ${field({ kind: "text", name: "title", label: "Title", value: input.title, maxLength: 100 })}
 ${field({ kind: "text", name: "summary", label: "Summary", hint: "What it is for, in one line.", value: input.summary, maxLength: 200 })}
 ${field({
@@ -139,9 +156,11 @@ ${field({ kind: "text", name: "tags", label: "Tags", hint: `Languages, framework
     name: "path",
     label: "Files",
     hint: "Of the repository’s current brain. Files of packs that you installed are not ticked.",
-    options: files.map((one) => ({ value: one.path, label: one.path, hint: `${one.kind}, ${bytes(one.bytes)}` })),
+    options: files
+      .filter((one) => judgeSource(one.path) === undefined)
+      .map((one) => ({ value: one.path, label: one.path, hint: `${one.kind}, ${bytes(one.bytes)}` })),
     values: input.paths,
-  })}`;
+  })}${notOffered(files.map((one) => one.path))}`;
   return form({
     action,
     csrf,

@@ -2,6 +2,7 @@ import { installCommand, installFolder, type OwnPack, type Pack } from "../../ca
 import type { PageCall } from "../../http/page.ts";
 import { type Html, html, trustedHtml } from "../../kit/html.ts";
 import { renderMarkdown } from "../../kit/markdown.ts";
+import { visible } from "../../kit/visible.ts";
 import { frame } from "../frame.ts";
 import { badge } from "../parts/badge.ts";
 import { buttonLink } from "../parts/button.ts";
@@ -27,10 +28,11 @@ export function onePack(call: PageCall<"member" | "admin">, pack: OwnPack<Pack>,
     crumbs: [{ label: "Packs", href: href("/packs") }, { label: pack.name }],
     actions:
       !pack.removed &&
-      html`${buttonLink("Public page", href(`/marketplace/${pack.name}`))}
+      html`${pack.withheld === null && buttonLink("Public page", href(`/marketplace/${pack.name}`))}
 ${admin && buttonLink("Publish a new version", href(`/packs/new?${new URLSearchParams({ name: pack.name })}`), { look: "primary" })}`,
   })}
 ${pack.removed && html`<div class="flash warn" role="status">Removed ${ago(pack.removed.at, now)}: ${pack.removed.reason} Nobody finds or installs it; who runs the installation can bring it back.</div>`}
+${!pack.removed && pack.withheld !== null && html`<div class="flash warn" role="status">It is not handed out: ${pack.withheld}. Publish a version without it.</div>`}
 ${section({
   title: "About",
   framed: true,
@@ -51,6 +53,7 @@ ${section({
 })}
 ${
   !pack.removed &&
+  pack.withheld === null &&
   section({
     title: "Install",
     says: html`In a repository. It puts the files into <code>${installFolder(pack.name)}</code>, checks the SHA-256 before anything is unpacked, and stops when the folder is there already. With <code>RECKON_DEVICE_TOKEN</code> set, the device counts as an install.`,
@@ -65,12 +68,12 @@ ${section({
 ${section({
   title: "Files",
   body: table({
-    caption: "Files of the newest version",
+    caption: "Files of the version to install",
     columns: [
       { label: "Path", heading: true, grow: true },
       { label: "Size", numeric: true },
     ],
-    rows: pack.contents.map((one) => [html`<code>${one.path}</code>`, bytes(one.bytes)]),
+    rows: pack.contents.map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
     empty: "",
   }),
 })}
@@ -91,7 +94,13 @@ ${section({
       { label: "Archive", numeric: true },
       { label: "Published" },
     ],
-    rows: pack.versions.map((one) => [one.version, one.files, one.rules, bytes(one.bytes), time(one.publishedAt, now)]),
+    rows: pack.versions.map((one) => [
+      one.withheld === null ? one.version : html`${one.version} ${badge("bad", "not handed out")}`,
+      one.files,
+      one.rules,
+      bytes(one.bytes),
+      time(one.publishedAt, now),
+    ]),
     empty: "",
   }),
 })}

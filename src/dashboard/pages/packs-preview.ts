@@ -2,6 +2,7 @@ import { installFolder, type PackDraft } from "../../catalog/catalog.ts";
 import type { PageCall } from "../../http/page.ts";
 import { type Html, html, trustedHtml } from "../../kit/html.ts";
 import { renderMarkdown } from "../../kit/markdown.ts";
+import { visible } from "../../kit/visible.ts";
 import { button } from "../parts/button.ts";
 import { facts } from "../parts/facts.ts";
 import { form } from "../parts/form.ts";
@@ -26,7 +27,7 @@ function leaksSection({ leaks }: PackDraft): Html {
       ],
       rows: leaks
         .slice(0, 200)
-        .map(({ path, line, rule }) => [html`<code>${path}</code>`, line, html`<code>${rule}</code>`]),
+        .map(({ path, line, rule }) => [html`<code>${visible(path)}</code>`, line, html`<code>${rule}</code>`]),
       empty: "",
     }),
   });
@@ -50,7 +51,7 @@ function replacedSection({ replaced }: PackDraft): Html {
         ],
         rows: replaced
           .slice(0, 200)
-          .map(({ path, line, text }) => [html`<code>${path}</code>`, line, html`<code>${text}</code>`]),
+          .map(({ path, line, text }) => [html`<code>${visible(path)}</code>`, line, html`<code>${text}</code>`]),
         empty: "",
       }),
   });
@@ -92,8 +93,8 @@ ${section({
       { label: "Size", numeric: true },
     ],
     rows: draft.files.map((one) => [
-      html`<code>${one.path}</code>`,
-      one.source === null ? "made for the pack" : html`<code>${one.source}</code>`,
+      html`<code>${visible(one.path)}</code>`,
+      one.source === null ? "made for the pack" : html`<code>${visible(one.source)}</code>`,
       bytes(one.bytes),
     ]),
     empty: "",

@@ -32,13 +32,14 @@ export function whyTable(why: readonly Factor[], rank: number): Html {
 }
 
 interface Shown extends Pick<PackEntry, "featured"> {
+  readonly withheld: string | null;
   readonly removed: { readonly reason: string } | null;
 }
 
-export const stateBadges = ({ removed, featured }: Shown): Html =>
+export const stateBadges = ({ removed, withheld, featured }: Shown): Html =>
   removed
     ? badge("bad", "removed")
-    : html`${badge("good", "published")}${featured && html` ${badge("info", "featured")}`}`;
+    : html`${withheld === null ? badge("good", "published") : badge("bad", "not handed out")}${featured && html` ${badge("info", "featured")}`}`;
 
 export const tagList = (tags: readonly string[]): Html =>
   html`${tags.map((tag, i) => html`${i > 0 && " "}<code>${tag}</code>`)}`;

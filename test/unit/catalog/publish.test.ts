@@ -51,7 +51,7 @@ describe("choosing the files of a pack", () => {
     const { t, device, draft } = await start();
     await pushBrain(t, device, { ".claude/brain/errors.md": "one\n", "Errors.md": "two\n" });
     await expect(draft()).rejects.toThrow("would be one file");
-    await pushBrain(t, device, { ".claude/brain/notes/a.md": "one\n", notes: "two\n" });
+    await pushBrain(t, device, { ".claude/brain/notes.md/a.md": "one\n", "notes.md": "two\n" });
     await expect(draft()).rejects.toThrow("as a folder");
     await pushBrain(t, device, { "errors.md": "one\n", "pack.json": "{}" });
     await expect(draft()).rejects.toThrow("brings its own pack.json");
@@ -84,6 +84,16 @@ describe("secrets in a pack", () => {
       const refused = await publishPack(core, drafted).catch((error: Error) => error.message);
       expect(refused).toContain(`${where} (${rule?.id})`);
       expect(refused).not.toContain(secret);
+    }
+    // A tag would be written in small letters, and is too short for most secrets; what it can hold is found all the same.
+    const key = RULES.find((one) => one.id === "aws-access-key-id")?.examples()[0] as string;
+    for (const [wanted, where] of [
+      [{ tags: ["web", key] }, "tags, line 1"],
+      [{ version: `1.0.0-${key}` }, "version, line 1"],
+    ] as const) {
+      const refused = await publishPack(core, await draft({ globs: ["decisions/**"], ...wanted })).catch(String);
+      expect(refused).toContain(`${where} (aws-access-key-id)`);
+      expect(refused).not.toContain(key);
     }
     expect([t.count("packs"), t.count("pack_versions")]).toEqual([0, 0]);
   });

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clean } from "../../../src/catalog/clean.ts";
 import { installCommand } from "../../../src/catalog/install.ts";
-import { countRules, nextVersion, readName, readReadme, readTags, readVersion } from "../../../src/catalog/rules.ts";
+import { countRules, readName, readReadme, readTags, readVersion } from "../../../src/catalog/rules.ts";
+import { nextMinor } from "../../../src/kit/versions.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 
 describe("what a pack is called", () => {
@@ -16,7 +17,7 @@ describe("what a pack is called", () => {
     for (const version of ["0.0.1", "1.2.3", "1.0.0-beta.1"]) expect(readVersion(version)).toBe(version);
     for (const version of ["", "1", "1.2", "v1.2.3", "01.2.3", "1.2.3+build", "1.2.3 4", "=1.2.3", "1.2.x"])
       expect(() => readVersion(version), version).toThrow(/three numbers/);
-    expect([nextVersion("1.2.3"), nextVersion("2.0.0-rc.1")]).toEqual(["1.3.0", "2.0.0"]);
+    expect([nextMinor("1.2.3"), nextMinor("2.0.0-rc.1")]).toEqual(["1.3.0", "2.0.0"]);
   });
 
   it("has up to ten tags as slugs, each once, sorted", () => {
@@ -35,6 +36,7 @@ describe("what a pack is called", () => {
   it("has a README that is text of a bounded size", () => {
     expect(readReadme("# One\r\n\r\ntwo\n\n")).toBe("# One\n\ntwo\n");
     expect(readReadme("  \n")).toBe("");
+    for (const text of ["x".repeat(65_536), `${"x".repeat(65_535)}\n`]) expect(readReadme(text)).toHaveLength(65_536);
     expect(() => readReadme("x".repeat(65_537))).toThrow("64 KiB");
     expect(() => readReadme("a\0b")).toThrow("not text");
   });

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { hasUnseen, visible } from "../../../src/kit/visible.ts";
+
+it("spells out what cannot be seen and leaves all else as it is", () => {
+  for (const [text, seen] of [
+    ["gpj\u202e.md", "gpj⟨U+202E⟩.md"],
+    ["a\u200bb\u0000c\u2028", "a⟨U+200B⟩b⟨U+0000⟩c⟨U+2028⟩"],
+    ["tag\u{e0041}", "tag⟨U+E0041⟩"],
+    ["größe ❤️ 日本.md", "größe ❤️ 日本.md"],
+  ] as const) {
+    expect([visible(text), hasUnseen(text)]).toEqual([seen, text !== seen]);
+    expect(visible(visible(text))).toBe(seen);
+  }
+});
