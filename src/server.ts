@@ -17,6 +17,7 @@ import { ensureSigningKey, hasSigningKey } from "./license/license.ts";
 import { findCli } from "./login/login.ts";
 import { openMetrics } from "./metrics.ts";
 import { findReader } from "./reads/reads.ts";
+import { removeLeftovers } from "./releases/releases.ts";
 import { SITE_PAGES } from "./site/site.ts";
 import { spendEntriesDerivation, spendSessionsDerivation } from "./spend/spend.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./store/store.ts";
@@ -66,12 +67,13 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   const lock = claimDirectory(parts.config.data);
   let core: Core & { config: Config };
   try {
-    const store = openStore(parts.config.data, { locked: true, check: true, now: clock.now });
+    const store = openStore(parts.config.data, { locked: true, check: true, now: clock.now, log });
     core = { config: parts.config, clock, random, log, store };
   } catch (error) {
     lock.release();
     throw error;
   }
+  removeLeftovers(core);
   watchPrincipals(core);
   describeEndpoints(core, CONTRACT);
   const metrics = openMetrics(core);
@@ -122,9 +124,11 @@ export async function createInstance(parts: Parts): Promise<Instance> {
       return baseUrlOf(core.config);
     },
     async close() {
+      // Requests that wait for something derived end first, so that the others are waited for alone.
+      const derived = stopDerivations();
       await listener?.close();
       await metrics.close();
-      await stopDerivations();
+      await derived;
       stopChecks();
       stopClock();
       finish(core, lock);

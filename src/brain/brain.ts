@@ -23,7 +23,7 @@ export {
 export { type CurrentBrain, currentBrains, nextCurrent, readBlob } from "./follow.ts";
 export { FEW } from "./index.ts";
 export { findMentions, type Mention, type Mentions } from "./mentions.ts";
-export { collisionKey, judgePath, KINDS, type Kind, kindOf } from "./paths.ts";
+export { collisionKey, isFromPack, judgePath, KINDS, type Kind, kindOf } from "./paths.ts";
 export {
   type Answer,
   densestAt,

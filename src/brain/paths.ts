@@ -30,6 +30,9 @@ const KIND_WORDS: readonly (readonly [Kind, RegExp])[] = [
   ["session", /^sessions?$/],
 ];
 
+/** Whether a file came with an installed pack: others' knowledge, to be found and read, but nothing that happened here. */
+export const isFromPack = (path: string): boolean => /(?:^|\/)\.claude\/brain\/packs\//i.test(path);
+
 /** What a file holds, told from its name, or else from the nearest folder that is so named. */
 export function kindOf(path: string): Kind {
   const parts = path.toLowerCase().split("/");

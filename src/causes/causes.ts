@@ -4,10 +4,10 @@
  * Not here: what counts as a defect (defects), the sessions themselves (traces), what they cost (spend).
  */
 export { type Attribution, attribution, type NamedShare, type SessionShare } from "./attribution.ts";
-export { catchUpLinks } from "./catch-up.ts";
 export { correlate } from "./correlate.ts";
 export { linksDerivation } from "./follow-deliveries.ts";
 export { evidenceDerivation } from "./follow-sessions.ts";
+export { freshenLinks } from "./fresh.ts";
 export { type Link, linksOfEntry, linksOfSession, listLinks } from "./links.ts";
 export { type Cause, createLink, type Doubt, decideLink, findEntry, getLink } from "./person.ts";
 export { promptForLine } from "./prompt-for-line.ts";

@@ -72,7 +72,7 @@ export function correlateRepository(
       const key: EntryKey = { teamId, repoKey, path: defect.path, heading: defect.heading, ordinal: defect.ordinal };
       const links = held.get(entryText(key)) ?? [];
       const wanted = wantedLinks(scene, defect, rejectedIn(links));
-      changes.push(...changesOf(core, key, links, wanted));
+      changes.push(...changesOf(core, key, defect.id, links, wanted));
       if (changes.length >= MOST_CHANGES) await store();
       counts.considered++;
       counts[outcomeOf(links, wanted)]++;
@@ -97,6 +97,7 @@ function outcomeOf(links: readonly LinkRow[], wanted: readonly WantedLink[]): "l
 function changesOf(
   core: Core,
   key: EntryKey,
+  entryId: number,
   links: readonly LinkRow[],
   wanted: readonly WantedLink[],
 ): (() => unknown)[] {
@@ -111,7 +112,15 @@ function changesOf(
     if (!held) {
       const row: LinkRow = {
         ...{ ...key, ...link, id: newId("lnk", core.clock, core.random), origin: "computed" },
-        ...{ verdict: null, decidedBy: null, decidedAt: null, createdAt: now, updatedAt: now },
+        ...{
+          verdict: null,
+          decidedBy: null,
+          decidedAt: null,
+          createdAt: now,
+          updatedAt: now,
+          entryId,
+          goneAfter: null,
+        },
       };
       changes.push(() => sql.insert.run(row));
     } else if (!isSame(held, link)) {

@@ -25,8 +25,8 @@ const MOST_REMEMBERED = 10_000;
  */
 export const linksDerivation: Derivation = {
   name: "links",
-  async next(core: Core, position: number): Promise<Piece | undefined> {
-    const deliveries = deliveriesAfter(core, position, MOST_DELIVERIES);
+  async next(core: Core, position: number, alone: boolean): Promise<Piece | undefined> {
+    const deliveries = deliveriesAfter(core, position, alone ? 1 : MOST_DELIVERIES);
     const last = deliveries.at(-1);
     if (!last) return undefined;
     if (deliveries.some(({ kind }) => kind !== "telemetry")) {
@@ -43,6 +43,7 @@ export const linksDerivation: Derivation = {
       await correlateSessions(core, sessionsBetween(core, position, last.id), done);
     return { to: last.id, apply: () => {} };
   },
+  skip: (core, position) => deliveriesAfter(core, position, 1)[0]?.id,
 };
 
 /** Correlates a repository whose entries are not those of last time. @returns whether it had to */
@@ -60,8 +61,9 @@ async function correlateChanged(core: Core, teamId: string, repoKey: string, key
 function digestOf(core: Core, teamId: string, repoKey: string): string {
   const texts = readTexts(core, teamId, repoKey);
   const entries = listDefects(core, teamId, { repoKey }).map((defect) => {
-    const { path, heading, ordinal, date, fingerprint, commits, files } = defect;
+    const { id, path, heading, ordinal, date, fingerprint, commits, files } = defect;
     return [
+      id,
       path,
       heading,
       ordinal,

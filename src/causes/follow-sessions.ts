@@ -35,6 +35,7 @@ export const evidenceDerivation: Derivation = {
     }
     return { to: delivery.deliveryId, apply: () => runAll(changes) };
   },
+  skip: (core, position) => sessionsAfter(core, position)?.deliveryId,
 };
 
 function runAll(changes: readonly Change[]): void {

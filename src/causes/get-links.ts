@@ -1,8 +1,9 @@
 import * as v from "valibot";
+import { Behind, requireCaughtUp } from "../derive/derive.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { stillReading } from "../http/faults.ts";
 import { Count, identifier, RepoKey } from "../http/fields.ts";
 import { linksDerivation } from "./follow-deliveries.ts";
-import { freshen } from "./fresh.ts";
 import { listLinks } from "./links.ts";
 import { CausalLink, EXAMPLE_LINK, linkReply } from "./replies.ts";
 
@@ -40,8 +41,9 @@ export const listCausalLinks = endpoint(
       ok: v.boolean(),
       total: v.pipe(Count, v.description("All that fit, however many are listed.")),
       links: v.array(CausalLink),
+      behind: Behind,
     }),
-    faults: [],
+    faults: [stillReading],
     limits: [],
     example: {
       query: { repoKey: "github.com/acme/shop", fingerprint: "3fa9c1d2" },
@@ -49,11 +51,11 @@ export const listCausalLinks = endpoint(
     },
   },
   async ({ core, principal, query: { repoKey, file, fingerprint, sessionId, limit } }) => {
-    await freshen(core, linksDerivation);
+    const standing = await requireCaughtUp(core, linksDerivation);
     const { total, links } = listLinks(core, principal.teamId, {
       ...{ repoKey, path: file, sessionId, fingerprint: fingerprint?.toLowerCase() },
       limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
     });
-    return { ok: true, total, links: links.map(linkReply) };
+    return { ok: true, total, links: links.map(linkReply), ...standing };
   },
 );

@@ -1,8 +1,9 @@
 import * as v from "valibot";
+import { Behind, requireCaughtUp } from "../derive/derive.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { stillReading } from "../http/faults.ts";
 import { Instant, identifier, RepoKey } from "../http/fields.ts";
 import { evidenceDerivation } from "./follow-sessions.ts";
-import { freshen } from "./fresh.ts";
 import { BANDS } from "./judge.ts";
 import { promptForLine } from "./prompt-for-line.ts";
 import { instantOrNull } from "./replies.ts";
@@ -57,8 +58,9 @@ export const promptForLineEndpoint = endpoint(
         ),
         v.description("Newest first."),
       ),
+      behind: Behind,
     }),
-    faults: [],
+    faults: [stillReading],
     limits: [],
     example: {
       query: { path: "src/login.ts", line: "12" },
@@ -74,11 +76,12 @@ export const promptForLineEndpoint = endpoint(
     },
   },
   async ({ core, principal, query: { repoKey, path, line, commit } }) => {
-    await freshen(core, evidenceDerivation);
+    const standing = await requireCaughtUp(core, evidenceDerivation);
     const found = promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
     return {
       ok: true,
       matches: found.map(({ sessionNumber: _, at, ...match }) => ({ ...match, at: instantOrNull(at) })),
+      ...standing,
     };
   },
 );

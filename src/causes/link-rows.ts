@@ -26,6 +26,10 @@ export interface LinkRow extends EntryKey {
   readonly decidedAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** Of the entry as it stood last; null where that is not known. */
+  readonly entryId: number | null;
+  /** The highest number of an entry when this one was found to be gone; null while it is there. */
+  readonly goneAfter: number | null;
 }
 
 /** A link with what is asked of it most: whose session it is, and whether it is counted. */
@@ -49,7 +53,8 @@ export interface CertainRow extends Omit<EntryKey, "teamId"> {
 
 const COLUMNS = `l.id, l.team_id AS teamId, l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.date, l.fingerprint, l.band,
   l.origin, l.session_id AS sessionId, l.commit_sha AS 'commit', l.prompt_excerpt AS promptExcerpt, l.evidence, l.verdict,
-  l.decided_by AS decidedBy, l.decided_at AS decidedAt, l.created_at AS createdAt, l.updated_at AS updatedAt`;
+  l.decided_by AS decidedBy, l.decided_at AS decidedAt, l.created_at AS createdAt, l.updated_at AS updatedAt,
+  l.entry_id AS entryId, l.gone_after AS goneAfter`;
 
 /** A person's word: a link of their own, or one that they confirmed. */
 const WORD = "(p.origin = 'person' OR p.verdict = 'confirmed') AND p.verdict IS NOT 'rejected'";
@@ -101,9 +106,9 @@ export const linkRows = statements((db) => ({
   listedById: db.prepare<[string, string], ListedRow>(`${LISTED} WHERE l.id = ? AND l.team_id = ?`),
   insert: db.prepare<[LinkRow]>(
     `INSERT INTO causal_links (id, team_id, repo_key, path, heading, ordinal, date, fingerprint, band, origin, session_id,
-       commit_sha, prompt_excerpt, evidence, verdict, decided_by, decided_at, created_at, updated_at)
+       commit_sha, prompt_excerpt, evidence, verdict, decided_by, decided_at, created_at, updated_at, entry_id)
      VALUES (@id, @teamId, @repoKey, @path, @heading, @ordinal, @date, @fingerprint, @band, @origin, @sessionId,
-       @commit, @promptExcerpt, @evidence, @verdict, @decidedBy, @decidedAt, @createdAt, @updatedAt)
+       @commit, @promptExcerpt, @evidence, @verdict, @decidedBy, @decidedAt, @createdAt, @updatedAt, @entryId)
      ON CONFLICT (team_id, repo_key, path, heading, ordinal, session_id) WHERE origin = 'computed' DO NOTHING`,
   ),
   update: db.prepare<
@@ -112,8 +117,13 @@ export const linkRows = statements((db) => ({
     `UPDATE causal_links SET date = @date, fingerprint = @fingerprint, band = @band, commit_sha = @commit,
        prompt_excerpt = @promptExcerpt, evidence = @evidence, updated_at = @updatedAt WHERE id = @id AND verdict IS NULL`,
   ),
-  move: db.prepare<[string, number, string, Buffer, number, string]>(
-    "UPDATE causal_links SET heading = ?, ordinal = ?, date = ?, fingerprint = ?, updated_at = ? WHERE id = ?",
+  // Out of the way of the links of every entry that is there.
+  park: db.prepare<[number, number | null, string]>("UPDATE causal_links SET ordinal = ?, gone_after = ? WHERE id = ?"),
+  move: db.prepare<
+    [Pick<LinkRow, "id" | "path" | "heading" | "ordinal" | "date" | "fingerprint" | "entryId" | "updatedAt">]
+  >(
+    `UPDATE causal_links SET path = @path, heading = @heading, ordinal = @ordinal, date = @date, fingerprint = @fingerprint,
+       entry_id = @entryId, gone_after = NULL, updated_at = @updatedAt WHERE id = @id`,
   ),
   decide: db.prepare<[string | null, string | null, number | null, number, string]>(
     "UPDATE causal_links SET verdict = ?, decided_by = ?, decided_at = ?, updated_at = ? WHERE id = ?",

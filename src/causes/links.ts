@@ -38,7 +38,7 @@ export interface Link {
 }
 
 export function readLink(row: ListedRow): Link {
-  const { teamId: _, sessionId, externalId, outranked, evidence, ...rest } = row;
+  const { teamId: _, entryId: __, goneAfter: ___, sessionId, externalId, outranked, evidence, ...rest } = row;
   const word = row.origin === "person" || row.verdict === "confirmed";
   return {
     ...rest,

@@ -117,6 +117,7 @@ export async function createLink(
       ...{ sessionId, commit, promptExcerpt: excerptOf(cause.promptExcerpt ?? prompt?.text) },
       evidence: JSON.stringify(evidence),
       ...{ verdict: null, decidedBy: null, decidedAt: null, createdAt: now, updatedAt: now },
+      ...{ entryId: entry.id, goneAfter: null },
     };
     sql.insert.run(row);
     recordEvent(core, by, {

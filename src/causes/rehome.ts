@@ -1,41 +1,68 @@
 import type { Core } from "../core.ts";
-import type { Defect } from "../defects/defects.ts";
-import { entryText } from "./keys.ts";
+import { type Defect, newestEntryId } from "../defects/defects.ts";
+import { homesOf, isSaid } from "./homes.ts";
 import { type LinkRow, linkRows } from "./link-rows.ts";
 
+/** Above every number that an entry may have, for links of which entry nobody knows. */
+const UNKNOWN = 2 ** 50;
+
 /**
- * Headings change: a marker goes when a defect is mended. A link whose heading is gone moves to the one entry of the same
- * file, date and fingerprint that has no links; one that nobody judged goes where there is none. A person's word stays, should
- * the entry come back.
+ * Links go with their entries, whose headings, rules and files change while they stay the same entries. Where an entry is gone,
+ * what was computed of it goes too; what people said of it is kept out of sight, should it come back.
+ * @param defects all of the repository
  */
 export async function rehome(core: Core, teamId: string, repoKey: string, defects: readonly Defect[]): Promise<void> {
   const sql = linkRows(core.store);
-  const held = Map.groupBy(sql.ofRepo.all(teamId, repoKey), entryText);
-  const there = new Set(defects.map(entryText));
-  const changes: (() => unknown)[] = [];
-  const taken = new Set<string>();
-  for (const [key, links] of held) {
-    const [link] = links;
-    if (there.has(key) || !link) continue;
-    const homes = defects.filter((defect) => isHome(defect, link) && !held.has(entryText(defect)));
-    const [home] = homes;
-    if (home && homes.length === 1 && !taken.has(entryText(home))) {
-      taken.add(entryText(home));
-      for (const one of links) changes.push(() => move(core, one, home));
-    } else
-      for (const { id, origin, verdict } of links)
-        if (origin === "computed" && verdict === null) changes.push(() => sql.drop.run(id));
+  const links = sql.ofRepo.all(teamId, repoKey);
+  if (links.length === 0) return;
+  const homes = homesOf(links, defects);
+  const first: (() => unknown)[] = rivalsOf(links, homes).map(
+    ({ id }) =>
+      () =>
+        sql.drop.run(id),
+  );
+  const then: (() => unknown)[] = [];
+  for (const link of links) {
+    const home = homes.get(link);
+    if (home ? isAt(link, home) : link.goneAfter !== null) continue;
+    if (!home && !isSaid(link)) {
+      first.push(() => sql.drop.run(link.id));
+      continue;
+    }
+    // Entries may change places with each other, and no two links of a session may have one at any moment.
+    const away = -(link.entryId ?? link.ordinal + UNKNOWN);
+    if (!home || link.ordinal >= 0) first.push(() => sql.park.run(away, home ? null : newestEntryId(core), link.id));
+    if (home) then.push(() => move(core, link, home));
   }
-  if (changes.length === 0) return;
+  if (first.length + then.length === 0) return;
   await core.store.write(() => {
-    for (const change of changes) change();
+    for (const change of [...first, ...then]) change();
   });
 }
 
-function isHome({ path, date, fingerprint }: Defect, link: LinkRow): boolean {
-  return path === link.path && date === link.date && fingerprint.equals(link.fingerprint);
+/** Links that were computed of an entry before people's words of the same sessions came back to it. */
+function rivalsOf(links: readonly LinkRow[], homes: ReadonlyMap<LinkRow, Defect>): LinkRow[] {
+  const keyOf = ({ sessionId }: LinkRow, { id }: Defect) => `${id} ${sessionId}`;
+  const said = new Set<string>();
+  for (const [link, home] of homes)
+    if (link.origin === "computed" && isSaid(link) && link.entryId !== home.id) said.add(keyOf(link, home));
+  if (said.size === 0) return [];
+  return links.filter((link) => {
+    const home = homes.get(link);
+    return home !== undefined && !isSaid(link) && said.has(keyOf(link, home));
+  });
 }
 
-function move(core: Core, { id }: LinkRow, { heading, ordinal, date, fingerprint }: Defect): void {
-  linkRows(core.store).move.run(heading, ordinal, date, fingerprint, core.clock.now(), id);
+function isAt(link: LinkRow, { id, path, heading, ordinal, date, fingerprint }: Defect): boolean {
+  const known = link.entryId === id && link.goneAfter === null;
+  const there = link.path === path && link.heading === heading && link.ordinal === ordinal;
+  return known && there && link.date === date && link.fingerprint.equals(fingerprint);
+}
+
+function move(core: Core, { id }: LinkRow, home: Defect): void {
+  const { path, heading, ordinal, date, fingerprint, id: entryId } = home;
+  linkRows(core.store).move.run({
+    ...{ id, path, heading, ordinal, date, fingerprint, entryId },
+    updatedAt: core.clock.now(),
+  });
 }

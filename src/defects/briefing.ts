@@ -20,12 +20,23 @@ export interface Item {
   readonly line: number | null;
 }
 
-export interface Briefing {
+/** What the briefing is sent as. */
+export type Medium = "markdown" | "json";
+
+/** The briefing as JSON. */
+export interface BriefingBody {
+  readonly ok: true;
+  /** null: all repositories, or one whose key took more than half of the room. */
   readonly repoKey: string | null;
-  readonly items: readonly Item[];
+  readonly items: Item[];
   /** Items for which there was no room. */
   readonly omitted: number;
-  readonly markdown: string;
+}
+
+export interface Briefing {
+  readonly body: BriefingBody;
+  /** As it is sent, in the medium that was asked for. */
+  readonly text: string;
 }
 
 const HEAD = "# Briefing";
@@ -45,21 +56,43 @@ const TITLES: Readonly<Record<Item["kind"], string>> = {
  * What an agent should know before it begins: what is open, the prevention rules of what happened more than once, the newest
  * decisions, in this order, as many as there is room for. As fresh as `entriesDerivation`.
  * @param repoKey all the team's repositories without it
- * @param maxBytes of the markdown, in UTF-8; at least 200
+ * @param maxBytes of the text in its medium, in UTF-8; at least 200, which is enough for a briefing without items
  */
 export async function makeBriefing(
   core: Core,
   teamId: string,
   repoKey: string | undefined,
-  maxBytes: number,
+  { medium, maxBytes }: { readonly medium: Medium; readonly maxBytes: number },
 ): Promise<Briefing> {
   const all = await itemsOf(core, teamId, repoKey);
-  const named = repoKey === undefined ? HEAD : `${HEAD}: ${shown(repoKey, LONGEST_PLACE)}`;
-  const head = `${Buffer.byteLength(named) * 2 > maxBytes ? HEAD : named}\n`;
-  const items = whatFits(head, all, maxBytes);
-  const omitted = all.length - items.length;
-  const end = omitted > 0 ? more(omitted) : all.length === 0 ? `\n${nothing(core, teamId, repoKey)}\n` : "";
-  return { repoKey: repoKey ?? null, items, omitted, markdown: render(head, items) + end };
+  const bodyOf = named(repoKey, maxBytes);
+  const render =
+    medium === "json"
+      ? (items: readonly Item[]) => JSON.stringify(bodyOf(items, all.length - items.length))
+      : asMarkdown(core, teamId, repoKey, { all: all.length, maxBytes });
+  const items = whatFits(all, (some) => Buffer.byteLength(render(some)) <= maxBytes);
+  return { body: bodyOf(items, all.length - items.length), text: render(items) };
+}
+
+/** The JSON of some items. A key that takes more than half of the room is left out, as from the markdown's title. */
+function named(repoKey: string | undefined, maxBytes: number) {
+  const fits = repoKey !== undefined && Buffer.byteLength(JSON.stringify(repoKey)) * 2 <= maxBytes;
+  return (items: readonly Item[], omitted: number): BriefingBody => ({
+    ...{ ok: true, repoKey: fits ? repoKey : null },
+    ...{ items: [...items], omitted },
+  });
+}
+
+function asMarkdown(
+  core: Core,
+  teamId: string,
+  repoKey: string | undefined,
+  { all, maxBytes }: { readonly all: number; readonly maxBytes: number },
+): (items: readonly Item[]) => string {
+  const title = repoKey === undefined ? HEAD : `${HEAD}: ${shown(repoKey, LONGEST_PLACE)}`;
+  const head = `${Buffer.byteLength(title) * 2 > maxBytes ? HEAD : title}\n`;
+  const none = all === 0 ? `\n${nothing(core, teamId, repoKey)}\n` : "";
+  return (items) => markdownOf(head, items) + (items.length < all ? more(all - items.length) : none);
 }
 
 const more = (omitted: number) => `\n${omitted} more; ask with a larger maxBytes.\n`;
@@ -92,15 +125,14 @@ async function itemsOf(core: Core, teamId: string, repoKey: string | undefined):
 }
 
 /** Items in their order, each whole or not at all; a long one gives way to a shorter one behind it. */
-function whatFits(head: string, items: readonly Item[], maxBytes: number): Item[] {
-  const fits = (some: readonly Item[], end = "") => Buffer.byteLength(render(head, some) + end) <= maxBytes;
-  if (fits(items)) return [...items];
+function whatFits(items: readonly Item[], fits: (some: readonly Item[]) => boolean): readonly Item[] {
+  if (fits(items)) return items;
   const kept: Item[] = [];
-  for (const item of items) if (fits([...kept, item], more(items.length))) kept.push(item);
+  for (const item of items) if (fits([...kept, item])) kept.push(item);
   return kept;
 }
 
-function render(head: string, items: readonly Item[]): string {
+function markdownOf(head: string, items: readonly Item[]): string {
   let markdown = head;
   let kind: Item["kind"] | undefined;
   for (const item of items) {

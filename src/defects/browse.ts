@@ -14,14 +14,17 @@ export interface EntryFilter {
   readonly text?: string | undefined;
 }
 
-/** A page of a team's entries, newest first. As fresh as `entriesDerivation`. @param limit 1 to 200, 50 by default */
+/**
+ * A page of a team's entries, newest first, those of one day in the order of their files. As fresh as `entriesDerivation`.
+ * @param limit 1 to 200, 50 by default
+ */
 export function pageOfDefects(
   core: Core,
   teamId: string,
   filter: EntryFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
 ): Page<Defect> {
   const { repoKey = null, kind = null, open, text = "", cursor, limit } = filter;
-  const range: Omit<PageRange, "date" | "id" | "count"> = {
+  const range: Omit<PageRange, "date" | "atRepo" | "atPath" | "atLine" | "count"> = {
     ...{ teamId, repoKey, kind, like: likePattern(text) },
     open: open === undefined ? null : open ? 1 : 0,
   };
@@ -30,9 +33,12 @@ export function pageOfDefects(
     keyOf: ({ date, id }) => [Number(date.replaceAll("-", "")), id],
     read: (towards, key, count) => {
       const [day = null, id = null] = key ?? [];
-      const at = { date: day === null ? null : dateOf(day), id };
+      // Where the entry stands now that the page begins beyond; its whole day again when it is gone.
+      const at = id === null ? undefined : pageRows(core.store).byId.get(id, teamId);
+      const place = { atRepo: at?.repoKey ?? "", atPath: at?.path ?? "", atLine: at?.line ?? -1 };
+      const date = at?.date ?? (day === null ? null : dateOf(day));
       return pageRows(core.store)
-        [towards].all({ ...range, ...at, count })
+        [towards].all({ ...range, date, ...place, count })
         .map(readRow);
     },
   });

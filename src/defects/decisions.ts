@@ -1,4 +1,4 @@
-import { currentBrains, kindOf, readBlob } from "../brain/brain.ts";
+import { currentBrains, isFromPack, kindOf, readBlob } from "../brain/brain.ts";
 import type { Core } from "../core.ts";
 import { breather } from "../kit/breathe.ts";
 import { plainText, splitLines, textBlocks } from "../kit/markdown-blocks.ts";
@@ -40,7 +40,7 @@ export async function newestDecisions(
   const files = currentBrains(core, teamId)
     .filter((brain) => repoKey === undefined || brain.repoKey === repoKey)
     .flatMap((brain) => brain.files.map(([path, blobId]) => ({ repoKey: brain.repoKey, path, blobId })))
-    .filter(({ path }) => kindOf(path) === "decision" && !NO_DECISIONS.test(path))
+    .filter(({ path }) => kindOf(path) === "decision" && !isFromPack(path) && !NO_DECISIONS.test(path))
     .sort((a, b) => compareNames(nameOf(b.path), nameOf(a.path)))
     .slice(0, MOST_FILES);
   const all: Decision[] = [];
@@ -61,7 +61,11 @@ async function decisionsIn(core: Core, blobId: number): Promise<readonly Told[]>
   const known = held(core.store);
   const before = known.get(blobId);
   if (before) return before;
-  const read = await readDecisions(readBlob(core, blobId), breather(core.clock));
+  const markdown = readBlob(core, blobId);
+  const read = await readDecisions(markdown, breather(core.clock)).catch((error: unknown) => {
+    core.log.error("decisions_unreadable", { blob: blobId, cause: String(error) });
+    return [];
+  });
   if (known.size >= MOST_HELD) known.clear();
   known.set(blobId, read);
   return read;

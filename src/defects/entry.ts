@@ -6,7 +6,7 @@ export type DefectKind = (typeof DEFECT_KINDS)[number];
 export interface Entry {
   /** As written, on one line, without the `##`; cut after 1,000 UTF-16 units. */
   readonly heading: string;
-  /** Among equal headings of one file, counted from its end, where the oldest stands; 0 where there is no other. */
+  /** Among equal headings of one file, counted from its end, where the oldest mostly stands; 0 where there is no other. */
   readonly ordinal: number;
   /** YYYY-MM-DD, a day of the calendar. */
   readonly date: string;
@@ -27,7 +27,7 @@ export interface Entry {
 
 /** An entry of a team's current brain. */
 export interface Defect extends Entry {
-  /** Stays the same while the entry's file and heading do. */
+  /** Stays while the entry does, whatever of it changes (see `matchEntries`), and is never given to another. */
   readonly id: number;
   readonly repoKey: string;
   readonly path: string;

@@ -27,9 +27,13 @@ export function fingerprintOf(rule: string | undefined, title: string): Buffer |
   return text === "" ? undefined : sha256(text);
 }
 
-/** For an entry that says nothing: it is a class of its own. No folded text has a NUL in it. */
-export function fingerprintOfNothing(heading: string, ordinal: number): Buffer {
-  return sha256(`\0${heading}\0${ordinal}`);
+/**
+ * For an entry with neither rule nor title: it is a class of its own. No folded text has a NUL in it.
+ * @param text the entry's own, with its heading
+ * @param number among entries of one file with the same text
+ */
+export function fingerprintOfNothing(text: string, number: number): Buffer {
+  return sha256(`\0${text}\0${number}`);
 }
 
 /** A fingerprint as it is sent: its first 8 hexadecimal digits. */

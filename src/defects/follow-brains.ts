@@ -1,6 +1,6 @@
-import { type CurrentBrain, kindOf, nextCurrent } from "../brain/brain.ts";
+import { type CurrentBrain, isFromPack, kindOf, nextCurrent } from "../brain/brain.ts";
 import type { Core } from "../core.ts";
-import type { Derivation, Piece } from "../derive/derive.ts";
+import { type Derivation, type Piece, recordFailure } from "../derive/derive.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { DEFECT_KINDS, type DefectKind } from "./entry.ts";
 import { parsedBlob } from "./parsed.ts";
@@ -17,7 +17,7 @@ const MOST_FILES = 50;
 export const entriesDerivation: Derivation = {
   name: "defects",
   async next(core: Core, position: number): Promise<Piece | undefined> {
-    const brain = nextCurrent(core, Math.floor((position + 1) / PIECES) - 1);
+    const brain = brainAfter(core, position);
     if (!brain) return undefined;
     const first = brain.snapshotId * PIECES;
     const { changes, whole } = await readBrain(core, brain);
@@ -28,10 +28,17 @@ export const entriesDerivation: Derivation = {
       },
     };
   },
+  skip(core, position) {
+    const brain = brainAfter(core, position);
+    return brain && (brain.snapshotId + 1) * PIECES - 1;
+  },
 };
 
-/** Which kind of entries a file holds, told from its own name; undefined for the others. */
+const brainAfter = (core: Core, position: number) => nextCurrent(core, Math.floor((position + 1) / PIECES) - 1);
+
+/** Which kind of entries of the team's own a file holds, told from its own name; undefined for the others. */
 export function entriesKind(path: string): DefectKind | undefined {
+  if (isFromPack(path)) return undefined;
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (!/\.(?:md|mdx|markdown)$/i.test(name)) return undefined;
   const kind = kindOf(name);
@@ -41,26 +48,38 @@ export function entriesKind(path: string): DefectKind | undefined {
 /** What must change for the rows to be as the brain is, as much of it as one piece may hold. */
 async function readBrain(
   core: Core,
-  { teamId, repoKey, files }: CurrentBrain,
-): Promise<{ changes: (() => void)[]; whole: boolean }> {
-  const held = new Map(
-    rows(core.store)
-      .files.all(teamId, repoKey)
-      .map(({ path, blobId }) => [path, blobId]),
-  );
+  { teamId, repoKey, snapshotId, files }: CurrentBrain,
+): Promise<{ changes: (() => unknown)[]; whole: boolean }> {
+  const sql = rows(core.store);
+  const held = new Map(sql.files.all(teamId, repoKey).map(({ path, blobId }) => [path, blobId]));
   const wanted = files.filter(([path]) => entriesKind(path) !== undefined).slice(0, MOST_FILES);
-  const gone = new Set(held.keys());
+  const gone = new Set([...held.keys(), ...sql.paths.all(teamId, repoKey)]);
   for (const [path] of wanted) gone.delete(path);
-  const changes: (() => void)[] = [];
-  const take = (of: readonly (() => void)[]): boolean => {
+  const changes: (() => unknown)[] = [];
+  const take = (of: readonly (() => unknown)[]): boolean => {
     changes.push(...of.slice(0, MOST_CHANGES - changes.length));
     return changes.length < MOST_CHANGES;
   };
-  for (const path of gone) if (!take(removalOf(core, { teamId, repoKey, path }))) return { changes, whole: false };
+  const adopted = new Set<number>();
   for (const [path, blobId] of wanted) {
     if (held.get(path) === blobId) continue;
     const file = { teamId, repoKey, path, kind: entriesKind(path) as DefectKind, blobId };
-    if (!take(changesOf(core, file, await parsedBlob(core, blobId)))) return { changes, whole: false };
+    const parsed = await parsedBlob(core, blobId);
+    const { unreadable } = parsed;
+    if (unreadable !== undefined)
+      changes.push(() => recordFailure(core, entriesDerivation.name, snapshotId * PIECES, `${path}: ${unreadable}`));
+    const strays = [...gone].flatMap((from) => sql.ofFile.all(teamId, repoKey, from));
+    const { all, moved } = changesOf(
+      core,
+      file,
+      parsed,
+      strays.filter(({ id }) => !adopted.has(id)),
+    );
+    for (const { id } of moved) adopted.add(id);
+    if (!take(all)) return { changes, whole: false };
   }
+  // After the others: entries may have gone from these files to them.
+  for (const path of gone)
+    if (!take(removalOf(core, { teamId, repoKey, path }, adopted))) return { changes, whole: false };
   return { changes, whole: true };
 }

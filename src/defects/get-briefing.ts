@@ -5,7 +5,7 @@ import { etagMatches } from "../kit/etag.ts";
 import { sha256Hex } from "../kit/hash.ts";
 import { redactText } from "../redact/redact.ts";
 import { makeBriefing } from "./briefing.ts";
-import { catchUpEntries } from "./fresh.ts";
+import { freshenEntries } from "./fresh.ts";
 
 const MARKDOWN = "text/markdown; charset=utf-8";
 const DEFAULT_BYTES = 1_500;
@@ -19,13 +19,16 @@ const Bytes = v.pipe(
     `must be a whole number from ${LEAST_BYTES} to ${MOST_BYTES}`,
   ),
   v.description(
-    `Room for the markdown in bytes of UTF-8; ${DEFAULT_BYTES} by default, ${LEAST_BYTES} to ${MOST_BYTES}.`,
+    `Room for the body in bytes of UTF-8, markdown or JSON; ${DEFAULT_BYTES} by default, ${LEAST_BYTES} to ${MOST_BYTES}.`,
   ),
 );
 
 const BrainBriefing = v.looseObject({
   ok: v.boolean(),
-  repoKey: v.pipe(v.nullable(v.string()), v.description("Null: all repositories of the team.")),
+  repoKey: v.pipe(
+    v.nullable(v.string()),
+    v.description("Null: all repositories of the team, or one whose key takes more than half of the room."),
+  ),
   items: v.array(
     v.object({
       kind: v.picklist(["open", "rule", "decision"]),
@@ -85,16 +88,16 @@ export const briefing = endpoint(
   },
   async ({ core, principal, query, header }) => {
     const repoKey = query.repoKey === undefined ? undefined : redactText(query.repoKey).text;
-    await catchUpEntries(core);
+    await freshenEntries(core);
     const maxBytes = Number(query.maxBytes ?? DEFAULT_BYTES);
-    const { markdown, items, omitted } = await makeBriefing(core, principal.teamId, repoKey, maxBytes);
     const asJson = query.format === undefined ? prefersJson(header("accept")) : query.format === "json";
-    const body = { ok: true, repoKey: repoKey ?? null, items: [...items], omitted };
-    const etag = `"${sha256Hex(asJson ? JSON.stringify(body) : markdown).slice(0, 32)}"`;
+    const medium = asJson ? "json" : "markdown";
+    const { body, text } = await makeBriefing(core, principal.teamId, repoKey, { medium, maxBytes });
+    const etag = `"${sha256Hex(text).slice(0, 32)}"`;
     const headers = { etag, vary: "Accept" };
     if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers });
-    if (asJson) return new Reply(body, { headers });
-    return new Reply(markdown as never, { headers, media: MARKDOWN });
+    if (asJson) return new Reply({ ...body }, { headers, text });
+    return new Reply(text as never, { headers, media: MARKDOWN });
   },
 );
 

@@ -1,8 +1,10 @@
 import * as v from "valibot";
+import { Behind, requireCaughtUp } from "../derive/derive.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { stillReading } from "../http/faults.ts";
 import { Count, RepoKey } from "../http/fields.ts";
 import { redactText } from "../redact/redact.ts";
-import { catchUpEntries } from "./fresh.ts";
+import { entriesDerivation } from "./follow-brains.ts";
 import { brainMetrics } from "./metrics.ts";
 
 const Day = v.pipe(v.string(), v.isoDate());
@@ -17,7 +19,12 @@ const BrainMetrics = v.looseObject({
   trend: v.pipe(v.picklist(["up", "down", "flat"]), v.description("This week against the mean of the three before.")),
   priorMean: v.number(),
   total: v.pipe(Count, v.description("Entries of the errors files.")),
-  skipped: v.pipe(Count, v.description("Their level-2 headings without a date.")),
+  skipped: v.pipe(
+    Count,
+    v.description(
+      "Their level-2 headings without a date, entries beyond 5,000 of a file, and files that cannot be read.",
+    ),
+  ),
   openTotal: Count,
   open: v.pipe(
     v.array(
@@ -38,6 +45,7 @@ const BrainMetrics = v.looseObject({
     ),
     v.description("Fingerprints of more than one entry, most occurrences first; at most 100."),
   ),
+  behind: Behind,
 });
 
 /** What the errors files come to: how many entries a week, which of them are open, which come again. */
@@ -51,7 +59,7 @@ export const metrics = endpoint(
     auth: "device",
     query: v.object({ repoKey: v.optional(RepoKey) }),
     ok: BrainMetrics,
-    faults: [],
+    faults: [stillReading],
     limits: [],
     example: {
       query: { repoKey: "github.com/acme/shop" },
@@ -82,7 +90,7 @@ export const metrics = endpoint(
   },
   async ({ core, principal, query }) => {
     const repoKey = query.repoKey === undefined ? undefined : redactText(query.repoKey).text;
-    await catchUpEntries(core);
+    const standing = await requireCaughtUp(core, entriesDerivation);
     const { weeks, open, recurring, ...figures } = brainMetrics(core, principal.teamId, repoKey);
     return {
       ...{ ok: true, repoKey: repoKey ?? null, weeks: [...weeks], ...figures },
@@ -91,6 +99,7 @@ export const metrics = endpoint(
         repoKey: of === "" ? null : of,
       })),
       recurringClasses: recurring.map(({ titles, ...one }) => ({ ...one, titles: [...titles] })),
+      ...standing,
     };
   },
 );

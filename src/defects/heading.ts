@@ -1,4 +1,5 @@
 import { plainText } from "../kit/markdown-blocks.ts";
+import { fold } from "./fingerprint.ts";
 
 /** What the heading of an entry says. */
 export interface DatedHeading {
@@ -36,6 +37,11 @@ export function readHeading(text: string): DatedHeading | undefined {
     // What is struck through is over.
     marked: MARKED.test(plain) && !text.startsWith("~~"),
   };
+}
+
+/** What the heading of an entry is told apart by: its title, folded; "" where it has none. */
+export function titleOfHeading(heading: string): string {
+  return fold(readHeading(heading)?.title ?? "");
 }
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -24,6 +24,11 @@ export function listDefects(core: Core, teamId: string, filter: DefectFilter = {
   return found.map(readRow);
 }
 
+/** The highest number of any entry of any team; entries that come later have higher ones. */
+export function newestEntryId(core: Core): number {
+  return rows(core.store).newestId.get() ?? 0;
+}
+
 /** A row as other rooms see it. */
 export function readRow(row: DefectRow): Defect {
   return {

@@ -12,7 +12,7 @@ export interface Metrics extends Trend {
   readonly openTotal: number;
   /** The newest of them, at most three. */
   readonly open: readonly Defect[];
-  /** Level-2 headings that are no entry, having no date. */
+  /** Level-2 headings that are no entry, having no date, entries beyond the most of a file, and files that cannot be read. */
   readonly skipped: number;
   readonly recurring: readonly RecurringClass[];
 }

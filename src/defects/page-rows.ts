@@ -9,9 +9,11 @@ export interface PageRange {
   readonly open: 0 | 1 | null;
   /** As `likePattern` makes it. */
   readonly like: string | null;
-  /** The row to begin beyond, of both or neither. */
+  /** Where the row stands to begin beyond; without a date at the top. */
   readonly date: string | null;
-  readonly id: number | null;
+  readonly atRepo: string;
+  readonly atPath: string;
+  readonly atLine: number;
   readonly count: number;
 }
 
@@ -42,13 +44,16 @@ export const pageRows = statements((db) => ({
   // By defects_by_fingerprint.
   ofClass: db.prepare<[string, Buffer, Buffer, string | null, number], DefectRow>(
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
-     ORDER BY date DESC, id DESC LIMIT ?`,
+     ORDER BY date DESC, repo_key, path, line LIMIT ?`,
   ),
   // Both by defects_by_date, its first column: all entries of a team's current brains, of which there are thousands.
   older: db.prepare<[PageRange], DefectRow>(
-    `${DEFECT} WHERE ${MATCHES} AND (@date IS NULL OR (date, id) < (@date, @id)) ORDER BY date DESC, id DESC LIMIT @count`,
+    `${DEFECT} WHERE ${MATCHES} AND (@date IS NULL OR date < @date
+       OR (date = @date AND (repo_key, path, line) > (@atRepo, @atPath, @atLine)))
+     ORDER BY date DESC, repo_key, path, line LIMIT @count`,
   ),
   newer: db.prepare<[PageRange], DefectRow>(
-    `${DEFECT} WHERE ${MATCHES} AND (date, id) > (@date, @id) ORDER BY date, id LIMIT @count`,
+    `${DEFECT} WHERE ${MATCHES} AND (date > @date OR (date = @date AND (repo_key, path, line) < (@atRepo, @atPath, @atLine)))
+     ORDER BY date, repo_key DESC, path DESC, line DESC LIMIT @count`,
   ),
 }));

@@ -13,6 +13,8 @@ export interface ParsedFile {
   readonly entries: readonly Entry[];
   /** Level-2 headings without a date, and entries beyond the most that one file may have. */
   readonly skipped: number;
+  /** Why nothing could be read of it; then it counts as skipped itself. */
+  readonly unreadable?: string;
 }
 
 /** Entries of one file at most; one of a MiB with a line of text under each heading has as many. */
@@ -21,7 +23,10 @@ const LONGEST_HEADING = 1_000;
 const LONGEST_TITLE = 500;
 const LONGEST_RULE = 4_000;
 
-type Unnumbered = Omit<Entry, "ordinal" | "fingerprint"> & { readonly fingerprint: Buffer | undefined };
+type Unnumbered = Omit<Entry, "ordinal" | "fingerprint"> & {
+  /** Of an entry that has neither rule nor title its whole text instead. */
+  readonly fingerprint: Buffer | string;
+};
 
 interface Begun extends DatedHeading {
   readonly heading: string;
@@ -83,7 +88,7 @@ function finish({ heading, line, date, title, marked, blocks }: Begun, text: str
     ...{ heading, date, line },
     title: oneLine(title, LONGEST_TITLE),
     open: marked || saysOpen(blocks),
-    fingerprint: fingerprintOf(rule, title),
+    fingerprint: fingerprintOf(rule, title) ?? text.trim(),
     rule: rule ? oneLine(rule, LONGEST_RULE) : null,
     commits: commitsIn(text),
     files: filesIn(text),
@@ -93,12 +98,18 @@ function finish({ heading, line, date, title, marked, blocks }: Begun, text: str
 /** Numbers equal headings from the file's end: new entries come first, so those that are there keep their numbers. */
 function numbered(entries: readonly Unnumbered[]): Entry[] {
   const seen = new Map<string, number>();
+  const next = (text: string) => {
+    const number = seen.get(text) ?? 0;
+    seen.set(text, number + 1);
+    return number;
+  };
   return entries
     .toReversed()
-    .map((entry) => {
-      const ordinal = seen.get(entry.heading) ?? 0;
-      seen.set(entry.heading, ordinal + 1);
-      return { ...entry, ordinal, fingerprint: entry.fingerprint ?? fingerprintOfNothing(entry.heading, ordinal) };
-    })
+    .map(({ fingerprint, ...entry }) => ({
+      ...entry,
+      ordinal: next(entry.heading),
+      fingerprint:
+        typeof fingerprint === "string" ? fingerprintOfNothing(fingerprint, next(`\0${fingerprint}`)) : fingerprint,
+    }))
     .reverse();
 }

@@ -13,19 +13,31 @@ export async function parsedBlob(core: Core, blobId: number): Promise<ParsedFile
   const known = held(core.store);
   const before = known.get(blobId);
   if (before) return before;
-  const breathe = breather(core.clock);
-  const steps = parseSteps(readBlob(core, blobId));
-  let step = steps.next();
-  while (!step.done) {
-    await breathe();
-    step = steps.next();
-  }
-  known.set(blobId, step.value);
+  const file = await readEntries(core, blobId);
+  known.set(blobId, file);
   let entries = [...known.values()].reduce((sum, file) => sum + file.entries.length + 1, 0);
   for (const [id, file] of known) {
     if (entries <= MOST_HELD_ENTRIES || id === blobId) break;
     entries -= file.entries.length + 1;
     known.delete(id);
   }
-  return step.value;
+  return file;
+}
+
+/** One file that cannot be parsed must not keep the others of its brain, and every later brain, waiting. */
+async function readEntries(core: Core, blobId: number): Promise<ParsedFile> {
+  const breathe = breather(core.clock);
+  const markdown = readBlob(core, blobId);
+  try {
+    const steps = parseSteps(markdown);
+    let step = steps.next();
+    while (!step.done) {
+      await breathe();
+      step = steps.next();
+    }
+    return step.value;
+  } catch (error) {
+    core.log.error("entries_unreadable", { blob: blobId, cause: String(error) });
+    return { entries: [], skipped: 1, unreadable: String(error) };
+  }
 }

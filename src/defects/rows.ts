@@ -67,6 +67,10 @@ export const rows = statements((db) => ({
   dropFile: db.prepare<[string, string, string]>(
     "DELETE FROM defect_files WHERE team_id = ? AND repo_key = ? AND path = ?",
   ),
+  // By the first columns of the unique index of defects.
+  paths: db
+    .prepare<[string, string], string>("SELECT DISTINCT path FROM defects WHERE team_id = ? AND repo_key = ?")
+    .pluck(),
   // By the unique index of defects (team_id, repo_key, path, …).
   ofFile: db.prepare<[string, string, string], DefectRow>(`${DEFECT} WHERE team_id = ? AND repo_key = ? AND path = ?`),
   insert: db.prepare(
@@ -75,11 +79,15 @@ export const rows = statements((db) => ({
   ),
   // By primary key.
   update: db.prepare(
-    `UPDATE defects SET kind = ?, date = ?, title = ?, line = ?, open = ?, fingerprint = ?, rule = ?, commits = ?, files = ?
-     WHERE id = ?`,
+    `UPDATE defects SET path = ?, kind = ?, heading = ?, ordinal = ?, date = ?, title = ?, line = ?, open = ?, fingerprint = ?,
+     rule = ?, commits = ?, files = ? WHERE id = ?`,
   ),
+  // Out of the way of every entry that is in a file.
+  park: db.prepare<[number]>("UPDATE defects SET ordinal = -id WHERE id = ?"),
   move: db.prepare<[number, number]>("UPDATE defects SET line = ? WHERE id = ?"),
   remove: db.prepare<[number]>("DELETE FROM defects WHERE id = ?"),
+  // The end of the table's own b-tree.
+  newestId: db.prepare<[], number | null>("SELECT max(id) FROM defects").pluck(),
   // Both by defects_by_date: its first column, or its first two and the range of the third.
   ofTeam: db.prepare<[string, string, string], DefectRow>(
     `${DEFECT} WHERE team_id = ? AND date >= ? AND kind IN (SELECT value FROM json_each(?))

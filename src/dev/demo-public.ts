@@ -1,6 +1,7 @@
 import type { Actor } from "../audit/audit.ts";
 import { archivePath, curatePack, draftPack, publishPack, verifyPublisher } from "../catalog/catalog.ts";
-import { brainMetrics, catchUpEntries } from "../defects/defects.ts";
+import { brainMetrics, entriesDerivation } from "../defects/defects.ts";
+import { catchUp } from "../derive/derive.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { changeRequest, mergeRequest, type Status } from "../requests/requests.ts";
 import type { Happening, Send } from "./demo.ts";
@@ -98,7 +99,7 @@ export function pulses({ core }: Inner, team: Founded, startAt: number, send: Se
   const pulse = (device: number, minutesAgo: number, classes: readonly [number, number], counts: object) => ({
     at: startAt - minutesAgo * MINUTE_MS,
     happen: async () => {
-      await catchUpEntries(core);
+      await catchUp(core, entriesDerivation);
       const { recurring } = brainMetrics(core, team.teamId);
       const fingerprints = recurring.slice(...classes).map(({ fingerprint }) => fingerprint);
       const at = isoInstant(startAt - minutesAgo * MINUTE_MS);

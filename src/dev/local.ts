@@ -6,7 +6,7 @@ import type { Interrupt, Observation } from "../http/serve.ts";
 import { type Clock, isoInstant } from "../kit/clock.ts";
 import { type Random, seededRandom } from "../kit/random.ts";
 import { createCliToken } from "../login/login.ts";
-import { dropStrayFiles } from "../releases/releases.ts";
+import { removeLeftovers } from "../releases/releases.ts";
 import { LocalClock } from "./clock.ts";
 import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
@@ -224,7 +224,7 @@ export class Local {
     this.journal.clear();
     begin(this.clock, this.options, this.kept.startAt);
     await this.start();
-    dropStrayFiles(this.core);
+    removeLeftovers(this.core, { atOnce: true });
   }
 
   async close(): Promise<void> {

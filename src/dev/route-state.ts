@@ -1,7 +1,8 @@
 import { getTeam } from "../accounts/accounts.ts";
 import { listRepositories } from "../brain/brain.ts";
 import { deviceOverview } from "../connect/connect.ts";
-import { catchUpEntries, countEntries } from "../defects/defects.ts";
+import { countEntries, entriesDerivation } from "../defects/defects.ts";
+import { catchUp } from "../derive/derive.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { ledgerHead } from "../ledger/ledger.ts";
 import { listAuthorizations } from "../login/login.ts";
@@ -48,7 +49,7 @@ export const stateRoute = control(
     says: "clock, team, credentials, devices, device authorizations that wait, planned faults, counts",
   },
   async ({ local }) => {
-    await catchUpEntries(local.core);
+    await catchUp(local.core, entriesDerivation);
     return describeState(local);
   },
 );

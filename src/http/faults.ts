@@ -96,6 +96,13 @@ export const storeUnavailable = fault({
   shape: "legacy",
   says: "The server cannot store data at the moment. Nothing of this request was kept; send it again later.",
 });
+export const stillReading = fault({
+  name: "stillReading",
+  status: 503,
+  code: "still_reading",
+  shape: "legacy",
+  says: "What was delivered is still being read, as after an upgrade. Ask again after the Retry-After seconds.",
+});
 export const tierGate = fault({
   name: "tierGate",
   status: 402,

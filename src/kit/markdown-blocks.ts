@@ -14,6 +14,28 @@ const blocks = new MarkdownIt("zero", { html: true }).enable([
 ]);
 blocks.core.ruler.enableOnly(["normalize", "block"]);
 
+/** Makes tokens as plain objects: their class defines every member by itself, which takes a third of the time of parsing. */
+blocks.block.State = class extends blocks.block.State {
+  override push(type: string, tag: string, nesting: Nesting): Token {
+    if (nesting < 0) this.level--;
+    const token = {
+      type,
+      tag,
+      nesting,
+      level: this.level,
+      map: null,
+      content: "",
+      markup: "",
+      info: "",
+      children: null,
+      hidden: false,
+    } as Partial<Token> as Token;
+    if (nesting > 0) this.level++;
+    this.tokens.push(token);
+    return token;
+  }
+};
+
 const inline = new MarkdownIt("zero", { html: true }).enable([
   ...["backticks", "emphasis", "strikethrough", "link", "image", "autolink", "html_inline", "escape", "entity"],
   // Without the second passes delimiters are found but not paired.
@@ -43,24 +65,35 @@ const CHUNK_CHARS = 16 * 1024;
 const MOST_UNBROKEN_CHARS = 64 * 1024;
 
 /**
+ * Characters that may be handed to the parser, by those of the file. A piece that has to be taken larger is at least twice as
+ * large the next time, so all attempts come to less than four times the file, and no file needs more than this.
+ */
+const MOST_WORK = 8;
+
+/**
  * The headings and paragraphs of a file, a few KiB at a time, so that a caller may let others in between. Front matter does
- * not count. Where more than 64 KiB go by without a heading of level 1 or 2, only their beginning is looked at: such a file
- * is no prose, and lists of nothing cost most.
+ * not count. Where more than 64 KiB go by without a heading and without a paragraph of its own, only their beginning is
+ * looked at: such a file is no prose, and lists of nothing cost most. A fence, comment or other HTML is read to its end, however long it is.
+ * @throws Error when a file takes more work than any should: better no blocks than a process that never comes back
  */
 export function* textBlocks(lines: readonly string[]): Generator<readonly TextBlock[]> {
   let from = frontMatterLines(lines);
   let wanted = CHUNK_CHARS;
+  let left = MOST_WORK * (MOST_UNBROKEN_CHARS + lines.reduce((sum, line) => sum + line.length + 1, 0));
   while (from < lines.length) {
     const to = chunkEnd(lines, from, wanted);
     const whole = lines.slice(from, to).join("\n");
     const most = Math.max(MOST_UNBROKEN_CHARS, wanted * 2);
     const cut = whole.length > most;
     const text = cut ? whole.slice(0, Math.max(0, whole.lastIndexOf("\n", most))) : whole;
-    const tokens = blocks.parse(text, {});
-    // A fence or comment that reaches the end may go on behind it: more is taken, until it has its end.
-    const last = tokens.at(-1);
-    if ((cut || to < lines.length) && reachesEnd(last, text)) {
-      wanted = Math.max(text.length, CHUNK_CHARS) * 2;
+    left -= text.length;
+    if (left < 0) throw new Error("these blocks take too much work");
+    // With its own end of line the last line counts even where it is empty.
+    const tokens = blocks.parse(`${text}\n`, {});
+    // A fence or comment that reaches the end may go on behind it: more is taken, until it has its end. How much more goes by
+    // what was allowed and not by what was taken, which a single long line makes small.
+    if ((cut || to < lines.length) && reachesEnd(tokens.at(-1), text)) {
+      wanted = most;
       continue;
     }
     yield tokens.flatMap((token, i): TextBlock[] => {
@@ -82,22 +115,40 @@ export function* textBlocks(lines: readonly string[]): Generator<readonly TextBl
   }
 }
 
-function reachesEnd(last: { type: string; map: [number, number] | null } | undefined, text: string): boolean {
+/** Whether a fence, comment or other HTML has no end before the end of the text. */
+function reachesEnd(last: Token | undefined, text: string): boolean {
   if (last?.type !== "fence" && last?.type !== "html_block") return false;
-  return (last.map?.[1] ?? 0) >= text.split("\n").length;
+  const [first, behind] = last.map ?? [0, 0];
+  const lines = text.split("\n");
+  if (behind < lines.length) return false;
+  const end = lines[behind - 1] as string;
+  if (last.type === "html_block") return !(last.content.trimStart().startsWith("<!--") && end.includes("-->"));
+  const closing = /^ {0,3}(`+|~+)[ \t]*$/.exec(end)?.[1] ?? "";
+  return behind - 1 === first || !closing.startsWith(last.markup);
 }
+
+type Token = ReturnType<typeof blocks.parse>[number];
+type Nesting = Token["nesting"];
 
 /** Outside fences, comments and other HTML such a line is a heading whatever stands before it. */
 const SURE_HEADING = /^#{1,2}[ \t]/;
+/** There such a line ends every block that is open: a heading, or a rule, which may make a heading of the text over it. */
+const SURE_END = /^(?:#{1,6}[ \t]|-{3,}[ \t]*$)/;
+/** Behind an empty line such a one begins a paragraph, and no list or quote goes on. */
+const SURE_TEXT = /^(?:\p{L}|\d{4}-|\*\*|__|~~|\[)/u;
 
 function chunkEnd(lines: readonly string[], from: number, wanted: number): number {
   let size = 0;
   for (let i = from; i < lines.length; i++) {
     const line = lines[i] as string;
-    if (size >= wanted && SURE_HEADING.test(line)) return i;
+    if (size >= wanted && i > from && beginsBlock(lines[i - 1] as string, line)) return i;
     size += line.length + 1;
   }
   return lines.length;
+}
+
+function beginsBlock(before: string, line: string): boolean {
+  return SURE_HEADING.test(line) || SURE_END.test(before) || (/^[ \t]*$/.test(before) && SURE_TEXT.test(line));
 }
 
 /** What a reader sees of inline markdown: no emphasis marks, link targets, code marks or tags; lines stay. */

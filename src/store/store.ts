@@ -32,16 +32,18 @@ export function statements<T>(prepare: (db: Database) => T): (store: Store) => T
   return (store) => made(store.db);
 }
 
+export { type BackupResult, finishBackup, isCarried, KEY_FILE, PRICES_FILE, RETIRED_FOLDER } from "./backup-file.ts";
+export { isStorageTrouble } from "./commit.ts";
+export { openFile, removeDatabase } from "./file.ts";
 export { announcedBaseUrl, type DirectoryLock, lockDirectory } from "./lock.ts";
-export { requireOurs } from "./migrate.ts";
+export { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
 export {
   CHECK_AT_START_BYTES,
   claimDirectory,
   damageAdvice,
   databasePath,
-  openFile,
+  type OpenOptions,
   openStore,
   quickCheck,
-  removeDatabase,
 } from "./open.ts";
 export type { Database };

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
@@ -170,4 +171,92 @@ it.each(["199", "20001", "1e3", "-500", "abc", ""])("refuses %j bytes of room", 
   const { token } = await t.device();
   const answer = await ask(t, token, `?maxBytes=${room}`);
   expect([answer.status, answer.body.error.includes("maxBytes")]).toEqual([400, true]);
+});
+
+it("reads past a long line in a fence, comment or tag, in errors and decisions, whether it is closed or not", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const long = '{"a":1},'.repeat(9_000);
+  for (const [i, [opening, closing]] of [
+    ["```json", "```\n"],
+    ["<pre>", "</pre>\n"],
+    ["<!--", "-->\n"],
+    ["```", ""],
+  ].entries()) {
+    const entry = (day: number, behind: string) => `## 2026-11-${day} A\n\n${opening}\n${long}\n${closing}\n${behind}`;
+    const files = { "errors.md": entry(20, "## ⏳ 2026-11-19 B\n"), "decisions.md": entry(18, "## 2026-11-17 C\n") };
+    await publish(t, token, "shop", files, i + 1);
+    const metrics = await t.get("/api/brain/metrics", { token });
+    expect([metrics.status, metrics.body.total]).toEqual([200, closing ? 2 : 1]);
+    const briefing = await ask(t, token, "?format=json");
+    expect(briefing.body.items.map((item: { text: string }) => item.text)).toEqual(closing ? ["B", "A", "C"] : ["A"]);
+  }
+  expect((await t.get("/api/health")).status).toBe(200);
+});
+
+/** Text of one to four bytes a character, of marks that JSON or markdown escape, and of what is not seen. */
+const words = fc
+  .array(fc.constantFrom("a", "é", "日", "😀", "👩‍👧", "e\u0301", '"', "\\", "`", "**", "<b>", "| ", "\u200b", " "), {
+    maxLength: 200,
+  })
+  .map((some) => some.join(""));
+const brain = fc.record({
+  entries: fc.array(
+    fc.record({ open: fc.boolean(), title: words, rule: fc.constantFrom("R", "漢".repeat(700), '"\\') }),
+    {
+      maxLength: 8,
+    },
+  ),
+  decisions: fc.array(words, { maxLength: 8 }),
+  repoKey: fc.constantFrom("r", "é".repeat(90), "日".repeat(170), '"'.repeat(60), "x".repeat(500)),
+  rooms: fc.array(fc.oneof(fc.constantFrom(200, 201, 1_500, 20_000), fc.integer({ min: 200, max: 4_000 })), {
+    minLength: 3,
+    maxLength: 3,
+  }),
+});
+
+it("sends no byte more than was asked for, in either medium", { timeout: 60_000 }, async () => {
+  const t = await startInstance({ settings: { limitBrain: "off" } });
+  const { token } = await t.device();
+  let version = 0;
+  await fc.assert(
+    fc.asyncProperty(brain, async ({ entries, decisions, repoKey, rooms }) => {
+      const errors = entries.map(
+        ({ open, title, rule }, i) =>
+          `## ${open ? "⏳ " : ""}2026-11-${10 + i} ${title}\n\n**Prevention rule:** ${rule}\n`,
+      );
+      const decided = decisions.map((title, i) => `## 2026-10-${10 + i} ${title}\n`);
+      const files = { "errors.md": errors.join("\n"), "decisions.md": decided.join("\n") };
+      await publish(t, token, repoKey, files, ++version);
+      const query = `?repoKey=${encodeURIComponent(repoKey)}`;
+      const all = (await ask(t, token, `${query}&format=json&maxBytes=20000`)).body;
+      for (const room of rooms)
+        for (const format of ["json", "markdown"]) {
+          const answer = await ask(t, token, `${query}&format=${format}&maxBytes=${room}`);
+          expect(answer.status).toBe(200);
+          expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(room);
+          expect(answer.text).not.toContain("\ufffd");
+          if (format === "markdown") continue;
+          const { items, omitted } = answer.body;
+          expect(items.length + omitted).toBe(all.items.length + all.omitted);
+          for (const item of items) expect(all.items).toContainEqual(item);
+        }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it("tells at least how much there is where there is room for nothing else, and leaves out a key too long for it", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const [short, long] = ["shop", "k".repeat(400)];
+  for (const repoKey of [short, long])
+    await publish(t, token, repoKey, { "errors.md": `## ⏳ 2026-11-20 ${"x".repeat(300)}\n` });
+  const json = async (repoKey: string, room: number) =>
+    (await ask(t, token, `?repoKey=${repoKey}&format=json&maxBytes=${room}`)).body;
+  expect(await json(short, 200)).toEqual({ ok: true, repoKey: short, items: [], omitted: 1 });
+  expect(await json(long, 200)).toEqual({ ok: true, repoKey: null, items: [], omitted: 1 });
+  expect((await json(long, 2_000)).repoKey).toBe(long);
+  const markdown = (await ask(t, token, "?repoKey=shop&maxBytes=200")).text;
+  expect(markdown).toBe("# Briefing: shop\n\n1 more; ask with a larger maxBytes.\n");
 });

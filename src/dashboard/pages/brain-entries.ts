@@ -1,5 +1,5 @@
 import type { FileContent } from "../../brain/brain.ts";
-import { catchUpLinks, type Link, listLinks } from "../../causes/causes.ts";
+import { freshenLinks, type Link, listLinks } from "../../causes/causes.ts";
 import { DEFECT_KINDS, type Defect, defectsOfClass, listDefects, onWire } from "../../defects/defects.ts";
 import { type Html, html } from "../../kit/html.ts";
 import { plural } from "../parts/units.ts";
@@ -16,7 +16,7 @@ export async function entryNotes(call: Member, file: FileContent): Promise<Reado
   if (!current || !DEFECT_KINDS.some((one) => one === kind)) return new Map();
   const { core, session } = call;
   const { repoKey } = snapshot;
-  await catchUpLinks(core);
+  await freshenLinks(core);
   const defects = listDefects(core, session.team.id, { repoKey, kinds: [kind] }).filter((one) => one.path === path);
   const { links } = listLinks(core, session.team.id, { repoKey, path, limit: Number.POSITIVE_INFINITY });
   const byEntry = Map.groupBy(links, keyOf);

@@ -1,5 +1,5 @@
 import { listRepositories } from "../../brain/brain.ts";
-import { attribution, catchUpLinks } from "../../causes/causes.ts";
+import { attribution, freshenLinks } from "../../causes/causes.ts";
 import { brainMetrics, pageOfDefects } from "../../defects/defects.ts";
 import { page } from "../../http/page.ts";
 import { type Html, html } from "../../kit/html.ts";
@@ -24,7 +24,7 @@ const OPEN_SHOWN = 5;
 async function errorsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
-  await catchUpLinks(core);
+  await freshenLinks(core);
   const asked = readAsked(call);
   const repoKey = asked.repo === "" ? undefined : asked.repo === NO_REPO ? "" : asked.repo;
   const repos = listRepositories(core, team).map((one) => one.repoKey);
@@ -119,11 +119,11 @@ const access = "member";
 export const errorPages = [
   page({ id: "errors", method: "GET", path: "/errors", access }, errorsPage),
   page({ id: "errorClass", method: "GET", path: "/errors/classes/:fingerprint", access }, async (call) => {
-    await catchUpLinks(call.core);
+    await freshenLinks(call.core);
     return classPage(call);
   }),
   page({ id: "errorEntry", method: "GET", path: "/errors/:id", access }, async (call) => {
-    await catchUpLinks(call.core);
+    await freshenLinks(call.core);
     return entryPage(call, defectOf(call));
   }),
   page({ id: "errorSayCause", method: "POST", path: "/errors/:id/links", access }, sayCause),

@@ -1,6 +1,6 @@
 import { getTeam, tiersWith } from "../../accounts/accounts.ts";
 import { countDevices, listDevices } from "../../connect/connect.ts";
-import { brainMetrics, catchUpEntries, countEntries } from "../../defects/defects.ts";
+import { brainMetrics, countEntries, freshenEntries } from "../../defects/defects.ts";
 import { type PageCall, page } from "../../http/page.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { type Html, html } from "../../kit/html.ts";
@@ -56,7 +56,7 @@ function look({ core, session }: Member): Glance {
 }
 
 async function overviewPage(call: Member): Promise<Html> {
-  await catchUpEntries(call.core);
+  await freshenEntries(call.core);
   await freshenSpend(call.core);
   const seen = look(call);
   const { begun, team } = seen;

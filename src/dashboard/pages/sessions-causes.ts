@@ -1,4 +1,4 @@
-import { catchUpLinks, linksOfSession } from "../../causes/causes.ts";
+import { freshenLinks, linksOfSession } from "../../causes/causes.ts";
 import { findDefectAt } from "../../defects/defects.ts";
 import { type Content, html } from "../../kit/html.ts";
 import type { Session } from "../../traces/traces.ts";
@@ -16,7 +16,7 @@ const SHOWN = 50;
 
 export async function causedSection(call: Member, session: Session): Promise<Content> {
   const team = call.session.team.id;
-  await catchUpLinks(call.core);
+  await freshenLinks(call.core);
   const links = linksOfSession(call.core, team, session.id);
   if (links.length === 0) return false;
   // What counts before what is possible and no more.

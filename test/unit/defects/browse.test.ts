@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import {
-  catchUpEntries,
   defectsOfClass,
   entryText,
   findDefect,
@@ -49,8 +48,8 @@ async function published(content = FILE) {
   const device = await t.device();
   const json = { repoKey: "shop", version: 1, files: [{ path: ".claude/brain/errors.md", content }] };
   expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);
-  await catchUpEntries(core);
-  return { t, core, team: device.team.id };
+  await t.instance.settle();
+  return { t, core, team: device.team.id, token: device.token };
 }
 
 it("gives the text that stands below an entry's heading, up to the next heading of its level", async () => {
@@ -122,6 +121,35 @@ it("pages through entries newest first, narrowed, the same forth and back", asyn
   expect(pageOfDefects(core, team, { text: "100%" }).rows).toHaveLength(30);
   expect(pageOfDefects(core, team, { text: "1_0%" }).rows).toEqual([]);
   expect(pageOfDefects(core, team, { cursor: "nonsense", limit: 1 }).rows[0]?.title).toBe(titles[0]?.[0]);
+});
+
+it("lists the entries of a day in the order of their files, however often these were changed, and goes on where one is gone", async () => {
+  const { t, core, team, token } = await published("## 2026-11-20 C\n\n## 2026-11-20 D\n");
+  const put = async (version: number, files: Record<string, string>) => {
+    const json = {
+      repoKey: "shop",
+      version,
+      files: Object.entries(files).map(([path, content]) => ({ path, content })),
+    };
+    expect((await t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+    await t.instance.settle();
+  };
+  const titled = (...titles: string[]) => titles.map((title) => `## 2026-11-20 ${title}\n`).join("\n");
+  const errors = ".claude/brain/errors.md";
+  await put(2, { [errors]: titled("A", "B", "C", "D"), "security.md": `${titled("Z")}## 2026-11-21 New\n` });
+  const page = (cursor?: string) => pageOfDefects(core, team, { cursor, limit: 2 });
+  const read = () => pageOfDefects(core, team).rows.map(({ title }) => title);
+  expect(read()).toEqual(["New", "A", "B", "C", "D", "Z"]);
+  expect(listDefects(core, team).map(({ title }) => title)).toEqual(read());
+  const first = page();
+  await put(3, { [errors]: titled("B", "C", "D"), "security.md": `${titled("Z")}## 2026-11-21 New\n` });
+  const second = page(first.older);
+  expect([first.rows, second.rows].map((rows) => rows.map(({ title }) => title))).toEqual([
+    ["New", "A"],
+    ["B", "C"],
+  ]);
+  expect(page(second.older).rows.map(({ title }) => title)).toEqual(["D", "Z"]);
+  expect(page(second.newer).rows.map(({ title }) => title)).toEqual(["New", "B"]);
 });
 
 it("counts weeks as far back as asked, the last four as the trend does", async () => {

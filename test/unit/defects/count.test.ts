@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { catchUpEntries, countEntries } from "../../../src/defects/defects.ts";
+import { countEntries } from "../../../src/defects/defects.ts";
 import { startInstance } from "../../support/instance.ts";
 
 it("counts the errors files of all of a team's current brains, of nobody else's and of no earlier version", async () => {
@@ -12,7 +12,7 @@ it("counts the errors files of all of a team's current brains, of nobody else's 
       json: { repoKey, version, files: Object.entries(files).map(([path, content]) => ({ path, content })) },
     });
   const count = async () => {
-    await catchUpEntries(t.instance.core);
+    await t.instance.settle();
     return countEntries(t.instance.core, device.team.id);
   };
   expect(await count()).toEqual({ repositories: 0, entries: 0, open: 0 });

@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import MarkdownIt from "markdown-it";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { entriesDerivation, listDefects } from "../../../src/defects/defects.ts";
-import { catchUp, isBehind } from "../../../src/derive/derive.ts";
+import { catchUp, failures, isBehind } from "../../../src/derive/derive.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const publish = (
@@ -80,6 +81,83 @@ it("numbers equal headings from the oldest, so that a new one on top takes nobod
   ]);
 });
 
+const numbers = (t: TestInstance, device: TestDevice) =>
+  Object.fromEntries(list(t, device).map(({ id, rule, title }) => [rule ?? title, id]));
+
+it.each(["## 2026-11-20", "## 2026-11-20 Login"])(
+  "lets an entry under %j keep its number wherever it goes",
+  async (h) => {
+    const t = await startInstance();
+    const device = await t.device();
+    let version = 0;
+    const put = async (rules: string, path = ERRORS) => {
+      const body = [...rules].map((rule) => `${h}\n\n**Prevention rule:** ${rule}\n`).join("\n");
+      await publish(t, device, "a", ++version, { [path]: body });
+      await follow(t);
+      return numbers(t, device);
+    };
+    const first = await put("abc");
+    expect(await put("abcd")).toMatchObject(first);
+    expect(await put("eabcd")).toMatchObject(first);
+    expect(await put("dcbae")).toMatchObject(first);
+    const { a, ...others } = first;
+    expect(await put("dcbe")).toMatchObject(others);
+    expect(await put("bcef")).toMatchObject({ b: first.b, c: first.c });
+    expect((await put("abcef")).a).not.toBe(a);
+    const before = await put("bc");
+    expect(await put("cb", "docs/errors.md")).toEqual(before);
+    const ordinals = t.rows("SELECT rule, ordinal FROM defects ORDER BY line");
+    expect(ordinals).toEqual([
+      { rule: "c", ordinal: 1 },
+      { rule: "b", ordinal: 0 },
+    ]);
+  },
+);
+
+it("knows an entry by its text where it has neither rule nor title", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const put = async (version: number, words: readonly string[]) => {
+    const body = words.map((word) => `## 2026-11-20\n\n${word} abc123${word.length}\n`).join("\n");
+    await publish(t, device, "a", version, { [ERRORS]: body });
+    await follow(t);
+    return Object.fromEntries(list(t, device).map(({ id, commits }) => [commits[0], id]));
+  };
+  const first = await put(1, ["a", "bb"]);
+  expect(await put(2, ["a", "bb", "ccc"])).toMatchObject(first);
+  expect(await put(3, ["bb", "ccc"])).toMatchObject({ abc1232: first.abc1232 });
+});
+
+it("never gives a number again, so that an address of a page means one entry or none", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const seen = new Set<number>();
+  for (const [i, title] of ["One", "Two", "Three"].entries()) {
+    await publish(t, device, "a", i + 1, { [ERRORS]: `## 2026-11-20 ${title}\n\n**Prevention rule:** ${title}\n` });
+    await publish(t, device, "b", i + 1, { [ERRORS]: i === 1 ? "" : `## 2026-11-19 ${title}\n` });
+    await follow(t);
+    const found = list(t, device).map(({ id }) => id);
+    expect(found.filter((id) => seen.has(id))).toEqual([]);
+    for (const id of found) seen.add(id);
+  }
+});
+
+it("stores a file whose thousand equal headings all change places, piece by piece", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const body = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => `## 2026-11-20\n\n**Prevention rule:** r${from + i}\n`).join("\n");
+  await publish(t, device, "a", 1, { [ERRORS]: body(0, 1_000) });
+  await follow(t);
+  const before = numbers(t, device);
+  await publish(t, device, "a", 2, { [ERRORS]: body(3, 1_010) });
+  await follow(t);
+  const after = numbers(t, device);
+  expect(Object.keys(after)).toHaveLength(1_007);
+  expect(Object.entries(after).filter(([rule, id]) => before[rule] !== id)).toHaveLength(10);
+  expect(list(t, device).map(({ ordinal }) => ordinal)).toEqual(Array.from({ length: 1_007 }, (_, i) => 1_006 - i));
+});
+
 it("forgets what is no longer in the brain: a file, an entry that became another kind's", async () => {
   const t = await startInstance();
   const device = await t.device();
@@ -118,7 +196,7 @@ it("stores a file of thousands of entries piece by piece, and can be filled agai
   await publish(t, device, "a", 1, { "errors.md": many });
   const pieces: number[] = [];
   const { write } = t.instance.core.store;
-  const piece = await entriesDerivation.next(t.instance.core, 0);
+  const piece = await entriesDerivation.next(t.instance.core, 0, false);
   await write.call(t.instance.core.store, () => piece?.apply());
   pieces.push(t.count("defects"));
   expect(pieces).toEqual([250]);
@@ -138,4 +216,67 @@ it("follows a return to earlier content", async () => {
     await follow(t);
     expect(list(t, device).map((defect) => defect.title)).toEqual([title]);
   }
+});
+
+it("counts a file that cannot be parsed as skipped, says so once, and reads the others and what comes later", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  // No text is known that the parser fails at.
+  const { parse } = MarkdownIt.prototype;
+  const spy = vi.spyOn(MarkdownIt.prototype, "parse").mockImplementation(function (
+    this: InstanceType<typeof MarkdownIt>,
+    text,
+    env,
+  ) {
+    if (text.includes("poison")) throw new Error("cannot parse this");
+    return parse.call(this, text, env);
+  });
+  onTestFinished(() => spy.mockRestore());
+  await publish(t, device, "a", 1, {
+    "errors.md": "## 2026-11-20 A\n\npoison\n",
+    "security.md": "## 2026-11-20 B\n",
+    "decisions.md": "## 2026-11-20 D\n\npoison\n",
+  });
+  await publish(t, device, "b", 1, { "errors.md": "## 2026-11-19 C\n" });
+  await follow(t);
+  await follow(t);
+  expect(list(t, device).map(({ title }) => title)).toEqual(["B", "C"]);
+  const metrics = await t.get("/api/brain/metrics?repoKey=a", { token: device.token });
+  expect([metrics.status, metrics.body.total, metrics.body.skipped]).toEqual([200, 0, 1]);
+  for (let i = 0; i < 2; i++)
+    expect((await t.get("/api/brain/briefing?repoKey=a", { token: device.token })).status).toBe(200);
+  expect(t.log.filter((line) => line.includes("entries_unreadable"))).toHaveLength(1);
+  expect(t.log.filter((line) => line.includes("decisions_unreadable"))).toHaveLength(1);
+  expect(failures(t.instance.core)).toEqual([
+    expect.objectContaining({ name: "defects", count: 1, cause: "errors.md: Error: cannot parse this" }),
+  ]);
+  await publish(t, device, "a", 2, { "errors.md": "## 2026-11-20 A\n" });
+  await follow(t);
+  expect(list(t, device).map(({ title }) => title)).toEqual(["A", "C"]);
+});
+
+it("counts nothing that came with an installed pack", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const entry = (title: string) => `## ⏳ 2026-11-20 ${title}\n\n**Prevention rule:** Set Path on every cookie.\n`;
+  const theirs = `${entry("Their defect")}\n${entry("Their other")}`;
+  const files = [
+    { path: ".claude/brain/errors.md", content: entry("Our defect") },
+    { path: ".claude/brain/packs/cookie-rules/errors.md", content: theirs },
+    { path: "api/.Claude/Brain/Packs/cookie-rules/security.md", content: theirs },
+    { path: ".claude/brain/packs/cookie-rules/decisions.md", content: "## 2026-11-20 Their decision\n\nx\n" },
+    { path: ".claude/brain/decisions.md", content: "## 2026-11-20 Our decision\n\nx\n" },
+  ];
+  await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version: 1, files } });
+  const metrics = (await t.get("/api/brain/metrics", { token })).body;
+  expect([metrics.total, metrics.open.map((one: { title: string }) => one.title), metrics.recurringClasses]).toEqual([
+    1,
+    ["Our defect"],
+    [],
+  ]);
+  const briefing = (await t.get("/api/brain/briefing", { token })).text;
+  expect([briefing.includes("Our decision"), briefing.includes("Their")]).toEqual([true, false]);
+  // It can still be found.
+  const found = (await t.get("/api/brain/search?q=other", { token })).body;
+  expect(found.hits[0].filePath).toContain("packs/cookie-rules");
 });

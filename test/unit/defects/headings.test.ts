@@ -159,3 +159,10 @@ it("bounds what it keeps of a heading", () => {
   expect([entry?.heading.length, entry?.title.length]).toEqual([1_000, 500]);
   expect(entry?.heading.isWellFormed() && entry.title.isWellFormed()).toBe(true);
 });
+
+it("counts every dated heading of a file that has too many, underlined or not", () => {
+  for (const heading of ["2026-11-20 x\n---\n", "## 2026-11-20 x\n", "2026-11-20 x\n---\n\ntext\n\n"]) {
+    const { entries, skipped } = parseFile(heading.repeat(20_000));
+    expect([entries.length, skipped]).toEqual([5_000, 15_000]);
+  }
+});

@@ -47,6 +47,11 @@ const UNITS: [string, string, string][] = [
   ["arrows", "## 2026-01-01 A\nstatus: ", "->"],
   ["tildes", "## 2026-01-01 A\nstatus: ", "~~"],
   ["dates", "## ", "2026-01-01 - "],
+  ["a line in a fence", "## 2026-01-01 A\n```\n", '{"a":1},'],
+  ["a line in a comment", "## 2026-01-01 A\n<!--\n", "c"],
+  ["a line in a tag", "## 2026-01-01 A\n<pre>\n", "x "],
+  ["fences close to headings", "", "## 2026-01-01\n```\nx\n```\n"],
+  ["fences in lists", "", "- ```\n\n  ## 2026-01-01\n"],
   ["line ends", "## 2026-01-01 A\n", "\r"],
 ];
 

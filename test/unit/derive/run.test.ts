@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { Core } from "../../../src/core.ts";
-import { catchUp, type Derivation, isBehind, runDerivations } from "../../../src/derive/derive.ts";
+import { catchUp, type Derivation, failures, isBehind, runDerivations } from "../../../src/derive/derive.ts";
+import { examine } from "../../../src/safekeeping/safekeeping.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
@@ -135,4 +136,103 @@ it("tells once that it fails, and goes on when it can", async () => {
   await stop();
   expect(t.log.filter((line) => line.includes("derivation_failed"))).toHaveLength(1);
   expect(summed()).toEqual({ n: 1, times: 1 });
+});
+
+/** Like `summing`, but it cannot take the deliveries of these numbers, and says where to go on. */
+function refusing(size: number, poison: readonly number[], where: "next" | "apply"): Derivation {
+  const ids = (core: Core, position: number, most: number) =>
+    core.store.db
+      .prepare<[number, number], number>("SELECT id FROM deliveries WHERE id > ? ORDER BY id LIMIT ?")
+      .pluck()
+      .all(position, most);
+  const refuse = (found: readonly number[]) => {
+    const bad = found.find((id) => poison.includes(id));
+    if (bad !== undefined) throw new TypeError(`cannot read ${bad}`);
+  };
+  return {
+    name: "test.sum",
+    next(core, position, alone) {
+      const found = ids(core, position, alone ? 1 : size);
+      const to = found.at(-1);
+      if (to === undefined) return undefined;
+      if (where === "next") refuse(found);
+      return {
+        to,
+        apply: () => {
+          const sum = found.reduce((a, b) => a + b);
+          core.store.db.prepare("UPDATE summed SET n = n + ?, times = times + 1").run(sum);
+          refuse(found);
+        },
+      };
+    },
+    skip: (core, position) => ids(core, position, 1)[0],
+  };
+}
+
+it.each(["next", "apply"] as const)("passes over the one row that fails in %s, and over no other", async (where) => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 9);
+  await catchUp(core, refusing(4, [3, 7], where));
+  expect(summed().n).toBe(45 - 3 - 7);
+  expect(failures(core)).toEqual([
+    { name: "test.sum", count: 2, position: 7, failedAt: t.clock.now(), cause: "TypeError: cannot read 7" },
+  ]);
+  expect(t.log.filter((line) => line.includes("derivation_passed_over"))).toHaveLength(2);
+  expect((await examine(core, () => {})).find(({ check }) => check === "derived tables")).toEqual({
+    ...{ check: "derived tables", status: "warning" },
+    detail: expect.stringMatching(/^2 could not be worked through.*test\.sum at 7 \(.*Z\): TypeError: cannot read 7$/),
+  });
+  await deliver(t, token, 10, 1);
+  await catchUp(core, refusing(4, [3, 7], where));
+  expect(summed().n).toBe(45);
+});
+
+it("forgets what it passed over when it is begun anew, and waits while nothing can be stored", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  await catchUp(core, refusing(4, [1], "next"));
+  expect(failures(core)).toHaveLength(1);
+  core.store.db.exec("DELETE FROM derivations; UPDATE summed SET n = 0");
+  core.store.db.pragma("query_only = 1");
+  await expect(catchUp(core, refusing(4, [], "next"))).rejects.toThrow("the store could not take the write");
+  core.store.db.pragma("query_only = 0");
+  await catchUp(core, refusing(4, [], "next"));
+  expect([summed().n, failures(core)]).toEqual([3, []]);
+});
+
+it("lets the derivations behind one that fails go on", async () => {
+  const { t, token, core, summed } = await start();
+  const applied = Promise.withResolvers<void>();
+  const broken: Derivation = {
+    name: "test.broken",
+    next() {
+      throw new Error("never");
+    },
+  };
+  const stop = runDerivations(core, [broken, summing(10, () => applied.resolve())]);
+  onTestFinished(stop);
+  await deliver(t, token, 1, 2);
+  await applied.promise;
+  await stop();
+  expect(summed()).toEqual({ n: 3, times: 1 });
+});
+
+it("stops between two pieces, however much is left, and goes on from there the next time", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 30);
+  const begun = Promise.withResolvers<void>();
+  const derivation = summing(1, () => begun.resolve());
+  const stop = runDerivations(core, [derivation]);
+  // Somebody who reads, and waits for it, does not hold the stop up either.
+  const reader = catchUp(core, derivation);
+  await begun.promise;
+  await stop();
+  await expect(reader).rejects.toThrow("the server is stopping");
+  const { times } = summed();
+  expect(times).toBeLessThan(30);
+  expect(t.log.filter((line) => line.includes("derivation_failed"))).toEqual([]);
+  const again = runDerivations(core, []);
+  await catchUp(core, summing(1));
+  await again();
+  expect(summed()).toEqual({ n: 465, times: 30 });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import MarkdownIt from "markdown-it";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { plainText, splitLines, textBlocks } from "../../../src/kit/markdown-blocks.ts";
 
 const blocksOf = (markdown: string) => [...textBlocks(splitLines(markdown))].flat();
@@ -36,6 +37,14 @@ const piece = fc.constantFrom(
     "-->",
     "<div>",
     "</div>",
+    "- ```",
+    "> ~~~",
+    "*",
+    "1. n",
+    "2026-01-01 d",
+    "**bold**",
+    "### e",
+    "===",
     "---",
     "    code",
   ],
@@ -52,6 +61,94 @@ it("finds the same in a file taken in pieces as in one that is not", () => {
       expect(shape(lines.map(long))).toEqual(shape(lines));
     }),
   );
+});
+
+const KIB = 1024;
+/** What may go on for long: its opening, a line of it, its closing. */
+const LONG: Record<string, [string, (size: number) => string, string]> = {
+  fence: ["```json", (size) => '{"a":1},'.repeat(size / 8), "```"],
+  tildes: ["~~~~", (size) => "y".repeat(size), "~~~~"],
+  pre: ["<pre>", (size) => "z".repeat(size), "</pre>"],
+  comment: ["<!--", (size) => "c".repeat(size), "-->"],
+  details: ["<details>", (size) => "d".repeat(size), "</details>\n"],
+  list: ["- a", (size) => `- ${"l".repeat(size)}`, "- b"],
+  quote: ["> a", (size) => `> ${"q".repeat(size)}`, ""],
+  paragraph: ["a", (size) => "p".repeat(size), ""],
+};
+/** Sizes about those at which a piece ends, is cut, or is taken larger. */
+const size = fc.oneof(
+  fc
+    .tuple(fc.constantFrom(8, 16, 32, 64, 128, 256), fc.integer({ min: -24, max: 24 }))
+    .map(([kib, more]) => kib * KIB + more),
+  fc.integer({ min: 0, max: 200 }),
+);
+const part = fc.record({
+  kind: fc.constantFrom(...Object.keys(LONG)),
+  sizes: fc.array(size, { minLength: 1, maxLength: 3 }),
+  inside: fc.constantFrom("", "\n", "# no heading\n", "\n## 2026-01-01 none either\n"),
+  closed: fc.boolean(),
+  apart: fc.boolean(),
+});
+
+/** The blocks of a file parsed in one go, by a parser of the test's own. */
+function unbroken(markdown: string): unknown[] {
+  const parser = new MarkdownIt("zero", { html: true }).enable([
+    "heading",
+    "lheading",
+    "fence",
+    "code",
+    "blockquote",
+    "html_block",
+    "hr",
+    "list",
+  ]);
+  parser.core.ruler.enableOnly(["normalize", "block"]);
+  const tokens = parser.parse(markdown, {});
+  return tokens.flatMap((token, i) => {
+    const holder = tokens[i - 1];
+    if (token.type !== "inline" || !holder) return [];
+    return [[holder.type === "heading_open" ? Number(holder.tag.slice(1)) : 0, (token.map?.[0] ?? 0) + 1]];
+  });
+}
+
+it("comes to an end with whatever goes on for long, closed or not, and finds what stands before and behind", () => {
+  const parsed = vi.spyOn(MarkdownIt.prototype, "parse");
+  onTestFinished(() => parsed.mockRestore());
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), (parts) => {
+      const markdown = parts
+        .map(({ kind, sizes, inside, closed, apart }, i) => {
+          const [opening, line, closing] = LONG[kind] as (typeof LONG)[string];
+          const own = /^[lqp]/.test(kind) ? "" : inside;
+          const lines = [`## ${i}`, opening, ...sizes.map((one) => `${line(one)}\n${own}`.trimEnd()), own];
+          return `${[...lines, ...(closed ? [closing] : [])].join("\n")}${apart ? "\n\n" : "\n"}`;
+        })
+        .join("");
+      parsed.mockClear();
+      const found = blocksOf(markdown).map(({ level, line }) => [level, line]);
+      const work = parsed.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+      expect(work).toBeLessThanOrEqual(4 * markdown.length + 256 * KIB);
+      const all = unbroken(markdown);
+      // Of what goes on and on outside code and HTML only the beginning is looked at, so paragraphs may be left out.
+      const known = new Set(all.map(String));
+      expect(found.filter((one) => !known.has(String(one)))).toEqual([]);
+      const headings = (some: readonly unknown[]) => some.map(String).filter((one) => !one.startsWith("0"));
+      expect(headings(found)).toEqual(headings(all));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it.each(["```", "~~~", "<!--", "<pre>"])("does not take a comment in what %s begins for a heading", (opening) => {
+  // Where a piece would end with an empty line.
+  const markdown = `${opening}\n${"w".repeat(17 * KIB)}\n\n# install\n\n## 2026-01-01\n`;
+  expect(blocksOf(markdown)).toEqual([]);
+});
+
+it("reads a long file to its end that has no headings but underlined ones, or none at all", () => {
+  const headings = blocksOf("2026-01-01 A\n---\n".repeat(20_000));
+  expect([headings.length, headings.at(-1)]).toEqual([20_000, expect.objectContaining({ level: 2, line: 39_999 })]);
+  expect(blocksOf("Some words.\nMore words.\n\n".repeat(10_000))).toHaveLength(10_000);
 });
 
 it("looks only at the beginning of what goes on and on without a heading", () => {

@@ -1,0 +1,144 @@
+import type { Entry } from "./entry.ts";
+import { fold } from "./fingerprint.ts";
+import type { DefectRow } from "./rows.ts";
+
+/** Which row each entry goes on with; entries without one are new, rows without one are gone. */
+export type Matches = Map<Entry, DefectRow>;
+
+/** What rows and entries are compared by. */
+interface Known {
+  readonly heading: string;
+  readonly ordinal: number;
+  readonly date: string;
+  /** The title folded, which is seldom asked for; "" tells nothing. */
+  readonly name: () => string;
+  readonly fingerprint: string;
+  /** What the text names, as JSON; "" for nothing. */
+  readonly names: string;
+  readonly line: number;
+}
+
+interface OfRow extends Known {
+  readonly row: DefectRow;
+}
+
+interface OfEntry extends Known {
+  readonly entry: Entry;
+}
+
+type KeyOf = (one: Known) => string | undefined;
+
+const keyOf = (...parts: readonly string[]) => parts.join("\n");
+const exactly: KeyOf = ({ heading, fingerprint, names }) => keyOf(heading, fingerprint, names);
+const byBoth: KeyOf = ({ date, name, fingerprint }) => keyOf(date, name(), fingerprint);
+const byName: KeyOf = ({ date, name }) => (name() === "" ? undefined : keyOf(date, name()));
+const byFingerprint: KeyOf = ({ date, fingerprint }) => keyOf(date, fingerprint);
+const byNames: KeyOf = ({ date, name, names }) => (names === "" ? undefined : keyOf(date, name(), names));
+
+/**
+ * Finds out which entries of a file are those that were read of it before, as what people say of an entry and the address of
+ * its page go with it. It is the same entry with
+ * 1. the same heading, fingerprint and named commits and files, wherever in the file it stands now;
+ * 2. the same date, title and fingerprint: its marks have changed, or its text;
+ * 3. the same date and title, where that is the only one before and after: its rule has changed. Titles are compared without
+ *    marks, punctuation and case; entries without any by the commits and files that they name;
+ * 4. the same date and fingerprint, where that is the only one before and after: its title has changed.
+ * Of several that nothing tells apart, those with the same place among equal headings are the same, then those nearest to the
+ * file's end. Everything else is not: rather lose sight of an entry than take another for it.
+ */
+export function matchEntries(rows: readonly DefectRow[], entries: readonly Entry[]): Matches {
+  const matching = begin(rows, entries);
+  matching.pairAll(exactly);
+  matching.pairAll(byBoth);
+  for (const key of [byName, byNames, byFingerprint]) matching.pairSingle(key);
+  return matching.matches;
+}
+
+/**
+ * Finds entries again that stood in another file, which is gone.
+ * @param strays rows of files that are gone
+ * @param entries of a file; those that `known` has are taken
+ */
+export function matchMoved(strays: readonly DefectRow[], entries: readonly Entry[], known: Matches): Matches {
+  const left = entries.filter((entry) => !known.has(entry));
+  if (strays.length === 0 || left.length === 0) return new Map();
+  const matching = begin(strays, left);
+  if (new Set(strays.map(({ path }) => path)).size === 1) matching.pairAll(byBoth);
+  for (const key of [byBoth, byName, byFingerprint]) matching.pairSingle(key);
+  return matching.matches;
+}
+
+function begin(rows: readonly DefectRow[], entries: readonly Entry[]) {
+  const allRows = rows.map(ofRow);
+  const allEntries = entries.map(ofEntry);
+  const rowsLeft = new Set(allRows);
+  const matches: Matches = new Map();
+  const pair = (before: OfRow, after: OfEntry) => {
+    matches.set(after.entry, before.row);
+    rowsLeft.delete(before);
+  };
+  const grouped = <T extends Known>(some: Iterable<T>, key: KeyOf): Map<string | undefined, T[]> =>
+    Map.groupBy(some, key);
+  const entriesLeft = () => allEntries.filter(({ entry }) => !matches.has(entry));
+  return {
+    matches,
+    /** Pairs all that have the same key, as many as there are on both sides. */
+    pairAll(key: KeyOf) {
+      if (rowsLeft.size === 0) return;
+      const before = grouped(rowsLeft, key);
+      for (const [text, after] of grouped(entriesLeft(), key))
+        for (const [row, entry] of inPairs(before.get(text) ?? [], after)) pair(row, entry);
+    },
+    /** Pairs what is the only one with its key, among those that are paired already too. */
+    pairSingle(key: KeyOf) {
+      if (rowsLeft.size === 0 || matches.size === allEntries.length) return;
+      const before = grouped(allRows, key);
+      for (const [text, after] of grouped(allEntries, key)) {
+        const [row, entry] = [before.get(text)?.[0], after[0]];
+        if (text === undefined || !row || !entry || before.get(text)?.length !== 1 || after.length !== 1) continue;
+        if (rowsLeft.has(row) && !matches.has(entry.entry)) pair(row, entry);
+      }
+    },
+  };
+}
+
+function inPairs(rows: readonly OfRow[], entries: readonly OfEntry[]): [OfRow, OfEntry][] {
+  const places = new Map(rows.map((row) => [placeOf(row), row]));
+  const pairs: [OfRow, OfEntry][] = [];
+  const others = entries.filter((entry) => {
+    const row = places.get(placeOf(entry));
+    if (row) pairs.push([row, entry]);
+    return !row;
+  });
+  const paired = new Set(pairs.map(([row]) => row));
+  const fromEnd = (a: Known, b: Known) => b.line - a.line;
+  const left = rows.filter((row) => !paired.has(row)).toSorted(fromEnd);
+  for (const [i, entry] of others.toSorted(fromEnd).entries()) {
+    const row = left[i];
+    if (row) pairs.push([row, entry]);
+  }
+  return pairs;
+}
+
+const placeOf = ({ heading, ordinal }: Known) => `${ordinal} ${heading}`;
+
+function ofRow(row: DefectRow): OfRow {
+  const { heading, ordinal, date, title, fingerprint, commits, files, line } = row;
+  return { row, heading, ordinal, date, line, ...common(title, fingerprint, commits, files) };
+}
+
+function ofEntry(entry: Entry): OfEntry {
+  const { heading, ordinal, date, title, fingerprint, line } = entry;
+  const [commits, files] = [JSON.stringify(entry.commits), JSON.stringify(entry.files)];
+  return { entry, heading, ordinal, date, line, ...common(title, fingerprint, commits, files) };
+}
+
+function common(title: string, fingerprint: Buffer, commits: string, files: string) {
+  const names = commits === "[]" && files === "[]" ? "" : `${commits}${files}`;
+  let name: string | undefined;
+  const folded = () => {
+    name ??= fold(title);
+    return name;
+  };
+  return { name: folded, fingerprint: fingerprint.toString("latin1"), names };
+}
