@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { devNull, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { readConfig } from "../config.ts";
 import type { Local } from "../dev/dev.ts";
 import { baseUrlOf } from "../kit/base-url.ts";
@@ -61,7 +61,11 @@ export function devCommand(program: Command, cli: Cli): void {
     .option("--empty", "without demo data: a team, a person and credentials only", false)
     .option("--watch-parent", "stop when the process that started it ends", false)
     .option("--json", "print the credentials as one JSON document", false)
-    .option("--env", "print the credentials as shell assignments; a pipe that they go to is closed then", false)
+    .addOption(
+      new Option("--env", "print the credentials as shell assignments; a pipe that they go to is closed then")
+        .default(false)
+        .conflicts("json"),
+    )
     .option("--write-json <file>", "write them as JSON to a file once it answers; the file is removed at the end")
     .option("--write-env <file>", "the same as shell assignments")
     .addHelpText("after", MORE_HELP)

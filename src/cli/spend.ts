@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { getTeam, listTeams } from "../accounts/accounts.ts";
 import type { Core } from "../core.ts";
 import { isoInstant } from "../kit/clock.ts";
+import { StoreUnavailable } from "../kit/unavailable.ts";
 import {
   catchUpSpend,
   GROUPINGS,
@@ -45,13 +46,15 @@ export function spendCommands(program: Command, cli: Cli): void {
       dated(isSince, `${A_DATE}, or a number of days such as 30d.`),
     )
     .option("--until <date>", "last day: a date (default: today)", dated(isUntil, `${A_DATE}.`))
-    .option("--csv", "print the result as comma-separated values (RFC 4180)", false)
+    .addOption(
+      new Option("--csv", "print the result as comma-separated values (RFC 4180)").default(false).conflicts("json"),
+    )
     .action((options: SpendOptions) =>
       withCore(cli, options, async (core, output) => {
         const teamId = teamOf(core, options.team);
         const span = readSpan(options, core.clock.now());
         if (!span) throw new Error("--until lies before --since.");
-        await bringUpToDate(core, output);
+        await bringUpToDate(cli, core, output);
         const report = spendReport(core, teamId, { ...span, by: options.by, repoKey: options.repo });
         const { date, overridden, problem } = report.prices;
         if (problem !== null) throw new Error(problem);
@@ -91,12 +94,16 @@ function teamOf(core: Core, named: string | undefined): string {
 }
 
 /** What was delivered since anybody last asked is read first; where that takes long, a bar shows how far it is. */
-async function bringUpToDate(core: Core, output: Output): Promise<void> {
+async function bringUpToDate(cli: Cli, core: Core, output: Output): Promise<void> {
   const show = output.progress("Reading usage");
   const timer = setInterval(() => show(spendProgress(core)), 200);
   try {
     await catchUpSpend(core);
     show(1);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    output.note("Nothing can be stored at the moment, so what was delivered last may be missing from this.");
+    cli.exitCode = 1;
   } finally {
     clearInterval(timer);
   }

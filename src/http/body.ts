@@ -7,6 +7,7 @@ import * as v from "valibot";
 import { holdsMoreCommas, nestsDeeperThan, repeatsMember } from "../kit/json.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
 import { type Fault, malformed, Refusal, refuse, storeUnavailable, tooLarge, unsupportedMediaType } from "./faults.ts";
+import { misfit } from "./misfit.ts";
 
 const gunzip = promisify(gunzipCallback);
 
@@ -31,7 +32,8 @@ export async function readBody(
   const headers = event.req.headers;
   const type = headers.get("content-type");
   if (spec.form && type !== null && FORM_TYPE.test(type)) return { text: "", value: await readForm(event, maxBytes) };
-  if (type !== null && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) refuse(unsupportedMediaType);
+  if (type !== null && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
+    refuse(unsupportedMediaType, spec.form ? { error: JSON_OR_FORM } : {});
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   const gzipped = coding === "gzip" && spec.gzip === true;
   if (!gzipped && coding !== "identity" && coding !== "")
@@ -64,6 +66,8 @@ export async function readBody(
   if (!spec.freeForm && repeatsMember(text)) refuse(malformed, { error: "The body names a member twice." });
   return { text, value };
 }
+
+const JSON_OR_FORM = "The body must be application/json or application/x-www-form-urlencoded.";
 
 const tooLargeText = (maxBytes: number) => `The body exceeds ${maxBytes} bytes. Send it in smaller parts.`;
 
@@ -165,18 +169,6 @@ export function validate<S extends Schema>(schema: S, value: unknown, what: "bod
   const path = v.getDotPath(issue);
   const where = path ? `"${path.slice(0, 200).replace(/[^\x20-\x7e]/g, "?")}"` : `the ${what}`;
   return refuse(malformed, {
-    error: `${what === "body" ? "In the body" : "In the query"}, ${where} ${complaint(issue)}.`,
+    error: `${what === "body" ? "In the body" : "In the query"}, ${where} ${misfit(issue)}.`,
   });
 }
-
-function complaint(issue: v.BaseIssue<unknown>): string {
-  if (issue.received === "undefined") return "is missing";
-  if (issue.kind === "schema") return `must be ${expected(issue.expected)}`;
-  // Messages of our own schemas are written by us; valibot's defaults may quote the value, so they are not shown.
-  return issue.message.startsWith("must ") ? issue.message : "is not acceptable";
-}
-
-const expected = (type: string | null) =>
-  ({ Object: "an object", Array: "an array", string: "a string", number: "a number", boolean: "a boolean" })[
-    type ?? ""
-  ] ?? "of another type";

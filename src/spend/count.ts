@@ -1,12 +1,13 @@
-import { FIGURES, type Figures, type Place } from "./told.ts";
+import { FIGURES, type Figures, type Place, sameSession } from "./told.ts";
 
 /** A telling of one usage as it is kept: of one source, in one place. */
 export interface Candidate {
-  /** The trace session that told it; 0 for telemetry. */
+  /** The trace session that told it; 0 for telemetry; below 0 see `witnessesOf`. */
   readonly source: number;
   readonly place: Place | null;
-  /** How often it was told; the figures are the sums of all times. */
+  /** How often it was told. */
   readonly times: number;
+  /** Of one time. */
   readonly figures: Figures;
 }
 
@@ -20,28 +21,28 @@ export type Change =
 /** Sums end here rather than where integers lose their precision; only made-up figures come so far. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
-export function addFigures(a: Figures, b: Figures, sign: 1 | -1 = 1): Figures {
+/** `a` with `b` added so many times. */
+export function addFigures(a: Figures, b: Figures, times = 1): Figures {
   const sum: Record<string, number> = {};
-  for (const name of FIGURES) sum[name] = Math.max(-MOST, Math.min(MOST, a[name] + sign * b[name]));
+  for (const name of FIGURES) sum[name] = Math.max(-MOST, Math.min(MOST, a[name] + times * b[name]));
   return sum as unknown as Figures;
 }
 
-const samePlace = (a: Place | null, b: Place | null): boolean =>
+export const samePlace = (a: Place | null, b: Place | null): boolean =>
   a === b ||
   (a !== null &&
     b !== null &&
+    sameSession(a, b) &&
     a.day === b.day &&
     a.repoKey === b.repoKey &&
     a.branch === b.branch &&
     a.model === b.model &&
-    a.deviceId === b.deviceId &&
-    a.session === b.session &&
     a.context === b.context);
 
 /** Whether two candidates are the same row, whatever they count. */
 export const sameRow = (a: Candidate, b: Candidate): boolean => a.source === b.source && samePlace(a.place, b.place);
 
-/** What is known of one usage after a change. */
+/** What is known of one usage after a change. Of a message, each source's best telling in each session is kept. */
 export function applyChange<C extends Candidate>(
   held: readonly C[],
   change: Change,
@@ -50,40 +51,31 @@ export function applyChange<C extends Candidate>(
   const others = change.kind === "session" ? held.filter((one) => one.source !== change.source) : [...held];
   const all: (C | Candidate)[] = others;
   for (const told of change.kind === "session" ? change.told : [change.told]) {
-    const rival = all.findIndex((one) => (isMessage ? one.source === told.source : sameRow(one, told)));
+    const rival = all.findIndex((one) =>
+      isMessage
+        ? one.source === told.source && sameSession(one.place as Place, told.place as Place)
+        : sameRow(one, told),
+    );
     const before = all[rival];
     if (!before) all.push(told);
     else if (isMessage) all[rival] = outranks(told, before) ? told : before;
-    else if (told.place !== null)
-      all[rival] = {
-        ...told,
-        times: before.times + told.times,
-        figures: addFigures(before.figures, told.figures),
-      };
+    else if (told.place !== null) all[rival] = { ...before, times: before.times + told.times };
   }
   return all;
 }
 
-/**
- * Which of the candidates are counted. Of a message the one with the largest output; without an id, what telemetry or the
- * session told, whichever told it more often.
- */
-export function countedOf<C extends Candidate>(candidates: readonly C[], isMessage: boolean): Set<C> {
-  if (isMessage) {
-    const best = candidates.reduce<C | undefined>(
-      (most, one) => (!most || outranks(one, most) ? one : most),
-      undefined,
-    );
-    return new Set(best ? [best] : []);
-  }
-  const entries = candidates.filter(({ source }) => source === 0);
-  const sessions = candidates.filter(({ source }) => source !== 0);
-  const times = (of: readonly C[]) => of.reduce((sum, one) => sum + one.times, 0);
-  return new Set(times(entries) >= times(sessions) ? entries : sessions);
+/** Which of a message's candidates is counted: the one with the largest output. */
+export function bestOf<C extends Candidate>(candidates: readonly C[]): C | undefined {
+  return candidates.reduce<C | undefined>((most, one) => (!most || outranks(one, most) ? one : most), undefined);
 }
 
-/** An order among tellings of a message that does not depend on which came first: larger, then better informed, then earlier. */
-function outranks(a: Candidate, b: Candidate): boolean {
+/** Which of a session's own accounts are counted: none while its entries tell for themselves. */
+export function ownCounted<C extends Candidate>(candidates: readonly C[]): readonly C[] {
+  return candidates.some(({ place }) => place === null) ? [] : candidates;
+}
+
+/** An order among tellings that does not depend on which came first: larger, then better informed, then earlier. */
+export function outranks(a: Candidate, b: Candidate): boolean {
   const [of, than] = [rank(a), rank(b)];
   for (const [i, mine] of of.entries()) {
     const other = than[i] as string | number;

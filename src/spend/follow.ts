@@ -1,9 +1,9 @@
 import type { Core } from "../core.ts";
-import { catchUp, type Derivation } from "../derive/derive.ts";
+import { catchUp, type Derivation, freshen, requireCaughtUp } from "../derive/derive.ts";
+import { refuse, stillReading } from "../http/faults.ts";
 import { breather } from "../kit/breathe.ts";
-import { StoreUnavailable } from "../kit/unavailable.ts";
 import { meteredEntries } from "../telemetry/telemetry.ts";
-import { type MeteredSession, readMetered, sessionsAfter } from "../traces/traces.ts";
+import { countSessionsAfter, type MeteredSession, readMetered, sessionsAfter } from "../traces/traces.ts";
 import { readEntry } from "./read-entry.ts";
 import { readSession } from "./read-session.ts";
 import { rows } from "./rows.ts";
@@ -19,14 +19,15 @@ const ENOUGH_TOLD = 250;
 /** Usage and cost as entries of telemetry tell them. */
 export const spendEntriesDerivation: Derivation = {
   name: "spend.entries",
-  async next(core, position) {
+  async next(core, position, alone) {
     const breathe = breather(core.clock);
+    const [atOnce, most] = alone ? [1, 1] : [ENTRIES_AT_ONCE, ENTRIES_A_PIECE];
     const told: Told[] = [];
     // Marks say the same however often they are made.
     const marks = new Map<string, Told>();
     let to = position;
-    for (let seen = 0; seen < ENTRIES_A_PIECE && told.length < ENOUGH_TOLD; seen += ENTRIES_AT_ONCE) {
-      const found = meteredEntries(core, to, ENTRIES_AT_ONCE);
+    for (let seen = 0; seen < most && told.length < ENOUGH_TOLD; seen += atOnce) {
+      const found = meteredEntries(core, to, atOnce);
       if (!found) break;
       to = found.to;
       for (const one of found.entries.flatMap(readEntry))
@@ -36,6 +37,7 @@ export const spendEntriesDerivation: Derivation = {
     }
     return to === position ? undefined : { to, apply: () => applyEntries(core, [...told, ...marks.values()]) };
   },
+  skip: (core, position) => meteredEntries(core, position, 1)?.to,
 };
 
 function applyEntries(core: Core, told: readonly Told[]): void {
@@ -57,6 +59,7 @@ export const spendSessionsDerivation: Derivation = {
     }
     return { to: found.deliveryId, apply: () => applySessions(core, sessions) };
   },
+  skip: (core, position) => sessionsAfter(core, position)?.deliveryId,
 };
 
 function applySessions(core: Core, sessions: readonly MeteredSession[]): void {
@@ -69,24 +72,52 @@ function applySessions(core: Core, sessions: readonly MeteredSession[]): void {
   settle(core, changes);
 }
 
-/** Brings what is known of spend up to what was delivered. While nothing can be stored, what stands is good enough to be read. */
+/** Brings what is known of spend up to what was delivered. @throws StoreUnavailable while nothing can be stored */
 export async function catchUpSpend(core: Core): Promise<void> {
-  try {
-    await Promise.all([catchUp(core, spendEntriesDerivation), catchUp(core, spendSessionsDerivation)]);
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    core.log.warn("spend_behind", { cause: String(error.cause) });
-  }
+  await Promise.all([catchUp(core, spendEntriesDerivation), catchUp(core, spendSessionsDerivation)]);
 }
 
-/** Entries that a page waits for; more are only to be read once, after an upgrade. */
-const SOON_READ = 5_000;
+/** A client would rather ask again than wait for longer, or take half a sum for the whole. */
+const CLIENT_WAITS_SECONDS = 3;
+const MOST_RETRY_SECONDS = 60;
+
+/**
+ * The same for a reply.
+ * @returns nothing; or that the reply is behind, while nothing can be stored
+ * @throws Refusal stillReading (503) when that would take long, with the seconds that it will
+ */
+export async function requireSpend(core: Core): Promise<{ readonly behind?: true }> {
+  const seconds = Math.ceil(spendBehind(core));
+  if (seconds > CLIENT_WAITS_SECONDS)
+    refuse(stillReading, { headers: { "retry-after": String(Math.min(seconds, MOST_RETRY_SECONDS)) } });
+  const [byEntries, bySessions] = await Promise.all([
+    requireCaughtUp(core, spendEntriesDerivation),
+    requireCaughtUp(core, spendSessionsDerivation),
+  ]);
+  return { ...byEntries, ...bySessions };
+}
+
+/** What is read in a second, at the least. */
+const ENTRIES_A_SECOND = 25_000;
+const SESSIONS_A_SECOND = 500;
+/** Beyond this many sessions it makes no difference how many there are. */
+const MOST_SESSIONS = 30_000;
+
+/** How long it takes to read what was delivered since anybody last asked, about, in seconds. Long only after an upgrade. */
+function spendBehind(core: Core): number {
+  const sql = rows(core.store);
+  const position = ({ name }: Derivation) => sql.position.get(name) ?? 0;
+  const entries = (sql.lastEntry.get() ?? 0) - position(spendEntriesDerivation);
+  const sessions = countSessionsAfter(core, position(spendSessionsDerivation), MOST_SESSIONS);
+  return entries / ENTRIES_A_SECOND + sessions / SESSIONS_A_SECOND;
+}
+
+const PAGE_WAITS_SECONDS = 0.2;
 
 /** For a page that must not be kept waiting: catches up where that is soon done, else what stands is shown. */
 export async function freshenSpend(core: Core): Promise<void> {
-  const behind =
-    (rows(core.store).lastEntry.get() ?? 0) - (rows(core.store).position.get(spendEntriesDerivation.name) ?? 0);
-  if (behind <= SOON_READ) await catchUpSpend(core);
+  if (spendBehind(core) > PAGE_WAITS_SECONDS) return;
+  await Promise.all([freshen(core, spendEntriesDerivation), freshen(core, spendSessionsDerivation)]);
 }
 
 /** How much of the entries was read, 0 to 1. */

@@ -1,9 +1,10 @@
 import * as v from "valibot";
+import { Behind } from "../derive/derive.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { malformed, refuse } from "../http/faults.ts";
+import { malformed, refuse, stillReading } from "../http/faults.ts";
 import { Count, RepoKey } from "../http/fields.ts";
 import { isoInstant } from "../kit/clock.ts";
-import { catchUpSpend } from "./follow.ts";
+import { requireSpend } from "./follow.ts";
 import { type SpendFigures, spendReport } from "./report.ts";
 import { GROUPINGS } from "./rows.ts";
 import { isSince, isUntil, readSpan } from "./span.ts";
@@ -51,8 +52,9 @@ const SpendReply = v.object({
         ...Figures.entries,
       }),
     ),
-    v.description("Dearest first."),
+    v.description("Dearest first; days in their order, of which the last ones are kept within `limit`."),
   ),
+  behind: Behind,
 });
 
 const DEFAULT_GROUPS = 100;
@@ -80,12 +82,7 @@ export const spend = endpoint(
         isUntil,
         "must be a date such as 2026-11-30 or a date-time",
       ),
-      by: v.optional(
-        v.pipe(
-          v.picklist(GROUPINGS, `must be one of ${GROUPINGS.join(", ")}`),
-          v.description("What the groups are; models by default."),
-        ),
-      ),
+      by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What the groups are; models by default."))),
       repoKey: v.optional(RepoKey),
       limit: v.optional(
         v.pipe(
@@ -96,7 +93,7 @@ export const spend = endpoint(
       ),
     }),
     ok: SpendReply,
-    faults: [],
+    faults: [stillReading],
     limits: [],
     example: {
       query: { since: "30d", by: "model" },
@@ -116,7 +113,8 @@ export const spend = endpoint(
   async ({ core, principal, query: { since, until, by = "model", repoKey, limit } }) => {
     const span = readSpan({ since, until }, core.clock.now());
     if (!span) refuse(malformed, { error: "The query's until must not lie before its since." });
-    await catchUpSpend(core);
+    const most = limit === undefined ? DEFAULT_GROUPS : Number(limit);
+    const standing = await requireSpend(core);
     const { total, groups, prices } = spendReport(core, principal.teamId, { ...span, by, repoKey });
     return {
       ok: true,
@@ -127,7 +125,8 @@ export const spend = endpoint(
       priceTable: { date: prices.date, overridden: prices.overridden },
       total,
       groupCount: groups.length,
-      groups: groups.slice(0, limit === undefined ? DEFAULT_GROUPS : Number(limit)),
+      groups: by === "day" ? groups.slice(-most) : groups.slice(0, most),
+      ...standing,
     };
   },
 );

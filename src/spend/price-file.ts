@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { isDate } from "../kit/date.ts";
 import { BREAKPOINTS } from "./context.ts";
 
 /** How prices are written: those that ship and those of a data directory's `prices.json`. */
@@ -10,8 +11,7 @@ const Price = v.pipe(
   v.maxValue(1_000_000, "must be at most 1000000"),
   v.check((usd) => Math.abs(usd * 1e6 - Math.round(usd * 1e6)) < 1e-4, "must have at most six decimals"),
 );
-const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
-const Day = v.pipe(v.string("must be a date such as 2026-11-21"), v.check(isDay, "must be a date such as 2026-11-21"));
+const Day = v.pipe(v.string("must be a date such as 2026-11-21"), v.check(isDate, "must be a date such as 2026-11-21"));
 const Name = v.pipe(v.string("must be text"), v.minLength(1, "must not be empty"));
 
 const PRICES = {

@@ -51,21 +51,30 @@ function versionOf({ from, above = {}, ...prices }: ModelPrice): Version {
   };
 }
 
-/** Prices ready for use. Later files' models replace those of earlier ones whole, other names included. */
+/** Prices ready for use. A later file's models replace those of earlier ones, which keep the other names they had. */
 export class PriceTable {
   readonly #models = new Map<string, readonly Version[]>();
+  /** Other names of models, each with the name of its model. */
+  readonly #aliases = new Map<string, string>();
   readonly #found = new Map<string, readonly Version[] | undefined>();
 
   constructor(...files: readonly PriceFile[]) {
-    for (const { models } of files)
-      for (const [name, given] of Object.entries(models)) {
-        const versions: readonly ModelPrice[] = Array.isArray(given) ? given : [given as ModelPrice];
+    for (const { models } of files) {
+      const all = Object.entries(models).map(([name, given]): [string, readonly ModelPrice[]] => [
+        name,
+        Array.isArray(given) ? given : [given as ModelPrice],
+      ]);
+      for (const [name, versions] of all)
+        for (const alias of versions.flatMap(({ aliases = [] }) => aliases))
+          for (const each of [alias, alias.toLowerCase()]) this.#aliases.set(each, name);
+      for (const [name, versions] of all) {
         const ready = versions.map(versionOf).sort((a, b) => b.from - a.from);
-        for (const each of [name, ...versions.flatMap(({ aliases = [] }) => aliases)]) {
+        for (const each of [name, name.toLowerCase()]) {
           this.#models.set(each, ready);
-          this.#models.set(each.toLowerCase(), ready);
+          this.#aliases.delete(each);
         }
       }
+    }
   }
 
   /** Days since the epoch on which some price changed, ascending. */
@@ -97,7 +106,8 @@ export class PriceTable {
     if (!this.#found.has(model)) {
       // Names of models come from agents; only so many are remembered.
       if (this.#found.size > 1_000) this.#found.clear();
-      const name = namesOf(model).find((one) => this.#models.has(one));
+      const names = namesOf(model).map((name) => this.#aliases.get(name) ?? name);
+      const name = names.find((one) => this.#models.has(one));
       this.#found.set(model, name === undefined ? undefined : this.#models.get(name));
     }
     return this.#found.get(model);

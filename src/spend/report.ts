@@ -46,7 +46,7 @@ export interface SpendOfDay extends SpendFigures {
 
 export interface SpendReport {
   readonly total: SpendFigures;
-  /** Dearest first, then by tokens, then by name; those without a price behind those with one. */
+  /** Dearest first, then by tokens, then by name; those without a price behind those with one. Days in their order. */
   readonly groups: readonly SpendGroup[];
   /** For a chart: ascending by day, then by model. Read when it is asked for: it costs as much again as all else. */
   readonly byDayAndModel: readonly SpendOfDay[];
@@ -86,7 +86,7 @@ export function spendReport(core: Core, teamId: string, question: SpendQuestion)
         ...(deviceId === "" ? {} : { deviceId }),
         ...figures,
       }))
-      .sort(dearestFirst),
+      .sort(by === "day" ? (a, b) => compare(a.key, b.key) : dearestFirst),
     get byDayAndModel() {
       const days = new Sums();
       known ??= read("day");

@@ -23,19 +23,13 @@ export interface FigureColumns {
   readonly reported: number;
 }
 
-/** A candidate with its place; `day` is null where there is none. */
+/** A candidate; its place is that of its cell. */
 export interface CandidateRow extends FigureColumns {
+  readonly key: Buffer;
   readonly source: number;
+  /** 0 for no place. */
   readonly cellId: number;
   readonly times: number;
-  readonly counted: 0 | 1;
-  readonly day: number | null;
-  readonly repoKey: string;
-  readonly branch: string;
-  readonly model: string;
-  readonly deviceId: string;
-  readonly session: string;
-  readonly context: number;
 }
 
 /** What sums are asked for by. */
@@ -61,9 +55,19 @@ const GROUP: Record<Grouping, string> = {
 };
 const SUMS = `sum(usages) AS usages, sum(input) AS input, sum(output) AS output, sum(cache_write) AS cacheWrite,
   sum(cache_write_1h) AS cacheWrite1h, sum(cache_read) AS cacheRead, sum(reported_nano) AS reportedNano, sum(reported) AS reported`;
-const CANDIDATE = `u.source, u.cell_id AS cellId, u.times, u.counted, u.usages, u.input, u.output, u.cache_write AS cacheWrite,
-  u.cache_write_1h AS cacheWrite1h, u.cache_read AS cacheRead, u.reported_nano AS reportedNano, u.reported,
-  c.day, c.repo_key AS repoKey, c.branch, c.model, c.device_id AS deviceId, c.session, c.context`;
+const ASKED = `FROM spend_cells WHERE team_id = @teamId AND day BETWEEN @from AND @to AND (@repoKey IS NULL OR repo_key = @repoKey)
+  AND (usages > 0 OR reported > 0)`;
+const sumsBy = (by: Grouping) => {
+  const ofDevice = by === "session" ? "device_id" : "''";
+  const groups = [GROUP[by], ...(by === "session" ? [ofDevice] : []), MODEL, "context"].join(", ");
+  return `SELECT ${GROUP[by]} AS key, ${ofDevice} AS ofDevice, ${MODEL} AS model, context, ${SUMS} ${ASKED} GROUP BY ${groups}`;
+};
+/** Day by day first, in the order of the index: that spares sorting all cells. */
+const OF_MODELS = `SELECT model AS key, '' AS ofDevice, model, context, ${SUMS.replaceAll(/sum\(\w+\) AS (\w+)/g, "sum($1) AS $1")}
+  FROM (${sumsBy("day")}) GROUP BY model, context`;
+/** Cells are looked up apart, each once: joining them takes longer than all else. */
+const CANDIDATE = `SELECT usage_key AS key, source, cell_id AS cellId, times, usages, input, output, cache_write AS cacheWrite,
+  cache_write_1h AS cacheWrite1h, cache_read AS cacheRead, reported_nano AS reportedNano, reported FROM spend_usages`;
 const MOST = Number.MAX_SAFE_INTEGER;
 /** Sums neither overflow nor fall below what was ever added, whatever figures agents make up. */
 const plus = (column: string, name: string) => `${column} = max(0, min(${column} + @${name}, ${MOST}))`;
@@ -83,6 +87,11 @@ export const rows = statements((db) => ({
          AND device_id = @deviceId AND session = @session AND context = @context`,
     )
     .pluck(),
+  // By primary key.
+  place: db.prepare<[number], CellRow>(
+    `SELECT team_id AS teamId, day, repo_key AS repoKey, branch, model, device_id AS deviceId, session, context
+     FROM spend_cells WHERE id = ?`,
+  ),
   insertCell: db.prepare<[CellRow & { sessionBranch: string; sessionModel: string }]>(
     `INSERT INTO spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, session_branch, session_model,
        usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported)
@@ -99,9 +108,10 @@ export const rows = statements((db) => ({
     `UPDATE spend_cells SET session_branch = @branch, session_model = @model
      WHERE device_id = @deviceId AND session = @session AND (session_branch <> @branch OR session_model <> @model)`,
   ),
-  // By spend_usages' primary key (team_id, usage_key, …); cells by theirs.
-  candidates: db.prepare<[string, Buffer], CandidateRow>(
-    `SELECT ${CANDIDATE} FROM spend_usages u LEFT JOIN spend_cells c ON c.id = u.cell_id WHERE u.team_id = ? AND u.usage_key = ?`,
+  // By spend_usages' primary key (team_id, usage_key, …), the second a range of it.
+  candidates: db.prepare<[string, Buffer], CandidateRow>(`${CANDIDATE} WHERE team_id = ? AND usage_key = ?`),
+  alike: db.prepare<[string, Buffer, Buffer], CandidateRow>(
+    `${CANDIDATE} WHERE team_id = ? AND usage_key BETWEEN ? AND ?`,
   ),
   // By the primary key, whole.
   putCandidate: db.prepare<
@@ -112,38 +122,25 @@ export const rows = statements((db) => ({
         source: number;
         cellId: number;
         times: number;
-        counted: number;
       },
     ]
   >(
-    `INSERT INTO spend_usages (team_id, usage_key, source, cell_id, times, counted, usages, input, output, cache_write, cache_write_1h,
+    `INSERT INTO spend_usages (team_id, usage_key, source, cell_id, times, usages, input, output, cache_write, cache_write_1h,
        cache_read, reported_nano, reported)
-     VALUES (@teamId, @key, @source, @cellId, @times, @counted, @usages, @input, @output, @cacheWrite, @cacheWrite1h, @cacheRead,
+     VALUES (@teamId, @key, @source, @cellId, @times, @usages, @input, @output, @cacheWrite, @cacheWrite1h, @cacheRead,
        @reportedNano, @reported)
-     ON CONFLICT (team_id, usage_key, source, cell_id) DO UPDATE SET times = excluded.times, counted = excluded.counted,
-       usages = excluded.usages, input = excluded.input, output = excluded.output, cache_write = excluded.cache_write,
+     ON CONFLICT (team_id, usage_key, source, cell_id) DO UPDATE SET times = excluded.times, usages = excluded.usages, input = excluded.input, output = excluded.output, cache_write = excluded.cache_write,
        cache_write_1h = excluded.cache_write_1h, cache_read = excluded.cache_read, reported_nano = excluded.reported_nano,
        reported = excluded.reported`,
   ),
   dropCandidate: db.prepare<[string, Buffer, number, number]>(
     "DELETE FROM spend_usages WHERE team_id = ? AND usage_key = ? AND source = ? AND cell_id = ?",
   ),
-  // By spend_usages_by_source; cells by primary key.
-  ofSession: db.prepare<[number, string], CandidateRow & { key: Buffer }>(
-    `SELECT u.usage_key AS key, ${CANDIDATE} FROM spend_usages u CROSS JOIN spend_cells c ON c.id = u.cell_id
-     WHERE u.source = ? AND u.source > 0 AND u.team_id = ?`,
-  ),
-  // By spend_cells_by_day: the team and the range of days.
+  // By spend_usages_by_source.
+  ofSession: db.prepare<[number, string], CandidateRow>(`${CANDIDATE} WHERE source = ? AND source > 0 AND team_id = ?`),
+  // By spend_cells_by_model or spend_cells_by_day: the team and the range of days.
   sums: Object.fromEntries(
-    GROUPINGS.map((by) => [
-      by,
-      db.prepare<[Range], GroupRow>(
-        `SELECT ${GROUP[by]} AS key, ${by === "session" ? "device_id" : "''"} AS ofDevice, ${MODEL} AS model, context, ${SUMS}
-         FROM spend_cells WHERE team_id = @teamId AND day BETWEEN @from AND @to AND (@repoKey IS NULL OR repo_key = @repoKey)
-           AND (usages > 0 OR reported > 0)
-         GROUP BY 1, 2, 3, 4`,
-      ),
-    ]),
+    GROUPINGS.map((by) => [by, db.prepare<[Range], GroupRow>(by === "model" ? OF_MODELS : sumsBy(by))]),
   ) as unknown as Record<Grouping, { all(range: Range): GroupRow[] }>,
   // Ends of the tables' own b-trees, and the derivations' primary key.
   lastEntry: db.prepare<[], number | null>("SELECT max(id) FROM telemetry_entries").pluck(),

@@ -1,8 +1,9 @@
 import type { Core } from "../core.ts";
-import { placeOfSession } from "../traces/traces.ts";
-import { addFigures, applyChange, type Candidate, type Change, countedOf, sameRow } from "./count.ts";
-import { type CandidateRow, rows } from "./rows.ts";
-import { FIGURES, type Figures, isMessage, NOTHING, type Place, type Told } from "./told.ts";
+import { Cells, type Held } from "./cells.ts";
+import { applyChange, bestOf, type Candidate, type Change, ownCounted, sameRow } from "./count.ts";
+import { type Share, sharesOf, witnessesOf } from "./liken.ts";
+import { rows } from "./rows.ts";
+import { FIGURES, isLike, isMessage, LIKENESS_ENDS, likenessOf, type Place, type Told, witnessKey } from "./told.ts";
 
 /** Changes to what is known of usages, gathered before they are made. */
 export interface Changes {
@@ -37,6 +38,7 @@ export function changeBySession(
 ): void {
   const { id: source, teamId } = session;
   const name = (key: Buffer) => key.toString("latin1");
+  const cells = new Cells(core);
   const told = Map.groupBy(all, ({ key }) => name(key));
   const held = Map.groupBy(rows(core.store).ofSession.all(source, teamId), ({ key }) => name(key));
   for (const [one, [row]] of held)
@@ -45,7 +47,7 @@ export function changeBySession(
     if (!first) continue;
     const change: Change = { kind: "session", source, told: [first, ...more].map((each) => candidate(each, source)) };
     const next = applyChange([], change, isMessage(first.key));
-    const before = (held.get(one) ?? []).map((row) => readHeld(teamId, row));
+    const before = (held.get(one) ?? []).map((row) => cells.read(row));
     // A growing session tells again and again what it told before.
     if (
       next.length !== before.length ||
@@ -55,88 +57,121 @@ export function changeBySession(
   }
 }
 
-/** A candidate as it is stored. */
-interface Held extends Candidate {
-  readonly cellId: number;
-  readonly counted: boolean;
+/** Usages of equal figures in one session, with what changes of them. */
+interface Alike {
+  readonly teamId: string;
+  readonly likeness: Buffer;
+  readonly told: { readonly key: Buffer; readonly changes: readonly Change[] }[];
+  /** Of messages that are told, or no longer told, with these figures. */
+  readonly gone: Held[];
+  readonly come: Held[];
 }
 
 /** Makes the changes: usages are known anew, and cells hold what counts of them. Call inside a transaction. */
 export function settle(core: Core, { byUsage }: Changes): void {
-  const cells = new Cells(core);
-  for (const { teamId, key, changes } of byUsage.values()) settleUsage(core, cells, teamId, key, changes);
-  cells.flush();
+  new Settlement(core).make(byUsage.values());
 }
 
-function settleUsage(core: Core, cells: Cells, teamId: string, key: Buffer, changes: readonly Change[]): void {
-  const sql = rows(core.store);
-  const message = isMessage(key);
-  const held = sql.candidates.all(teamId, key).map((row) => readHeld(teamId, row));
-  let known: readonly Candidate[] = held;
-  for (const change of changes) known = applyChange(known, change, message);
-  const counted = countedOf(known, message);
-  const next = known.map((one) => ({
-    ...one,
-    cellId: "cellId" in one ? (one.cellId as number) : cells.idOf(one.place),
-    counted: counted.has(one),
-  }));
-  for (const one of held) {
-    const same = next.find(({ source, cellId }) => source === one.source && cellId === one.cellId);
-    if (same && isUnchanged(one, same)) continue;
-    if (one.counted) cells.add(one.cellId, one.figures, -1);
-    if (!same) sql.dropCandidate.run(teamId, key, one.source, one.cellId);
-  }
-  for (const one of next) {
-    const before = held.find(({ source, cellId }) => source === one.source && cellId === one.cellId);
-    if (before && isUnchanged(before, one)) continue;
-    if (one.counted) cells.add(one.cellId, one.figures, 1);
-    const { source, cellId, times, figures } = one;
-    sql.putCandidate.run({ teamId, key, source, cellId, times, counted: one.counted ? 1 : 0, ...figures });
-  }
-}
-
-function readHeld(teamId: string, row: CandidateRow): Held {
-  const { source, cellId, times, counted, day, repoKey, branch, model, deviceId, session, context, ...rest } = row;
-  const figures = Object.fromEntries(FIGURES.map((name) => [name, rest[name]])) as unknown as Figures;
-  const place = day === null ? null : { teamId, day, repoKey, branch, model, deviceId, session, context };
-  return { source, cellId, times, counted: counted === 1, place, figures };
-}
-
-const isSame = (a: Candidate, b: Candidate): boolean =>
-  a.times === b.times && FIGURES.every((name) => a.figures[name] === b.figures[name]);
-const isUnchanged = (a: Held, b: Held): boolean => a.counted === b.counted && isSame(a, b);
-
-/** Cells that a transaction adds to, each written once. */
-class Cells {
+class Settlement {
   readonly #core: Core;
-  readonly #ids = new Map<string, number>();
-  readonly #sums = new Map<number, Figures>();
+  readonly #cells: Cells;
+  readonly #alike = new Map<string, Alike>();
   constructor(core: Core) {
     this.#core = core;
+    this.#cells = new Cells(core);
   }
 
-  /** The cell of a place, made where there is none; 0 for no place. */
-  idOf(place: Place | null): number {
-    if (!place) return 0;
-    const { teamId, day, repoKey, branch, model, deviceId, session, context } = place;
-    const name = JSON.stringify([teamId, day, repoKey, branch, model, deviceId, session, context]);
-    let id = this.#ids.get(name) ?? rows(this.#core.store).cell.get(place);
-    if (id === undefined) {
-      // The session may be known before its entries, or come after them: then it names its cells itself.
-      const said = session === "" ? undefined : placeOfSession(this.#core, deviceId, session);
-      const names = { sessionBranch: said?.branch ?? "", sessionModel: said?.model ?? "" };
-      id = Number(rows(this.#core.store).insertCell.run({ ...place, ...names }).lastInsertRowid);
+  make(usages: Iterable<{ readonly teamId: string; readonly key: Buffer; readonly changes: readonly Change[] }>): void {
+    for (const { teamId, key, changes } of usages)
+      if (isLike(key)) this.#of(teamId, key).told.push({ key, changes });
+      else this.#settleOne(teamId, key, changes);
+    // Last: messages say whether what was told without an id is theirs.
+    for (const alike of this.#alike.values()) this.#settleAlike(alike);
+    this.#cells.flush();
+  }
+
+  #of(teamId: string, key: Buffer): Alike {
+    const likeness = likenessOf(key);
+    const name = `${teamId}${likeness.toString("latin1")}`;
+    let one = this.#alike.get(name);
+    if (!one) {
+      one = { teamId, likeness, told: [], gone: [], come: [] };
+      this.#alike.set(name, one);
     }
-    this.#ids.set(name, id);
-    return id;
+    return one;
   }
 
-  add(cellId: number, figures: Figures, sign: 1 | -1): void {
-    if (cellId !== 0) this.#sums.set(cellId, addFigures(this.#sums.get(cellId) ?? NOTHING, figures, sign));
+  /** A message, or what a session says of itself as a whole. */
+  #settleOne(teamId: string, key: Buffer, changes: readonly Change[]): void {
+    const message = isMessage(key);
+    const held = rows(this.#core.store)
+      .candidates.all(teamId, key)
+      .map((row) => this.#cells.read(row));
+    const next = this.#changed(key, held, changes, message);
+    const counted = (of: readonly Held[]) =>
+      message ? [bestOf(of)].filter((one) => one !== undefined) : ownCounted(of);
+    this.#count(sharesOfAll(counted(held)), sharesOfAll(counted(next)));
+    this.#store(teamId, held, next);
+    if (!message) return;
+    const [gone, come] = [this.#witnesses(key, held), this.#witnesses(key, next)];
+    for (const one of gone)
+      if (!come.some((other) => isRow(one, other) && isSame(one, other))) this.#of(teamId, one.key).gone.push(one);
+    for (const one of come)
+      if (!gone.some((other) => isRow(one, other) && isSame(one, other))) this.#of(teamId, one.key).come.push(one);
   }
 
-  flush(): void {
-    for (const [id, figures] of this.#sums)
-      if (FIGURES.some((name) => figures[name] !== 0)) rows(this.#core.store).addToCell.run({ id, ...figures });
+  #witnesses(message: Buffer, candidates: readonly Held[]): Held[] {
+    return witnessesOf(candidates, bestOf(candidates)).map(({ of, ...one }) => ({
+      ...one,
+      key: witnessKey(message, of.place, of.figures),
+      cellId: this.#cells.idOf(one.place),
+    }));
+  }
+
+  #settleAlike({ teamId, likeness, told, gone, come }: Alike): void {
+    const [first, last] = LIKENESS_ENDS.map((end) => Buffer.concat([likeness, end])) as [Buffer, Buffer];
+    const held = rows(this.#core.store)
+      .alike.all(teamId, first, last)
+      .map((row) => this.#cells.read(row));
+    const next = [
+      ...held.filter((one) => !gone.some((other) => isRow(one, other)) && !told.some(({ key }) => key.equals(one.key))),
+      ...come,
+    ];
+    for (const { key, changes } of told) {
+      const of = held.filter((one) => one.key.equals(key));
+      next.push(...this.#changed(key, of, changes, false));
+    }
+    this.#count(sharesOf(held), sharesOf(next));
+    this.#store(teamId, held, next);
+  }
+
+  #changed(key: Buffer, held: readonly Held[], changes: readonly Change[], message: boolean): Held[] {
+    let known: readonly (Candidate | Held)[] = held;
+    for (const change of changes) known = applyChange(known, change, message);
+    return known.map((one) => ({ ...one, key, cellId: this.#cells.idOf(one.place) }));
+  }
+
+  #count(before: readonly Share[], after: readonly Share[]): void {
+    for (const { place, figures, times } of before) this.#cells.add(place, figures, -times);
+    for (const { place, figures, times } of after) this.#cells.add(place, figures, times);
+  }
+
+  #store(teamId: string, held: readonly Held[], next: readonly Held[]): void {
+    const sql = rows(this.#core.store);
+    for (const one of held)
+      if (!next.some((other) => isRow(one, other))) sql.dropCandidate.run(teamId, one.key, one.source, one.cellId);
+    for (const one of next) {
+      const before = held.find((other) => isRow(one, other));
+      if (before && isSame(before, one)) continue;
+      const { key, source, cellId, times, figures } = one;
+      sql.putCandidate.run({ teamId, key, source, cellId, times, ...figures });
+    }
   }
 }
+
+const sharesOfAll = (counted: readonly Candidate[]): Share[] =>
+  counted.map(({ place, figures, times }) => ({ place: place as Place, figures, times }));
+
+const isRow = (a: Held, b: Held): boolean => a.source === b.source && a.cellId === b.cellId && a.key.equals(b.key);
+const isSame = (a: Candidate, b: Candidate): boolean =>
+  a.times === b.times && FIGURES.every((name) => a.figures[name] === b.figures[name]);

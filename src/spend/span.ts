@@ -1,8 +1,8 @@
 import { DAY_MS } from "../kit/clock.ts";
+import { isDate } from "../kit/date.ts";
 
 /** Days that spend is asked for, as people write them. */
 
-const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const DAYS = /^([1-9]\d{0,3})d$/;
 
@@ -11,12 +11,9 @@ export const DEFAULT_SINCE = "30d";
 
 /** @returns milliseconds since the epoch; undefined when the text is no date and no date-time that exists */
 function readDate(text: string): number | undefined {
-  if (!DATE.test(text) && !DATE_TIME.test(text)) return undefined;
+  if (!isDate(text.slice(0, 10)) || (text.length > 10 && !DATE_TIME.test(text))) return undefined;
   const at = Date.parse(text);
-  // The 30th of February is read as a day in March.
-  const day = Date.parse(text.slice(0, 10));
-  if (Number.isNaN(at) || Number.isNaN(day)) return undefined;
-  return new Date(day).toISOString().startsWith(text.slice(0, 10)) ? at : undefined;
+  return Number.isNaN(at) ? undefined : at;
 }
 
 export const isSince = (text: string): boolean => DAYS.test(text) || readDate(text) !== undefined;

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../kit/clock.ts";
-import { sha256 } from "../kit/hash.ts";
+import { crc32, sha256 } from "../kit/hash.ts";
 import type { Usage } from "../traces/traces.ts";
 import { contextClass } from "./context.ts";
 
@@ -75,20 +75,59 @@ export interface Origin {
 }
 
 const BY_MESSAGE = 1;
-const BY_TIMES = 2;
+const BY_SESSION = 2;
+const BY_LIKENESS = 3;
 const KEY_BYTES = 16;
+/** Those of a key that usages of equal figures in one session share. Sessions come first: what is told together lies together. */
+const LIKENESS_BYTES = 11;
+const SESSION_BYTES = 4;
+/** The first and the last key of a likeness end so. */
+export const LIKENESS_ENDS = [0x00, 0xff].map((byte) => Buffer.alloc(KEY_BYTES - LIKENESS_BYTES, byte));
 
-function keyOf(kind: number, ...parts: readonly (string | number)[]): Buffer {
-  const key = sha256(JSON.stringify(parts)).subarray(0, KEY_BYTES);
-  key[0] = kind;
-  return key;
-}
+const digest = (...parts: readonly (string | number)[]): Buffer => sha256(JSON.stringify(parts));
+const keyOf = (kind: number, ...parts: readonly Buffer[]): Buffer =>
+  Buffer.concat([Buffer.of(kind), ...parts], KEY_BYTES);
 
 /** Whether a usage is known by its provider's id. */
 export const isMessage = (key: Buffer): boolean => key[0] === BY_MESSAGE;
+/** Whether a usage is known by its session and figures alone. */
+export const isLike = (key: Buffer): boolean => key[0] === BY_LIKENESS;
+export const likenessOf = (key: Buffer): Buffer => key.subarray(0, LIKENESS_BYTES);
 
-export const ownUsageKey = (deviceId: string, session: string) => keyOf(BY_TIMES, "own-usage", deviceId, session);
-export const ownCostKey = (deviceId: string, session: string) => keyOf(BY_TIMES, "own-cost", deviceId, session);
+export const ownUsageKey = (deviceId: string, session: string) =>
+  keyOf(BY_SESSION, digest("own-usage", deviceId, session));
+export const ownCostKey = (deviceId: string, session: string) =>
+  keyOf(BY_SESSION, digest("own-cost", deviceId, session));
+
+interface OfSession {
+  readonly deviceId: string;
+  readonly session: string;
+}
+
+export const sameSession = (a: OfSession, b: OfSession): boolean =>
+  a.session === b.session && a.deviceId === b.deviceId;
+
+/**
+ * The key of a usage without an id. How much of what was written to a cache stays for an hour and what it cost is told on one
+ * side and not on the other, as is the model's name in full: usages are alike without them.
+ */
+function likeKey({ deviceId, session }: OfSession, figures: Figures, variant: Buffer): Buffer {
+  const { usages, input, output, cacheWrite, cacheWrite1h, cacheRead, reportedNano } = figures;
+  const alike = usages === 0 ? ["cost", reportedNano] : [input, output, cacheWrite + cacheWrite1h, cacheRead];
+  const key = Buffer.alloc(KEY_BYTES);
+  key[0] = BY_LIKENESS;
+  key.writeUInt32BE(crc32(`${deviceId} ${session}`), 1);
+  digest(deviceId, session, ...alike).copy(key, 1 + SESSION_BYTES, 0, LIKENESS_BYTES - 1 - SESSION_BYTES);
+  variant.copy(key, LIKENESS_BYTES);
+  return key;
+}
+
+/** The key of what usages without an id have to know of a message that was told in a session with these figures. */
+export const witnessKey = (message: Buffer, of: OfSession, figures: Figures): Buffer =>
+  likeKey(of, figures, message.subarray(1));
+
+const tellingKey = (of: OfSession, figures: Figures): Buffer =>
+  likeKey(of, figures, digest(figures.cacheWrite1h, figures.reported, figures.reportedNano));
 
 const nano = (usd: number) => Math.round(usd * 1e9);
 
@@ -104,25 +143,16 @@ export function tellUsage(origin: Origin, usage: Usage, costUsd: number | null):
   ];
   const tokens = { input, output, cacheWrite, cacheWrite1h, cacheRead };
   if (costUsd === null && Object.values(tokens).every((one) => one === 0)) return undefined;
-  const { teamId, deviceId, session } = origin;
-  const key =
-    id === null
-      ? keyOf(BY_TIMES, "figures", deviceId, session, ...Object.values(tokens))
-      : keyOf(BY_MESSAGE, "message", id);
   const reported = costUsd === null ? {} : { reportedNano: nano(costUsd), reported: 1 };
   const figures = { ...NOTHING, usages: 1, ...tokens, ...reported };
-  return { teamId, key, place: placeOf(origin, contextClass(context)), figures };
+  const key = id === null ? tellingKey(origin, figures) : keyOf(BY_MESSAGE, digest("message", id));
+  return { teamId: origin.teamId, key, place: placeOf(origin, contextClass(context)), figures };
 }
 
 /** A cost without a usage. */
 export function tellCost(origin: Origin, costUsd: number, key?: Buffer): Told {
-  const reportedNano = nano(costUsd);
-  return {
-    teamId: origin.teamId,
-    key: key ?? keyOf(BY_TIMES, "cost", origin.deviceId, origin.session, reportedNano),
-    place: placeOf(origin, 0),
-    figures: { ...NOTHING, reportedNano, reported: 1 },
-  };
+  const figures = { ...NOTHING, reportedNano: nano(costUsd), reported: 1 };
+  return { teamId: origin.teamId, key: key ?? tellingKey(origin, figures), place: placeOf(origin, 0), figures };
 }
 
 function placeOf({ at, ...origin }: Origin, context: number): Place {

@@ -11,83 +11,116 @@ export interface Call {
   readonly usage: Usage | null;
 }
 
-const isTool = ({ operation, kind, name }: Call) =>
-  operation === "execute_tool" || (operation === null && (kind === "tool" || /^execute_tool\b/.test(name ?? "")));
-const isAgent = ({ operation, kind, name }: Call) =>
-  /^(?:invoke|create)_(?:agent|workflow)$/.test(operation ?? "") ||
-  (operation === null && (kind === "agent" || /^invoke_agent\b/.test(name ?? "")));
+/**
+ * What a span stands for: a model call; a tool, under which others work on their own account; or what repeats the sum of the
+ * calls it made (an agent, a workflow, and the outer span of Vercel's AI SDK). By OpenTelemetry's operation, else by the kind or
+ * name that observability tools give.
+ */
+type Part = "call" | "tool" | "sum" | "unknown";
+
+function partOf({ operation, kind, name }: Call): Part {
+  if (operation !== null) {
+    if (operation === "execute_tool") return "tool";
+    if (/^(?:invoke|create)_(?:agent|workflow)$/.test(operation)) return "sum";
+    return /^(?:chat|text_completion|generate_content)$/.test(operation) ? "call" : "unknown";
+  }
+  const [ofKind, called] = [kind?.toLowerCase() ?? "", name ?? ""];
+  if (ofKind === "tool" || /^execute_tool\b/.test(called)) return "tool";
+  if (/^(?:agent|workflow|chain)$/.test(ofKind) || SUMS.test(called)) return "sum";
+  return /^(?:generation|llm)$/.test(ofKind) ? "call" : "unknown";
+}
+
+const SUMS = /^invoke_(?:agent|workflow)\b|^ai\.(?:generate|stream)(?:Text|Object)$/;
 
 const hasTokens = ({ usage }: Call): boolean => usage !== null && (usage.context > 0 || (usage.output ?? 0) > 0);
 
+/** What counts below a span: of how many spans, and their tokens. */
+interface Below {
+  count: number;
+  context: number;
+  output: number;
+}
+const nothing = (): Below => ({ count: 0, context: 0, output: 0 });
+
+function addUp(to: Below, { count, context, output }: Below): void {
+  to.count += count;
+  to.context += context;
+  to.output += output;
+}
+
+interface Node<T extends Call> {
+  readonly span: T;
+  readonly part: Part;
+  above: Node<T> | undefined;
+  /** Spans directly below that are not summed up yet. */
+  open: number;
+  /** All that counts below, and of it what neither a tool nor an agent stands between. */
+  readonly all: Below;
+  readonly direct: Below;
+}
+
 /**
- * The spans of a session whose usage counts. Spans of agents and of what wraps a model call repeat the sums of the calls
- * under them, so a span's usage gives way to that of spans below it. A model call keeps its own when what lies below was
- * started by a tool it called: there another agent works on its own account. A usage with the provider's id always counts, one
- * of no tokens never.
+ * The spans of a session whose usage counts. What repeats the sum of others gives way to any usage below it. Every other span
+ * tells of a call of its own, unless what counts below adds up to the same tokens: then it wraps these calls, or is another
+ * telling of the one call. What a tool started is no part of the call that called it. A usage with the provider's id always
+ * counts, one of no tokens never.
  */
 export function countedCalls<T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] {
-  const byId = new Map(spans.map((span) => [span.externalId, span]));
-  // Each span is passed twice at most: once from below a tool, once directly, which says all that the other would.
-  const passed = new Map<T, "directly" | "behind">();
-  for (const span of spans) {
-    if (!hasTokens(span)) continue;
-    let behind = isTool(span) || isAgent(span);
-    for (let above = parentOf(byId, span); above && above !== span; above = parentOf(byId, above)) {
-      const before = passed.get(above);
-      if (before === "directly" || (before === "behind" && behind)) break;
-      passed.set(above, behind ? "behind" : "directly");
-      behind ||= isTool(above) || isAgent(above);
+  const counted = new Set<T>();
+  const told = messagesOf(spans);
+  for (const { span, part, above, all, direct } of fromBelow(spans)) {
+    const counts = hasTokens(span) && (span.usage?.id != null || !repeats(span, part, all, direct));
+    if (counts) {
+      counted.add(span);
+      // Of a message told by several spans one alone is part of a sum.
+      if (span.usage?.id == null || told.get(span.usage.id) === span) {
+        const own = { count: 1, context: span.usage?.context ?? 0, output: span.usage?.output ?? 0 };
+        addUp(all, own);
+        addUp(direct, own);
+      }
     }
+    if (!above) continue;
+    addUp(above.all, all);
+    if (part !== "tool" && part !== "sum") addUp(above.direct, direct);
   }
-  const repeats = (span: T) => {
-    const how = passed.get(span);
-    return how === "directly" || (how === "behind" && (isAgent(span) || isTool(span)));
-  };
-  return spans.filter(
-    (span): span is T & { usage: Usage } => hasTokens(span) && (span.usage?.id != null || !repeats(span)),
+  return spans.filter((span): span is T & { usage: Usage } => counted.has(span));
+}
+
+function repeats({ usage }: Call, part: Part, all: Below, direct: Below): boolean {
+  if (part === "sum" || part === "tool") return all.count > 0;
+  const addsUp = (below: Below) =>
+    below.count > 0 && below.context === usage?.context && below.output === (usage.output ?? 0);
+  return addsUp(direct) || (part === "unknown" && addsUp(all));
+}
+
+/** By the provider's id, the span that tells most of a message. */
+function messagesOf<T extends Call>(spans: readonly T[]): Map<string, T> {
+  const told = new Map<string, T>();
+  for (const span of spans) {
+    const id = span.usage?.id;
+    if (id == null) continue;
+    if ((span.usage?.output ?? 0) >= (told.get(id)?.usage?.output ?? 0)) told.set(id, span);
+  }
+  return told;
+}
+
+/** The spans, each after all below it; last those that are above each other in a circle. */
+function* fromBelow<T extends Call>(spans: readonly T[]): Generator<Node<T>> {
+  const nodes = spans.map(
+    (span): Node<T> => ({ span, part: partOf(span), above: undefined, open: 0, all: nothing(), direct: nothing() }),
   );
-}
-
-const parentOf = <T extends Call>(byId: ReadonlyMap<string, T>, { parentId }: T): T | undefined =>
-  parentId === null ? undefined : byId.get(parentId);
-
-/** Tokens by kind, as the provider counted them; null where nobody told of that kind. */
-export interface Tokens {
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cacheWrite: number | null;
-  readonly cacheRead: number | null;
-}
-
-/**
- * The tokens of a session. A usage with an id (the provider's message) counts once, by the record with the largest output;
- * the session's own usage counts only when no span carries any.
- * @returns undefined when nothing tells of tokens
- */
-export function tokensOf({
-  spans,
-  usage,
-}: {
-  readonly spans: readonly Call[];
-  readonly usage: Usage | null;
-}): Tokens | undefined {
-  const byMessage = new Map<string, Usage>();
-  const counted: Usage[] = [];
-  for (const { usage: one } of countedCalls(spans)) {
-    if (one.id === null) counted.push(one);
-    else if ((one.output ?? 0) >= (byMessage.get(one.id)?.output ?? 0)) byMessage.set(one.id, one);
+  const byId = new Map(nodes.map((node) => [node.span.externalId, node]));
+  for (const node of nodes) {
+    const above = node.span.parentId === null ? undefined : byId.get(node.span.parentId);
+    if (!above || above === node) continue;
+    node.above = above;
+    above.open++;
   }
-  counted.push(...byMessage.values());
-  if (counted.length === 0 && usage) counted.push(usage);
-  if (counted.length === 0) return undefined;
-  const sum = (of: (one: Usage) => readonly (number | null)[]) => {
-    const told = counted.flatMap(of).filter((value) => value !== null);
-    return told.length === 0 ? null : told.reduce((total, value) => total + value, 0);
-  };
-  return {
-    input: sum((one) => [one.input]),
-    output: sum((one) => [one.output]),
-    cacheWrite: sum((one) => [one.cacheWrite, one.cacheWrite1h]),
-    cacheRead: sum((one) => [one.cacheRead]),
-  };
+  const ready = nodes.filter(({ open }) => open === 0);
+  // It grows while it is gone through.
+  for (const node of ready) {
+    yield node;
+    if (node.above && --node.above.open === 0) ready.push(node.above);
+  }
+  yield* nodes.filter(({ open }) => open > 0);
 }

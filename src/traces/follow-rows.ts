@@ -28,6 +28,12 @@ export const followRows = statements((db) => ({
     )
     .pluck(),
   ofDelivery: db.prepare<[number], number>("SELECT id FROM trace_sessions WHERE delivery_id = ? ORDER BY id").pluck(),
+  // Within trace_sessions_by_delivery alone.
+  countAfter: db
+    .prepare<[number, number], number>(
+      "SELECT count(*) FROM (SELECT 1 FROM trace_sessions WHERE delivery_id > ? LIMIT ?)",
+    )
+    .pluck(),
   // By trace_sessions_by_delivery.
   between: db.prepare<[number, number], { id: number; teamId: string; repoKey: string }>(
     `SELECT id, team_id AS teamId, repo_key AS repoKey FROM trace_sessions WHERE delivery_id > ? AND delivery_id <= ?

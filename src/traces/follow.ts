@@ -15,6 +15,11 @@ export function sessionsAfter(
   return next === undefined ? undefined : { deliveryId: next, sessionIds: sql.ofDelivery.all(next) };
 }
 
+/** How many sessions were changed after a delivery, counted as far as `most`. */
+export function countSessionsAfter(core: Core, deliveryId: number, most: number): number {
+  return followRows(core.store).countAfter.get(deliveryId, most) as number;
+}
+
 /** Where a session belongs. */
 export interface SessionPlace {
   readonly id: number;

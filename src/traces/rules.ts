@@ -1,3 +1,4 @@
+import { isDate } from "../kit/date.ts";
 import { sha256Hex } from "../kit/hash.ts";
 import { isObject, type Member } from "../kit/json.ts";
 import { hasControls } from "../kit/text.ts";
@@ -38,11 +39,12 @@ function readText(value: unknown): string | null {
 
 /**
  * An instant as clients write it: ISO 8601 text, or a number (or digits) of seconds, milliseconds, microseconds or
- * nanoseconds since the epoch, told apart by magnitude.
+ * nanoseconds since the epoch, told apart by magnitude. A day that does not exist is no instant.
  * @returns milliseconds since the epoch, or null
  */
 export function readInstant(value: unknown): number | null {
   if (typeof value === "string" && !/^\d{9,20}$/.test(value)) {
+    if (/^\d{4}-\d\d-\d\d/.test(value) && !isDate(value.slice(0, 10))) return null;
     const parsed = Date.parse(value);
     return Number.isNaN(parsed) ? null : parsed;
   }

@@ -10,8 +10,9 @@ export {
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
-export { countedCalls, type Tokens, tokensOf } from "./calls.ts";
+export { countedCalls } from "./calls.ts";
 export {
+  countSessionsAfter,
   readSessionSource,
   type SessionPlace,
   type SessionSource,
@@ -25,5 +26,6 @@ export { type MeteredCall, type MeteredSession, placeOfSession, readMetered } fr
 export { readId, readInstant } from "./rules.ts";
 export { findSessionId, getSession, type Label, type Session, type Span } from "./session.ts";
 export type { StoredCounts } from "./store-batch.ts";
+export { type Tokens, tokensOf } from "./tokens.ts";
 export { type Commit, type Edit, type Prompt, promptTitle, readCost, understandSession } from "./understood.ts";
 export { readAttributeModel, readAttributes, readAttributeUsage, readUsage, type Usage } from "./usage.ts";

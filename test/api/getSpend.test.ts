@@ -87,10 +87,11 @@ it("narrows to days and a repository, groups as asked and shows no more groups t
     15,
     2,
     [
-      ["2026-11-20", 10],
       ["2026-08-01", 5],
+      ["2026-11-20", 10],
     ],
   ]);
+  expect(await brief("?by=day&since=2026-07-01&repoKey=shop&limit=1")).toEqual([15, 2, [["2026-11-20", 10]]]);
   expect((await ask(t, device, "?by=session&limit=1")).body.groups[0]).toMatchObject({
     key: "a",
     deviceId: device.deviceId,
@@ -124,6 +125,26 @@ it.each([
   const answer = await ask(t, await t.device(), query);
   expect(answer.status).toBe(400);
   expect(answer.body).toEqual({ error: expect.stringContaining(name) });
+});
+
+it("asks to come back while very much is still to be counted, and answers when it is", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await send(t, device, "shop", [{ model: OPUS, usage: { input_tokens: 1_000_000 } }]);
+  const { db } = t.instance.core.store;
+  // As after the upgrade of a large database: nothing of it was counted yet.
+  db.exec("UPDATE telemetry_entries SET id = id + 400000");
+  const early = await ask(t, device);
+  expect([early.status, early.headers.get("retry-after"), Object.keys(early.body)]).toEqual([503, "17", ["error"]]);
+  db.exec("UPDATE telemetry_entries SET id = id - 399000");
+  expect((await ask(t, device)).body).toMatchObject({ ok: true, total: { usd: 5 } });
+});
+
+it("names what sums can be asked for by", async () => {
+  const t = await startInstance();
+  expect((await ask(t, await t.device(), "?by=team")).body).toEqual({
+    error: 'In the query, "by" must be one of "model", "repo", "branch", "device", "session", "day".',
+  });
 });
 
 it("uses the data directory's own prices and goes on answering while they are wrong", async () => {

@@ -84,6 +84,24 @@ describe("reckon spend", () => {
     );
   });
 
+  it("prints one form at a time", async () => {
+    const { t } = await running();
+    const done = await spend(t, ...DAYS, "--json", "--csv");
+    expect([done.code, done.stdout, done.stderr.includes("cannot be used with option '--json'")]).toEqual([
+      2,
+      "",
+      true,
+    ]);
+  });
+
+  it("gives days in their order", async () => {
+    const { t, device } = await running();
+    const entries = [{ seq: 9, payload: { usage: { input_tokens: 5 } }, clientTimestamp: "2026-11-19T10:00:00Z" }];
+    await t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey: "shop", entries } });
+    const { stdout } = await spend(t, ...DAYS, "--by", "day", "--csv");
+    expect(stdout.split("\r\n").map((line) => line.split(",")[0])).toEqual(["day", "2026-11-19", "2026-11-20", ""]);
+  });
+
   it("takes the data directory's own prices, and refuses wrong ones by name", async () => {
     const { t } = await running();
     const path = join(t.directory, "prices.json");

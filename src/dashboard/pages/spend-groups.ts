@@ -29,8 +29,8 @@ const LABELS: Readonly<Record<Grouping, string>> = {
 
 export function groupsSection(call: Member, asked: Asked, { groups, total }: SpendReport): Html {
   const { by } = asked;
-  // Days are read in their order, everything else by what it cost.
-  const all = by === "day" ? groups.toSorted((a, b) => (a.key < b.key ? 1 : -1)) : groups;
+  // Of days the latest stand on top, everything else by what it cost.
+  const all = by === "day" ? groups.toReversed() : groups;
   const shown = all.slice(0, SHOWN);
   const name = namer(call, asked);
   return section({

@@ -60,6 +60,13 @@ describe("the prices that ship", () => {
     ["openai/gpt-4o", 2.5],
     // A release with a price of its own has it.
     ["gpt-4o-2024-05-13", 5],
+    ["gpt-3.5-turbo-0125", 0.5],
+    ["gpt-3.5-turbo-1106", 1],
+    ["gpt-4-0613", 30],
+    ["gpt-4-1106-preview", 10],
+    ["o3-deep-research-2025-06-26", 10],
+    ["o4-mini-deep-research", 2],
+    ["gemini-2.5-flash-lite-preview-09-2025", 0.1],
   ])("are found for %s", (model, input) => {
     expect(perMillion(table, model)[0]).toBe(input);
   });
@@ -117,6 +124,20 @@ describe("a data directory's own prices", () => {
     expect(currentPrices(core).overridden).toBe(false);
   });
 
+  it("reach a model by all its names, and take names away from others", () => {
+    const own = (models: object) =>
+      new PriceTable(SHIPPED_PRICES, readPriceFile(JSON.stringify({ date: "2026-11-01", models })));
+    const price = { input: 7, output: 8, cacheRead: 9 };
+    const sonnet = own({ "claude-sonnet-4-5": price });
+    for (const name of ["claude-sonnet-4-5", "claude-4.5-sonnet", "anthropic/claude-sonnet-4.5"])
+      expect(perMillion(sonnet, name), name).toEqual([7, 8, 7, 7, 9]);
+    expect(perMillion(own({ "Claude-Sonnet-4-5": price }), "claude-4.5-sonnet")[0]).toBe(7);
+    const named = own({ "claude-4.5-sonnet": price });
+    expect([perMillion(named, "claude-4.5-sonnet")[0], perMillion(named, "claude-sonnet-4-5")[0]]).toEqual([7, 3]);
+    const gateway = own({ ours: { ...price, aliases: ["gpt-5"] } });
+    expect([perMillion(gateway, "gpt-5-2025-08-07")[0], perMillion(gateway, "gpt-5-codex")[0]]).toEqual([7, 1.25]);
+  });
+
   it("are left alone while they are wrong, which is said and logged once", async () => {
     const t = await startInstance();
     const path = join(t.directory, "prices.json");
@@ -144,6 +165,7 @@ describe("a data directory's own prices", () => {
     [model({ ...price, input: "1" }), '["models"]["m"]["input"] must be a number of US dollars per million tokens'],
     [model({ ...price, output: -1 }), '["models"]["m"]["output"] must not be negative'],
     [model({ ...price, input: 0.0000001 }), '["models"]["m"]["input"] must have at most six decimals'],
+    [model([{ ...price, from: "2026-02-30" }]), '["models"]["m"][0]["from"] must be a date such as 2026-11-21'],
     [model([{ ...price, from: "2026-13-01" }]), '["models"]["m"][0]["from"] must be a date such as 2026-11-21'],
     [
       model({ ...price, above: { "100000": price } }),

@@ -1,6 +1,6 @@
 import { readEntry } from "../../../src/spend/read-entry.ts";
 import { readSession } from "../../../src/spend/read-session.ts";
-import { FIGURES, type Figures, isMessage, type Place, type Told } from "../../../src/spend/told.ts";
+import { FIGURES, type Figures, isLike, isMessage, type Place, type Told } from "../../../src/spend/told.ts";
 import type { MeteredEntry } from "../../../src/telemetry/telemetry.ts";
 import { readMetered } from "../../../src/traces/traces.ts";
 import type { TestInstance } from "../../support/instance.ts";
@@ -22,18 +22,89 @@ export async function recount(t: TestInstance): Promise<Record<string, Figures>>
     if (session) tellings.push(...readSession(session).map((told) => ({ ...told, source: id as number })));
   }
   const sums: Record<string, Figures> = {};
-  for (const of of Map.groupBy(tellings, ({ teamId, key }) => `${teamId} ${key.toString("hex")}`).values())
-    for (const { place, figures } of counted(of)) if (place) add(sums, shown(t, place), figures);
+  for (const { place, figures } of countedOf(tellings)) add(sums, shown(t, place as Place), figures);
   return sums;
 }
 
-function counted(of: readonly Telling[]): readonly Telling[] {
-  if (isMessage((of[0] as Telling).key)) return [...of].sort(firstBest).slice(0, 1);
-  const entries = of.filter(({ source }) => source === 0);
-  const sessions = of.filter(({ source }) => source !== 0);
-  // However many entries say that a session's own account is not needed, it is said once.
-  const isMark = entries.some(({ place }) => place === null);
-  return isMark || entries.length >= sessions.length ? entries : sessions;
+/** What counts of all tellings, each for itself. */
+function countedOf(tellings: readonly Telling[]): Telling[] {
+  const all = Map.groupBy(tellings, ({ key }) => (isMessage(key) ? "message" : isLike(key) ? "like" : "own"));
+  const own = [...Map.groupBy(all.get("own") ?? [], ({ teamId, key }) => `${teamId} ${key.toString("hex")}`).values()];
+  const messages: Telling[] = [];
+  /** Messages that one side told alone, by session and figures: `home` is the telling that counts where it is of this session. */
+  const alone: { readonly of: string; readonly by: "entries" | "spans"; readonly home: Telling | undefined }[] = [];
+  for (const of of Map.groupBy(
+    all.get("message") ?? [],
+    ({ teamId, key }) => `${teamId} ${key.toString("hex")}`,
+  ).values()) {
+    const [best] = [...of].sort(firstBest) as [Telling];
+    messages.push(best);
+    for (const told of Map.groupBy(of, sessionOf).values()) {
+      const [most] = [...told].sort(firstBest) as [Telling];
+      const sides = new Set(told.map(sideOf));
+      if (sides.size === 1 && most.place?.session !== "")
+        alone.push({ of: likeness(most), by: sideOf(most), home: told.includes(best) ? best : undefined });
+    }
+  }
+  const others: Telling[] = [];
+  for (const [of, told] of Map.groupBy(all.get("like") ?? [], likeness)) {
+    const left = {
+      entries: told.filter(isEntry).sort(firstBest),
+      spans: told.filter((one) => !isEntry(one)).sort(firstBest),
+    };
+    for (const by of ["spans", "entries"] as const) {
+      const those = alone.filter((one) => one.of === of && one.by === by);
+      const known = those.flatMap(({ home }) => home ?? []).sort(firstBest);
+      const elsewhere = those.length - known.length;
+      const side = left[by === "spans" ? "entries" : "spans"];
+      for (const [message, one] of pairs(known, side)) messages[messages.indexOf(message)] = both(message, one);
+      side.splice(0, elsewhere);
+    }
+    for (const [entry, span] of pairs(left.entries, left.spans)) others.push(both(entry, span));
+    others.push(...left.entries, ...left.spans);
+  }
+  return [...own.flatMap((of) => (of.some(({ place }) => place === null) ? [] : of)), ...messages, ...others];
+}
+
+const isEntry = ({ source }: Telling) => source === 0;
+const sideOf = (one: Telling) => (isEntry(one) ? "entries" : "spans");
+const sessionOf = ({ place }: Telling) => JSON.stringify([place?.deviceId, place?.session]);
+function likeness({ teamId, place, figures }: Telling): string {
+  const { usages, input, output, cacheWrite, cacheWrite1h, cacheRead, reportedNano } = figures;
+  const alike = usages === 0 ? reportedNano : [input, output, cacheWrite + cacheWrite1h, cacheRead];
+  return JSON.stringify([teamId, place?.deviceId, place?.session, alike]);
+}
+
+/** Takes pairs out of two lists, those of the same model first. */
+function pairs(some: Telling[], others: Telling[]): [Telling, Telling][] {
+  const found: [Telling, Telling][] = [];
+  const model = ({ place }: Telling) => place?.model.replace(/-20\d{6}$/, "");
+  for (const isPair of [(a: Telling, b: Telling) => model(a) === model(b), () => true])
+    for (const one of [...some]) {
+      const other = others.find((each) => isPair(one, each));
+      if (!other) continue;
+      found.push([one, other]);
+      some.splice(some.indexOf(one), 1);
+      others.splice(others.indexOf(other), 1);
+    }
+  return found;
+}
+
+function both(one: Telling, other: Telling): Telling {
+  const [a, b] = [one.place as Place, other.place as Place];
+  const split = other.figures.cacheWrite1h > one.figures.cacheWrite1h ? other.figures : one.figures;
+  const cost = one.figures.reported > 0 ? one.figures : other.figures;
+  return {
+    ...one,
+    place: { ...a, model: a.model || b.model, branch: a.branch || b.branch, repoKey: a.repoKey || b.repoKey },
+    figures: {
+      ...one.figures,
+      cacheWrite: split.cacheWrite,
+      cacheWrite1h: split.cacheWrite1h,
+      reported: cost.reported,
+      reportedNano: cost.reportedNano,
+    },
+  };
 }
 
 function firstBest(a: Telling, b: Telling): number {

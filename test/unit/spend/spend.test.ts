@@ -85,6 +85,131 @@ it("counts usage without an id as often as telemetry or the session tells it, no
   expect((await report()).total.usages).toBe(6);
 });
 
+/** As Anthropic says what was written for an hour, and as OpenTelemetry, which cannot, says the same. */
+const FOR_AN_HOUR = {
+  input_tokens: 10,
+  output_tokens: 20,
+  cache_creation_input_tokens: 500,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 500 },
+  cache_read_input_tokens: 7,
+};
+const IN_ATTRIBUTES = {
+  "gen_ai.operation.name": "chat",
+  "gen_ai.response.model": OPUS,
+  "gen_ai.usage.input_tokens": 517,
+  "gen_ai.usage.output_tokens": 20,
+  "gen_ai.usage.cache_read.input_tokens": 7,
+  "gen_ai.usage.cache_creation.input_tokens": 500,
+};
+// Dollars a million tokens: input 5, output 25, writing 6.25 or, for an hour, 10, reading 0.50.
+const HOUR_USD = (10 * 5 + 20 * 25 + 500 * 10 + 7 * 0.5) / 1e6;
+const ONE_CALL = { usages: 1, inputTokens: 10, outputTokens: 20, cacheWriteTokens: 500, cacheReadTokens: 7 };
+
+it.each(["telemetry first", "spans first"])(
+  "counts once what telemetry and a span tell, by the telling that knows for how long the cache was written, %s",
+  async (order) => {
+    const { entries, session, report } = await start();
+    const tellings = [
+      () => entries([{ sessionId: "s", model: OPUS, usage: FOR_AN_HOUR }]),
+      () => session({ id: "s", spans: [{ id: "1", attributes: IN_ATTRIBUTES }] }),
+    ];
+    for (const tell of order === "spans first" ? tellings.toReversed() : tellings) {
+      await tell();
+      await report();
+    }
+    expect((await report()).total).toMatchObject({ ...ONE_CALL, usd: HOUR_USD });
+    // Two calls of equal figures stay two where one side tells both, whatever the other told of them.
+    await session({ id: "s", spans: [{ id: "2", attributes: IN_ATTRIBUTES }] });
+    expect((await report()).total).toMatchObject({ usages: 2, cacheWriteTokens: 1_000, cacheReadTokens: 14 });
+    await entries([{ sessionId: "s", model: OPUS, usage: FOR_AN_HOUR }]);
+    expect((await report()).total).toMatchObject({ usages: 2, usd: 2 * HOUR_USD });
+  },
+);
+
+it.each([
+  ["telemetry", "the spans"],
+  ["the spans", "telemetry"],
+])("counts once what %s tells with the message's id and %s without it, in any order", async (withId, without) => {
+  const telling = {
+    telemetry: (one: Awaited<ReturnType<typeof start>>, id: string | undefined) =>
+      one.entries([{ sessionId: "s", usage: usage(10, 5, id) }]),
+    "the spans": (one: Awaited<ReturnType<typeof start>>, id: string | undefined) =>
+      one.session({ id: "s", spans: [{ id: id ?? "none", usage: usage(10, 5, id) }] }),
+  };
+  const of = (who: string) => telling[who as keyof typeof telling];
+  const once = { usages: 1, inputTokens: 10, outputTokens: 5 };
+  for (const first of [withId, without]) {
+    const one = await start();
+    await of(first)(one, first === withId ? "m" : undefined);
+    expect((await one.report()).total, first).toMatchObject(once);
+    await of(first === withId ? without : withId)(one, first === withId ? undefined : "m");
+    expect((await one.report()).total, first).toMatchObject(once);
+    // A second message with these figures is a call of its own: what had no id can be one of them alone.
+    await of(withId)(one, "n");
+    expect((await one.report()).total, first).toMatchObject({ usages: 2, inputTokens: 20 });
+  }
+});
+
+it("takes what has no id for as many messages as there are, and none of its own side or of another session", async () => {
+  const one = await start();
+  await one.entries([
+    { sessionId: "s", model: OPUS, usage: usage(10, 5, "m") },
+    { sessionId: "s", model: OPUS, usage: usage(10, 5) },
+  ]);
+  expect((await one.report()).total.usages).toBe(2);
+  const spans = ["1", "2", "3"].map((id) => ({ id, usage: usage(10, 5) }));
+  await one.session({ id: "t", spans: spans.slice(0, 1) });
+  expect((await one.report()).total.usages).toBe(3);
+  // One is m, one is the entry without an id, one is told by nobody else.
+  await one.session({ id: "s", spans });
+  expect((await one.report()).total.usages).toBe(4);
+  await one.session({ id: "s", spans: spans.map((span) => ({ ...span, usage: usage(0, 0) })) });
+  expect((await one.report()).total.usages).toBe(3);
+});
+
+it("follows a message whose output grows, and a span that is replaced by another", async () => {
+  const { entries, session, report } = await start();
+  const told = (output: number) => ({ sessionId: "s", model: OPUS, usage: usage(10, output, "m") });
+  await session({ id: "s", spans: [{ id: "1", usage: usage(10, 9) }] });
+  await entries([told(3)]);
+  expect((await report()).total).toMatchObject({ usages: 2, outputTokens: 12 });
+  await entries([told(9)]);
+  expect((await report()).total).toMatchObject({ usages: 1, outputTokens: 9 });
+  await session({ id: "s", spans: [{ id: "1", usage: usage(10, 8) }] });
+  expect((await report()).total).toMatchObject({ usages: 2, outputTokens: 17 });
+  await session({ id: "s", spans: [{ id: "1", usage: usage(10, 8, "m") }] });
+  expect((await report()).total).toMatchObject({ usages: 1, outputTokens: 9 });
+});
+
+it("adds what the side without an id knows of a message: for how long the cache was written, the model, the cost", async () => {
+  const { entries, session, report } = await start();
+  const { cache_creation: _, ...whole } = FOR_AN_HOUR;
+  await session({ id: "s", spans: [{ id: "1", usage: { ...whole, id: "m" } }] });
+  expect((await report()).total).toMatchObject({ usages: 1, usd: null, reportedUsd: null });
+  await entries([{ sessionId: "s", model: OPUS, usage: FOR_AN_HOUR, costUsd: 0.25 }]);
+  expect((await report()).groups).toMatchObject([{ key: OPUS, ...ONE_CALL, usd: HOUR_USD, reportedUsd: 0.25 }]);
+});
+
+it("takes a model's name with and without its date for the same, and keeps the name that telemetry told", async () => {
+  const { entries, session, report } = await start();
+  const tell = (models: readonly string[]) =>
+    entries(models.map((model) => ({ sessionId: "s", model, usage: usage(10, 5) })));
+  await tell(["claude-haiku-4-5", OPUS]);
+  await session({
+    id: "s",
+    spans: ["claude-opus-4-6-20260205", "claude-haiku-4-5-20251001", "claude-haiku-4-5-20251001"].map((model, i) => ({
+      id: String(i),
+      usage: usage(10, 5),
+      attributes: { "gen_ai.response.model": model },
+    })),
+  });
+  expect((await report()).groups.map(({ key, usages }) => [key, usages])).toEqual([
+    [OPUS, 1],
+    ["claude-haiku-4-5", 1],
+    ["claude-haiku-4-5-20251001", 1],
+  ]);
+});
+
 it("counts a session's own account only while its spans and entries tell none", async () => {
   const { entries, session, report } = await start();
   await session({ id: "s", model: OPUS, usage: usage(1_000, 100), costUsd: 0.5 });
@@ -231,6 +356,22 @@ it("reads usage wherever agents put it in an entry, and nothing from what is no 
     { usage: { input_tokens: -4, output_tokens: 1e300 }, costUsd: -1 },
   ]);
   expect((await report()).total).toMatchObject({ inputTokens: 31, usages: 5, reportedUsd: null });
+});
+
+it("books an entry whose own instant does not exist on the day of its envelope", async () => {
+  const { entries, report } = await start();
+  await entries([{ at: "2026-02-30T00:00:00Z", model: OPUS, usage: usage(10, 1) }]);
+  expect((await report("day")).groups).toMatchObject([{ key: "2026-11-20", inputTokens: 10 }]);
+});
+
+it("gives days in their order, whatever they cost", async () => {
+  const { t, device, entries } = await start();
+  const told = (day: string, input: number) => ({ at: `${day}T10:00:00Z`, model: OPUS, usage: usage(input, 0) });
+  await entries([told("2026-11-19", 900), told("2026-11-17", 500), told("2026-11-18", 1)]);
+  await catchUpSpend(t.instance.core);
+  const span = { from: Date.parse("2026-11-01"), to: Date.parse(AT) };
+  const { groups } = spendReport(t.instance.core, device.team.id, { ...span, by: "day" });
+  expect(groups.map(({ key }) => key)).toEqual(["2026-11-17", "2026-11-18", "2026-11-19"]);
 });
 
 it("adds up reported costs exactly, and made-up figures without an end to the counting", async () => {

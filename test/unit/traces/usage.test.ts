@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Call, countedCalls, tokensOf } from "../../../src/traces/calls.ts";
+import { type Call, countedCalls } from "../../../src/traces/calls.ts";
+import { tokensOf } from "../../../src/traces/tokens.ts";
 import { readAttributes, readAttributeUsage, readUsage } from "../../../src/traces/usage.ts";
 
 const counts = { input: null, output: null, cacheWrite: null, cacheWrite1h: null, cacheRead: null };
@@ -166,6 +167,40 @@ describe("of spans below each other", () => {
 
   it("what wraps a call gives way to it, through any number of spans without usage", () => {
     expect(idsOf([span("a", null, some), span("b", "a", null), span("c", "b", some)])).toEqual(["c"]);
+  });
+
+  const of = (input_tokens: number, output_tokens: number, more: object = {}) => ({
+    input_tokens,
+    output_tokens,
+    ...more,
+  });
+
+  it("a span that nobody calls an agent keeps its usage unless the usage below adds up to it, in all kinds together", () => {
+    const below = [
+      span("b", "a", of(10, 1)),
+      span("c", "a", of(20, 2, { input_tokens_details: { cached_tokens: 5 } })),
+    ];
+    expect(idsOf([span("a", null, of(30, 3)), ...below])).toEqual(["b", "c"]);
+    expect(idsOf([span("a", null, of(30, 4)), ...below])).toEqual(["a", "b", "c"]);
+    expect(idsOf([span("a", null, of(30, 3)), span("b", "a", of(10, 1))])).toEqual(["a", "b"]);
+    const chat = { operation: "chat" };
+    expect(idsOf([span("a", null, of(30, 3), chat), span("b", "a", of(10, 1), chat)])).toEqual(["a", "b"]);
+    expect(idsOf([span("a", null, of(10, 1), chat), span("b", "a", of(10, 1), chat)])).toEqual(["b"]);
+    // Of a message that several spans tell, the largest telling is what was used.
+    const told = [span("b", "a", of(10, 1, { id: "m" })), span("c", "a", of(10, 2, { id: "m" }))];
+    expect(idsOf([span("a", null, of(10, 2)), ...told])).toEqual(["b", "c"]);
+  });
+
+  it("what wraps an agent gives way to the same sum, what is called an agent to any", () => {
+    const inner = [
+      span("agent", "a", of(30, 3), { kind: "AGENT" }),
+      span("b", "agent", of(10, 1)),
+      span("c", "agent", of(20, 2)),
+    ];
+    expect(idsOf([span("a", null, of(30, 3)), ...inner])).toEqual(["b", "c"]);
+    expect(idsOf([span("a", null, of(99, 9), { kind: "workflow" }), ...inner])).toEqual(["b", "c"]);
+    const outer = { name: "ai.generateText", kind: "generation" };
+    expect(idsOf([span("a", null, of(14, 43), outer), span("b", "a", of(62, 85))])).toEqual(["b"]);
   });
 
   it("a call counts beside what an agent did that one of its tools started", () => {

@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { startInstance } from "../../support/instance.ts";
+
+const PLAIN = { headers: { "content-type": "text/plain" }, body: "channel=npm" };
+
+it("names the media types that a route takes when it gets another", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const form = await t.post("/api/cli/device/code", PLAIN);
+  expect([form.status, form.body]).toEqual([
+    415,
+    { error: "The body must be application/json or application/x-www-form-urlencoded." },
+  ]);
+  const json = await t.post("/api/telemetry/ingest", { token: device.token, ...PLAIN });
+  expect([json.status, json.body.error]).toEqual([415, "The body must be application/json."]);
+});
+
+it("names the choices of a member that has some", async () => {
+  const t = await startInstance();
+  const answer = await t.post("/api/cli/device/code", { json: { channel: "x" } });
+  expect([answer.status, answer.body]).toEqual([
+    400,
+    { error: 'In the body, "channel" must be one of "npm", "desktop".' },
+  ]);
+});
