@@ -4,7 +4,7 @@ import type { Core } from "../core.ts";
 import { systemClock } from "../kit/clock.ts";
 import { processLog } from "../kit/log.ts";
 import { systemRandom } from "../kit/random.ts";
-import { announcedBaseUrl, openStore } from "../store/store.ts";
+import { announcedBaseUrl, type OpenOptions, openStore } from "../store/store.ts";
 import { createOutput, type Output } from "./output.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -38,16 +38,30 @@ export function configOf(cli: Cli, options: CommonOptions, more: Settings = {}):
   return readConfig({ ...(options.data === undefined ? {} : { data: options.data }), ...more }, cli.env);
 }
 
-/** Opens the data directory for one command, beside a running server or without one. */
-export async function withCore<T>(
+type Work<T> = (core: Core, output: Output) => T | Promise<T>;
+
+/**
+ * Opens the data directory for one command, beside a running server or without one. A database of an older schema is refused.
+ * @param create whether a directory without a database gets one
+ */
+export function withCore<T>(cli: Cli, options: CommonOptions, work: Work<T>, create = false): Promise<T> {
+  return open(cli, options, work, { create });
+}
+
+/** As `withCore`, for commands that only look: they work on a database of an older schema, too, and do not change it. */
+export function withCoreToLook<T>(cli: Cli, options: CommonOptions, work: Work<T>): Promise<T> {
+  return open(cli, options, work, { create: false, older: "look" });
+}
+
+async function open<T>(
   cli: Cli,
   options: CommonOptions,
-  work: (core: Core, output: Output) => T | Promise<T>,
-  create = false,
+  work: Work<T>,
+  how: Pick<OpenOptions, "create" | "older">,
 ): Promise<T> {
   const config = configOf(cli, options);
   const clock = systemClock;
-  const store = openStore(config.data, { create, now: clock.now });
+  const store = openStore(config.data, { ...how, now: clock.now });
   const core: Core = {
     // Links are for the people of the server that runs, which may have been told its address by options of its own.
     config: { ...config, baseUrl: config.baseUrl ?? announcedBaseUrl(config.data) ?? null },

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { isoInstant, systemClock } from "../kit/clock.ts";
 import { backup, examine, inspectBackup, restore, verifyLedger } from "../safekeeping/safekeeping.ts";
 import { databasePath, openFile, quickCheck } from "../store/store.ts";
-import { type Cli, type CommonOptions, common, configOf, outputOf, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, configOf, outputOf, withCoreToLook } from "./context.ts";
 import { facts, table } from "./output.ts";
 
 function anchor(text: string): { id: number; chainSha256: string } {
@@ -16,9 +16,9 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
     program
       .command("backup")
       .argument("<file>")
-      .description("copy database and signing keys into one file, while the server runs"),
+      .description("copy database, signing keys and own prices into one file, while the server runs"),
   ).action((file: string, options: CommonOptions) =>
-    withCore(cli, options, async (core, output) => {
+    withCoreToLook(cli, options, async (core, output) => {
       const made = await backup(core, file, output.progress("backup"));
       output.result(made, () => `${made.file} (${made.bytes} bytes, schema ${made.schema}, ${made.keys} keys)`);
       output.note("It holds the private signing key: keep it as safe as the key itself.");
@@ -39,6 +39,7 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
             ["made at", found.madeAt],
             ["schema", found.schema],
             ["keys", found.keys],
+            ["own prices", found.ownPrices ? "yes" : "none"],
             ["teams", found.teams],
             ["deliveries", found.deliveries],
           ]),
@@ -48,11 +49,12 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
       const done = restore(file, config.data, isoInstant(systemClock.now()).replace(/[:.]/g, "-"));
       output.result(done, () => `restored the backup of ${done.madeAt} into ${config.data}`);
       if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
+      if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
     });
 
   common(program.command("doctor").description("examine a data directory; changes nothing")).action(
     (options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
+      withCoreToLook(cli, options, async (core, output) => {
         const findings = await examine(core, output.progress("ledger"));
         output.result(findings, () =>
           table(
@@ -69,7 +71,7 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
   common(ledger.command("verify").description("prove that every delivery is still there and unaltered"))
     .option("--anchor <id:hash>", "head that an earlier run printed", anchor)
     .action((options: CommonOptions & { anchor?: { id: number; chainSha256: string } }) =>
-      withCore(cli, options, (core, output) => {
+      withCoreToLook(cli, options, (core, output) => {
         const report = verifyLedger(core, options.anchor, output.progress("ledger"));
         output.result(report, () =>
           report.faults.length === 0

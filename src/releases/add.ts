@@ -3,6 +3,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { dropFile, keepFile, type Summed, sumFile } from "./files.ts";
+import { removeLeftovers } from "./leftovers.ts";
 import { type Release, toRelease } from "./list.ts";
 import { rows } from "./rows.ts";
 import { platformOf, readFileName, readSha512, readUrl, readVersion } from "./rules.ts";
@@ -42,6 +43,8 @@ export async function addRelease(
   taken();
   const { file } = wanted;
   const fileName = url === null && file !== undefined ? readFileName(basename(file)) : null;
+  // They may be what takes the room that the copy needs.
+  if (fileName !== null) removeLeftovers(core);
   let summed: Summed;
   if (file !== undefined) summed = await (url === null ? keepFile(core, file, told) : sumFile(file, told));
   else if (url !== null && expected) summed = { sha512: expected, bytes: 0 };

@@ -25,16 +25,19 @@ export async function sumFile(
   told: (share: number) => void,
   chunk: (bytes: Buffer) => Promise<unknown> = async () => {},
 ): Promise<Summed> {
-  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+  const unreadable = (error: NodeJS.ErrnoException): never => {
     throw new Complaint(`${path} cannot be read (${error.code})`);
-  });
+  };
+  const file = await open(path, "r").catch(unreadable);
   try {
-    const { size } = await file.stat();
+    const facts = await file.stat();
+    if (!facts.isFile()) throw new Complaint(`${path} is no file`);
+    const { size } = facts;
     const hash = createHash("sha512");
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     let bytes = 0;
     for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES);
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES).catch(unreadable);
       if (bytesRead === 0) break;
       const piece = buffer.subarray(0, bytesRead);
       hash.update(piece);

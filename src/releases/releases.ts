@@ -4,6 +4,7 @@
  */
 export { addRelease } from "./add.ts";
 export { installerFile } from "./files.ts";
+export { examineInstallers, removeLeftovers } from "./leftovers.ts";
 export { latestRelease, listReleases, type Release } from "./list.ts";
 export { removeRelease } from "./remove.ts";
 export { PLATFORM_NAMES } from "./rules.ts";

@@ -2,18 +2,13 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../core.ts";
 import { ensureSigningKey, hasSigningKey } from "../license/license.ts";
-import { KEY_FILE } from "./backup.ts";
+import { KEY_FILE } from "../store/store.ts";
+import { examineDerived, examinePrices, examineReleases, examineSchema, type Finding } from "./findings.ts";
 import { verifyLedger } from "./verify-ledger.ts";
-
-export interface Finding {
-  readonly check: string;
-  readonly status: "ok" | "warning" | "failed";
-  readonly detail: string;
-}
 
 const LOW_SPACE_BYTES = 512 * 1024 * 1024;
 
-/** Examines an open data directory without changing it. @param onProgress told the share done of the slow part, 0 to 1 */
+/** Examines an open data directory, of an older schema too, without changing it. @param onProgress told the share done of the slow part, 0 to 1 */
 export async function examine(core: Core, onProgress: (share: number) => void): Promise<Finding[]> {
   const { db, directory } = core.store;
   const findings: Finding[] = [];
@@ -27,6 +22,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
       "failed",
       `${structure}: restore the newest backup with "reckon restore FILE --data ${directory}"`,
     );
+  findings.push(examineSchema(core));
   const orphans = db.pragma("foreign_key_check") as unknown[];
   add(
     "references",
@@ -42,7 +38,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
       ? "only its owner can read the data directory"
       : `others can reach the data directory: chmod 700 ${directory}`,
   );
-  findings.push(await examineKey(core));
+  findings.push(await examineKey(core), examinePrices(core));
 
   const { bavail, bsize } = statfsSync(directory);
   const free = bavail * bsize;
@@ -60,6 +56,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
         `${ledger.faults.length} of ${ledger.deliveries} deliveries do not verify, the first is ${first.deliveryId} (${first.problem})`,
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
+    findings.push(examineDerived(core), examineReleases(core));
   }
   return findings;
 }

@@ -1,13 +1,24 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { syncDirectory, syncFile, writeFileAtomically } from "../kit/files.ts";
-import { databasePath, lockDirectory, openFile, removeDatabase, requireOurs } from "../store/store.ts";
-import { KEY_FILE, RETIRED_FOLDER } from "./backup.ts";
+import {
+  databasePath,
+  isCarried,
+  KEY_FILE,
+  lockDirectory,
+  openFile,
+  PRICES_FILE,
+  RETIRED_FOLDER,
+  removeDatabase,
+  requireOurs,
+} from "../store/store.ts";
 
 export interface BackupFacts {
   readonly madeAt: string;
   readonly schema: number;
   readonly keys: number;
+  /** It carries the data directory's own prices. */
+  readonly ownPrices: boolean;
   readonly teams: number;
   readonly deliveries: number;
 }
@@ -30,7 +41,8 @@ export function inspectBackup(file: string): BackupFacts {
     return {
       madeAt: one("SELECT made_at FROM backup_facts") as string,
       schema: db.pragma("user_version", { simple: true }) as number,
-      keys: one("SELECT count(*) FROM backup_files") as number,
+      keys: one("SELECT count(*) FROM backup_files WHERE name LIKE '%.pem'") as number,
+      ownPrices: one("SELECT EXISTS (SELECT 1 FROM backup_files WHERE name = 'prices.json')") === 1,
       teams: one("SELECT count(*) FROM teams") as number,
       deliveries: one("SELECT count(*) FROM deliveries") as number,
     };
@@ -41,16 +53,20 @@ export function inspectBackup(file: string): BackupFacts {
   }
 }
 
+export interface Restored extends BackupFacts {
+  /** Where what was there lies now; null when nothing was. */
+  readonly keptAside: string | null;
+  /** The backup carries no prices, but the directory has some: they are used on. */
+  readonly pricesStay: boolean;
+}
+
 /**
- * Puts a backup in place of a data directory's database and keys. What was there is moved to `backups/`, not deleted.
+ * Puts a backup in place of a data directory's database, keys and own prices. What was there is copied to `backups/`, not deleted;
+ * a file that the backup does not carry stays.
  * @param stamp names the folder for what was there
  * @throws DataDirectoryInUse while a server runs; Error when the backup would not restore
  */
-export function restore(
-  file: string,
-  directory: string,
-  stamp: string,
-): BackupFacts & { readonly keptAside: string | null } {
+export function restore(file: string, directory: string, stamp: string): Restored {
   const facts = inspectBackup(file);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const lock = lockDirectory(directory);
@@ -58,7 +74,7 @@ export function restore(
     const incoming = join(directory, "restoring.db");
     removeDatabase(incoming);
     copyFileSync(file, incoming);
-    const files = takeOutKeys(incoming);
+    const files = takeOutFiles(incoming);
     syncFile(incoming);
     const keptAside = keepAside(directory, stamp);
     for (const { name, content } of files) {
@@ -69,19 +85,18 @@ export function restore(
     for (const ending of ["-wal", "-shm"]) rmSync(databasePath(directory) + ending, { force: true });
     renameSync(incoming, databasePath(directory));
     syncDirectory(directory);
-    return { ...facts, keptAside };
+    return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, PRICES_FILE)) };
   } finally {
     lock.release();
   }
 }
 
-/** Turns a backup file back into a plain database. @returns the key files it carried */
-function takeOutKeys(path: string): { name: string; content: string }[] {
+/** Turns a backup file back into a plain database. @returns the files it carried */
+function takeOutFiles(path: string): { name: string; content: string }[] {
   const db = openFile(path);
   try {
     const files = db.prepare("SELECT name, content FROM backup_files").all() as { name: string; content: string }[];
-    // Names come from a file that anybody may have made: only the ones we write are taken.
-    const sound = files.filter(({ name }) => name === KEY_FILE || /^retired-keys\/[\w-]+\.pem$/.test(name));
+    const sound = files.filter(({ name }) => isCarried(name));
     db.exec("DROP TABLE backup_files; DROP TABLE backup_facts");
     db.pragma("secure_delete = ON");
     db.exec("VACUUM");
@@ -93,13 +108,14 @@ function takeOutKeys(path: string): { name: string; content: string }[] {
 
 /** Copies what is there under `backups/`, so that the database has its name until the very moment another takes it. */
 function keepAside(directory: string, stamp: string): string | null {
-  const names = ["reckon.db", "reckon.db-wal", "reckon.db-shm", KEY_FILE, RETIRED_FOLDER].filter((name) =>
+  const names = ["reckon.db", "reckon.db-wal", "reckon.db-shm", KEY_FILE, RETIRED_FOLDER, PRICES_FILE].filter((name) =>
     existsSync(join(directory, name)),
   );
   if (names.length === 0) return null;
   moveLogIntoDatabase(directory);
   const aside = join(directory, "backups", `replaced-${stamp}`);
   mkdirSync(aside, { recursive: true, mode: 0o700 });
+  for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
   for (const name of names.filter((one) => existsSync(join(directory, one)))) {
     cpSync(join(directory, name), join(aside, name), { recursive: true });
     syncFile(join(aside, name));

@@ -1,11 +1,13 @@
-import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { isoInstant } from "../kit/clock.ts";
+import { type Log, silentLog } from "../kit/log.ts";
 import { DataDirectoryError } from "../kit/unavailable.ts";
 import { CommitQueue, isStorageTrouble } from "./commit.ts";
 import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
-import { migrate } from "./migrate.ts";
+import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
+import { openOlder } from "./older.ts";
 import type { Store } from "./store.ts";
 
 /** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
@@ -24,13 +26,17 @@ export function damageAdvice(directory: string, finding: string): string {
 }
 
 export interface OpenOptions {
-  /** The directory is claimed by the caller (a server): migrations need no claim of their own. */
+  /** The directory is claimed by the caller (a server), which may therefore upgrade an older database. */
   readonly locked?: boolean;
+  /** What becomes of an older database that is not upgraded: `refuse` it, or `look` at it without changing a byte. */
+  readonly older?: "refuse" | "look";
   /** Create the directory and database when there is none. Default true. */
   readonly create?: boolean;
   /** Check the file's structure before use when it is small enough. */
   readonly check?: boolean;
   readonly now: () => number;
+  /** Told of an upgrade. */
+  readonly log?: Log;
 }
 
 /** Signs that a directory held a database before, which is then missing rather than not made yet. */
@@ -63,7 +69,8 @@ export function claimDirectory(directory: string): DirectoryLock {
 }
 
 /**
- * Opens the database of a data directory, ready for use: WAL, `synchronous=FULL` (read back), current schema.
+ * Opens the database of a data directory, ready for use: WAL, `synchronous=FULL` (read back), current schema. Only who has
+ * claimed the directory upgrades one of an older schema.
  * @throws DataDirectoryError with what to do, when it cannot be used.
  */
 export function openStore(directory: string, options: OpenOptions): Store {
@@ -77,23 +84,24 @@ export function openStore(directory: string, options: OpenOptions): Store {
   try {
     if (!options.locked) requireNotLost(directory);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (!isNew && !options.locked) {
+      const older = openOlder(path);
+      if (older && options.older === "look") return wrap(older, directory);
+      try {
+        if (older) requireCurrent(older, directory);
+      } finally {
+        older?.close();
+      }
+    }
     db = new Sqlite(path, { timeout: 5_000 });
     configure(db);
     if (options.check && !isNew && statSync(path).size <= CHECK_AT_START_BYTES) {
       const finding = quickCheck(db);
       if (finding) throw new DataDirectoryError(damageAdvice(directory, finding));
     }
-    const exclusively = options.locked
-      ? (work: () => void) => work()
-      : (work: () => void) => {
-          const lock = lockDirectory(directory);
-          try {
-            work();
-          } finally {
-            lock.release();
-          }
-        };
-    migrate(db, directory, isoInstant(options.now()), exclusively);
+    createSchema(db);
+    if (options.locked) upgrade(db, directory, isoInstant(options.now()), options.log ?? silentLog);
+    else requireCurrent(db, directory);
     return wrap(db, directory);
   } catch (error) {
     db?.close();
@@ -117,16 +125,6 @@ function configure(db: Database): void {
     throw new DataDirectoryError(
       `this file system cannot hold the database safely (journal_mode ${mode}, synchronous ${synchronous}): choose a local disk`,
     );
-}
-
-/** Opens a database file for copying or inspection, without the settings and checks of a store. */
-export function openFile(path: string, options: { readonly readonly?: boolean } = {}): Database {
-  return new Sqlite(path, { readonly: options.readonly ?? false, fileMustExist: true, timeout: 5_000 });
-}
-
-/** Removes a database file with whatever SQLite left beside it; a stray journal would be played into its successor. */
-export function removeDatabase(path: string): void {
-  for (const ending of ["", "-journal", "-wal", "-shm"]) rmSync(path + ending, { force: true });
 }
 
 /** SQLite's own structural check. @returns the first finding, or undefined when the file is sound. */

@@ -1,8 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createTeam } from "../../src/accounts/accounts.ts";
+import { firstSchemaDirectory } from "../support/older.ts";
 import { rowsOf, withDirectory } from "./support/data.ts";
 import { ask } from "./support/http.ts";
 import { launch, reckon, serve, startRefused, until, within } from "./support/process.ts";
@@ -136,6 +138,50 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
         ).toEqual([]);
       },
     );
+  });
+});
+
+describe.skipIf(noStrace)("a server killed at any step of an upgrade", () => {
+  it("has put aside what restores or nothing, and the next start upgrades and leaves no half of a backup", async () => {
+    const older = await firstSchemaDirectory();
+    let killed = 0;
+    for (const [call, time] of [
+      ["fsync", 1],
+      ["rename", 1],
+      ["fsync", 3],
+      ["fdatasync", 2],
+      ["fdatasync", 6],
+      ["unlink", 1],
+    ] as const) {
+      const when = `killed at ${call} ${time}`;
+      const directory = mkdtempSync(join(tmpdir(), "reckon-fault-"));
+      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+      cpSync(older, directory, { recursive: true });
+      const cut = launch(["serve", "--data", directory, "--port", "0"], {
+        under: at(call, `signal=SIGKILL:when=${time}`),
+      });
+      let gone = false;
+      void cut.exited.then(() => {
+        gone = true;
+      });
+      await until(`${when}, or listening`, () => gone || cut.stdout() !== "");
+      const pid = /"event":"started".*"pid":(\d+)/.exec(cut.stderr())?.[1];
+      if (cut.stdout() === "") killed++;
+      else process.kill(Number(pid), "SIGKILL");
+      await within(cut.exited, when);
+      const backups = join(directory, "backups");
+      const whole = () => (existsSync(backups) ? readdirSync(backups).filter((name) => name.endsWith(".db")) : []);
+      for (const name of whole()) {
+        const checked = await reckon(["restore", join(backups, name), "--verify", "--json", "--data", directory]);
+        expect(checked.code, `${when}: ${checked.stderr}`).toBe(0);
+        expect(JSON.parse(checked.stdout), when).toMatchObject({ schema: 1, keys: 1, deliveries: 3 });
+      }
+      const server = await serve(directory);
+      expect((await server.end()).code, when).toBe(0);
+      expect(readdirSync(backups), when).toEqual(whole());
+      expect((await reckon(["ledger", "verify", "--data", directory])).code, when).toBe(0);
+    }
+    expect(killed, "strace killed too seldom to tell anything").toBeGreaterThan(3);
   });
 });
 

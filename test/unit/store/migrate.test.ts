@@ -1,9 +1,19 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
-import { CURRENT_SCHEMA, migrate, type SchemaPlan } from "../../../src/store/migrate.ts";
+import { createLog, silentLog } from "../../../src/kit/log.ts";
+import { CURRENT_SCHEMA, createSchema, type SchemaPlan, upgrade } from "../../../src/store/migrate.ts";
 import { openStore } from "../../../src/store/store.ts";
 
 const NOW = "2026-11-21T08:00:00.000Z";
@@ -21,7 +31,10 @@ const V3: SchemaPlan = {
       three: "ALTER TABLE things ADD COLUMN c INTEGER; UPDATE things SET c = 7;",
     })[file] as string,
 };
-const plainly = (work: () => void) => work();
+function migrate(db: Sqlite.Database, directory: string, plan: SchemaPlan, log = silentLog): void {
+  createSchema(db, plan);
+  upgrade(db, directory, NOW, log, plan);
+}
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-migrate-"));
@@ -34,11 +47,11 @@ const shape = (db: Sqlite.Database) =>
 it("takes an older file through every step to the shape a new one has, after copying it aside", () => {
   const directory = folder();
   const db = new Sqlite(join(directory, "reckon.db"));
-  migrate(db, directory, NOW, plainly, V1);
+  migrate(db, directory, V1);
   db.prepare("INSERT INTO things VALUES ('kept')").run();
-  migrate(db, directory, NOW, plainly, V3);
+  migrate(db, directory, V3);
   const fresh = new Sqlite(":memory:");
-  migrate(fresh, directory, NOW, plainly, V3);
+  migrate(fresh, directory, V3);
   expect(shape(db)).toEqual(shape(fresh));
   expect(db.prepare("SELECT * FROM things").all()).toEqual([{ a: "kept", b: null, c: 7 }]);
   const [copy = ""] = readdirSync(join(directory, "backups"));
@@ -47,26 +60,97 @@ it("takes an older file through every step to the shape a new one has, after cop
   for (const one of [db, fresh, before]) one.close();
 });
 
+it("puts aside a backup with the keys and prices in it, says where, and leaves nothing of an earlier attempt", () => {
+  const directory = folder();
+  const db = new Sqlite(join(directory, "reckon.db"));
+  onTestFinished(() => void db.close());
+  migrate(db, directory, V1);
+  const backups = join(directory, "backups");
+  mkdirSync(backups);
+  mkdirSync(join(directory, "retired-keys"));
+  const carried = { "signing-key.pem": "KEY", "retired-keys/old.pem": "OLD", "prices.json": "{}" };
+  for (const [name, content] of Object.entries(carried)) writeFileSync(join(directory, name), content);
+  writeFileSync(join(directory, "retired-keys/notes.txt"), "no key");
+  for (const ending of ["", "-journal"]) writeFileSync(join(backups, `before-schema-3-x.db.partial${ending}`), "half");
+  writeFileSync(join(backups, "mine.db.partial"), "not ours");
+  const lines: string[] = [];
+  migrate(db, directory, V3, createLog({ level: "info", now: () => 0, write: (line) => lines.push(line) }));
+  const copy = "before-schema-3-2026-11-21T08-00-00-000Z.db";
+  expect(readdirSync(backups).sort()).toEqual([copy, "mine.db.partial"]);
+  const before = new Sqlite(join(backups, copy), { readonly: true });
+  onTestFinished(() => void before.close());
+  const held = before.prepare("SELECT name, content FROM backup_files").all() as { name: string; content: string }[];
+  expect(Object.fromEntries(held.map(({ name, content }) => [name, content]))).toEqual(carried);
+  expect(before.prepare("SELECT * FROM backup_facts").all()).toEqual([{ made_at: NOW }]);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: "schema_upgrading", from: 1, to: 3 },
+    { event: "schema_upgraded", from: 1, to: 3, backup: join(backups, copy) },
+  ]);
+});
+
+it("upgrades nothing when the backup cannot be written, says so, and leaves no half of it", () => {
+  const directory = folder();
+  const db = new Sqlite(join(directory, "reckon.db"));
+  onTestFinished(() => void db.close());
+  migrate(db, directory, V1);
+  writeFileSync(join(directory, "backups"), "in the way");
+  expect(() => migrate(db, directory, V3)).toThrow(/backup .* cannot be written .*nothing was upgraded.*free space/);
+  expect([shape(db), readdirSync(directory).sort()]).toEqual([["a"], ["backups", "reckon.db"]]);
+});
+
+it("names, to a program that is too old, the newest backup of an upgrade that it can restore", () => {
+  const directory = folder();
+  const db = new Sqlite(join(directory, "reckon.db"));
+  onTestFinished(() => void db.close());
+  migrate(db, directory, V3);
+  const backups = join(directory, "backups");
+  mkdirSync(backups);
+  const put = (name: string, version: number, whole = true) => {
+    const copy = new Sqlite(join(backups, name));
+    if (whole) copy.exec("CREATE TABLE backup_files (name TEXT)");
+    copy.pragma(`user_version = ${version}`);
+    copy.close();
+  };
+  const refusal = (plan: SchemaPlan) => {
+    try {
+      createSchema(db, plan);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return "";
+  };
+  put("before-schema-3-2026-05-01T00-00-00-000Z.db", 2);
+  put("before-schema-9-2026-04-01T00-00-00-000Z.db", 1, false);
+  writeFileSync(join(backups, "before-schema-9-2026-06-01T00-00-00-000Z.db"), "");
+  expect(refusal(V1)).toContain("restore a backup made before the upgrade with: reckon restore FILE");
+  put("before-schema-2-2026-02-01T00-00-00-000Z.db", 1);
+  put("before-schema-3-2026-03-01T00-00-00-000Z.db", 1);
+  put("before-schema-9-2026-01-01T00-00-00-000Z.db", 0);
+  expect(refusal(V1)).toContain(
+    `reckon restore ${join(backups, "before-schema-3-2026-03-01T00-00-00-000Z.db")} --data ${directory}`,
+  );
+});
+
 it("leaves the file as it was when a step fails", () => {
   const directory = folder();
   const db = new Sqlite(join(directory, "reckon.db"));
-  migrate(db, directory, NOW, plainly, V1);
+  migrate(db, directory, V1);
   const broken = { ...V3, read: (file: string) => (file === "three" ? "NONSENSE" : V3.read(file)) };
-  expect(() => migrate(db, directory, NOW, plainly, broken)).toThrow();
+  expect(() => migrate(db, directory, broken)).toThrow();
   expect([shape(db), db.pragma("user_version", { simple: true })]).toEqual([["a"], 1]);
+  // A service manager starts it again and again: nothing piles up.
+  expect(readdirSync(join(directory, "backups"))).toEqual([]);
   db.close();
 });
 
 it("refuses a newer file and a foreign one without touching them", () => {
   const directory = folder();
   const db = new Sqlite(join(directory, "reckon.db"));
-  migrate(db, directory, NOW, plainly, V3);
-  expect(() => migrate(db, directory, NOW, plainly, V1)).toThrow(
-    /newer Reckon \(schema 3; this program knows up to 1\)/,
-  );
+  migrate(db, directory, V3);
+  expect(() => migrate(db, directory, V1)).toThrow(/newer Reckon \(schema 3; this program knows up to 1\)/);
   const foreign = new Sqlite(":memory:");
   foreign.exec("CREATE TABLE notes (a)");
-  expect(() => migrate(foreign, directory, NOW, plainly, V1)).toThrow("another program");
+  expect(() => migrate(foreign, directory, V1)).toThrow("another program");
   expect(existsSync(join(directory, "backups"))).toBe(false);
   db.close();
 });
@@ -105,7 +189,7 @@ it("brings a file of the first schema to the shape of a new one, with its delive
   const directory = folder();
   const old = new Sqlite(join(directory, "reckon.db"));
   const first = readFileSync(join(import.meta.dirname, "../../support/schema-1.sql"), "utf8");
-  migrate(old, directory, NOW, plainly, { version: 1, migrations: [], read: () => first });
+  migrate(old, directory, { version: 1, migrations: [], read: () => first });
   const at = Date.UTC(2026, 10, 20, 23, 59);
   old.exec(`INSERT INTO teams VALUES ('team_1', 'One', 'team', 5, 'active', 0, NULL, NULL, 0);
     INSERT INTO devices VALUES ('dev_1', 'team_1', 'build', '1', 0, NULL, NULL);
@@ -117,9 +201,9 @@ it("brings a file of the first schema to the shape of a new one, with its delive
   deliver.run(2, "telemetry", at + 30_000, 5, "gap");
   deliver.run(3, "telemetry", at + 120_000, 1, "rollback");
   deliver.run(4, "brain", at, 3, null);
-  migrate(old, directory, NOW, plainly, CURRENT_SCHEMA);
+  migrate(old, directory, CURRENT_SCHEMA);
   const fresh = new Sqlite(":memory:");
-  migrate(fresh, directory, NOW, plainly, CURRENT_SCHEMA);
+  migrate(fresh, directory, CURRENT_SCHEMA);
   const layout = (db: Sqlite.Database) =>
     (db.pragma("table_list") as { name: string }[])
       .map(({ name }) => name)

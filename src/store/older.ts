@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import Sqlite, { type Database } from "better-sqlite3";
+import { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
+
+/**
+ * Opens a database of an older schema to look at it. No byte of it is changed, not even by what SQLite does on opening and closing.
+ * Statements on what its schema does not have yet fail when they are run, so that the others of their room can be used.
+ * @returns undefined when the database is not older
+ * @throws DataDirectoryError when it is newer than this program or is not ours
+ */
+export function openOlder(path: string): Database | undefined {
+  // Where there is a log, closing a connection that may write would move it into the database; where there is none, one that
+  // may only read would leave an empty one behind.
+  const db = new Sqlite(path, { readonly: existsSync(`${path}-wal`), fileMustExist: true, timeout: 5_000 });
+  try {
+    db.pragma("query_only = ON");
+    db.pragma("trusted_schema = OFF");
+    const version = schemaVersion(db);
+    if (version > 0) requireOurs(db);
+    if (version === 0 || version >= CURRENT_SCHEMA.version) {
+      db.close();
+      return undefined;
+    }
+    tolerate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function tolerate(db: Database): void {
+  const prepare = db.prepare.bind(db) as (sql: string) => unknown;
+  db.prepare = ((sql: string) => {
+    try {
+      return prepare(sql);
+    } catch (error) {
+      if ((error as { code?: string }).code !== "SQLITE_ERROR") throw error;
+      return unusable(error);
+    }
+  }) as Database["prepare"];
+}
+
+/** A statement that says why it could not be prepared, once it is run. */
+function unusable(error: unknown): object {
+  const fail = () => {
+    throw error;
+  };
+  const statement: object = {
+    run: fail,
+    get: fail,
+    all: fail,
+    iterate: fail,
+    pluck: () => statement,
+    raw: () => statement,
+    expand: () => statement,
+    safeIntegers: () => statement,
+  };
+  return statement;
+}

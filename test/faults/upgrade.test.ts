@@ -1,0 +1,47 @@
+import { cpSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { CURRENT_SCHEMA } from "../../src/store/migrate.ts";
+import { firstSchemaDirectory } from "../support/older.ts";
+import { openToRead } from "./support/data.ts";
+import { mountTmpfs, noMounts } from "./support/disk.ts";
+import { reckon, serve, startRefused } from "./support/process.ts";
+
+function schemaOf(directory: string): number {
+  const db = openToRead(directory);
+  try {
+    return db.pragma("user_version", { simple: true }) as number;
+  } finally {
+    db.close();
+  }
+}
+
+describe.skipIf(noMounts)("an upgrade without room for the backup that it begins with", () => {
+  it("is refused in one line, leaves nothing of the backup and the database as it was, and goes on when there is room", async () => {
+    const mount = mountTmpfs("16m");
+    onTestFinished(() => mount.unmount());
+    const directory = join(mount.path, "data");
+    cpSync(await firstSchemaDirectory(), directory, { recursive: true });
+    const db = new Sqlite(join(directory, "reckon.db"));
+    db.prepare("UPDATE policies SET document = ?").run(" ".repeat(4 << 20));
+    db.exec("INSERT INTO policies SELECT 99, id, zeroblob(0) || hex(zeroblob(1 << 20)), 0 FROM teams");
+    db.close();
+    const ballast = join(mount.path, "ballast");
+    // Enough for a start, not enough for a copy.
+    const room = statSync(join(directory, "reckon.db")).size / 2;
+    writeFileSync(ballast, Buffer.alloc((16 << 20) - statSync(join(directory, "reckon.db")).size - room));
+    const done = await startRefused(directory);
+    expect([done.code, done.stdout]).toEqual([1, ""]);
+    const lines = done.stderr
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("{"));
+    expect(lines).toEqual([expect.stringMatching(/^reckon: the backup .*nothing was upgraded.*free space/)]);
+    expect([readdirSync(join(directory, "backups")), schemaOf(directory)]).toEqual([[], 1]);
+    expect((await reckon(["doctor", "--data", directory])).code).toBe(0);
+    truncateSync(ballast);
+    expect((await (await serve(directory)).end()).code).toBe(0);
+    expect([readdirSync(join(directory, "backups")).length, schemaOf(directory)]).toEqual([1, CURRENT_SCHEMA.version]);
+  });
+});

@@ -1,0 +1,40 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, onTestFinished } from "vitest";
+import { startInstance } from "./instance.ts";
+
+/**
+ * A data directory as the program of the first schema left it: a team, its device and a delivery of each kind in a ledger that
+ * verifies, and the signing key. Removed with the test.
+ */
+export async function firstSchemaDirectory(): Promise<string> {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const deliver = async (path: string, json: object) => expect((await t.post(path, { token, json })).status).toBe(200);
+  await deliver("/api/telemetry/ingest", { repoKey: "r", entries: [{ seq: 1, payload: { a: "prompt" } }] });
+  await deliver("/api/brain/ingest", { repoKey: "r", version: 1, files: [{ path: "a.md", content: "# A" }] });
+  await deliver("/api/agent-traces/ingest", { repoKey: "r", sessions: [{ outcome: "ok", spans: [{}] }] });
+  await t.close();
+
+  const directory = mkdtempSync(join(tmpdir(), "reckon-older-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  copyFileSync(join(t.directory, "signing-key.pem"), join(directory, "signing-key.pem"));
+  const db = new Sqlite(join(directory, "reckon.db"));
+  db.exec(readFileSync(join(import.meta.dirname, "schema-1.sql"), "utf8"));
+  db.prepare("ATTACH ? AS made").run(join(t.directory, "reckon.db"));
+  for (const name of db
+    .prepare("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+    .pluck()
+    .all() as string[]) {
+    const columns = (db.pragma(`main.table_info(${name})`) as { name: string }[]).map((one) => one.name).join(", ");
+    db.exec(`INSERT INTO main.${name} (${columns}) SELECT ${columns} FROM made.${name}`);
+  }
+  db.exec("DETACH made");
+  db.pragma(`application_id = ${0x524b4f4e}`);
+  db.pragma("user_version = 1");
+  db.pragma("journal_mode = WAL");
+  db.close();
+  return directory;
+}
