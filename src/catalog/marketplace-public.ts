@@ -74,7 +74,7 @@ const whole = (from: number, to: number, what: string) =>
   v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{0,7}$/, "must be a whole number"),
+      v.regex(/^\d{0,7}$/, `must be a whole number from ${from} to ${to}`),
       v.check((text) => text === "" || (Number(text) >= from && Number(text) <= to), `must be from ${from} to ${to}`),
       v.description(what),
     ),
