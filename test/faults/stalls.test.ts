@@ -8,8 +8,8 @@ import { testData, testServer } from "./support/test.ts";
  * One client of one team, within every cap, must not keep the others waiting: while it does its worst, another team's agent asks
  * for its policy again and again, and the longest it waited is measured.
  */
-// Generous: a stall of these kinds lasts for ever longer as the input grows, and machines differ.
-const LONGEST_WAIT_MS = 10_000;
+// Generous: a stall of these kinds lasts for ever longer as the input grows, machines differ, and other tests run beside.
+const LONGEST_WAIT_MS = 20_000;
 const MOST_MEMORY = 900 * 1024 * 1024;
 const MIB = 1024 * 1024;
 
