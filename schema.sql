@@ -601,7 +601,7 @@ CREATE TABLE causal_links (
   decided_at      INTEGER,
   created_at      INTEGER NOT NULL,
   updated_at      INTEGER NOT NULL,
-  entry_id        INTEGER,
+  entry_id        INTEGER NOT NULL,
   gone_after      INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX causal_links_computed ON causal_links (team_id, repo_key, path, heading, ordinal, session_id)

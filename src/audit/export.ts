@@ -1,5 +1,6 @@
 import type { Core } from "../core.ts";
 import { isoInstant } from "../kit/clock.ts";
+import { csvLine } from "../kit/csv.ts";
 import { type EventFilter, type StoredEvent, stretches } from "./list.ts";
 
 const COLUMNS = [
@@ -17,24 +18,16 @@ const COLUMNS = [
   "detail",
 ] as const satisfies readonly (keyof StoredEvent)[];
 
-/**
- * A cell of RFC 4180, always quoted. Spreadsheets take a text that begins with one of these for a formula and run it, so it
- * gets an apostrophe before it.
- */
-function cell(text: string): string {
-  return `"${/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? "'" : ""}${text.replaceAll('"', '""')}"`;
-}
-
 const FORMATS = {
   jsonl: {
     head: "",
     row: (event: StoredEvent) => `${JSON.stringify({ ...event, at: isoInstant(event.at) })}\n`,
   },
   csv: {
-    head: `${COLUMNS.join(",")}\r\n`,
+    head: csvLine(COLUMNS),
     row: (event: StoredEvent) => {
       const values = { ...event, at: isoInstant(event.at), detail: JSON.stringify(event.detail) };
-      return `${COLUMNS.map((name) => cell(String(values[name] ?? ""))).join(",")}\r\n`;
+      return csvLine(COLUMNS.map((name) => values[name]));
     },
   },
 };

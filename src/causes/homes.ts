@@ -18,10 +18,8 @@ export function homesOf(links: readonly LinkRow[], defects: readonly Defect[]): 
   const byId = new Map(defects.map((defect) => [defect.id, defect]));
   const homes = new Map<LinkRow, Defect>();
   const lost: LinkRow[] = [];
-  let places: Map<string, Defect> | undefined;
   for (const link of links) {
-    if (link.entryId === null) places ??= new Map(defects.map((defect) => [entryText(defect), defect]));
-    const home = link.entryId === null ? places?.get(entryText(link)) : byId.get(link.entryId);
+    const home = byId.get(link.entryId);
     if (home) homes.set(link, home);
     else if (isSaid(link)) lost.push(link);
   }
@@ -70,7 +68,7 @@ function findReturned(links: readonly LinkRow[], defects: readonly Defect[], hom
     const found = open.flatMap((lost): [Lost, Defect][] => {
       const sameDay = byDate.get(lost.link.date) ?? [];
       const like = sameDay.filter((defect) => fits(lost, { defect, title: titleOf(defect) }));
-      const [home, ...more] = like.filter(({ id }) => id > (lost.link.goneAfter ?? lost.link.entryId ?? 0));
+      const [home, ...more] = like.filter(({ id }) => id > (lost.link.goneAfter ?? lost.link.entryId));
       return home && more.length === 0 && !taken.has(home.id) && (whole || like.length === 1) ? [[lost, home]] : [];
     });
     const claims = Map.groupBy(found, ([, { id }]) => id);

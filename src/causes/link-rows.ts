@@ -27,7 +27,7 @@ export interface LinkRow extends EntryKey {
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Of the entry as it stood last; null where that is not known. */
-  readonly entryId: number | null;
+  readonly entryId: number;
   /** The highest number of an entry when this one was found to be gone; null while it is there. */
   readonly goneAfter: number | null;
 }

@@ -3,9 +3,6 @@ import { type Defect, newestEntryId } from "../defects/defects.ts";
 import { homesOf, isSaid } from "./homes.ts";
 import { type LinkRow, linkRows } from "./link-rows.ts";
 
-/** Above every number that an entry may have, for links of which entry nobody knows. */
-const UNKNOWN = 2 ** 50;
-
 /**
  * Links go with their entries, whose headings, rules and files change while they stay the same entries. Where an entry is gone,
  * what was computed of it goes too; what people said of it is kept out of sight, should it come back.
@@ -30,7 +27,7 @@ export async function rehome(core: Core, teamId: string, repoKey: string, defect
       continue;
     }
     // Entries may change places with each other, and no two links of a session may have one at any moment.
-    const away = -(link.entryId ?? link.ordinal + UNKNOWN);
+    const away = -link.entryId;
     if (!home || link.ordinal >= 0) first.push(() => sql.park.run(away, home ? null : newestEntryId(core), link.id));
     if (home) then.push(() => move(core, link, home));
   }

@@ -9,7 +9,7 @@ import { rows } from "./rows.ts";
 
 /** Installers that we serve: files of the data directory, each named by the SHA-512 of its content. */
 
-const FOLDER = "releases";
+export const FOLDER = "releases";
 const CHUNK_BYTES = 1024 * 1024;
 
 const pathOf = (core: Core, sha512: Buffer) => join(core.store.directory, FOLDER, sha512.toString("hex"));

@@ -2,10 +2,9 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../core.ts";
 import { DAY_MS } from "../kit/clock.ts";
-import { hasFile } from "./files.ts";
+import { FOLDER, hasFile } from "./files.ts";
 import { rows } from "./rows.ts";
 
-const FOLDER = "releases";
 /** A copy being made, named by the process that makes it. */
 const INCOMING = /^\.incoming-([1-9]\d*)$/;
 /** A whole file, named by the SHA-512 of its content. */

@@ -1,30 +1,8 @@
 import { statements } from "../store/store.ts";
-
-/** A place's columns and what stands there, by the names of the statements below. */
-export interface CellRow {
-  readonly teamId: string;
-  readonly day: number;
-  readonly repoKey: string;
-  readonly branch: string;
-  readonly model: string;
-  readonly deviceId: string;
-  readonly session: string;
-  readonly context: number;
-}
-
-export interface FigureColumns {
-  readonly usages: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cacheWrite: number;
-  readonly cacheWrite1h: number;
-  readonly cacheRead: number;
-  readonly reportedNano: number;
-  readonly reported: number;
-}
+import type { Figures, Place } from "./told.ts";
 
 /** A candidate; its place is that of its cell. */
-export interface CandidateRow extends FigureColumns {
+export interface CandidateRow extends Figures {
   readonly key: Buffer;
   readonly source: number;
   /** 0 for no place. */
@@ -36,7 +14,7 @@ export interface CandidateRow extends FigureColumns {
 export const GROUPINGS = ["model", "repo", "branch", "device", "session", "day"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-export interface GroupRow extends FigureColumns {
+export interface GroupRow extends Figures {
   readonly key: string | number;
   /** The session's device; '' but for sessions. */
   readonly ofDevice: string;
@@ -82,23 +60,23 @@ interface Range {
 export const rows = statements((db) => ({
   // By spend_cells_by_day, whole.
   cell: db
-    .prepare<[CellRow], number>(
+    .prepare<[Place], number>(
       `SELECT id FROM spend_cells WHERE team_id = @teamId AND day = @day AND repo_key = @repoKey AND branch = @branch AND model = @model
          AND device_id = @deviceId AND session = @session AND context = @context`,
     )
     .pluck(),
   // By primary key.
-  place: db.prepare<[number], CellRow>(
+  place: db.prepare<[number], Place>(
     `SELECT team_id AS teamId, day, repo_key AS repoKey, branch, model, device_id AS deviceId, session, context
      FROM spend_cells WHERE id = ?`,
   ),
-  insertCell: db.prepare<[CellRow & { sessionBranch: string; sessionModel: string }]>(
+  insertCell: db.prepare<[Place & { sessionBranch: string; sessionModel: string }]>(
     `INSERT INTO spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, session_branch, session_model,
        usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported)
      VALUES (@teamId, @day, @repoKey, @branch, @model, @deviceId, @session, @context, @sessionBranch, @sessionModel, 0, 0, 0, 0, 0, 0, 0, 0)`,
   ),
   // By primary key.
-  addToCell: db.prepare<[FigureColumns & { id: number }]>(
+  addToCell: db.prepare<[Figures & { id: number }]>(
     `UPDATE spend_cells SET ${plus("usages", "usages")}, ${plus("input", "input")}, ${plus("output", "output")},
        ${plus("cache_write", "cacheWrite")}, ${plus("cache_write_1h", "cacheWrite1h")}, ${plus("cache_read", "cacheRead")},
        ${plus("reported_nano", "reportedNano")}, ${plus("reported", "reported")} WHERE id = @id`,
@@ -116,7 +94,7 @@ export const rows = statements((db) => ({
   // By the primary key, whole.
   putCandidate: db.prepare<
     [
-      FigureColumns & {
+      Figures & {
         teamId: string;
         key: Buffer;
         source: number;

@@ -91,12 +91,20 @@ describe("the demo brain", () => {
   });
 });
 
+/** A span of a demo session, as far as it is looked at here. */
+interface Span {
+  readonly kind: string;
+  readonly usage: Readonly<
+    Record<"input_tokens" | "output_tokens" | "cache_creation_input_tokens" | "cache_read_input_tokens", number>
+  > & { readonly id: string };
+  readonly attributes: object;
+}
+
 describe("the demo sessions", () => {
   it("call models with tokens of every kind, told by span and attributes alike", () => {
     const sessions = demoSessions(START);
     expect(sessions.length).toBeGreaterThanOrEqual(40);
-    // biome-ignore lint/suspicious/noExplicitAny: free-form documents
-    const calls = sessions.flatMap((one) => (one.document.spans as any[]).filter(({ kind }) => kind === "llm"));
+    const calls = sessions.flatMap((one) => (one.document.spans as Span[]).filter(({ kind }) => kind === "llm"));
     expect(calls.length).toBeGreaterThan(150);
     expect(new Set(calls.map(({ usage }) => usage.id)).size).toBe(calls.length);
     for (const { usage, attributes } of calls) {

@@ -165,7 +165,7 @@ it("exports what is filtered as JSON lines and as CSV that no spreadsheet runs",
   const [head, ...rest] = csv.split("\r\n");
   expect(head).toBe("id,at,teamId,actorKind,actorId,actorLabel,action,targetKind,targetId,targetLabel,ip,detail");
   expect(csv).toContain(`"'=HYPERLINK(""http://evil.example"",""<b>x</b>"")"`);
-  expect(csv).toContain(`"'+alice"`);
+  expect(csv).toContain(`,'+alice,`);
   expect(csv).toContain(`"two\nlines, ""quoted"""`);
   // Every record ends in CRLF; what is in quotes does not count.
   expect(rest.length).toBe(

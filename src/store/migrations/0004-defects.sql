@@ -5,14 +5,24 @@ CREATE TABLE derivations (
   position  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What a derivation could not work through and passed over, so that what follows does not wait for ever.
+CREATE TABLE derivation_failures (
+  name       TEXT NOT NULL,
+  position   INTEGER NOT NULL,
+  failed_at  INTEGER NOT NULL,
+  cause      TEXT NOT NULL,
+  PRIMARY KEY (name, position)
+) STRICT, WITHOUT ROWID;
+
 -- Derivations follow sessions by the delivery that last changed them or their spans.
 CREATE INDEX trace_sessions_by_delivery ON trace_sessions (delivery_id);
 CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 
 -- Derived: the dated headings of the errors, security and anti-patterns files in current brains. `ordinal` tells equal
--- headings of one file apart. `commits` and `files` are JSON arrays: what the entry's text names.
+-- headings of one file apart. `commits` and `files` are JSON arrays: what the entry's text names. Numbers are never given twice:
+-- they are addresses of pages, and links go by them.
 CREATE TABLE defects (
-  id           INTEGER PRIMARY KEY,
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
   repo_key     TEXT NOT NULL,
   path         TEXT NOT NULL,
@@ -99,7 +109,8 @@ CREATE INDEX session_edits_by_name ON session_edits (team_id, name, at);
 CREATE INDEX session_edits_by_session ON session_edits (session_id);
 
 -- Which session, and with it which prompt, a defect is put down to. `evidence` is a JSON array. A person's word (`origin`
--- person, or a `verdict`) survives every new correlation.
+-- person, or a `verdict`) survives every new correlation. `entry_id` is the entry that it is of; `gone_after` is the highest
+-- number of an entry when that one was found to be gone, and then `ordinal` is negative.
 CREATE TABLE causal_links (
   id              TEXT PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -119,7 +130,9 @@ CREATE TABLE causal_links (
   decided_by      TEXT,
   decided_at      INTEGER,
   created_at      INTEGER NOT NULL,
-  updated_at      INTEGER NOT NULL
+  updated_at      INTEGER NOT NULL,
+  entry_id        INTEGER NOT NULL,
+  gone_after      INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX causal_links_computed ON causal_links (team_id, repo_key, path, heading, ordinal, session_id)
   WHERE origin = 'computed';
@@ -170,18 +183,20 @@ CREATE TABLE spend_cells (
 CREATE UNIQUE INDEX spend_cells_by_day
   ON spend_cells (team_id, day, repo_key, branch, model, device_id, session, context);
 CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
+-- Models and days are what is asked for most: their cells lie in order.
+CREATE INDEX spend_cells_by_model ON spend_cells (team_id, day, iif(model = '', session_model, model), context);
 
 -- Derived: every usage that was told of, so that it counts once however often and wherever. `usage_key` is a digest of the
--- provider's message id, or of the session and the figures where there is none. `source` is the trace session that told it, 0
--- for telemetry. `times` is how often it told so; the figures are the sums of all times. `counted` are those that stand in
--- their cell. A `cell_id` of 0: nothing to count, but it keeps a session's own account of the whole from counting.
+-- provider's message id, or of the session and the figures where there is none: those of equal figures in one session lie
+-- together, and beside them the messages told there on one side only. `source` is the trace session that told it, 0 for
+-- telemetry, below 0 for such a message. `times` is how often it told so; the figures are those of one time. A `cell_id` of 0:
+-- nothing to count here, but it keeps something else from counting.
 CREATE TABLE spend_usages (
   team_id         TEXT NOT NULL,
   usage_key       BLOB NOT NULL,
   source          INTEGER NOT NULL,
   cell_id         INTEGER NOT NULL,
   times           INTEGER NOT NULL,
-  counted         INTEGER NOT NULL CHECK (counted IN (0, 1)),
   usages          INTEGER NOT NULL,
   input           INTEGER NOT NULL,
   output          INTEGER NOT NULL,

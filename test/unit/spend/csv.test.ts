@@ -7,7 +7,7 @@ const figures = {
 };
 
 it("neutralises what a spreadsheet would take for a formula, and quotes what would break a line", () => {
-  const keys = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", 'say "x", y', "a=1", ""];
+  const keys = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1", 'say "x", y', "a;=1", "a=1", ""];
   const lines = [
     ...spendCsv(
       "branch",
@@ -18,7 +18,9 @@ it("neutralises what a spreadsheet would take for a formula, and quotes what wou
     "branch,usd,reportedUsd,inputTokens,outputTokens,cacheWriteTokens,cacheReadTokens,unpricedTokens,usages\r\n",
   );
   const firsts = lines.slice(1).map((line) => line.slice(0, line.indexOf(",1.5,,1,2,3,4,0,1\r\n")));
-  expect(firsts).toEqual([...["'=1+1", "'+1", "'-1", "'@x", "'\tx", `"'\rx"`, `"'\nx"`, '"say ""x"", y"', "a=1", ""]]);
+  expect(firsts).toEqual([
+    ...["'=1+1", "'+1", "'-1", "'@x", `"'\tx"`, `"'\rx"`, `"'\nx"`, "'＝1", '"say ""x"", y"', '"a;=1"', "a=1", ""],
+  ]);
 });
 
 it("names the device of a session", () => {

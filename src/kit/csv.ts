@@ -1,0 +1,14 @@
+/**
+ * A field of RFC 4180. Spreadsheets take a text that begins with one of these signs for a formula and run it, so it gets an
+ * apostrophe before it: agents and people name what stands here. Semicolons and tabs are quoted too, which some take for commas.
+ * Numbers stay numbers.
+ */
+export function csvField(value: string | number | null | undefined): string {
+  if (typeof value !== "string") return value === null || value === undefined ? "" : String(value);
+  const text = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A record, with its line break. */
+export const csvLine = (fields: readonly (string | number | null | undefined)[]): string =>
+  `${fields.map(csvField).join(",")}\r\n`;
