@@ -180,6 +180,11 @@ export const SETTINGS = {
   limitTelemetry: limit("RECKON_LIMIT_TELEMETRY", 600, "telemetry batches of a team"),
   limitBrain: limit("RECKON_LIMIT_BRAIN", 120, "brain snapshots of a team"),
   limitTraces: limit("RECKON_LIMIT_TRACES", 300, "trace batches of a team"),
+  limitInflation: limit(
+    "RECKON_LIMIT_INFLATION",
+    32 * MIB,
+    "bytes that a device's compressed bodies may inflate to, beyond 20 times their size",
+  ),
   maxTelemetryEntries: size("RECKON_MAX_TELEMETRY_ENTRIES", 1_000, "entries in a telemetry batch"),
   maxTelemetryBytes: size("RECKON_MAX_TELEMETRY_BYTES", 4 * MIB, "bytes of a telemetry batch, inflated"),
   maxTelemetryPayloadBytes: size("RECKON_MAX_TELEMETRY_PAYLOAD_BYTES", 64 * KIB, "bytes of one entry's payload"),

@@ -35,7 +35,11 @@ export function requireSoundRequest(event: H3Event): void {
   if (hosts > 1) refuse(badRequest, { error: "The request names more than one host." });
 }
 
-/** Draws on the limits of one kind; every one of them, so that the headers can tell of the nearest. @throws Refusal rateLimited */
+/**
+ * Draws on the limits of one kind; every one of them, so that the headers can tell of the nearest.
+ * @param cost how much of each quota is drawn; never more than the whole of it
+ * @throws Refusal rateLimited
+ */
 export function drawLimits(
   core: Core,
   limits: readonly Limit[],
@@ -43,6 +47,7 @@ export function drawLimits(
   key: string,
   buckets: Buckets,
   drawn: Drawn[],
+  cost = 1,
 ): void {
   let refused = false;
   for (const limit of limits) {
@@ -62,7 +67,7 @@ export function drawLimits(
       refused ||= !one.decision.allowed;
       continue;
     }
-    const decision = buckets.take(`${limit.name} ${key}`, core.clock.monotonic(), quota);
+    const decision = buckets.take(`${limit.name} ${key}`, core.clock.monotonic(), quota, Math.min(cost, quota.count));
     drawn.push({ limit, decision, seconds: quota.seconds });
     refused ||= !decision.allowed;
   }

@@ -9,6 +9,7 @@ import { Complaint } from "../kit/complaint.ts";
 import { Html } from "../kit/html.ts";
 import { newToken } from "../kit/tokens.ts";
 import { StoreUnavailable } from "../kit/unavailable.ts";
+import { type Admission, addressSender, Intake, SMALL_BODY_BYTES } from "./admission.ts";
 import { ClientGone, readFormFields } from "./body.ts";
 import {
   type CookieNames,
@@ -51,10 +52,10 @@ interface Serving {
   readonly baseUrl: () => string;
   readonly trusted: BlockList;
   readonly buckets: Buckets;
+  readonly admission: Admission;
   readonly pages: PageOptions;
 }
 
-const DEFAULT_FORM_BYTES = 64 * 1024;
 const FORM_COOKIE_SECONDS = 24 * 60 * 60;
 const FLASH_SECONDS = 60;
 
@@ -190,13 +191,17 @@ export async function answerPage(event: H3Event, wanted: Page, serving: Serving)
     if (posted) requireOwnOrigin(event, call);
     const limits = wanted.spec.limits ?? [];
     if (limits.length > 0) drawLimits(core, limits, "ip", quotaKey(call.ip()), serving.buckets, drawn);
-    const form = posted ? await readFormFields(event, wanted.spec.maxFormBytes ?? DEFAULT_FORM_BYTES) : undefined;
+    let refused = judgeAccess(wanted.spec.access, arrived.session);
+    // Nothing is read of a form by somebody who may not send it.
+    if (refused === "sign in") return send(signInFirst(call, serving, posted), arrived, serving);
+    if (refused) throw new Complaint(refused.text, refused.status);
+    const form = posted ? await readOwnForm(event, wanted, arrived.session, call, serving) : undefined;
     if (form) {
       // A form may trickle in: what was a right when its head came may have been taken away when its last byte does.
       if (arrived.session) arrived = { ...arrived, session: pages.findSession(core, arrived.token as string) };
       call = { ...callOf(event, serving, arrived), form };
     }
-    const refused = judgeAccess(wanted.spec.access, arrived.session);
+    refused = judgeAccess(wanted.spec.access, arrived.session);
     if (refused === "sign in") return send(signInFirst(call, serving, posted), arrived, serving);
     if (form) {
       try {
@@ -216,6 +221,23 @@ export async function answerPage(event: H3Event, wanted: Page, serving: Serving)
     const seen = explain(core, wanted.spec.id, error);
     const headers = seen.status === 429 ? rateHeaders(drawn) : [];
     return send({ status: seen.status, headers, body: pages.renderError(call, seen) }, arrived, serving);
+  }
+}
+
+/** Takes in a form at the expense of who sends it. */
+async function readOwnForm(
+  event: H3Event,
+  { spec }: Page,
+  session: SessionPrincipal | undefined,
+  call: PageCall,
+  { admission }: Serving,
+): Promise<URLSearchParams> {
+  const sender = session ? { credential: session.userId, team: session.userId } : addressSender(call.ip());
+  const intake = new Intake(admission, sender);
+  try {
+    return await readFormFields(event, spec.maxFormBytes ?? SMALL_BODY_BYTES, intake);
+  } finally {
+    intake.leave();
   }
 }
 

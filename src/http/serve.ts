@@ -6,8 +6,9 @@ import type { Core } from "../core.ts";
 import { quotaKey } from "../kit/address.ts";
 import { Buckets } from "../kit/buckets.ts";
 import { StoreUnavailable } from "../kit/unavailable.ts";
+import { Admission, addressSender, Intake, type Sender } from "./admission.ts";
 import { ClientGone, readBody, validate } from "./body.ts";
-import { type Call, type Endpoint, Reply } from "./endpoint.ts";
+import { type Call, type Endpoint, type Limit, Reply } from "./endpoint.ts";
 import {
   badRequest,
   type Extra,
@@ -73,6 +74,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
   const app = new H3({ silent: true, onError: (error, event) => lastResort(core, error, event) });
   const trusted = proxyRanges(core.config.trustedProxies);
   const buckets = new Buckets();
+  const admission = new Admission();
   const byPath = Map.groupBy(endpoints, (one) => one.spec.path);
   const subPath = new URL(options.baseUrl()).pathname.replace(/\/$/, "");
   for (const [path, group] of byPath) {
@@ -83,7 +85,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     const answer = (event: H3Event) => {
       const found = methods.get(event.req.method);
       if (!found) return plainFault(event, methodNotAllowed, { headers: { allow } });
-      return answerRequest(core, found, event, { options, trusted, buckets });
+      return answerRequest(core, found, event, { options, trusted, buckets, admission });
     };
     app.all(path, answer);
     // A proxy may or may not strip the public sub-path; both reach the same endpoint.
@@ -91,7 +93,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     if (subPath && group.some((one) => one.spec.wellKnown)) app.all(path + subPath, answer);
   }
   const { pages } = options;
-  const serving = pages && { core, baseUrl: options.baseUrl, trusted, buckets, pages };
+  const serving = pages && { core, baseUrl: options.baseUrl, trusted, buckets, admission, pages };
   const hasPage = pageFinder(pages?.list ?? []);
   for (const [path, group] of Map.groupBy(pages?.list ?? [], (one) => one.spec.path)) {
     const methods = new Map(group.map((one) => [one.spec.method as string, one]));
@@ -152,6 +154,24 @@ interface Serving {
   readonly options: ServeOptions;
   readonly trusted: BlockList;
   readonly buckets: Buckets;
+  readonly admission: Admission;
+}
+
+/** Text of any ordinary kind inflates to less than this many times its compressed size. */
+const ORDINARY_RATIO = 20;
+/** Work that costs its sender next to nothing: counted by what comes out beyond the ordinary. */
+const INFLATION: Limit = {
+  name: "inflation",
+  quota: (config) => config.limitInflation,
+  per: "token",
+  headers: "limited",
+};
+
+/** Whose share of the server's memory and time a request's body takes. */
+function senderOf(principal: Principals[keyof Principals], ip: () => string): Sender {
+  if (principal === undefined) return addressSender(ip());
+  if ("deviceId" in principal) return { credential: principal.deviceId, team: principal.teamId };
+  return { credential: principal.tokenId, team: principal.userId };
 }
 
 /** The way of a request, from the version pin to the rendered reply. */
@@ -164,6 +184,7 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
   const { interrupt } = serving.options;
   let response: Response;
   let faultName: string | undefined;
+  let intake: Intake | undefined;
   try {
     requireSoundRequest(event);
     requireServedVersion(headers.get(VERSION_HEADER));
@@ -181,9 +202,16 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
       else drawLimits(core, spec.limits, "token", principal.tokenId, serving.buckets, drawn);
     }
     const query = spec.query ? validate(spec.query, getQuery(event), "query") : undefined;
-    const { text, value } = spec.body
-      ? await readBody(event, spec.body, spec.body.maxBytes(core.config))
-      : { text: "", value: undefined };
+    let [text, value]: [string, unknown] = ["", undefined];
+    if (spec.body) {
+      const sender = senderOf(principal, ip);
+      intake = new Intake(serving.admission, sender);
+      const onInflated = (wireBytes: number, bytes: number) => {
+        const excess = bytes - ORDINARY_RATIO * wireBytes;
+        if (excess > 0) drawLimits(core, [INFLATION], "token", sender.credential, serving.buckets, drawn, excess);
+      };
+      ({ text, value } = await readBody(event, spec.body, spec.body.maxBytes(core.config), { intake, onInflated }));
+    }
     const body = spec.body ? validate(spec.body.schema, value, "body") : undefined;
     const call: Call = { core, principal, bearer, query, body, text, ip, header: (name) => headers.get(name) };
     const result = await endpoint.handle(call as Call<never, never, never>);
@@ -209,6 +237,8 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
         rate: fault.status === 429 ? rateHeaders(drawn) : [],
       });
     }
+  } finally {
+    intake?.leave();
   }
   const milliseconds = core.clock.monotonic() - started;
   serving.options.observe?.({

@@ -21,15 +21,17 @@ export interface Decision {
  * Pure: no clock, no state.
  * @param fullAt when the bucket is full, monotonic milliseconds; undefined for a bucket never drawn from
  * @param now monotonic milliseconds
+ * @param cost how much of the quota is drawn
  */
 export function draw(
   fullAt: number | undefined,
   now: number,
   { count, seconds }: Quota,
+  cost = 1,
 ): { fullAt: number; decision: Decision } {
   const perToken = (seconds * 1000) / count;
   const from = Math.max(fullAt ?? now, now);
-  const next = from + perToken;
+  const next = from + perToken * cost;
   const span = seconds * 1000;
   // A millisecond's slack keeps rounding of perToken from refusing the last token of a full bucket.
   const allowed = next - now <= span + 1e-3;
@@ -60,9 +62,9 @@ export class Buckets {
     return this.#fullAt.size;
   }
 
-  take(key: string, now: number, quota: Quota): Decision {
+  take(key: string, now: number, quota: Quota, cost = 1): Decision {
     const known = this.#fullAt.get(key);
-    const { fullAt, decision } = draw(known, now, quota);
+    const { fullAt, decision } = draw(known, now, quota, cost);
     // Re-inserting keeps the map in order of last use, so the front holds those that refilled longest ago.
     if (known !== undefined) this.#fullAt.delete(key);
     else if (this.#fullAt.size >= this.#most) this.#makeRoom(now);

@@ -71,26 +71,6 @@ function afterValue(text: string, at: number): number {
   }
 }
 
-/**
- * Whether arrays and objects nest deeper than allowed.
- * @param text valid JSON
- */
-export function nestsDeeperThan(text: string, limit: number): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; ) {
-    const code = text.charCodeAt(i);
-    if (code === QUOTE) {
-      i = afterString(text, i);
-      continue;
-    }
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      if (++depth > limit) return true;
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
-    i++;
-  }
-  return false;
-}
-
 /** The members of the object that begins at or after `at`, in order, duplicates included. Empty for anything else. */
 export function members(text: string, at = 0): Member[] {
   const found: Member[] = [];
@@ -164,14 +144,6 @@ export function repeatsMember(text: string): boolean {
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open.pop();
     i++;
   }
-  return false;
-}
-
-/** Whether a text holds so many commas that parsing it would make more values than its size warrants. Needs no valid JSON. */
-export function holdsMoreCommas(text: string, most: number): boolean {
-  if (text.length <= most) return false;
-  let count = 0;
-  for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) if (++count > most) return true;
   return false;
 }
 

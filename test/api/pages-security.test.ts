@@ -150,6 +150,27 @@ describe("a form", () => {
     expect((await ask("/devices")).status).toBe(200);
   });
 
+  it("is refused to whoever may not send it before a byte of it is read", async () => {
+    const { t, signIn, jar, socket } = await visit();
+    const { hostname, port } = new URL(socket);
+    const headOnly = async (path: string) => {
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+      const headers = { cookie, "content-type": FORM, "content-length": 2 * 1024 * 1024 };
+      const request = httpRequest({ hostname, port, path, method: "POST", headers });
+      request.flushHeaders();
+      const [{ statusCode }] = (await once(request, "response")) as [IncomingMessage];
+      request.on("error", () => {}).destroy();
+      return statusCode;
+    };
+    for (const path of ["/packs/new", "/policy", "/people/leave"])
+      expect([path, await headOnly(path)]).toEqual([path, 303]);
+    await signIn();
+    t.instance.core.store.db.exec("UPDATE memberships SET role = 'member'");
+    expect(await headOnly("/packs/new")).toBe(403);
+    expect(await headOnly("/policy")).toBe(403);
+    expect(await headOnly("/settings/teams")).toBe(403);
+  });
+
   it("is judged by the rights of when it has arrived, not of when it began", async () => {
     const { t, csrf, signIn, jar, socket } = await visit();
     await signIn();

@@ -87,6 +87,30 @@ describe("telemetryIngest", () => {
     ).toBe(400);
   });
 
+  it("lets a device inflate so much beyond what its bytes are worth, and no more until time has passed", async () => {
+    const t = await startInstance({ settings: { limitInflation: "100000/60" } });
+    const { token } = await t.device();
+    const { token: other } = await t.device();
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const send = (from: string, seq: number, text: string) => {
+      const body = new Uint8Array(gzipSync(JSON.stringify({ entries: [entry(seq, { text })] })));
+      return t.post(PATH, { token: from, headers, body });
+    };
+    const bomb = "pass=".repeat(12_000);
+    expect((await send(token, 1, bomb)).status).toBe(200);
+    const limited = await send(token, 2, bomb);
+    expect(limited.status).toBe(429);
+    expect(limited.headers.get("ratelimit-policy")).toBe("telemetry;q=600;w=60, inflation;q=100000;w=60");
+    expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(5);
+    expect(held(t)).toEqual([1]);
+    // What compresses as text does costs nothing of it, and nobody pays for another's.
+    const prose = Array.from({ length: 2_000 }, (_, i) => `line ${i * 7919} of a log`).join(" ");
+    expect((await send(token, 2, prose)).status).toBe(200);
+    expect((await send(other, 1, bomb)).status).toBe(200);
+    t.clock.advance(60_000);
+    expect((await send(token, 3, bomb)).status).toBe(200);
+  });
+
   it("refuses a gzip bomb at the cap", async () => {
     const t = await startInstance();
     const { token } = await t.device();

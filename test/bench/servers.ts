@@ -52,7 +52,10 @@ export function profiledReckon(directory: string): Program {
 /** The machine's own settings must not reach a server, and no limit may refuse what a measurement sends. */
 function environment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("RECKON_") && name !== "NODE_OPTIONS");
-  const limits = ["EXCHANGE", "TELEMETRY", "BRAIN", "TRACES"].map((name) => [`RECKON_LIMIT_${name}`, "off"]);
+  const limits = ["EXCHANGE", "TELEMETRY", "BRAIN", "TRACES", "INFLATION"].map((name) => [
+    `RECKON_LIMIT_${name}`,
+    "off",
+  ]);
   return { ...Object.fromEntries([...own, ...limits]), RECKON_LOG: "warn" };
 }
 
@@ -79,6 +82,10 @@ export class Running {
       .split(" ");
     // Ticks of 10 ms on every Linux that Node supports.
     return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
   }
 
   stop(): Promise<void> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { duplicateKey, elements, findMember, members, nestsDeeperThan } from "../../../src/kit/json.ts";
+import { duplicateKey, elements, findMember, members } from "../../../src/kit/json.ts";
 
 const spaced = (value: unknown) => JSON.stringify(value, null, 3);
 
@@ -41,14 +41,5 @@ describe("slices of JSON text", () => {
 
   it("are none for anything but an object or array", () => {
     for (const text of ["1", '"{}"', "null", "true"]) expect([members(text), elements(text)]).toEqual([[], []]);
-  });
-});
-
-describe("depth", () => {
-  it("counts arrays and objects and nothing inside strings", () => {
-    expect(nestsDeeperThan('[{"a":[1]}]', 3)).toBe(false);
-    expect(nestsDeeperThan('[{"a":[1]}]', 2)).toBe(true);
-    expect(nestsDeeperThan(JSON.stringify('[[[[\\"[[['), 1)).toBe(false);
-    expect(nestsDeeperThan("[".repeat(100_000) + "]".repeat(100_000), 64)).toBe(true);
   });
 });
