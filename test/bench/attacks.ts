@@ -150,7 +150,7 @@ const ATTACKS: readonly Attack[] = [
 
 /** What one attack did to others. */
 interface Harm {
-  readonly stallMs: number;
+  readonly stall: { readonly wall: number; readonly cpu: number };
   readonly p99: number;
   readonly worst: number;
   readonly refused: number;
@@ -165,13 +165,13 @@ export async function measureAttacks({ quick, reckon }: Settings, report: Report
   for (const attack of ATTACKS) {
     const harm = await suffer(reckon, attack, quick ? 3_000 : 12_000);
     const scenario = `attack: ${attack.name}`;
-    report.result({ scenario: `${scenario}, longest stall`, unit: "ms", ours: [harm.stallMs], aim: { below: 250 } });
+    report.result({ scenario: `${scenario}, longest stall`, unit: "ms", ours: [harm.stall.wall], aim: { below: 250 } });
     report.result({ scenario: `${scenario}, others' p99`, unit: "ms", ours: [harm.p99], aim: { below: 100 } });
-    if (harm.refused > 0 || harm.worst > 250)
-      report.note(
-        scenario,
-        `of another team's ${harm.asked} deliveries ${harm.refused} were refused; the slowest took ${figure(harm.worst)} ms`,
-      );
+    report.note(
+      scenario,
+      `processor time of the longest stall ${figure(harm.stall.cpu)} ms; of another team's ${harm.asked} deliveries ` +
+        `${harm.refused} were refused, the slowest took ${figure(harm.worst)} ms`,
+    );
   }
 }
 
@@ -189,10 +189,10 @@ async function suffer(reckon: Program, attack: Attack, milliseconds: number): Pr
   const attacking = attack.run({ address: server.address, token: attacker, milliseconds });
   const { times, refused } = await deliver(server.address, victim, attacking, 1_000_000);
   await server.stop();
-  const stallMs = Number(readFileSync(out, "utf8"));
+  const stall = JSON.parse(readFileSync(out, "utf8")) as Harm["stall"];
   removeDirectory(directory);
   const sorted = times.sort((a, b) => a - b);
-  return { stallMs, p99: quantile(sorted, 0.99), worst: sorted.at(-1) ?? 0, refused, asked: sorted.length };
+  return { stall, p99: quantile(sorted, 0.99), worst: sorted.at(-1) ?? 0, refused, asked: sorted.length };
 }
 
 /** Delivers one entry after another for as long as something else goes on, a little apart. */
