@@ -23,13 +23,16 @@ export interface Diff {
   readonly tooDifferent: boolean;
 }
 
-/** Bounds on one comparison: its work grows with the lines times the edits. */
+/** Bounds on one comparison, whose work grows with the lines times the edits and which nothing interrupts. */
 const MOST_EDITS = 2_000;
-const MOST_MS = 250;
+const MOST_MS = 100;
+/** Of both texts together; a file of prose at its cap has a tenth of it. */
+const MOST_LINES = 200_000;
 const KINDS = { "+": "added", "-": "removed", " ": "same" } as const;
 
 /** Compares two texts line by line (Myers, 1986). */
 export function diffFiles(old: string, now: string): Diff {
+  if (countLines(old) + countLines(now) > MOST_LINES) return { hunks: [], tooDifferent: true };
   const patch = structuredPatch("", "", old, now, undefined, undefined, {
     context: 3,
     maxEditLength: MOST_EDITS,
@@ -45,6 +48,13 @@ export function diffFiles(old: string, now: string): Diff {
       .map((line) => ({ kind: KINDS[line[0] as keyof typeof KINDS], text: line.slice(1) })),
   }));
   return { hunks, tooDifferent: false };
+}
+
+/** Stops counting once it is more than are compared. */
+function countLines(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && lines <= MOST_LINES; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
 }
 
 export interface FileChange {

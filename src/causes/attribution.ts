@@ -1,5 +1,5 @@
 import type { Core } from "../core.ts";
-import { listDefects } from "../defects/defects.ts";
+import { findDefectAt } from "../defects/defects.ts";
 import { type CertainRow, linkRows } from "./link-rows.ts";
 import { placeText } from "./links.ts";
 
@@ -36,11 +36,11 @@ export interface Attribution {
 
 /** Whose work a team's defects were. A defect with several causes counts once for each of them. */
 export function attribution(core: Core, teamId: string, { repoKey }: { readonly repoKey?: string } = {}): Attribution {
-  const there = new Set(listDefects(core, teamId, { repoKey }).map(placeText));
   const certain = linkRows(core.store)
     .certain.all({ teamId, repoKey: repoKey ?? null })
-    .map((row): Counted => ({ ...row, place: placeText(row) }))
-    .filter(({ place }) => there.has(place));
+    // Of the entries that are put down to something; a team may have many more.
+    .filter((row) => findDefectAt(core, teamId, row) !== undefined)
+    .map((row): Counted => ({ ...row, place: placeText(row) }));
   const said = new Set(certain.filter(({ word }) => word === 1).map(({ place }) => place));
   const counted = certain.filter(({ word, place }) => word === 1 || !said.has(place));
   const withSession = counted.filter(({ sessionNumber }) => sessionNumber !== null);

@@ -9,6 +9,7 @@ import {
   type SnapshotDiff,
   type SnapshotFacts,
 } from "../../brain/brain.ts";
+import { breather } from "../../kit/breathe.ts";
 import { type Content, type Html, html } from "../../kit/html.ts";
 import { frame } from "../frame.ts";
 import { hiddenInputs } from "../parts/confirm.ts";
@@ -43,7 +44,7 @@ const MOST_DIFF_MS = 400;
 const MOST_DIFF_LINES = 3_000;
 
 /** What differs between two snapshots of a repository, or in one file of them. `from=none` compares with nothing. */
-export function changesPage(call: Member): Html {
+export async function changesPage(call: Member): Promise<Html> {
   const repo = repoOf(call);
   const path = call.query.get("path") ?? undefined;
   const { core, session } = call;
@@ -61,7 +62,7 @@ export function changesPage(call: Member): Html {
   const main = html`${head}
 ${chooser(call, { repo, path, choice, between })}
 ${ledgerNotes(between)}
-${path === undefined ? allFiles(call, between) : oneFile(call, between, path)}`;
+${path === undefined ? await allFiles(call, between) : oneFile(call, between, path)}`;
   return frame(call, { title: `Changes of ${path ?? repoName(repo)}`, main });
 }
 
@@ -111,7 +112,7 @@ function ledgerNotes({ from, to }: SnapshotDiff): Html {
   )}`;
 }
 
-function allFiles(call: Member, between: SnapshotDiff): Html {
+async function allFiles(call: Member, between: SnapshotDiff): Promise<Html> {
   const { files } = between;
   const list = table({
     caption: "Files that differ",
@@ -131,19 +132,21 @@ function allFiles(call: Member, between: SnapshotDiff): Html {
     ]),
     empty: empty({ title: "No differences", says: "Both versions hold the same files with the same content." }),
   });
-  return html`${list}${files.length > 0 && diffsOf(call, between)}`;
+  return html`${list}${files.length > 0 && (await diffsOf(call, between))}`;
 }
 
 const changeLink = (call: Member, { from, to }: SnapshotDiff, path: string) =>
   link(call, "/brain/changes", { repo: to.repoKey, path, from: from?.snapshotId ?? "none", to: to.snapshotId });
 
 /** The first files line by line, as far as that is quickly done. */
-function diffsOf(call: Member, between: SnapshotDiff): Html {
+async function diffsOf(call: Member, between: SnapshotDiff): Promise<Html> {
   const { clock } = call.core;
   const until = clock.monotonic() + MOST_DIFF_MS;
+  const breathe = breather(clock);
   let lines = 0;
   const shown: Html[] = [];
   for (const file of between.files.slice(0, MOST_DIFFS)) {
+    await breathe();
     if (clock.monotonic() >= until || lines >= MOST_DIFF_LINES) break;
     const found = lineDiff(call, between, file.path);
     lines += linesIn(found);

@@ -2,6 +2,7 @@ import { listRepositories } from "../../brain/brain.ts";
 import { attribution, freshenLinks } from "../../causes/causes.ts";
 import { brainMetrics, pageOfDefects } from "../../defects/defects.ts";
 import { page } from "../../http/page.ts";
+import { breather } from "../../kit/breathe.ts";
 import { type Html, html } from "../../kit/html.ts";
 import { frame } from "../frame.ts";
 import { buttonLink } from "../parts/button.ts";
@@ -25,6 +26,7 @@ async function errorsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
   await freshenLinks(core);
+  const breathe = breather(core.clock);
   const asked = readAsked(call);
   const repoKey = asked.repo === "" ? undefined : asked.repo === NO_REPO ? "" : asked.repo;
   const repos = listRepositories(core, team).map((one) => one.repoKey);
@@ -32,7 +34,9 @@ async function errorsPage(call: Member): Promise<Html> {
   // Entries of other files than errors are listed, but not counted.
   if (metrics.total === 0 && pageOfDefects(core, team, { limit: 1 }).rows.length === 0)
     return frame(call, { title: "Errors", main: html`${head}${nothing(call, repos.length)}` });
+  await breathe();
   const causes = attribution(core, team, repoKey === undefined ? {} : { repoKey });
+  await breathe();
   const paged = query.has("cursor");
   const main = html`${head}
 ${(repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, asked.repo)}

@@ -210,6 +210,8 @@ describe("diffs", () => {
       "s13",
     ]);
     expect(diffFiles("a", "a")).toEqual({ hunks: [], tooDifferent: false });
+    // Splitting so many lines alone would keep everybody else waiting.
+    expect(diffFiles("\n".repeat(200_000), "\n".repeat(200_000)).tooDifferent).toBe(true);
   });
 
   it("give up on texts that have nothing in common rather than take long", () => {
