@@ -12,7 +12,7 @@ import { rows } from "./rows.ts";
 const ContextHits = v.object({
   query: v.pipe(
     v.string(),
-    v.description("What was searched for: at most 256 characters and 16 words of the question."),
+    v.description("The question as it was asked, cut at 256 characters. At most 16 of its words are searched for."),
   ),
   total: v.pipe(Count, v.description("Sections found within the token's scope.")),
   shown: Count,
