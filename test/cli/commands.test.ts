@@ -60,6 +60,18 @@ describe("teams, codes and devices", () => {
     const { deviceToken, deviceId } = (await exchange.json()) as { deviceToken: string; deviceId: string };
     const policy = () => fetch(`${server.url}/api/policy`, { headers: { authorization: `Bearer ${deviceToken}` } });
     expect((await policy()).status).toBe(200);
+    const ingest = async () => {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${deviceToken}` };
+      return (await fetch(`${server.url}/api/telemetry/ingest`, { method: "POST", headers, body: '{"entries":[]}' }))
+        .status;
+    };
+    for (const [tier, status] of [
+      ["none", 402],
+      ["starter", 200],
+    ] as const) {
+      expect(await json(data, "team", "set", "Acme", "--tier", tier)).toMatchObject({ tier });
+      expect([tier, await ingest()]).toEqual([tier, status]);
+    }
     expect(await json(data, "device", "list", "--team", "Acme")).toMatchObject([
       { deviceId, label: "laptop", status: "active" },
     ]);
@@ -79,7 +91,7 @@ describe("teams, codes and devices", () => {
       [["team", "create", "Acme"], 1, /already/],
       [["device", "revoke", "dev_x"], 1, /no device/],
       [["team", "create"], 2, /missing required argument/],
-      [["team", "set", "Acme", "--tier", "gold"], 2, /starter, team, enterprise/],
+      [["team", "set", "Acme", "--tier", "gold"], 2, /none, starter, team, enterprise/],
       [["code", "create"], 2, /--team/],
       [["code", "create", "--team", "Acme", "--expires", "soon"], 2, /15m/],
       [["nonsense"], 2, /unknown command/],
