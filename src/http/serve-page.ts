@@ -20,7 +20,7 @@ import {
   setCookie,
 } from "./cookies.ts";
 import { Refusal } from "./faults.ts";
-import type { Access, Flash, Page, PageCall, PageReply } from "./page.ts";
+import type { Access, Flash, Page, PageCall, PageError, PageReply } from "./page.ts";
 import type { SessionPrincipal } from "./principal.ts";
 import { COMMON, type HeaderList, rateHeaders, respond } from "./render.ts";
 import { addressOf, causeText, type Drawn, drawLimits, peerAddress, requireSoundRequest } from "./request.ts";
@@ -33,14 +33,6 @@ export interface PageOptions {
   /** Where somebody who is not signed in goes. */
   readonly signInPath: string;
   readonly sessionSeconds: number;
-}
-
-/** What an error page says. */
-export interface PageError {
-  readonly status: number;
-  readonly text: string;
-  /** Instead of the title that the status has. */
-  readonly title?: string;
 }
 
 /** A form that its browser, or its team, has moved on from. */
@@ -215,7 +207,8 @@ export async function answerPage(event: H3Event, wanted: Page, serving: Serving)
     if (error instanceof ClientGone) return respond(499, null, []);
     const seen = explain(core, wanted.spec.id, error);
     const headers = seen.status === 429 ? rateHeaders(drawn) : [];
-    return send({ status: seen.status, headers, body: pages.renderError(call, seen) }, arrived, serving);
+    const told = wanted.spec.renderError?.(call, seen) ?? { body: pages.renderError(call, seen) };
+    return send({ ...told, status: seen.status, headers: [...headers, ...(told.headers ?? [])] }, arrived, serving);
   }
 }
 

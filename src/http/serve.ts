@@ -98,6 +98,8 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     const get = methods.get("GET");
     if (get) methods.set("HEAD", get);
     const answer = (event: H3Event) => {
+      const unserved = refuseVersion(event);
+      if (unserved) return unserved;
       const found = methods.get(event.req.method);
       const looks = event.req.method === "GET" || event.req.method === "HEAD";
       if (!found && serving && looks && wantsPage(event, subPath)) return answerFormAddress(event, serving, hasPage);
@@ -109,7 +111,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     if (subPath) app.all(subPath + path, answer);
   }
   app.all("/**", (event) =>
-    serving && wantsPage(event, subPath)
+    serving && !refuseVersion(event) && wantsPage(event, subPath)
       ? answerNoPage(event, serving, { status: 404, text: "There is nothing at this address." })
       : plainFault(event, notFound, unknownPath(options.baseUrl())),
   );
@@ -138,10 +140,21 @@ function unknownPath(baseUrl: string): Extra {
 
 /** A refusal that belongs to no endpoint. */
 function plainFault(event: H3Event, fault: Fault, extra: Extra): Response {
+  return (
+    refusalOf(() => requireSoundRequest(event)) ??
+    refuseVersion(event) ??
+    respondFault(fault, extra, { sentToken: false, rate: [] })
+  );
+}
+
+/** The reply to a request that pins a version which is not served, whatever it asks for. */
+const refuseVersion = (event: H3Event): Response | undefined =>
+  refusalOf(() => requireServedVersion(event.req.headers.get(VERSION_HEADER)));
+
+function refusalOf(demand: () => void): Response | undefined {
   try {
-    requireSoundRequest(event);
-    requireServedVersion(event.req.headers.get(VERSION_HEADER));
-    return respondFault(fault, extra, { sentToken: false, rate: [] });
+    demand();
+    return undefined;
   } catch (refusal) {
     if (refusal instanceof Refusal) return respondFault(refusal.fault, refusal.extra, { sentToken: false, rate: [] });
     throw refusal;
