@@ -27,6 +27,12 @@ const signingUnavailable = fault({
   shape: "retryable",
   says: "Licence signing is unavailable.",
 });
+const signingOff = fault({
+  ...signingUnavailable,
+  name: "signingOff",
+  says: "Licence signing is switched off on this server.",
+  retryable: false,
+});
 
 /** Signs a licence for the bound team. */
 export const license = endpoint(
@@ -46,7 +52,7 @@ export const license = endpoint(
       seatCount: Count,
       status: v.picklist(["active", "trialing", "past_due"]),
     }),
-    faults: [noSubscription, suspended, signingUnavailable],
+    faults: [noSubscription, suspended, signingUnavailable, signingOff],
     limits: [],
     example: {
       ok: {
@@ -60,11 +66,7 @@ export const license = endpoint(
   async ({ core, principal }) => {
     const entitlement = judgeSubscription(principal, core.clock.now());
     if (!entitlement.licensed) return refuse(entitlement.because === "suspended" ? suspended : noSubscription);
-    if (core.config.signing === "off")
-      refuse(signingUnavailable, {
-        error: "Licence signing is switched off on this server.",
-        members: { retryable: false },
-      });
+    if (core.config.signing === "off") refuse(signingOff);
     const team = { ...principal, id: principal.teamId };
     const signed = await mintLicense(core, team, principal.deviceId).catch((error: unknown) =>
       unavailable(core, error),
@@ -80,5 +82,5 @@ export const license = endpoint(
 
 function unavailable(core: Core, error: unknown): never {
   core.log.error("license_signing_failed", { cause: String(error) });
-  return refuse(signingUnavailable, { members: { retryable: true }, headers: { "retry-after": "30" } });
+  return refuse(signingUnavailable, { headers: { "retry-after": "30" } });
 }
