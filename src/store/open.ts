@@ -145,6 +145,7 @@ function wrap(db: Database, directory: string): Store {
     db,
     directory,
     write: (change) => queue.write(change),
+    tryWrite: (change) => queue.tryWrite(change),
     stats: queue.stats,
     get failing() {
       return queue.lastFailure !== undefined;

@@ -11,6 +11,8 @@ export interface Store {
   readonly directory: string;
   /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
   write<T>(change: () => T): Promise<T>;
+  /** Runs row changes at once, unless another process is writing; false then. See CommitQueue.tryWrite. */
+  tryWrite(change: () => unknown): boolean;
   readonly stats: CommitStats;
   /** The last transaction could not be stored. */
   readonly failing: boolean;
