@@ -175,7 +175,8 @@ export function faultsOf({ spec }: Endpoint): Fault[] {
   if (spec.body || spec.query) implied.push(malformed);
   if (spec.body) implied.push(tooLarge);
   if (spec.limits.length > 0) implied.push(rateLimited);
-  if (spec.method === "POST") implied.push(storeUnavailable);
+  // The health check tells of the store by a reply of its own.
+  if (!spec.also?.some(({ status }) => status === storeUnavailable.status)) implied.push(storeUnavailable);
   implied.push(internal);
   const own = new Set(spec.faults.map((fault) => fault.name));
   const rest = implied.filter((fault) => !own.has(fault.name)).map((fault) => ({ ...fault, shape }));

@@ -91,7 +91,7 @@ export const storeUnavailable = fault({
   status: 503,
   code: "unavailable",
   shape: "legacy",
-  says: "The server cannot store data at the moment. Nothing of this request was kept; send it again later.",
+  says: "The server cannot read or store data at the moment. Nothing of this request was kept; send it again later.",
 });
 export const stillReading = fault({
   name: "stillReading",

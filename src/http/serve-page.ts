@@ -8,7 +8,7 @@ import type { Buckets } from "../kit/buckets.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { Html } from "../kit/html.ts";
 import { newToken } from "../kit/tokens.ts";
-import { StoreUnavailable } from "../kit/unavailable.ts";
+import { storeTrouble } from "../kit/unavailable.ts";
 import { ClientGone, readFormFields } from "./body.ts";
 import {
   type CookieNames,
@@ -80,10 +80,11 @@ interface Arrived {
   readonly forms: boolean;
 }
 
-function arrive(event: H3Event, { core, baseUrl, pages }: Serving, forms: boolean): Arrived {
+/** @param whose false to not look up whose the session is */
+function arrive(event: H3Event, { core, baseUrl, pages }: Serving, forms: boolean, whose = true): Arrived {
   const names = cookieNames(baseUrl());
   const cookies = readCookies(event.req.headers.get("cookie"));
-  const token = cookies.get(names.session);
+  const token = whose ? cookies.get(names.session) : undefined;
   const session = token === undefined ? undefined : pages.findSession(core, token);
   const held = session ? token : cookies.get(names.form);
   return {
@@ -174,9 +175,12 @@ function requireFormToken(wanted: Page, sent: string | null, { secret, session, 
 export async function answerPage(event: H3Event, wanted: Page, serving: Serving): Promise<Response> {
   const { core, pages } = serving;
   const drawn: Drawn[] = [];
-  let arrived = arrive(event, serving, !wanted.spec.formless);
+  // Until it is known whose the session is, it is nobody's: where that cannot be read, it is said to nobody in particular.
+  let arrived = arrive(event, serving, false, false);
   let call = callOf(event, serving, arrived);
   try {
+    arrived = arrive(event, serving, !wanted.spec.formless);
+    call = callOf(event, serving, arrived);
     requireSoundRequest(event);
     const posted = event.req.method === "POST";
     if (posted) requireOwnOrigin(event, call);
@@ -256,9 +260,11 @@ function explain(core: Core, id: string, error: unknown): PageError {
     return { status: error.status, text: error.message, title: "This page is out of date" };
   if (error instanceof Complaint) return { status: error.status, text: sentence(error.message) };
   if (error instanceof Refusal) return { status: error.fault.status, text: error.message };
-  if (error instanceof StoreUnavailable) {
-    core.log.error("store_unavailable", { operation: id, cause: causeText(error.cause) });
-    return { status: 503, text: "The server cannot store data at the moment. Nothing was changed; try again later." };
+  const trouble = storeTrouble(error);
+  if (trouble !== undefined) {
+    core.log.error("store_unavailable", { operation: id, cause: causeText(trouble) });
+    const text = "The server cannot read or store data at the moment. Nothing was changed; try again later.";
+    return { status: 503, text };
   }
   core.log.error("internal_error", { operation: id, cause: causeText(error) });
   return { status: 500, text: "Something went wrong on our side. It was logged." };

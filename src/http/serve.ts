@@ -5,7 +5,7 @@ import { proxyRanges } from "../config.ts";
 import type { Core } from "../core.ts";
 import { quotaKey } from "../kit/address.ts";
 import { Buckets } from "../kit/buckets.ts";
-import { StoreUnavailable } from "../kit/unavailable.ts";
+import { storeTrouble } from "../kit/unavailable.ts";
 import { ClientGone, readBody, validate } from "./body.ts";
 import { type Call, type Endpoint, Reply } from "./endpoint.ts";
 import {
@@ -276,17 +276,23 @@ function authenticate(
 /** Turns whatever was thrown into a refusal; what we did not foresee says nothing of its cause outside the log. */
 function asRefusal(core: Core, error: unknown, { spec }: Endpoint): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof StoreUnavailable) {
-    core.log.error("store_unavailable", { operation: spec.id, cause: causeText(error.cause) });
-    return new Refusal(storeUnavailable, { headers: { "retry-after": "5" } });
+  const trouble = storeTrouble(error);
+  if (trouble !== undefined) {
+    core.log.error("store_unavailable", { operation: spec.id, cause: causeText(trouble) });
+    return new Refusal(storeUnavailable);
   }
   core.log.error("internal_error", { operation: spec.id, cause: causeText(error) });
   return new Refusal(internal);
 }
 
-/** For what h3 itself refuses before a handler runs: a URL that cannot be read, and bugs. */
+/** For what h3 itself refuses before a handler runs, a URL that cannot be read, and for what no handler caught. */
 function lastResort(core: Core, error: HTTPError, _event: H3Event): Response {
   if (error.status < 500) return respondFault(badRequest, {}, { sentToken: false, rate: [] });
-  core.log.error("internal_error", { cause: causeText(error.cause ?? error) });
+  const cause = error.cause ?? error;
+  if (storeTrouble(cause) !== undefined) {
+    core.log.error("store_unavailable", { cause: causeText(cause) });
+    return respondFault({ ...storeUnavailable, shape: "canonical" }, {}, { sentToken: false, rate: [] });
+  }
+  core.log.error("internal_error", { cause: causeText(cause) });
   return respondFault({ ...internal, shape: "canonical" }, {}, { sentToken: false, rate: [] });
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Core } from "../core.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { fault, refuse } from "../http/faults.ts";
+import { fault, refuse, storeUnavailable } from "../http/faults.ts";
 import { Count } from "../http/fields.ts";
 import { mintLicense } from "./mint.ts";
 import { judgeSubscription } from "./rules.ts";
@@ -34,6 +34,9 @@ const signingOff = fault({
   retryable: false,
 });
 
+/** In the shape that every 503 has here. */
+const storeUnavailableHere = fault({ ...storeUnavailable, shape: "retryable" });
+
 /** Signs a licence for the bound team. */
 export const license = endpoint(
   {
@@ -52,7 +55,7 @@ export const license = endpoint(
       seatCount: Count,
       status: v.picklist(["active", "trialing", "past_due"]),
     }),
-    faults: [noSubscription, suspended, signingUnavailable, signingOff],
+    faults: [noSubscription, suspended, signingUnavailable, signingOff, storeUnavailableHere],
     limits: [],
     example: {
       ok: {

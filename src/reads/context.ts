@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { KINDS } from "../brain/brain.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { storeUnavailable } from "../http/faults.ts";
 import { Count, RepoKey } from "../http/fields.ts";
 import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
 import { askBrains } from "./ask.ts";
@@ -60,8 +59,7 @@ export const context = endpoint(
       ),
     }),
     ok: ContextHits,
-    // A read that cannot be recorded is not answered.
-    faults: [storeUnavailable],
+    faults: [],
     limits: [
       { name: "read", quota: (config) => config.limitRead, per: "token", headers: "limited" },
       {

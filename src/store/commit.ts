@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { StoreUnavailable } from "../kit/unavailable.ts";
+import { isStorageTrouble, StoreUnavailable } from "../kit/unavailable.ts";
 
 interface Waiting {
   readonly change: () => unknown;
@@ -173,11 +173,3 @@ export class CommitQueue {
 
 /** Whether another process has the write lock. */
 const isLockedOut = (error: unknown) => (error as { code?: string }).code?.startsWith("SQLITE_BUSY") === true;
-
-/** Whether an error tells of the disk or file rather than of the change. */
-export function isStorageTrouble(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return (
-    typeof code === "string" && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|LOCKED|CORRUPT|NOTADB|NOMEM)/.test(code)
-  );
-}

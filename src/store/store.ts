@@ -35,17 +35,14 @@ export function statements<T>(prepare: (db: Database) => T): (store: Store) => T
 }
 
 export { type BackupResult, finishBackup, isCarried, KEY_FILE, PRICES_FILE, RETIRED_FOLDER } from "./backup-file.ts";
-export { isStorageTrouble } from "./commit.ts";
-export { openFile, removeDatabase } from "./file.ts";
+export { checkStructure, damageAdvice, isReadError } from "./damage.ts";
+export { databasePath, openFile, removeDatabase } from "./file.ts";
 export { announcedBaseUrl, type DirectoryLock, lockDirectory } from "./lock.ts";
 export { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
 export {
   CHECK_AT_START_BYTES,
   claimDirectory,
-  damageAdvice,
-  databasePath,
   type OpenOptions,
   openStore,
-  quickCheck,
 } from "./open.ts";
 export type { Database };

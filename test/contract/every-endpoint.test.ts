@@ -1,3 +1,4 @@
+import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { findDevice } from "../../src/accounts/accounts.ts";
 import { CONTRACT } from "../../src/contract.ts";
@@ -59,7 +60,9 @@ const nameOf = ({ spec }: Endpoint) => `${spec.method} ${spec.path}`;
 const withAuth = CONTRACT.filter(({ spec }) => spec.auth === "device");
 const withBody = CONTRACT.filter(({ spec }) => spec.body);
 const withLimits = CONTRACT.filter(({ spec }) => spec.limits.length > 0);
-const writing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
+const needing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
+/** Those that write; a read of a person's brain is recorded before it is answered. */
+const writing = CONTRACT.filter(({ spec }) => spec.method === "POST" || spec.id === "meBrainContext");
 
 /** A live credential of the kind that the endpoint asks for. */
 async function credential(t: TestInstance, { spec }: Endpoint): Promise<string | undefined> {
@@ -153,36 +156,55 @@ describe("every endpoint", () => {
     "%s says nothing of an unforeseen failure but in the log",
     async (_, endpoint) => {
       const t = await startInstance();
-      const { core } = t.instance;
-      const broken = {
-        ...endpoint,
-        handle: () => {
-          throw new Error("SELECT secret FROM /srv/reckon.db");
-        },
-      };
-      const app = createApp(core, [broken], {
-        authenticators: { device: findDevice, cli: findCli, read: findReader },
-        baseUrl: () => baseUrlOf(core.config),
-      });
-      const { path, ask } = await goodRequest(t, endpoint);
-      const headers = {
-        "content-type": "application/json",
-        ...(ask.token ? { authorization: `Bearer ${ask.token}` } : {}),
-      };
-      const response = await app.fetch(
-        new Request(`http://localhost${path}`, {
-          method: endpoint.spec.method,
-          headers,
-          ...(ask.json ? { body: JSON.stringify(ask.json) } : {}),
-        }),
-      );
+      const response = await sendBroken(t, endpoint, new Error("SELECT secret FROM /srv/reckon.db"));
       expect(response.status).toBe(500);
       expect(await response.json()).toEqual(faultBody(declared(endpoint, "internal"), {}));
       expect(t.log.join("")).toContain("SELECT secret");
       noteFault(endpoint.spec.id, "internal");
     },
   );
+
+  it.each(needing.map((one) => [nameOf(one), one] as const))(
+    "%s answers 503 with Retry-After when the disk fails it, reading as well as writing",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      for (const code of ["SQLITE_IOERR_READ", "SQLITE_CORRUPT", "SQLITE_CANTOPEN", "SQLITE_BUSY"]) {
+        const response = await sendBroken(t, endpoint, new Sqlite.SqliteError(`trouble at /srv ${code}`, code));
+        expect([code, response.status, response.headers.get("retry-after")]).toEqual([code, 503, "5"]);
+        expect(await response.json()).toEqual(faultBody(declared(endpoint, "storeUnavailable"), {}));
+        expect(t.log.join("")).toContain(`trouble at /srv ${code}`);
+      }
+      noteFault(endpoint.spec.id, "storeUnavailable");
+    },
+  );
 });
+
+/** Sends a good request to an endpoint whose handler fails. */
+async function sendBroken(t: TestInstance, endpoint: Endpoint, failure: Error): Promise<Response> {
+  const { core } = t.instance;
+  const broken = {
+    ...endpoint,
+    handle: () => {
+      throw failure;
+    },
+  };
+  const app = createApp(core, [broken], {
+    authenticators: { device: findDevice, cli: findCli, read: findReader },
+    baseUrl: () => baseUrlOf(core.config),
+  });
+  const { path, ask } = await goodRequest(t, endpoint);
+  const headers = {
+    "content-type": "application/json",
+    ...(ask.token ? { authorization: `Bearer ${ask.token}` } : {}),
+  };
+  return app.fetch(
+    new Request(`http://localhost${path}`, {
+      method: endpoint.spec.method,
+      headers,
+      ...(ask.json ? { body: JSON.stringify(ask.json) } : {}),
+    }),
+  );
+}
 
 describe("every endpoint behind a device token", () => {
   it.each(withAuth.map((one) => [nameOf(one), one] as const))(
