@@ -4,7 +4,7 @@
 CREATE TABLE teams (
   id                       TEXT PRIMARY KEY,
   name                     TEXT NOT NULL UNIQUE,
-  tier                     TEXT NOT NULL CHECK (tier IN ('starter', 'team', 'enterprise')),
+  tier                     TEXT NOT NULL CHECK (tier IN ('none', 'starter', 'team', 'enterprise')),
   seats                    INTEGER NOT NULL CHECK (seats >= 0),
   subscription             TEXT NOT NULL CHECK (subscription IN ('active', 'trialing', 'past_due', 'canceled', 'none')),
   subscription_changed_at  INTEGER NOT NULL,

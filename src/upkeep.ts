@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
 import type { Core } from "./core.ts";
 import { helperCommand } from "./kit/helper.ts";
-import { CHECK_AT_START_BYTES, damageAdvice, databasePath } from "./store/store.ts";
+import { CHECK_AT_START_BYTES, damageAdvice, databasePath, isReadError } from "./store/store.ts";
 
 const CHECKPOINT_EVERY_MS = 500;
 
@@ -47,7 +47,13 @@ function checkBeside(core: Core, onDamage: (advice: string) => void): () => void
   const { file, args } = helperCommand("__quick-check", [directory]);
   const child = execFile(file, args, (error, _stdout, stderr) => {
     if (!error) core.log.info("structure_checked");
-    else if (error.code === 1) onDamage(damageAdvice(directory, stderr.trim()));
+    else if (error.code === 1) {
+      const finding = stderr.trim().replace(/^reckon: /, "");
+      const advice = damageAdvice(directory, finding);
+      // What could not be read may be sound: requests that meet the error are refused one by one.
+      if (isReadError(finding)) core.log.error("structure_not_checked", { advice });
+      else onDamage(advice);
+    }
   });
   return () => child.kill();
 }

@@ -1,6 +1,6 @@
 import { statements } from "../store/store.ts";
 
-export type Tier = "starter" | "team" | "enterprise";
+export type Tier = "none" | "starter" | "team" | "enterprise";
 export type Subscription = "active" | "trialing" | "past_due" | "canceled" | "none";
 
 export interface Team {

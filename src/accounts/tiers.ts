@@ -1,7 +1,7 @@
 import { refuse, tierGate } from "../http/faults.ts";
 import type { Subscription, Tier } from "./rows.ts";
 
-export const TIERS = ["starter", "team", "enterprise"] as const satisfies readonly Tier[];
+export const TIERS = ["none", "starter", "team", "enterprise"] as const satisfies readonly Tier[];
 export const SUBSCRIPTIONS = [
   "active",
   "trialing",
@@ -13,7 +13,8 @@ export const SUBSCRIPTIONS = [
 /** What a tier may include. */
 export type Capability = "telemetry" | "brain" | "traces";
 
-const INCLUDES: Partial<Record<Tier, readonly Capability[]>> = {
+const INCLUDES: Readonly<Record<Tier, readonly Capability[]>> = {
+  none: [],
   starter: ["telemetry"],
   team: ["telemetry", "brain", "traces"],
   enterprise: ["telemetry", "brain", "traces"],
@@ -21,13 +22,12 @@ const INCLUDES: Partial<Record<Tier, readonly Capability[]>> = {
 
 /** The tiers that include a capability, smallest first. */
 export function tiersWith(capability: Capability): Tier[] {
-  return TIERS.filter((tier) => INCLUDES[tier]?.includes(capability));
+  return TIERS.filter((tier) => INCLUDES[tier].includes(capability));
 }
 
 /** @throws Refusal tierGate (402) whose `entitled` lists the tiers that would include it. */
 export function requireCapability(tier: Tier, capability: Capability): void {
-  // A tier that this program does not know, as a file edited by hand may hold, includes nothing.
-  if (INCLUDES[tier]?.includes(capability)) return;
+  if (INCLUDES[tier].includes(capability)) return;
   refuse(tierGate, {
     error: `The tier "${tier}" does not include ${capability}.`,
     members: { entitled: tiersWith(capability) },

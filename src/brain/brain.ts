@@ -29,8 +29,8 @@ export {
   densestAt,
   type Found,
   findSections,
+  questionAsked,
   searchBrain,
-  searchTerms,
 } from "./question.ts";
 export { brainDigest } from "./verify.ts";
 export { fileVersions, listVersions, type Version } from "./versions.ts";

@@ -1,4 +1,5 @@
 import { hasControls } from "../kit/text.ts";
+import { misleadingSign } from "../kit/visible.ts";
 
 const MAX_PATH_BYTES = 512;
 
@@ -7,6 +8,8 @@ export function judgePath(path: string): string | undefined {
   if (path === "") return "is empty";
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `exceeds ${MAX_PATH_BYTES} bytes`;
   if (hasControls(path)) return "holds control characters or lone surrogates";
+  const sign = misleadingSign(path);
+  if (sign !== undefined) return `holds ${sign}, which cannot be seen or changes how the rest reads`;
   if (path.includes("\\")) return "holds a backslash; separate folders with /";
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is absolute; paths are relative to the repository";
   if (path.split("/").some((part) => part === "" || part === "." || part === ".."))

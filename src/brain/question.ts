@@ -1,4 +1,5 @@
 import type { Core } from "../core.ts";
+import { beginning } from "../kit/text.ts";
 import { type Document, teamIndex, words } from "./index.ts";
 import type { Kind } from "./paths.ts";
 
@@ -17,9 +18,12 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-/** Cuts a question to what is searched: bounded, so that no question costs much more than another, and without stop words unless it has no others. */
+/** The question as far as it is looked at: bounded, so that no question costs much more than another. */
+export const questionAsked = (question: string): string => beginning(question.toWellFormed(), MOST_QUERY_CHARS);
+
+/** The words of a question that are searched for, without stop words unless it has no others. */
 export function searchTerms(question: string): string {
-  const all = [...new Set(words(question.slice(0, MOST_QUERY_CHARS).toWellFormed().toLowerCase()))];
+  const all = [...new Set(words(questionAsked(question).toLowerCase()))];
   const telling = all.filter((word) => !STOP_WORDS.has(word));
   return (telling.length > 0 ? telling : all).slice(0, MOST_TERMS).join(" ");
 }
@@ -85,8 +89,10 @@ export interface Hit {
 }
 
 export interface Answer {
-  /** What was searched for: at most 256 characters and 16 words of the question. */
+  /** The question as it was asked, 256 characters at most. */
   readonly query: string;
+  /** The words of it that were searched for, 16 at most, between spaces. */
+  readonly terms: string;
   /** Sections found; `hits` holds the best of them. */
   readonly total: number;
   readonly hits: readonly Hit[];
@@ -113,8 +119,8 @@ export interface Found {
 }
 
 export interface Findings {
-  /** What was searched for. */
-  readonly query: string;
+  /** The words that were searched for, between spaces. */
+  readonly terms: string;
   /** Best first. */
   readonly found: readonly Found[];
   /** Sections that the team's brain has; scores of brains of different size compare only with regard to it. */
@@ -129,20 +135,20 @@ export async function findSections(
   scope: Omit<SearchScope, "limit"> = {},
 ): Promise<Findings> {
   const { repoKey, kind, keep } = scope;
-  const query = searchTerms(question);
+  const terms = searchTerms(question);
   const index = await teamIndex(core, teamId);
   const wanted = (document: Document) =>
     (repoKey === undefined || document.repoKey === repoKey) &&
     (kind === undefined || document.kind === kind) &&
     (keep === undefined || keep(document));
-  const count = query.split(" ").length;
-  const found = (query === "" ? [] : index.search(query, wanted)).map((result) => ({
+  const count = terms.split(" ").length;
+  const found = (terms === "" ? [] : index.search(terms, wanted)).map((result) => ({
     section: index.documents.get(result.id as number) as Document,
     words: result.terms,
     score: result.score,
     whole: result.queryTerms.length === count,
   }));
-  return { query, found, sections: index.documents.size };
+  return { terms, found, sections: index.documents.size };
 }
 
 /** Ranked sections of a team's current brain files. */
@@ -152,7 +158,7 @@ export async function searchBrain(
   question: string,
   scope: SearchScope = {},
 ): Promise<Answer> {
-  const { query, found } = await findSections(core, teamId, question, scope);
+  const { terms, found } = await findSections(core, teamId, question, scope);
   const hits = found.slice(0, scope.limit ?? DEFAULT_HITS).map(
     ({ section, words, score }): Hit => ({
       filePath: section.path,
@@ -164,5 +170,5 @@ export async function searchBrain(
       rank: Math.round(score * 1000) / 1000,
     }),
   );
-  return { query, total: found.length, hits };
+  return { query: questionAsked(question), terms, total: found.length, hits };
 }

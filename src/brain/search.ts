@@ -8,7 +8,7 @@ const BrainHits = v.looseObject({
   ok: v.boolean(),
   query: v.pipe(
     v.string(),
-    v.description("What was searched for: at most 256 characters and 16 words of the question."),
+    v.description("The question as it was asked, cut at 256 characters. At most 16 of its words are searched for."),
   ),
   total: Count,
   shown: Count,

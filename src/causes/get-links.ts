@@ -4,7 +4,7 @@ import { endpoint } from "../http/endpoint.ts";
 import { stillReading } from "../http/faults.ts";
 import { Count, identifier, RepoKey } from "../http/fields.ts";
 import { linksDerivation } from "./follow-deliveries.ts";
-import { listLinks } from "./links.ts";
+import { LINK_CURSOR, listLinks } from "./links.ts";
 import { CausalLink, EXAMPLE_LINK, linkReply } from "./replies.ts";
 
 const DEFAULT_LIMIT = 50;
@@ -36,11 +36,19 @@ export const listCausalLinks = endpoint(
           v.description("Links at most; 50 by default, 200 at most."),
         ),
       ),
+      after: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(LINK_CURSOR, "must be what an earlier reply gave as next"),
+          v.description("Goes on where an earlier reply ended: its `next`."),
+        ),
+      ),
     }),
     ok: v.object({
       ok: v.boolean(),
       total: v.pipe(Count, v.description("All that fit, however many are listed.")),
       links: v.array(CausalLink),
+      next: v.optional(v.pipe(v.string(), v.description("Ask for it as `after`; absent when nothing follows."))),
       behind: Behind,
     }),
     faults: [stillReading],
@@ -50,12 +58,13 @@ export const listCausalLinks = endpoint(
       ok: { ok: true, total: 1, links: [EXAMPLE_LINK] },
     },
   },
-  async ({ core, principal, query: { repoKey, file, fingerprint, sessionId, limit } }) => {
+  async ({ core, principal, query: { repoKey, file, fingerprint, sessionId, limit, after } }) => {
     const standing = await requireCaughtUp(core, linksDerivation);
-    const { total, links } = listLinks(core, principal.teamId, {
+    const { links, ...rest } = listLinks(core, principal.teamId, {
       ...{ repoKey, path: file, sessionId, fingerprint: fingerprint?.toLowerCase() },
       limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+      after,
     });
-    return { ok: true, total, links: links.map(linkReply), ...standing };
+    return { ok: true, ...rest, links: links.map(linkReply), ...standing };
   },
 );

@@ -67,31 +67,58 @@ export interface LinkFilter {
   /** Rejected ones too. */
   readonly rejected?: boolean | undefined;
   readonly limit?: number | undefined;
+  /** Where an earlier list ended, as its `next`. Anything else asks for the first links. */
+  readonly after?: string | undefined;
 }
 
 export interface LinkList {
   /** All that fit, however many are listed. */
   readonly total: number;
   readonly links: readonly Link[];
+  /** Where to go on; absent when nothing follows. */
+  readonly next?: string;
+}
+
+/** What tells where a list ended: the last link, and its date in case it is gone by then. */
+export const LINK_CURSOR = /^(\d{4}-\d\d-\d\d)\.(lnk_[0-9a-z]{26})$/;
+
+/** Judges of each row, in order, whether it is past where an earlier list ended. */
+function pastCursor(core: Core, teamId: string, after: string | undefined): (row: ListedRow) => boolean {
+  const [, date, id] = LINK_CURSOR.exec(after ?? "") ?? [];
+  if (date === undefined || id === undefined) return () => true;
+  // Correlation may have taken it away since: its day is then listed again, rather than a link passed over.
+  if (linkRows(core.store).byId.get(id, teamId)?.date !== date) return (row) => row.date <= date;
+  let past = false;
+  return (row) => {
+    const now = past;
+    past ||= row.id === id;
+    return now;
+  };
 }
 
 /**
- * A team's links to entries that its brains hold now: the newest entries first, of one entry a person's word before the
+ * A page of a team's links to entries that its brains hold now: the newest entries first, of one entry a person's word before the
  * stronger bands. As fresh as `linksDerivation`.
  */
 export function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): LinkList {
   const { repoKey, path, fingerprint, sessionId, rejected = false, limit = 50 } = filter;
   const there = new Set(listDefects(core, teamId, { repoKey }).map(placeText));
+  const isPast = pastCursor(core, teamId, filter.after);
   const links: Link[] = [];
   let total = 0;
+  let more = false;
   for (const row of linkRows(core.store).listed.iterate({ teamId, repoKey: repoKey ?? null, path: path ?? null })) {
+    const past = isPast(row);
     if (!there.has(placeText(row)) || (row.verdict === "rejected" && !rejected)) continue;
     if (sessionId !== undefined && row.externalId !== sessionId) continue;
     if (fingerprint !== undefined && !row.fingerprint.toString("hex").startsWith(fingerprint)) continue;
     total++;
+    if (!past) continue;
     if (links.length < limit) links.push(readLink(row));
+    else more = true;
   }
-  return { total, links };
+  const last = links.at(-1);
+  return { total, links, ...(more && last ? { next: `${last.date}.${last.id}` } : {}) };
 }
 
 /** What tells the entries of a team apart, as text for maps. */

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { systemClock } from "../kit/clock.ts";
+import { Complaint } from "../kit/complaint.ts";
 import { issueLicense, verifyLicense } from "../license/license.ts";
 import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
 import { facts } from "./output.ts";
@@ -30,17 +31,21 @@ export function licenseCommands(program: Command, cli: Cli): void {
   license
     .command("verify")
     .argument("<file>", "licence file; - reads standard input")
-    .description("check a licence with a public key alone: no data directory, no server, no network")
-    .requiredOption("--pubkey <pem>", "file of the public key (SPKI, PEM)")
+    .description("check a licence with public keys alone: no data directory, no server, no network")
+    .requiredOption("--pubkey <pem>", "file of the public key, or of several (SPKI, PEM)")
     .option("--at <date>", "judge it as of this date instead of now", instant)
     .option("--data <dir>", "accepted for uniformity; nothing is read from it")
     .option("--json", "print the result as one JSON document", false)
     .action(async (file: string, options: CommonOptions & { pubkey: string; at?: number }) => {
       const text = await readText(file);
       const pem = await readText(options.pubkey);
-      if (!/-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(pem))
-        throw new Error(`${options.pubkey} is not a public key in PEM form`);
-      const verdict = await verifyLicense(text, pem, new Date(options.at ?? systemClock.now()));
+      const verdict = await verifyLicense(text, pem, new Date(options.at ?? systemClock.now())).catch(
+        (error: Error) => {
+          throw error instanceof Complaint
+            ? new Complaint(`${options.pubkey} is of no use here: ${error.message}`)
+            : error;
+        },
+      );
       const claims = verdict.claims;
       outputOf(options).result({ valid: verdict.valid, claims, reason: verdict.valid ? null : verdict.reason }, () =>
         [

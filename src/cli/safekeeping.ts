@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { isoInstant, systemClock } from "../kit/clock.ts";
 import { backup, examine, inspectBackup, restore, verifyLedger } from "../safekeeping/safekeeping.ts";
-import { databasePath, openFile, quickCheck } from "../store/store.ts";
+import { checkStructure, databasePath, openFile } from "../store/store.ts";
 import { type Cli, type CommonOptions, common, configOf, outputOf, withCoreToLook } from "./context.ts";
 import { facts, table } from "./output.ts";
 
@@ -92,7 +92,7 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
     .argument("<directory>")
     .action((directory: string) => {
       const db = openFile(databasePath(directory), { readonly: true });
-      const finding = quickCheck(db);
+      const finding = checkStructure(db);
       db.close();
       if (finding) throw new Error(finding);
     });

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { endpoint } from "../http/endpoint.ts";
+import { tooLargeMalformed } from "../http/faults.ts";
 import { Count, Instant, identifier } from "../http/fields.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { licenseFor } from "../license/license.ts";
@@ -46,7 +47,7 @@ export const exchange = endpoint(
       maxBytes: () => 16 * 1024,
     },
     ok: DeviceBinding,
-    faults: [codeUsed, codeExpired, teamNotFound],
+    faults: [codeUsed, codeExpired, teamNotFound, tooLargeMalformed],
     limits: [{ name: "exchange", quota: (config) => config.limitExchange, per: "ip", headers: "limited" }],
     example: {
       ok: {

@@ -1,7 +1,6 @@
 import type { Core } from "../core.ts";
 import { perOwner } from "../kit/memo.ts";
-import { StoreUnavailable } from "../kit/unavailable.ts";
-import { isStorageTrouble } from "../store/store.ts";
+import { StoreUnavailable, storeTrouble } from "../kit/unavailable.ts";
 import { causeText, recordFailure } from "./failures.ts";
 import { rows } from "./rows.ts";
 
@@ -105,7 +104,7 @@ async function advance(core: Core, { name }: Derivation, from: number, { to, app
 
 /** Whether it is the store that fails rather than a row: then all waits until it is well again. */
 function isTrouble({ store }: Core, error: unknown): boolean {
-  return error instanceof StoreUnavailable || isStorageTrouble(error) || !store.db.open;
+  return storeTrouble(error) !== undefined || !store.db.open;
 }
 
 /** Leaves out a row that failed twice, the second time by itself, where an operator sees it: in the log and by the doctor. */

@@ -155,11 +155,10 @@ export class PlannedFaults {
   #extra(endpoint: Endpoint, fault: Fault, { retryAfter }: Planned, drawn: Drawn[]): Extra {
     const members: Record<string, unknown> = {};
     if (fault.shape === "tierGate") members.entitled = tiersWith(CAPABILITIES[endpoint.spec.id] ?? "brain");
-    if (fault.shape === "retryable") members.retryable = true;
     if (fault.shape === "download") members.download = `${baseUrlOf(this.#config)}/download`;
     if (fault.name === "unsupportedVersion") members.served = SERVED_VERSIONS;
     if (fault.status !== 429) {
-      const seconds = retryAfter ?? WAITS[fault.name];
+      const seconds = fault.retryable === false ? undefined : (retryAfter ?? WAITS[fault.name]);
       return { members, ...(seconds === undefined ? {} : { headers: { "retry-after": String(seconds) } }) };
     }
     const wait = retryAfter ?? DEFAULT_RETRY_SECONDS;

@@ -8,16 +8,7 @@ import { repeatsMember } from "../kit/json.ts";
 import { exceededBound, type JsonLimits } from "../kit/json-bounds.ts";
 import { type GivenUp, HEAVY_BODY_BYTES, type Intake } from "./admission.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
-import {
-  type Extra,
-  type Fault,
-  malformed,
-  Refusal,
-  refuse,
-  storeUnavailable,
-  tooLarge,
-  unsupportedMediaType,
-} from "./faults.ts";
+import { type Extra, type Fault, malformed, Refusal, refuse, storeUnavailable, tooLarge } from "./faults.ts";
 import { misfit } from "./misfit.ts";
 
 const gunzip = promisify(gunzipCallback);
@@ -45,7 +36,7 @@ export interface Arrival {
 /**
  * Reads a body as JSON text: content type, coding, cap, UTF-8, depth and number of values, syntax, in that order.
  * @returns the text and its parsed value; `""` and undefined when there is none
- * @throws Refusal malformed (400), tooLarge (413), unsupportedMediaType (415) or storeUnavailable (503)
+ * @throws Refusal malformed (400), also for another media type or coding; tooLarge (413) or storeUnavailable (503)
  */
 export async function readBody(
   event: H3Event,
@@ -58,11 +49,11 @@ export async function readBody(
   if (spec.form && type !== null && FORM_TYPE.test(type))
     return { text: "", value: await readForm(event, maxBytes, arrival.intake) };
   if (type !== null && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
-    refuse(unsupportedMediaType, spec.form ? { error: JSON_OR_FORM } : {});
+    refuse(malformed, { error: spec.form ? JSON_OR_FORM : "The body must be application/json." });
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   const gzipped = coding === "gzip" && spec.gzip === true;
   if (!gzipped && coding !== "identity" && coding !== "")
-    refuse(unsupportedMediaType, {
+    refuse(malformed, {
       error: spec.gzip
         ? "The only content coding accepted here is gzip, once."
         : "No content coding is accepted here; send plain JSON.",
@@ -112,13 +103,13 @@ async function readForm(event: H3Event, maxBytes: number, intake: Intake): Promi
   return Object.fromEntries(await readFormFields(event, maxBytes, intake));
 }
 
-/** Reads a form whose fields may come several times. @throws Refusal malformed (400), tooLarge (413), unsupportedMediaType (415) */
+/** Reads a form whose fields may come several times. @throws Refusal malformed (400), tooLarge (413) or storeUnavailable (503) */
 export async function readFormFields(event: H3Event, maxBytes: number, intake: Intake): Promise<URLSearchParams> {
   const type = event.req.headers.get("content-type");
-  if (type === null || !FORM_TYPE.test(type)) refuse(unsupportedMediaType, { error: "The body must be a form." });
+  if (type === null || !FORM_TYPE.test(type)) refuse(malformed, { error: "The body must be a form." });
   const coding = event.req.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (coding !== "identity" && coding !== "")
-    refuse(unsupportedMediaType, { error: "No content coding is accepted here; send a plain form." });
+    refuse(malformed, { error: "No content coding is accepted here; send a plain form." });
   const declared = event.req.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) refuse(tooLarge, { error: tooLargeText(maxBytes) });
   const bytes = await readBytes(event, maxBytes, intake);

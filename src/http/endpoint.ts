@@ -10,7 +10,6 @@ import {
   storeUnavailable,
   tooLarge,
   unauthorized,
-  unsupportedMediaType,
   unsupportedVersion,
 } from "./faults.ts";
 import type { Auth, Principals } from "./principal.ts";
@@ -174,9 +173,10 @@ export function faultsOf({ spec }: Endpoint): Fault[] {
   const implied: Fault[] = [];
   if (spec.auth === "device" || spec.auth === "cli" || spec.auth === "read") implied.push(unauthorized);
   if (spec.body || spec.query) implied.push(malformed);
-  if (spec.body) implied.push(tooLarge, unsupportedMediaType);
+  if (spec.body) implied.push(tooLarge);
   if (spec.limits.length > 0) implied.push(rateLimited);
-  if (spec.method === "POST") implied.push(storeUnavailable);
+  // The health check tells of the store by a reply of its own.
+  if (!spec.also?.some(({ status }) => status === storeUnavailable.status)) implied.push(storeUnavailable);
   implied.push(internal);
   const own = new Set(spec.faults.map((fault) => fault.name));
   const rest = implied.filter((fault) => !own.has(fault.name)).map((fault) => ({ ...fault, shape }));

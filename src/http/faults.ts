@@ -16,13 +16,15 @@ export interface Fault {
   readonly shape: Shape;
   /** What a person reads. Wording may change; it never carries untrusted text or internals. */
   readonly says: string;
+  /** Of a 503: false where waiting cannot help, so that no `Retry-After` asks for it. Default true. */
+  readonly retryable?: boolean;
 }
 
 export function fault<const F extends Fault>(row: F): F {
   return row;
 }
 
-/** Members beyond the fault's own: `entitled` of a tier gate, `retryable`, `served`, or a more precise `error` text. */
+/** Members beyond the fault's own: `entitled` of a tier gate, `served`, or a more precise `error` text. */
 export interface Extra {
   readonly error?: string;
   readonly members?: Readonly<Record<string, unknown>>;
@@ -68,13 +70,8 @@ export const tooLarge = fault({
   shape: "legacy",
   says: "The request body is too large.",
 });
-export const unsupportedMediaType = fault({
-  name: "unsupportedMediaType",
-  status: 415,
-  code: "unsupported_media_type",
-  shape: "legacy",
-  says: "The body must be application/json.",
-});
+/** For endpoints that declare it, in place of the 413: those of which the contract knows none. */
+export const tooLargeMalformed = fault({ ...tooLarge, status: 400, code: "bad_request" });
 export const rateLimited = fault({
   name: "rateLimited",
   status: 429,
@@ -94,7 +91,7 @@ export const storeUnavailable = fault({
   status: 503,
   code: "unavailable",
   shape: "legacy",
-  says: "The server cannot store data at the moment. Nothing of this request was kept; send it again later.",
+  says: "The server cannot read or store data at the moment. Nothing of this request was kept; send it again later.",
 });
 export const stillReading = fault({
   name: "stillReading",
@@ -181,8 +178,9 @@ export function faultBody(fault: Fault, extra: Extra): Record<string, unknown> {
     case "rotation":
       return { error: text, reason: fault.code };
     case "tierGate":
-    case "retryable":
       return { error: text, ...extra.members };
+    case "retryable":
+      return { error: text, retryable: fault.retryable !== false };
     case "download":
       return { error: fault.code, ...extra.members };
     case "rfc8628":

@@ -1,7 +1,15 @@
 import { STATUS_CODES } from "node:http";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { type Endpoint, faultsOf, type Schema, TAGS } from "./endpoint.ts";
-import { type Fault, faultBody, SHAPE_SCHEMAS, type Shape, unsupportedVersion } from "./faults.ts";
+import {
+  type Fault,
+  faultBody,
+  methodNotAllowed,
+  notFound,
+  SHAPE_SCHEMAS,
+  type Shape,
+  unsupportedVersion,
+} from "./faults.ts";
 import { isOpenObject } from "./fields.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
@@ -78,7 +86,6 @@ const RATE = {
 /** What a refusal of each shape says besides, in the examples. */
 const EXAMPLE_MEMBERS: Partial<Record<Shape, Readonly<Record<string, unknown>>>> = {
   tierGate: { entitled: ["team", "enterprise"] },
-  retryable: { retryable: true },
   download: { download: "https://reckon.example.com/download" },
 };
 
@@ -217,7 +224,11 @@ export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string)
       summary: "Accountability for AI coding agents",
       description:
         "Binds machines to teams, takes their agents' telemetry, brain snapshots and traces durably, and mints licences that verify offline. " +
-        "Served at unversioned paths; pin the version with the request header `Service-Api-Version`.",
+        "Served at unversioned paths; pin the version with the request header `Service-Api-Version`.\n\n" +
+        // No operation can answer these, so as a response of each they would stand in the types of clients for nothing.
+        "Two replies belong to no operation, both a `CanonicalError`: a method that a path does not answer gets " +
+        `${methodNotAllowed.status} (\`${methodNotAllowed.code}\`) with the header \`Allow\`, and a path that does not exist ` +
+        `${notFound.status} (\`${notFound.code}\`). HEAD is answered as GET, without the body.`,
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: baseUrl }],

@@ -21,6 +21,14 @@ export interface Access {
   operator: SessionPrincipal;
 }
 
+/** What an error page says. */
+export interface PageError {
+  readonly status: number;
+  readonly text: string;
+  /** Instead of the title that the status has. */
+  readonly title?: string;
+}
+
 export interface PageSpec<A extends keyof Access> {
   /** Names the page in logs and tests. */
   readonly id: string;
@@ -36,6 +44,8 @@ export interface PageSpec<A extends keyof Access> {
   readonly formless?: boolean;
   /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
   readonly signedInSince?: (call: PageCall) => PageReply;
+  /** Tells what went wrong, instead of the error page that all have; the status is the error's. */
+  readonly renderError?: (call: PageCall, error: PageError) => PageReply;
 }
 
 /** What the last page left to say on the next one. */

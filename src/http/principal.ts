@@ -3,7 +3,7 @@ export interface DevicePrincipal {
   readonly deviceId: string;
   readonly teamId: string;
   readonly teamName: string;
-  readonly tier: "starter" | "team" | "enterprise";
+  readonly tier: "none" | "starter" | "team" | "enterprise";
   readonly seats: number;
   readonly subscription: "active" | "trialing" | "past_due" | "canceled" | "none";
   readonly subscriptionChangedAt: number;

@@ -41,7 +41,8 @@ export function respondFault(
   const headers: HeaderList = [["cache-control", "no-store"], ...context.rate];
   if (fault.status === 401)
     headers.push(["www-authenticate", context.sentToken ? 'Bearer error="invalid_token"' : "Bearer"]);
-  if (fault.status === 503 && extra.headers?.["retry-after"] === undefined) headers.push(["retry-after", "5"]);
+  if (fault.status === 503 && fault.retryable !== false && extra.headers?.["retry-after"] === undefined)
+    headers.push(["retry-after", "5"]);
   for (const entry of Object.entries(extra.headers ?? {})) headers.push(entry);
   return respond(fault.status, faultBody(fault, extra), headers);
 }

@@ -8,7 +8,7 @@ import type { Buckets } from "../kit/buckets.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { Html } from "../kit/html.ts";
 import { newToken } from "../kit/tokens.ts";
-import { StoreUnavailable } from "../kit/unavailable.ts";
+import { storeTrouble } from "../kit/unavailable.ts";
 import { type Admission, addressSender, Intake, SMALL_BODY_BYTES } from "./admission.ts";
 import { ClientGone, readFormFields } from "./body.ts";
 import {
@@ -21,7 +21,7 @@ import {
   setCookie,
 } from "./cookies.ts";
 import { Refusal } from "./faults.ts";
-import type { Access, Flash, Page, PageCall, PageReply } from "./page.ts";
+import type { Access, Flash, Page, PageCall, PageError, PageReply } from "./page.ts";
 import type { SessionPrincipal } from "./principal.ts";
 import { COMMON, type HeaderList, rateHeaders, respond } from "./render.ts";
 import { addressOf, causeText, type Drawn, drawLimits, peerAddress, requireSoundRequest } from "./request.ts";
@@ -34,14 +34,6 @@ export interface PageOptions {
   /** Where somebody who is not signed in goes. */
   readonly signInPath: string;
   readonly sessionSeconds: number;
-}
-
-/** What an error page says. */
-export interface PageError {
-  readonly status: number;
-  readonly text: string;
-  /** Instead of the title that the status has. */
-  readonly title?: string;
 }
 
 /** A form that its browser, or its team, has moved on from. */
@@ -89,10 +81,11 @@ interface Arrived {
   readonly forms: boolean;
 }
 
-function arrive(event: H3Event, { core, baseUrl, pages }: Serving, forms: boolean): Arrived {
+/** @param whose false to not look up whose the session is */
+function arrive(event: H3Event, { core, baseUrl, pages }: Serving, forms: boolean, whose = true): Arrived {
   const names = cookieNames(baseUrl());
   const cookies = readCookies(event.req.headers.get("cookie"));
-  const token = cookies.get(names.session);
+  const token = whose ? cookies.get(names.session) : undefined;
   const session = token === undefined ? undefined : pages.findSession(core, token);
   const held = session ? token : cookies.get(names.form);
   return {
@@ -183,9 +176,12 @@ function requireFormToken(wanted: Page, sent: string | null, { secret, session, 
 export async function answerPage(event: H3Event, wanted: Page, serving: Serving): Promise<Response> {
   const { core, pages } = serving;
   const drawn: Drawn[] = [];
-  let arrived = arrive(event, serving, !wanted.spec.formless);
+  // Until it is known whose the session is, it is nobody's: where that cannot be read, it is said to nobody in particular.
+  let arrived = arrive(event, serving, false, false);
   let call = callOf(event, serving, arrived);
   try {
+    arrived = arrive(event, serving, !wanted.spec.formless);
+    call = callOf(event, serving, arrived);
     requireSoundRequest(event);
     const posted = event.req.method === "POST";
     if (posted) requireOwnOrigin(event, call);
@@ -220,7 +216,8 @@ export async function answerPage(event: H3Event, wanted: Page, serving: Serving)
     if (error instanceof ClientGone) return respond(499, null, []);
     const seen = explain(core, wanted.spec.id, error);
     const headers = seen.status === 429 ? rateHeaders(drawn) : [];
-    return send({ status: seen.status, headers, body: pages.renderError(call, seen) }, arrived, serving);
+    const told = wanted.spec.renderError?.(call, seen) ?? { body: pages.renderError(call, seen) };
+    return send({ ...told, status: seen.status, headers: [...headers, ...(told.headers ?? [])] }, arrived, serving);
   }
 }
 
@@ -285,9 +282,11 @@ function explain(core: Core, id: string, error: unknown): PageError {
     return { status: error.status, text: error.message, title: "This page is out of date" };
   if (error instanceof Complaint) return { status: error.status, text: sentence(error.message) };
   if (error instanceof Refusal) return { status: error.fault.status, text: error.message };
-  if (error instanceof StoreUnavailable) {
-    core.log.error("store_unavailable", { operation: id, cause: causeText(error.cause) });
-    return { status: 503, text: "The server cannot store data at the moment. Nothing was changed; try again later." };
+  const trouble = storeTrouble(error);
+  if (trouble !== undefined) {
+    core.log.error("store_unavailable", { operation: id, cause: causeText(trouble) });
+    const text = "The server cannot read or store data at the moment. Nothing was changed; try again later.";
+    return { status: 503, text };
   }
   core.log.error("internal_error", { operation: id, cause: causeText(error) });
   return { status: 500, text: "Something went wrong on our side. It was logged." };

@@ -5,7 +5,7 @@ import { proxyRanges } from "../config.ts";
 import type { Core } from "../core.ts";
 import { quotaKey } from "../kit/address.ts";
 import { Buckets } from "../kit/buckets.ts";
-import { StoreUnavailable } from "../kit/unavailable.ts";
+import { storeTrouble } from "../kit/unavailable.ts";
 import { Admission, addressSender, Intake, type Sender } from "./admission.ts";
 import { ClientGone, readBody, validate } from "./body.ts";
 import { type Call, type Endpoint, type Limit, Reply } from "./endpoint.ts";
@@ -100,6 +100,8 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     const get = methods.get("GET");
     if (get) methods.set("HEAD", get);
     const answer = (event: H3Event) => {
+      const unserved = refuseVersion(event);
+      if (unserved) return unserved;
       const found = methods.get(event.req.method);
       const looks = event.req.method === "GET" || event.req.method === "HEAD";
       if (!found && serving && looks && wantsPage(event, subPath)) return answerFormAddress(event, serving, hasPage);
@@ -111,7 +113,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     if (subPath) app.all(subPath + path, answer);
   }
   app.all("/**", (event) =>
-    serving && wantsPage(event, subPath)
+    serving && !refuseVersion(event) && wantsPage(event, subPath)
       ? answerNoPage(event, serving, { status: 404, text: "There is nothing at this address." })
       : plainFault(event, notFound, unknownPath(options.baseUrl())),
   );
@@ -140,10 +142,21 @@ function unknownPath(baseUrl: string): Extra {
 
 /** A refusal that belongs to no endpoint. */
 function plainFault(event: H3Event, fault: Fault, extra: Extra): Response {
+  return (
+    refusalOf(() => requireSoundRequest(event)) ??
+    refuseVersion(event) ??
+    respondFault(fault, extra, { sentToken: false, rate: [] })
+  );
+}
+
+/** The reply to a request that pins a version which is not served, whatever it asks for. */
+const refuseVersion = (event: H3Event): Response | undefined =>
+  refusalOf(() => requireServedVersion(event.req.headers.get(VERSION_HEADER)));
+
+function refusalOf(demand: () => void): Response | undefined {
   try {
-    requireSoundRequest(event);
-    requireServedVersion(event.req.headers.get(VERSION_HEADER));
-    return respondFault(fault, extra, { sentToken: false, rate: [] });
+    demand();
+    return undefined;
   } catch (refusal) {
     if (refusal instanceof Refusal) return respondFault(refusal.fault, refusal.extra, { sentToken: false, rate: [] });
     throw refusal;
@@ -293,17 +306,23 @@ function authenticate(
 /** Turns whatever was thrown into a refusal; what we did not foresee says nothing of its cause outside the log. */
 function asRefusal(core: Core, error: unknown, { spec }: Endpoint): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof StoreUnavailable) {
-    core.log.error("store_unavailable", { operation: spec.id, cause: causeText(error.cause) });
-    return new Refusal(storeUnavailable, { headers: { "retry-after": "5" } });
+  const trouble = storeTrouble(error);
+  if (trouble !== undefined) {
+    core.log.error("store_unavailable", { operation: spec.id, cause: causeText(trouble) });
+    return new Refusal(storeUnavailable);
   }
   core.log.error("internal_error", { operation: spec.id, cause: causeText(error) });
   return new Refusal(internal);
 }
 
-/** For what h3 itself refuses before a handler runs: a URL that cannot be read, and bugs. */
+/** For what h3 itself refuses before a handler runs, a URL that cannot be read, and for what no handler caught. */
 function lastResort(core: Core, error: HTTPError, _event: H3Event): Response {
   if (error.status < 500) return respondFault(badRequest, {}, { sentToken: false, rate: [] });
-  core.log.error("internal_error", { cause: causeText(error.cause ?? error) });
+  const cause = error.cause ?? error;
+  if (storeTrouble(cause) !== undefined) {
+    core.log.error("store_unavailable", { cause: causeText(cause) });
+    return respondFault({ ...storeUnavailable, shape: "canonical" }, {}, { sentToken: false, rate: [] });
+  }
+  core.log.error("internal_error", { cause: causeText(cause) });
   return respondFault({ ...internal, shape: "canonical" }, {}, { sentToken: false, rate: [] });
 }

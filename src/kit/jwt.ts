@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { calculateJwkThumbprint, errors, exportJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { Complaint } from "./complaint.ts";
 
 export const ALG = "RS256";
 const MODULUS_BITS = 3072;
@@ -74,10 +75,54 @@ export type Verdict =
   | { readonly valid: true; readonly claims: JWTPayload }
   | { readonly valid: false; readonly claims: JWTPayload | null; readonly reason: string };
 
-/** Judges a compact JWS with a public key alone. Algorithm, type, audience and, where given, issuer are pinned. */
+const KEY_BLOCK = /-----BEGIN (RSA )?PUBLIC KEY-----[^-]*-----END \1?PUBLIC KEY-----/g;
+
+/**
+ * Reads the public keys of a text in PEM form (RFC 7468), which may hold several.
+ * @returns by RFC 7638 thumbprint, in the order of the text
+ * @throws Complaint when there is none, or one that cannot be read or is not RSA
+ */
+export async function readPublicKeys(pem: string): Promise<Map<string, KeyObject>> {
+  const keys = new Map<string, KeyObject>();
+  for (const [block] of pem.matchAll(KEY_BLOCK)) {
+    let key: KeyObject | undefined;
+    try {
+      key = createPublicKey(block);
+    } catch {
+      // Said below, in the same words as for a key of another kind.
+    }
+    if (key?.asymmetricKeyType !== "rsa")
+      throw new Complaint(`public key ${keys.size + 1} of it cannot be read as an RSA key`);
+    keys.set(await calculateJwkThumbprint(await exportJWK(key)), key);
+  }
+  if (keys.size === 0) throw new Complaint("it holds no public key in PEM form");
+  return keys;
+}
+
+/** None of the keys at hand is the one that a token names as its signer's. */
+class UnknownKey extends Error {
+  constructor(named: string | undefined, keys: ReadonlyMap<string, KeyObject>) {
+    // What is named was written by whoever made the token.
+    const signer = named === undefined ? "no key" : /^[\w-]{1,64}$/.test(named) ? `the key ${named}` : "another key";
+    const held = keys.size === 1 ? "which is not this public key" : "which is none of these public keys";
+    super(`the signature is said to be of ${signer}, ${held} (${[...keys.keys()].join(", ")})`);
+  }
+}
+
+/**
+ * Judges a compact JWS with public keys alone. Algorithm, type, audience and, where given, issuer are pinned.
+ * @param publicPem one public key or several (SPKI, PEM); the token's `kid` (RFC 7515 section 4.1.4) says which signed it
+ * @throws Complaint when the keys cannot be read
+ */
 export async function verifyJwt(token: string, publicPem: string, expected: Expected): Promise<Verdict> {
+  const keys = await readPublicKeys(publicPem);
+  const chooseKey = ({ kid }: { readonly kid?: string }) => {
+    const key = kid === undefined ? undefined : keys.get(kid);
+    if (!key) throw new UnknownKey(kid, keys);
+    return key;
+  };
   try {
-    const { payload } = await jwtVerify(token, createPublicKey(publicPem), {
+    const { payload } = await jwtVerify(token, chooseKey, {
       algorithms: [ALG],
       typ: expected.typ,
       audience: expected.audience,
@@ -87,12 +132,13 @@ export async function verifyJwt(token: string, publicPem: string, expected: Expe
     });
     return { valid: true, claims: payload };
   } catch (error) {
+    if (error instanceof UnknownKey) return { valid: false, claims: null, reason: error.message };
     if (error instanceof errors.JWTExpired)
       return { valid: false, claims: error.payload, reason: `expired at ${isoOf(error.payload.exp)}` };
     if (error instanceof errors.JWTClaimValidationFailed)
       return { valid: false, claims: error.payload, reason: `the claim "${error.claim}" is not the one expected` };
     if (error instanceof errors.JWSSignatureVerificationFailed)
-      return { valid: false, claims: null, reason: "the signature does not match this public key" };
+      return { valid: false, claims: null, reason: "the signature does not match the public key" };
     if (error instanceof errors.JOSEAlgNotAllowed)
       return { valid: false, claims: null, reason: `only ${ALG} signatures are accepted` };
     if (error instanceof errors.JOSEError)

@@ -3,6 +3,15 @@ export function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text) || !text.isWellFormed();
 }
 
+/**
+ * The beginning of a text. A character of two UTF-16 units is left out rather than cut in half.
+ * @param most UTF-16 units at most
+ */
+export function beginning(text: string, most: number): string {
+  const cut = text.slice(0, most);
+  return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+}
+
 const MOST_LIKE_CHARS = 200;
 
 /** A pattern for SQLite's `LIKE … ESCAPE '\'` that finds a text anywhere; null for a blank one, which narrows nothing. */

@@ -12,3 +12,18 @@ export class DataDirectoryError extends Error {
 export class DataDirectoryInUse extends Error {
   override readonly name = "DataDirectoryInUse";
 }
+
+/** Whether an error of SQLite tells of the disk or file rather than of what was asked for, so that asking again later may help. */
+export function isStorageTrouble(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return (
+    typeof code === "string" &&
+    /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|LOCKED|PROTOCOL|CORRUPT|NOTADB|NOMEM)/.test(code)
+  );
+}
+
+/** What is the matter with the store, for the log, where an error means that; undefined for any other error. */
+export function storeTrouble(error: unknown): unknown {
+  if (error instanceof StoreUnavailable) return error.cause ?? error;
+  return isStorageTrouble(error) ? error : undefined;
+}

@@ -4,8 +4,22 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 /** Whether a text holds signs that cannot be seen: controls, directions, joiners, fillers. */
 export const hasUnseen = (text: string): boolean => text.search(UNSEEN) !== -1;
 
+/** Joiners where people type them: within an emoji, and behind a letter of a script whose letters they shape. */
+const JOINERS =
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{sc=Arab}\p{sc=Syrc}\p{sc=Mong}\p{sc=Nkoo}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}\p{sc=Khmr}\p{sc=Mymr}])[\u200c\u200d]/gu;
+/** One variation selector chooses how the sign before it looks; further ones change nothing, and can carry a text. */
+const SELECTORS = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2}/u;
+
+/**
+ * The first sign of a name that is there to mislead, as in `U+202E`; undefined for a name that people may give. Unlike
+ * `hasUnseen` it passes over joiners where emoji and scripts need them: names of files hold them.
+ */
+export function misleadingSign(name: string): string | undefined {
+  const found = name.replace(JOINERS, "").match(UNSEEN)?.[0] ?? name.match(SELECTORS)?.[0];
+  return found === undefined ? undefined : codeOf(found);
+}
+
+const codeOf = (sign: string) => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+
 /** A short text with every sign that cannot be seen spelled out, as in `⟨U+202E⟩`. For names of files that others chose. */
-export const visible = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(UNSEEN, (sign) => `⟨U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+export const visible = (text: string): string => text.toWellFormed().replace(UNSEEN, (sign) => `⟨${codeOf(sign)}⟩`);

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Core } from "../core.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { fault, refuse } from "../http/faults.ts";
+import { fault, refuse, storeUnavailable } from "../http/faults.ts";
 import { Count } from "../http/fields.ts";
 import { mintLicense } from "./mint.ts";
 import { judgeSubscription } from "./rules.ts";
@@ -27,6 +27,15 @@ const signingUnavailable = fault({
   shape: "retryable",
   says: "Licence signing is unavailable.",
 });
+const signingOff = fault({
+  ...signingUnavailable,
+  name: "signingOff",
+  says: "Licence signing is switched off on this server.",
+  retryable: false,
+});
+
+/** In the shape that every 503 has here. */
+const storeUnavailableHere = fault({ ...storeUnavailable, shape: "retryable" });
 
 /** Signs a licence for the bound team. */
 export const license = endpoint(
@@ -46,7 +55,7 @@ export const license = endpoint(
       seatCount: Count,
       status: v.picklist(["active", "trialing", "past_due"]),
     }),
-    faults: [noSubscription, suspended, signingUnavailable],
+    faults: [noSubscription, suspended, signingUnavailable, signingOff, storeUnavailableHere],
     limits: [],
     example: {
       ok: {
@@ -60,11 +69,7 @@ export const license = endpoint(
   async ({ core, principal }) => {
     const entitlement = judgeSubscription(principal, core.clock.now());
     if (!entitlement.licensed) return refuse(entitlement.because === "suspended" ? suspended : noSubscription);
-    if (core.config.signing === "off")
-      refuse(signingUnavailable, {
-        error: "Licence signing is switched off on this server.",
-        members: { retryable: false },
-      });
+    if (core.config.signing === "off") refuse(signingOff);
     const team = { ...principal, id: principal.teamId };
     const signed = await mintLicense(core, team, principal.deviceId).catch((error: unknown) =>
       unavailable(core, error),
@@ -80,5 +85,5 @@ export const license = endpoint(
 
 function unavailable(core: Core, error: unknown): never {
   core.log.error("license_signing_failed", { cause: String(error) });
-  return refuse(signingUnavailable, { members: { retryable: true }, headers: { "retry-after": "30" } });
+  return refuse(signingUnavailable, { headers: { "retry-after": "30" } });
 }

@@ -45,7 +45,11 @@ export async function licenseFor(core: Core, team: Licensee, deviceId: string): 
   }
 }
 
-/** Judges a licence with nothing but its text and a public key: no database, no network. */
+/**
+ * Judges a licence with nothing but its text and public keys: no database, no network.
+ * @param publicPem one key or several, as `reckon key export` prints them
+ * @throws Complaint when the keys cannot be read
+ */
 export function verifyLicense(license: string, publicPem: string, at: Date): Promise<Verdict> {
   return verifyJwt(license.trim(), publicPem, { typ: TYP, audience: AUDIENCE, at });
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { endpoint } from "../http/endpoint.ts";
-import { refuse } from "../http/faults.ts";
+import { refuse, tooLargeMalformed } from "../http/faults.ts";
 import { openObject } from "../http/fields.ts";
 import { baseUrlOf } from "../kit/base-url.ts";
 import { readUserAgent } from "../redact/redact.ts";
@@ -40,7 +40,7 @@ export const deviceCode = endpoint(
       interval: v.pipe(v.number(), v.integer(), v.description("Seconds to leave between polls, at least.")),
       expires_in: v.pipe(v.number(), v.integer(), v.description("Seconds until both codes expire.")),
     }),
-    faults: [signInOff, tooManyWaiting],
+    faults: [signInOff, tooManyWaiting, tooLargeMalformed],
     limits: [{ name: "device-code", quota: (config) => config.limitDeviceCode, per: "ip", headers: "always" }],
     example: {
       body: { channel: "npm" },

@@ -10,6 +10,7 @@ import {
   malformedGrant,
   signingUnavailable,
   slowDown,
+  tooLargeGrant,
 } from "./faults.ts";
 import { redeemDeviceCode } from "./redeem.ts";
 import { TOKEN_LIFETIME_MS } from "./tokens.ts";
@@ -42,7 +43,15 @@ export const deviceToken = endpoint(
       token_type: v.literal("Bearer"),
       expires_in: v.pipe(v.number(), v.integer(), v.description("Seconds.")),
     }),
-    faults: [authorizationPending, slowDown, expiredToken, invalidGrant, malformedGrant, signingUnavailable],
+    faults: [
+      authorizationPending,
+      slowDown,
+      expiredToken,
+      invalidGrant,
+      malformedGrant,
+      tooLargeGrant,
+      signingUnavailable,
+    ],
     limits: [{ name: "device-token", quota: (config) => config.limitDeviceToken, per: "ip", headers: "always" }],
     example: {
       body: { device_code: "kZ5n0Ew9c2rJ7tXyQ1uVb8mHs4dGf6pLa3iOe0NwTyU", grant_type: DEVICE_GRANT },

@@ -2,10 +2,11 @@ import { fault } from "../http/faults.ts";
 
 export const signInOff = fault({
   name: "signInOff",
-  status: 501,
-  code: "not_configured",
-  shape: "legacy",
+  status: 503,
+  code: "unavailable",
+  shape: "retryable",
   says: "Signing is switched off on this server, so no command-line tool can sign in.",
+  retryable: false,
 });
 export const tooManyWaiting = fault({
   name: "tooManyWaiting",
@@ -51,7 +52,7 @@ export const invalidGrant = fault({
   shape: "rfc8628",
   says: "The device code is unknown, was denied, or was redeemed before.",
 });
-/** Takes the place of every endpoint's own `malformed`: clients of the flow read nothing but these codes. */
+/** Take the place of every endpoint's own `malformed` and `tooLarge`: clients of the flow read nothing but these codes. */
 export const malformedGrant = fault({
   name: "malformed",
   status: 400,
@@ -59,3 +60,4 @@ export const malformedGrant = fault({
   shape: "rfc8628",
   says: "The request is malformed.",
 });
+export const tooLargeGrant = fault({ ...malformedGrant, name: "tooLarge", says: "The request body is too large." });

@@ -1,5 +1,5 @@
 import { findTeam, membershipsOf, tiersWith } from "../accounts/accounts.ts";
-import { FEW, type Found, findSections, type Kind, searchTerms } from "../brain/brain.ts";
+import { FEW, type Found, findSections, type Kind, questionAsked } from "../brain/brain.ts";
 import type { Core } from "../core.ts";
 import type { ReadPrincipal } from "../http/principal.ts";
 import { breather } from "../kit/breathe.ts";
@@ -24,6 +24,7 @@ export interface ContextHit {
 }
 
 export interface Context {
+  /** The question as it was asked, 256 characters at most. */
   readonly query: string;
   readonly total: number;
   readonly hits: readonly ContextHit[];
@@ -114,5 +115,5 @@ export async function askBrains(
       line: section.line + linesBefore,
     };
   });
-  return { query: searchTerms(question), total: wholes >= FEW ? wholes : wholes + others, hits };
+  return { query: questionAsked(question), total: wholes >= FEW ? wholes : wholes + others, hits };
 }

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { KINDS } from "../brain/brain.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { storeUnavailable } from "../http/faults.ts";
 import { Count, RepoKey } from "../http/fields.ts";
 import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
 import { askBrains } from "./ask.ts";
@@ -12,7 +11,7 @@ import { rows } from "./rows.ts";
 const ContextHits = v.object({
   query: v.pipe(
     v.string(),
-    v.description("What was searched for: at most 256 characters and 16 words of the question."),
+    v.description("The question as it was asked, cut at 256 characters. At most 16 of its words are searched for."),
   ),
   total: v.pipe(Count, v.description("Sections found within the token's scope.")),
   shown: Count,
@@ -60,8 +59,7 @@ export const context = endpoint(
       ),
     }),
     ok: ContextHits,
-    // A read that cannot be recorded is not answered.
-    faults: [storeUnavailable],
+    faults: [],
     limits: [
       { name: "read", quota: (config) => config.limitRead, per: "token", headers: "limited" },
       {

@@ -1,6 +1,7 @@
 import type { Core } from "../core.ts";
 import { rateLimited, refuse, unauthorized } from "../http/faults.ts";
 import type { ReadPrincipal } from "../http/principal.ts";
+import { beginning } from "../kit/text.ts";
 import { redactText } from "../redact/redact.ts";
 import { dayOf } from "./daily.ts";
 import { rows } from "./rows.ts";
@@ -21,7 +22,7 @@ interface ReadMade {
  */
 export async function recordRead(core: Core, { tokenId, userId }: ReadPrincipal, read: ReadMade): Promise<void> {
   // Redacted before it is cut: half a secret is not recognised.
-  const question = redactText(read.question.toWellFormed()).text.slice(0, MOST_QUESTION_CHARS).toWellFormed();
+  const question = beginning(redactText(read.question.toWellFormed()).text, MOST_QUESTION_CHARS);
   await core.store.write(() => {
     const sql = rows(core.store);
     const now = core.clock.now();

@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../core.ts";
 import { ensureSigningKey, hasSigningKey } from "../license/license.ts";
-import { KEY_FILE } from "../store/store.ts";
+import { checkStructure, damageAdvice, KEY_FILE } from "../store/store.ts";
 import { examineDerived, examinePrices, examineReleases, examineSchema, type Finding } from "./findings.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
@@ -14,14 +14,9 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
   const findings: Finding[] = [];
   const add = (check: string, status: Finding["status"], detail: string) => findings.push({ check, status, detail });
 
-  const structure = db.pragma("integrity_check(1)", { simple: true });
-  if (structure === "ok") add("structure", "ok", "the database file is sound");
-  else
-    add(
-      "structure",
-      "failed",
-      `${structure}: restore the newest backup with "reckon restore FILE --data ${directory}"`,
-    );
+  const damage = checkStructure(db, "integrity_check");
+  if (damage === undefined) add("structure", "ok", "the database file is sound");
+  else add("structure", "failed", damageAdvice(directory, damage));
   findings.push(examineSchema(core));
   const orphans = db.pragma("foreign_key_check") as unknown[];
   add(
@@ -46,7 +41,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
   const wal = core.store.walBytes();
   add("write-ahead log", wal > core.config.maxWalBytes ? "warning" : "ok", `${Math.floor(wal / 1024)} KiB`);
 
-  if (structure === "ok") {
+  if (damage === undefined) {
     const ledger = verifyLedger(core, undefined, onProgress);
     const first = ledger.faults[0];
     if (first)

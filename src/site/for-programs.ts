@@ -2,7 +2,7 @@ import { page } from "../http/page.ts";
 import { html } from "../kit/html.ts";
 import { bullets } from "./markdown.ts";
 import { type IndexedPage, type PageIndex, pageIndex } from "./page-index.ts";
-import { kept, twinOf, type Visit } from "./rendition.ts";
+import { kept, markdownError, twinOf, type Visit } from "./rendition.ts";
 
 /** What agents and search engines read first. */
 
@@ -85,7 +85,7 @@ function robots({ baseUrl, href }: Visit): string {
   ].join("\n");
 }
 
-const open = { method: "GET", access: "anyone", formless: true } as const;
+const open = { method: "GET", access: "anyone", formless: true, renderError: markdownError } as const;
 
 export const programPages = [
   page({ id: "llms", path: "/llms.txt", ...open }, (call) => indexText(call, overview)),

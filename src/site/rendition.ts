@@ -1,5 +1,4 @@
-import { type Page, type PageCall, type PageReply, page } from "../http/page.ts";
-import { Complaint } from "../kit/complaint.ts";
+import { type Page, type PageCall, type PageError, type PageReply, page } from "../http/page.ts";
 import { etagMatches } from "../kit/etag.ts";
 import { sha256Hex } from "../kit/hash.ts";
 import { type Content, html } from "../kit/html.ts";
@@ -44,26 +43,18 @@ export const twinOf = (path: string): string => (path === "/" ? "/index.md" : `$
  */
 export function publicPage(spec: Spec, render: (call: Visit) => Rendered): Page[] {
   const answer = (call: Visit) => answerPublic(spec, render, call);
-  const own = page({ id: spec.id, method: "GET", path: spec.path, access: "anyone", formless: true }, answer);
+  const look = { method: "GET", access: "anyone", formless: true, renderError } as const;
+  const own = page({ id: spec.id, path: spec.path, ...look }, answer);
   // Where the last part of the path varies, the twins are among its values.
   if (/:\w+$/.test(spec.path)) return [own];
   const path = twinOf(spec.path) as `/${string}`;
-  return [own, page({ id: `${spec.id}Markdown`, method: "GET", path, access: "anyone", formless: true }, answer)];
+  return [own, page({ id: `${spec.id}Markdown`, path, ...look }, answer)];
 }
 
 function answerPublic(spec: Spec, render: (call: Visit) => Rendered, asked: Visit): PageReply {
   if (asked.path.endsWith("/") && asked.path !== "/") return withoutSlash(asked);
-  const isTwin = asked.path.endsWith(".md");
-  const call = isTwin ? withoutEnding(asked) : asked;
-  const asMarkdown = isTwin || prefersMarkdown(call.header("accept"));
-  const vary = isTwin ? [] : [VARY];
-  let rendered: Rendered;
-  try {
-    rendered = render(call);
-  } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
-    return refusal(call, error, asMarkdown, vary);
-  }
+  const { call, asMarkdown, vary } = formOf(asked);
+  const rendered = render(call);
   if (asMarkdown) {
     const body = `${rendered.markdown().trimEnd()}\n`;
     const cache = rendered.degraded ? "no-store" : `public, max-age=${spec.maxAge ?? MAX_AGE}`;
@@ -74,6 +65,13 @@ function answerPublic(spec: Spec, render: (call: Visit) => Rendered, asked: Visi
   // Private, as it tells who is signed in from who is not.
   const headers = [["cache-control", "private, no-cache"], ...vary, alternate] as const;
   return kept(call, { body: siteFrame(call, { ...rendered, main: rendered.html(), twin }), headers });
+}
+
+/** In which form a page is wanted, and the call for it under the page's own address. */
+function formOf(asked: Visit) {
+  const isTwin = asked.path.endsWith(".md");
+  const asMarkdown = isTwin || prefersMarkdown(asked.header("accept"));
+  return { call: isTwin ? withoutEnding(asked) : asked, asMarkdown, vary: isTwin ? [] : [VARY] };
 }
 
 /** To a page's one address: with two, readers and caches would keep it twice, and its relative twin would be another. */
@@ -103,17 +101,20 @@ export function kept(call: Visit, reply: PageReply & { readonly body: object | s
   return etagMatches(call.header("if-none-match"), etag) ? { status: 304, headers } : { ...reply, headers };
 }
 
-function refusal(call: Visit, error: Complaint, asMarkdown: boolean, headers: PageReply["headers"] & {}): PageReply {
-  const title = error.status === 404 ? "Nothing here" : "Not available";
-  const { status, message } = error;
-  if (asMarkdown)
-    return {
-      status,
-      headers,
-      media: MARKDOWN,
-      body: `# ${title}\n\n${message}\n\nAll pages: ${call.baseUrl}/llms-full.txt\n`,
-    };
-  const main = html`<div class="lead"><h1>${title}</h1><p class="says">${message}</p>
+/** Tells what went wrong in the form that the page was wanted in. */
+function renderError(asked: Visit, error: PageError): PageReply {
+  const { call, asMarkdown, vary: headers } = formOf(asked);
+  if (asMarkdown) return { ...markdownError(call, error), headers };
+  const title = errorTitle(error);
+  const main = html`<div class="lead"><h1>${title}</h1><p class="says">${error.text}</p>
 <p class="actions"><a class="button" href="${call.href("/docs")}">Documentation</a><a class="button quiet" href="${call.href("/")}">Front page</a></p></div>`;
-  return { status, headers, body: siteFrame(call, { title, summary: message, main, look: "plain" }) };
+  return { headers, body: siteFrame(call, { title, summary: error.text, main, look: "plain" }) };
 }
+
+/** What went wrong, for readers of markdown. */
+export const markdownError = (call: Visit, error: PageError): PageReply => ({
+  media: MARKDOWN,
+  body: `# ${errorTitle(error)}\n\n${error.text}\n\nAll pages: ${call.baseUrl}/llms-full.txt\n`,
+});
+
+const errorTitle = ({ status }: PageError) => (status === 404 ? "Nothing here" : "Not available");

@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { StoreUnavailable } from "../kit/unavailable.ts";
+import { isStorageTrouble, StoreUnavailable } from "../kit/unavailable.ts";
 
 interface Waiting {
   readonly change: () => unknown;
@@ -64,6 +64,25 @@ export class CommitQueue {
     });
   }
 
+  /**
+   * Runs a change at once in a transaction of its own, without waiting for another process that is writing.
+   * @returns whether it is durable; false when another process has the write lock
+   * @throws StoreUnavailable when the transaction could not be stored.
+   */
+  tryWrite(change: () => unknown): boolean {
+    try {
+      if (this.blocked) throw this.blocked;
+      this.#begin.run();
+      change();
+      this.#commit.run();
+    } catch (error) {
+      if (!this.#db.inTransaction && isLockedOut(error)) return false;
+      throw this.#giveUp(error);
+    }
+    this.#succeeded(1);
+    return true;
+  }
+
   /** Commits what is queued, now or as soon as no other process is writing. */
   flush(): void {
     this.#scheduled = false;
@@ -78,9 +97,7 @@ export class CommitQueue {
       this.#abandon(group, error);
       return;
     }
-    this.lastFailure = undefined;
-    this.stats.transactions++;
-    this.stats.changes += group.length;
+    this.#succeeded(group.length);
     group.forEach(({ resolve, reject }, i) => {
       const outcome = outcomes[i] as { value: never } | { error: unknown };
       if ("error" in outcome) reject(outcome.error);
@@ -102,7 +119,7 @@ export class CommitQueue {
     } catch (error) {
       const now = performance.now();
       this.#busySince ??= now;
-      if ((error as { code?: string }).code?.startsWith("SQLITE_BUSY") && now - this.#busySince < BUSY_MS) {
+      if (isLockedOut(error) && now - this.#busySince < BUSY_MS) {
         this.#scheduled = true;
         setTimeout(() => this.flush(), BUSY_RETRY_MS);
         return false;
@@ -130,7 +147,19 @@ export class CommitQueue {
     }
   }
 
+  #succeeded(changes: number): void {
+    this.lastFailure = undefined;
+    this.stats.transactions++;
+    this.stats.changes += changes;
+  }
+
   #abandon(group: readonly Waiting[], error: unknown): void {
+    const unavailable = this.#giveUp(error);
+    for (const { reject } of group) reject(unavailable);
+  }
+
+  /** Leaves the transaction, if one has begun. */
+  #giveUp(error: unknown): StoreUnavailable {
     try {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
     } catch {
@@ -138,15 +167,9 @@ export class CommitQueue {
     }
     this.lastFailure = error;
     this.stats.failures++;
-    const unavailable = new StoreUnavailable("the store could not take the write", { cause: error });
-    for (const { reject } of group) reject(unavailable);
+    return new StoreUnavailable("the store could not take the write", { cause: error });
   }
 }
 
-/** Whether an error tells of the disk or file rather than of the change. */
-export function isStorageTrouble(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return (
-    typeof code === "string" && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|LOCKED|CORRUPT|NOTADB|NOMEM)/.test(code)
-  );
-}
+/** Whether another process has the write lock. */
+const isLockedOut = (error: unknown) => (error as { code?: string }).code?.startsWith("SQLITE_BUSY") === true;

@@ -1,5 +1,9 @@
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
+
+/** The database of a data directory. */
+export const databasePath = (directory: string) => join(directory, "reckon.db");
 
 /** Opens a database file for copying or inspection, without the settings and checks of a store. */
 export function openFile(path: string, options: { readonly readonly?: boolean } = {}): Database {

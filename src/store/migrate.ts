@@ -21,6 +21,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 3, file: "src/store/migrations/0003-public.sql" },
   { version: 4, file: "src/store/migrations/0004-defects.sql" },
   { version: 5, file: "src/store/migrations/0005-link-makers.sql" },
+  { version: 6, file: "src/store/migrations/0006-tier-none.sql" },
 ];
 
 export interface SchemaPlan {

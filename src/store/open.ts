@@ -3,8 +3,10 @@ import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { isoInstant } from "../kit/clock.ts";
 import { type Log, silentLog } from "../kit/log.ts";
-import { DataDirectoryError } from "../kit/unavailable.ts";
-import { CommitQueue, isStorageTrouble } from "./commit.ts";
+import { DataDirectoryError, isStorageTrouble } from "../kit/unavailable.ts";
+import { CommitQueue } from "./commit.ts";
+import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
+import { databasePath } from "./file.ts";
 import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
 import { openOlder } from "./older.ts";
@@ -12,18 +14,6 @@ import type { Store } from "./store.ts";
 
 /** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
 export const CHECK_AT_START_BYTES = 64 * 1024 * 1024;
-
-const DATABASE = "reckon.db";
-
-export const databasePath = (directory: string) => join(directory, DATABASE);
-
-/** The line an operator gets when the file itself is damaged. */
-export function damageAdvice(directory: string, finding: string): string {
-  return (
-    `the database ${databasePath(directory)} is damaged (${finding}): restore the newest backup with ` +
-    `"reckon restore FILE --data ${directory}"; the damaged file is kept aside, not deleted`
-  );
-}
 
 export interface OpenOptions {
   /** The directory is claimed by the caller (a server), which may therefore upgrade an older database. */
@@ -96,7 +86,7 @@ export function openStore(directory: string, options: OpenOptions): Store {
     db = new Sqlite(path, { timeout: 5_000 });
     configure(db);
     if (options.check && !isNew && statSync(path).size <= CHECK_AT_START_BYTES) {
-      const finding = quickCheck(db);
+      const finding = checkStructure(db);
       if (finding) throw new DataDirectoryError(damageAdvice(directory, finding));
     }
     createSchema(db);
@@ -104,8 +94,9 @@ export function openStore(directory: string, options: OpenOptions): Store {
     else requireCurrent(db, directory);
     return wrap(db, directory);
   } catch (error) {
+    const told = explain(error, directory, db);
     db?.close();
-    throw explain(error, directory);
+    throw told;
   }
 }
 
@@ -127,12 +118,6 @@ function configure(db: Database): void {
     );
 }
 
-/** SQLite's own structural check. @returns the first finding, or undefined when the file is sound. */
-export function quickCheck(db: Database): string | undefined {
-  const first = db.pragma("quick_check(1)", { simple: true });
-  return first === "ok" ? undefined : String(first).split("\n")[0];
-}
-
 function wrap(db: Database, directory: string): Store {
   // Opening waits for others; from here on the commit queue does, without stopping the process (see CommitQueue).
   db.pragma("busy_timeout = 0");
@@ -145,6 +130,7 @@ function wrap(db: Database, directory: string): Store {
     db,
     directory,
     write: (change) => queue.write(change),
+    tryWrite: (change) => queue.tryWrite(change),
     stats: queue.stats,
     get failing() {
       return queue.lastFailure !== undefined;
@@ -183,13 +169,16 @@ function wrap(db: Database, directory: string): Store {
   };
 }
 
-/** Turns what the system or SQLite says into what the operator can do. */
-function explain(error: unknown, directory: string): unknown {
+/** Turns what the system or SQLite says into what the operator can do. @param db the connection, where there is one */
+function explain(error: unknown, directory: string, db?: Database): unknown {
   const { code = "", name, message } = error as { code?: string; name?: string; message: string };
+  if (/^(SQLITE_IOERR|EIO$)/.test(code))
+    return new DataDirectoryError(damageAdvice(directory, `disk I/O error, ${code}`));
   if (isStorageTrouble(error) && !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return cannotUse(directory, message);
   // Any other complaint of SQLite about a file that was opened before is about what stands in it.
-  if (name === "SqliteError") return new DataDirectoryError(damageAdvice(directory, message));
-  if (/^(ENOENT|EACCES|EPERM|EROFS|ENOSPC|EDQUOT|EIO|ENOTDIR|EEXIST|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
+  if (name === "SqliteError")
+    return new DataDirectoryError(damageAdvice(directory, db ? lookAgain(db, message) : message));
+  if (/^(ENOENT|EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EEXIST|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
     return cannotUse(directory, message);
   return error;
 }

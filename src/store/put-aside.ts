@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { syncDirectory } from "../kit/files.ts";
-import { DataDirectoryError } from "../kit/unavailable.ts";
+import { DataDirectoryError, isStorageTrouble } from "../kit/unavailable.ts";
 import { finishBackup } from "./backup-file.ts";
-import { isStorageTrouble } from "./commit.ts";
 import { openFile, removeDatabase } from "./file.ts";
 
 /** Backups that upgrades put aside: `backups/before-schema-N-INSTANT.db`. The program before the upgrade restores them. */

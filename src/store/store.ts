@@ -11,6 +11,8 @@ export interface Store {
   readonly directory: string;
   /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
   write<T>(change: () => T): Promise<T>;
+  /** Runs row changes at once, unless another process is writing; false then. See CommitQueue.tryWrite. */
+  tryWrite(change: () => unknown): boolean;
   readonly stats: CommitStats;
   /** The last transaction could not be stored. */
   readonly failing: boolean;
@@ -33,17 +35,14 @@ export function statements<T>(prepare: (db: Database) => T): (store: Store) => T
 }
 
 export { type BackupResult, finishBackup, isCarried, KEY_FILE, PRICES_FILE, RETIRED_FOLDER } from "./backup-file.ts";
-export { isStorageTrouble } from "./commit.ts";
-export { openFile, removeDatabase } from "./file.ts";
+export { checkStructure, damageAdvice, isReadError } from "./damage.ts";
+export { databasePath, openFile, removeDatabase } from "./file.ts";
 export { announcedBaseUrl, type DirectoryLock, lockDirectory } from "./lock.ts";
 export { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
 export {
   CHECK_AT_START_BYTES,
   claimDirectory,
-  damageAdvice,
-  databasePath,
   type OpenOptions,
   openStore,
-  quickCheck,
 } from "./open.ts";
 export type { Database };

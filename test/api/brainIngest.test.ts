@@ -136,12 +136,36 @@ describe("brainIngest", () => {
     ["ends in a slash", "a/"],
     ["is over 512 bytes", `${"é".repeat(255)}.md`],
     ["has a lone surrogate", "a\ud800.md"],
+    ["turns its direction", "a/\u202egpj.md"],
+    ["isolates a direction", "\u2066a\u2069.md"],
+    ["holds a space without width", "err\u200bors.md"],
+    ["holds a joiner between Latin letters", "err\u200dors.md"],
+    ["begins with a byte order mark", "\ufefferrors.md"],
+    ["holds a soft hyphen", "err\u00adors.md"],
+    ["has a line separator", "a\u2028b.md"],
+    ["carries a text in tags", "a\u{e0068}\u{e0069}.md"],
+    ["carries bytes in variation selectors", "😀\u{e0110}\u{e0111}.md"],
   ])("refuses a path that %s", async (_, path) => {
     const t = await startInstance();
     const { token } = await t.device();
     const answer = await t.post(PATH, { token, json: snapshot(1, file("fine.md"), file(path)) });
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining("file 1")]);
     expect(t.count("brain_snapshots")).toBe(0);
+  });
+
+  it("names the sign that misleads, and takes what people call their files", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const wrong = await t.post(PATH, { token, json: snapshot(1, file("a/\u202egpj.md")) });
+    expect(wrong.body).toEqual({
+      error: "The path of file 0 holds U+202E, which cannot be seen or changes how the rest reads.",
+    });
+    const paths = [
+      ...["größe.md", "日本語/メモ.md", "עברית.md", "👩‍💻/❤️‍🔥 notes.md", "1️⃣.md", "می‌خواهم.md", "क्‍ष.md", "\ue000.md"],
+      "葛\u{e0100}.md",
+    ];
+    expect((await t.post(PATH, { token, json: snapshot(1, ...paths.map((path) => file(path))) })).status).toBe(200);
+    expect(t.rows("SELECT count(*) AS n FROM brain_blobs")).toEqual([{ n: paths.length }]);
   });
 
   it.each([

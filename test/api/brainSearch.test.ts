@@ -35,6 +35,8 @@ describe("brainSearch", () => {
     const { token } = await filled(t);
     const body = await hits(t, token, "q=browser+cookie");
     expect(body).toMatchObject({ ok: true, query: "browser cookie" });
+    const question = encodeURIComponent("Where is the browser's cookie?");
+    expect(await hits(t, token, `q=${question}`)).toMatchObject({ query: "Where is the browser's cookie?" });
     expect(body.hits[0]).toMatchObject({
       filePath: ".claude/brain/errors.md",
       repoKey: "shop",
@@ -115,8 +117,13 @@ describe("brainSearch", () => {
   it("searches the first 256 characters and 16 words of a long question", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
-    const question = `cookie ${Array.from({ length: 500 }, (_, i) => `w${i}`).join(" ")}`;
-    expect((await hits(t, token, `q=${encodeURIComponent(question)}`)).query.split(" ")).toHaveLength(16);
+    const foundAfter = async (words: number) => {
+      const question = `${Array.from({ length: words }, (_, i) => `w${i}`).join(" ")} sqlite`;
+      return (await hits(t, token, `q=${encodeURIComponent(question)}`)).total;
+    };
+    expect([await foundAfter(15), await foundAfter(16)]).toEqual([1, 0]);
+    const late = await hits(t, token, `q=${"x".repeat(255)}+sqlite`);
+    expect(late).toMatchObject({ query: `${"x".repeat(255)} `, total: 0 });
   });
 
   it.each([

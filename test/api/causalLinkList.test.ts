@@ -82,6 +82,43 @@ describe("causalLinkList", () => {
       expect(await list(t, token, none)).toEqual({ ok: true, total: 0, links: [] });
   });
 
+  it("is read to its end in pages, whatever their size, with the total on each", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    const whole = await list(t, token);
+    expect([whole.total, whole.links.length, "next" in whole]).toEqual([8, 8, false]);
+    for (const size of [1, 3, 4, 7, 8]) {
+      const read = [];
+      for (let after = "", pages = 0; pages < 9; pages++) {
+        const page = await list(t, token, `?limit=${size}${after}`);
+        expect(page.total).toBe(8);
+        read.push(...page.links);
+        if (page.next === undefined) break;
+        after = `&after=${page.next}`;
+      }
+      expect(read).toEqual(whole.links);
+    }
+    const shop = await list(t, token, "?repoKey=shop&limit=2");
+    const rest = await list(t, token, `?repoKey=shop&limit=2&after=${shop.next}`);
+    expect([rest.total, ids(rest), rest.next]).toEqual([4, ["shop-s-3 weak", "shop-s-2 weak"], undefined]);
+  });
+
+  it("passes over nothing when the link that a page ended with is rejected or gone by the next", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    const whole = await list(t, token);
+    const { links, next } = await list(t, token, "?limit=3");
+    const last = links.at(-1).id;
+    const { db } = t.instance.core.store;
+    db.prepare("UPDATE causal_links SET verdict = 'rejected' WHERE id = ?").run(last);
+    expect((await list(t, token, `?after=${next}`)).links).toEqual(whole.links.slice(3));
+    db.prepare("DELETE FROM causal_links WHERE id = ?").run(last);
+    const again = (await list(t, token, `?after=${next}`)).links.map((link: { id: string }) => link.id);
+    expect(again).toEqual(expect.arrayContaining(whole.links.slice(3).map((link: { id: string }) => link.id)));
+    const other = await t.device();
+    expect(await list(t, other.token, `?after=${next}`)).toEqual({ ok: true, total: 0, links: [] });
+  });
+
   it("leaves out what somebody rejected, and what was put down to entries that are gone", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
@@ -110,6 +147,9 @@ describe("causalLinkList", () => {
       "?fingerprint=abc",
       "?fingerprint=xyzxyzxy",
       "?repoKey=",
+      "?after=",
+      "?after=2",
+      "?after=lnk_x",
     ])
       expect([query, (await t.get(`/api/causal-link${query}`, { token })).status]).toEqual([query, 400]);
   });

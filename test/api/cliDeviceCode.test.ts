@@ -104,10 +104,11 @@ describe("cliDeviceCode", () => {
     expect(t.rows("SELECT ip FROM device_authorizations")).toEqual([{ ip: "127.0.0.1" }]);
   });
 
-  it("answers 501 when signing is switched off", async () => {
+  it("answers 503 that waiting cannot help when signing is switched off", async () => {
     const t = await startInstance({ settings: { signing: "off" } });
     const answer = await t.post(PATH);
-    expect([answer.status, Object.keys(answer.body)]).toEqual([501, ["error"]]);
+    expect([answer.status, answer.body]).toEqual([503, { error: expect.any(String), retryable: false }]);
+    expect(answer.headers.get("retry-after")).toBeNull();
     expect(t.count("device_authorizations")).toBe(0);
   });
 

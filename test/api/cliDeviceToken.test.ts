@@ -129,15 +129,15 @@ describe("cliDeviceToken", () => {
     expect((await poll(t, deviceCode)).status).toBe(200);
   });
 
-  it("keeps the legacy shape for faults that are not of the flow", async () => {
+  it("answers invalid_grant to what it cannot read at all, and keeps the legacy shape for the quota", async () => {
     const t = await startInstance({ settings: { limitDeviceToken: "3/60" } });
     const wrongType = await t.post(PATH, { body: "device_code=x", headers: { "content-type": "text/plain" } });
     const tooLarge = await t.post(PATH, { json: { device_code: "x", filler: "x".repeat(17_000) } });
+    for (const { status, body } of [wrongType, tooLarge])
+      expect([status, body]).toEqual([400, { error: "invalid_grant" }]);
     await poll(t, "x");
     const limited = await poll(t, "x");
-    expect([wrongType.status, tooLarge.status, limited.status]).toEqual([415, 413, 429]);
-    for (const { body } of [wrongType, tooLarge, limited])
-      expect([Object.keys(body), body.error]).toEqual([["error"], expect.stringContaining(" ")]);
+    expect([limited.status, limited.body]).toEqual([429, { error: expect.stringContaining(" ") }]);
     expect(limited.headers.get("retry-after")).toBe("20");
   });
 

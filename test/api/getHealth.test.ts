@@ -1,5 +1,7 @@
-import { expect, it } from "vitest";
-import { startInstance } from "../support/instance.ts";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, it, onTestFinished } from "vitest";
+import { startInstance, type TestInstance } from "../support/instance.ts";
 
 it("is ok while the database takes writes", async () => {
   const t = await startInstance();
@@ -28,4 +30,45 @@ it("notices without traffic that writing stopped working", async () => {
   t.instance.core.store.db.pragma("query_only = ON");
   t.clock.advance(10_000);
   expect((await t.get("/api/health")).status).toBe(503);
+});
+
+/** Takes the write lock as another process would: by a connection of its own. */
+function otherWriter(t: TestInstance) {
+  const db = new Sqlite(join(t.directory, "reckon.db"));
+  onTestFinished(() => void db.close());
+  db.exec("BEGIN IMMEDIATE");
+  return db;
+}
+
+it("is degraded while another process keeps the write lock, says so before a delivery is given up, and recovers", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  await t.get("/api/health");
+  // What was written so long ago proves nothing any more.
+  t.clock.advance(10_000);
+  const other = otherWriter(t);
+  const delivery = t.post("/api/telemetry/heartbeat", { token });
+  const first = await Promise.race([t.get("/api/health"), delivery]);
+  expect([first.status, first.body.status, first.body.db]).toEqual([503, "degraded", "down"]);
+  expect(other.inTransaction).toBe(true);
+  expect((await t.get("/api/health")).status).toBe(503);
+  other.exec("ROLLBACK");
+  // The patience of deliveries is as before.
+  expect((await delivery).status).toBe(200);
+  t.clock.advance(1_000);
+  expect((await t.get("/api/health")).body).toMatchObject({ status: "ok", db: "up" });
+  expect(t.rows("SELECT probed_at, length(filler) AS filler FROM health_probes")).toEqual([
+    { probed_at: t.clock.now(), filler: 0 },
+  ]);
+});
+
+it("stays ok when another process has the write lock for a moment", async () => {
+  const t = await startInstance();
+  await t.get("/api/health");
+  t.clock.advance(10_000);
+  const other = otherWriter(t);
+  const asked = t.get("/api/health");
+  await new Promise(setImmediate);
+  other.exec("COMMIT");
+  expect((await asked).status).toBe(200);
 });

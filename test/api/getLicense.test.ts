@@ -102,6 +102,7 @@ describe("getLicense", () => {
     const answer = await t.get(PATH, { token: (await t.device()).token });
     expect([answer.status, answer.body.retryable]).toEqual([503, false]);
     expect(Object.keys(answer.body).sort()).toEqual(["error", "retryable"]);
+    expect(answer.headers.get("retry-after")).toBeNull();
   });
 
   it("answers 503 that waiting can help when the key cannot be read", async () => {

@@ -54,7 +54,7 @@ describe("meBrainContext", () => {
     const answer = await ask(t, await token(), "q=Which+browser+cookie%3F");
     expect(answer.status).toBe(200);
     expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.body).toMatchObject({ query: "browser cookie", total: 5, shown: 5 });
+    expect(answer.body).toMatchObject({ query: "Which browser cookie?", total: 5, shown: 5 });
     expect(answer.body.hits[0]).toEqual({
       filePath: ".claude/brain/errors.md",
       snippet: ERRORS.slice(ERRORS.indexOf("## 2026")).trimEnd(),
@@ -102,9 +102,21 @@ describe("meBrainContext", () => {
     const { t, token } = await filled();
     const nothing = { total: 0, shown: 0, hits: [] };
     expect((await ask(t, await token(), "q=unheard")).body).toEqual({ query: "unheard", ...nothing });
-    expect((await ask(t, await token(), "q=%3F%3F")).body).toEqual({ query: "", ...nothing });
+    expect((await ask(t, await token(), "q=%3F%3F")).body).toEqual({ query: "??", ...nothing });
     const loner = await readToken(t, (await memberOf(t)).id);
     expect((await ask(t, loner.token)).body).toEqual({ query: "cookie", ...nothing });
+  });
+
+  it("repeats the question as it was asked, cut at 256 characters and never through one", async () => {
+    const { t, token } = await filled();
+    const secret = await token();
+    const repeated = async (question: string) => (await ask(t, secret, `q=${encodeURIComponent(question)}`)).body.query;
+    expect(await repeated("How do we set cookies?")).toBe("How do we set cookies?");
+    expect(await repeated(` ${"why ".repeat(80)}`)).toBe(` ${"why ".repeat(63)}why`);
+    expect(await repeated(`${"x".repeat(254)}🍪 cookie`)).toBe(`${"x".repeat(254)}🍪`);
+    expect(await repeated(`${"x".repeat(255)}🍪 cookie`)).toBe("x".repeat(255));
+    const [{ question }] = t.rows("SELECT question FROM token_reads ORDER BY id DESC LIMIT 1");
+    expect(question).toBe("x".repeat(255));
   });
 
   it("narrows to one repository when asked", async () => {
@@ -205,9 +217,10 @@ describe("what a read token cannot reach", () => {
     await publish(t, stranger, { "canary.md": "cookie canary-7f3a" }, { repoKey: "shop" });
     await memberOf(t, stranger.team);
     const answer = await ask(t, await token(), "q=cookie+canary-7f3a&limit=50");
-    expect(answer.text).not.toContain("canary-7f3a");
-    expect(answer.text).not.toContain("canary.md");
-    expect(answer.text).not.toContain(stranger.team.id);
+    const found = JSON.stringify(answer.body.hits);
+    expect(found).not.toContain("canary-7f3a");
+    expect(found).not.toContain("canary.md");
+    expect(found).not.toContain(stranger.team.id);
   });
 
   it("is the brain of a team whose tier has none", async () => {

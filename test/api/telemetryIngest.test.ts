@@ -219,13 +219,15 @@ describe("telemetryIngest", () => {
 
   it("answers a tier that includes no telemetry with those that do", async () => {
     const t = await startInstance();
-    const device = await t.device();
-    // No tier of today lacks it; a file edited by hand, or by a later program, may hold one that does.
-    t.instance.core.store.db.pragma("ignore_check_constraints = ON");
-    t.instance.core.store.db.prepare("UPDATE teams SET tier = 'free'").run();
+    const device = await t.device(await t.team({ tier: "none" }));
     const answer = await t.post(PATH, { token: device.token, json: entries(1) });
-    expect([answer.status, answer.body.entitled]).toEqual([402, ["starter", "team", "enterprise"]]);
-    expect(t.count("telemetry_entries")).toBe(0);
+    expect([answer.status, answer.body]).toEqual([
+      402,
+      { error: 'The tier "none" does not include telemetry.', entitled: ["starter", "team", "enterprise"] },
+    ]);
+    expect([t.count("telemetry_entries"), t.count("deliveries")]).toEqual([0, 0]);
+    await updateTeam(t.instance.core, device.team.id, { tier: "starter" });
+    expect((await t.post(PATH, { token: device.token, json: entries(1) })).status).toBe(200);
   });
 
   it("keeps a starter team's telemetry and a suspended one's too", async () => {

@@ -1,4 +1,5 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,6 +60,18 @@ describe("teams, codes and devices", () => {
     const { deviceToken, deviceId } = (await exchange.json()) as { deviceToken: string; deviceId: string };
     const policy = () => fetch(`${server.url}/api/policy`, { headers: { authorization: `Bearer ${deviceToken}` } });
     expect((await policy()).status).toBe(200);
+    const ingest = async () => {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${deviceToken}` };
+      return (await fetch(`${server.url}/api/telemetry/ingest`, { method: "POST", headers, body: '{"entries":[]}' }))
+        .status;
+    };
+    for (const [tier, status] of [
+      ["none", 402],
+      ["starter", 200],
+    ] as const) {
+      expect(await json(data, "team", "set", "Acme", "--tier", tier)).toMatchObject({ tier });
+      expect([tier, await ingest()]).toEqual([tier, status]);
+    }
     expect(await json(data, "device", "list", "--team", "Acme")).toMatchObject([
       { deviceId, label: "laptop", status: "active" },
     ]);
@@ -78,7 +91,7 @@ describe("teams, codes and devices", () => {
       [["team", "create", "Acme"], 1, /already/],
       [["device", "revoke", "dev_x"], 1, /no device/],
       [["team", "create"], 2, /missing required argument/],
-      [["team", "set", "Acme", "--tier", "gold"], 2, /starter, team, enterprise/],
+      [["team", "set", "Acme", "--tier", "gold"], 2, /none, starter, team, enterprise/],
       [["code", "create"], 2, /--team/],
       [["code", "create", "--team", "Acme", "--expires", "soon"], 2, /15m/],
       [["nonsense"], 2, /unknown command/],
@@ -171,7 +184,17 @@ describe("licences", () => {
     );
     expect([rubbish.status, JSON.parse(rubbish.stdout).valid]).toEqual([1, false]);
     const noKey = await reckon(["license", "verify", join(home, "one.lic"), "--pubkey", join(home, "one.lic")]);
-    expect([noKey.code, noKey.stderr]).toEqual([1, expect.stringContaining("not a public key")]);
+    expect([noKey.code, noKey.stderr]).toEqual([1, expect.stringContaining("it holds no public key in PEM form")]);
+    const pem = readFileSync(join(home, "two.pem"), "utf8");
+    const elliptic = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({
+      type: "spki",
+      format: "pem",
+    });
+    for (const broken of [pem.replace(/[A-Za-z0-9+/]{64}\n/, ""), elliptic]) {
+      writeFileSync(join(home, "broken.pem"), pem + broken);
+      const done = await reckon(["license", "verify", join(home, "one.lic"), "--pubkey", join(home, "broken.pem")]);
+      expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("public key 2 of it cannot be read")]);
+    }
   });
 
   it("are not minted for a team that gets none", async () => {
@@ -192,9 +215,31 @@ describe("licences", () => {
     const keys = await json(data, "key", "show");
     expect(keys.map((key: { status: string }) => key.status)).toEqual(["active", "retired"]);
     expect(existsSync(join(data, "retired-keys", `${keys[1].kid}.pem`))).toBe(true);
-    expect((await reckon(["license", "verify", join(home, "old.lic"), "--pubkey", join(home, "old.pem")])).code).toBe(
-      0,
-    );
+    await json(data, "license", "mint", "--team", "Acme", "--out", join(home, "new.lic"));
+    await json(data, "key", "export", "--out", join(home, "all.pem"));
+    await json(data, "key", "export", "--active", "--out", join(home, "new.pem"));
+    const verify = (licence: string, pem: string) =>
+      reckon(["license", "verify", join(home, licence), "--pubkey", join(home, pem)]);
+    for (const [licence, pem] of [
+      ["old.lic", "old.pem"],
+      ["old.lic", "all.pem"],
+      ["new.lic", "all.pem"],
+    ] as const)
+      expect([licence, pem, (await verify(licence, pem)).code]).toEqual([licence, pem, 0]);
+    // And as the documents say to do it where there is no reckon.
+    const recipe = readFileSync(join(import.meta.dirname, "../../docs/air-gap.md"), "utf8")
+      .split("## With openssl alone")[1]
+      ?.match(/```sh\n(.*?)```/s)?.[1] as string;
+    writeFileSync(join(home, "acme.lic"), readFileSync(join(home, "old.lic")));
+    writeFileSync(join(home, "reckon.pem"), readFileSync(join(home, "all.pem")));
+    const byHand = spawnSync("bash", ["-c", recipe], { cwd: home, encoding: "utf8" });
+    expect(byHand.stdout.match(/Verified OK|Verification failure/gi)).toEqual(["Verification failure", "Verified OK"]);
+    expect(byHand.stdout).toContain('"typ":"license+jwt"');
+    const refused = await verify("old.lic", "new.pem");
+    expect([refused.code, refused.stdout]).toEqual([
+      1,
+      `not valid: the signature is said to be of the key ${keys[1].kid}, which is not this public key (${keys[0].kid})\n`,
+    ]);
     const server = await serve(data);
     onTestFinished(async () => void (await server.end()));
     const { keys: published } = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as {

@@ -1,3 +1,4 @@
+import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { findDevice } from "../../src/accounts/accounts.ts";
 import { CONTRACT } from "../../src/contract.ts";
@@ -49,6 +50,9 @@ const AUTH: Record<string, string> = {
   "GET /api/download/latest": "none",
 };
 
+/** The statuses of refusals that the contract gives a meaning. */
+const STATUSES = [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 501, 503];
+
 /** A fault as the endpoint declares it; its own test holds it against the contract. */
 const declared = (endpoint: Endpoint, name: string) => faultsOf(endpoint).find((fault) => fault.name === name) as Fault;
 
@@ -56,7 +60,9 @@ const nameOf = ({ spec }: Endpoint) => `${spec.method} ${spec.path}`;
 const withAuth = CONTRACT.filter(({ spec }) => spec.auth === "device");
 const withBody = CONTRACT.filter(({ spec }) => spec.body);
 const withLimits = CONTRACT.filter(({ spec }) => spec.limits.length > 0);
-const writing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
+const needing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
+/** Those that write; a read of a person's brain is recorded before it is answered. */
+const writing = CONTRACT.filter(({ spec }) => spec.method === "POST" || spec.id === "meBrainContext");
 
 /** A live credential of the kind that the endpoint asks for. */
 async function credential(t: TestInstance, { spec }: Endpoint): Promise<string | undefined> {
@@ -95,6 +101,12 @@ async function send(t: TestInstance, endpoint: Endpoint, change: Ask = {}) {
 }
 
 describe("every endpoint", () => {
+  it("answers no status to which the contract gives no meaning", () => {
+    for (const endpoint of CONTRACT)
+      for (const { name, status } of faultsOf(endpoint))
+        expect([endpoint.spec.id, name, STATUSES.includes(status)]).toEqual([endpoint.spec.id, name, true]);
+  });
+
   it("asks for the credential that the contract names", () => {
     for (const [name, auth] of Object.entries(AUTH))
       expect([name, CONTRACT.find((one) => nameOf(one) === name)?.spec.auth]).toEqual([name, auth]);
@@ -144,36 +156,55 @@ describe("every endpoint", () => {
     "%s says nothing of an unforeseen failure but in the log",
     async (_, endpoint) => {
       const t = await startInstance();
-      const { core } = t.instance;
-      const broken = {
-        ...endpoint,
-        handle: () => {
-          throw new Error("SELECT secret FROM /srv/reckon.db");
-        },
-      };
-      const app = createApp(core, [broken], {
-        authenticators: { device: findDevice, cli: findCli, read: findReader },
-        baseUrl: () => baseUrlOf(core.config),
-      });
-      const { path, ask } = await goodRequest(t, endpoint);
-      const headers = {
-        "content-type": "application/json",
-        ...(ask.token ? { authorization: `Bearer ${ask.token}` } : {}),
-      };
-      const response = await app.fetch(
-        new Request(`http://localhost${path}`, {
-          method: endpoint.spec.method,
-          headers,
-          ...(ask.json ? { body: JSON.stringify(ask.json) } : {}),
-        }),
-      );
+      const response = await sendBroken(t, endpoint, new Error("SELECT secret FROM /srv/reckon.db"));
       expect(response.status).toBe(500);
       expect(await response.json()).toEqual(faultBody(declared(endpoint, "internal"), {}));
       expect(t.log.join("")).toContain("SELECT secret");
       noteFault(endpoint.spec.id, "internal");
     },
   );
+
+  it.each(needing.map((one) => [nameOf(one), one] as const))(
+    "%s answers 503 with Retry-After when the disk fails it, reading as well as writing",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      for (const code of ["SQLITE_IOERR_READ", "SQLITE_CORRUPT", "SQLITE_CANTOPEN", "SQLITE_BUSY"]) {
+        const response = await sendBroken(t, endpoint, new Sqlite.SqliteError(`trouble at /srv ${code}`, code));
+        expect([code, response.status, response.headers.get("retry-after")]).toEqual([code, 503, "5"]);
+        expect(await response.json()).toEqual(faultBody(declared(endpoint, "storeUnavailable"), {}));
+        expect(t.log.join("")).toContain(`trouble at /srv ${code}`);
+      }
+      noteFault(endpoint.spec.id, "storeUnavailable");
+    },
+  );
 });
+
+/** Sends a good request to an endpoint whose handler fails. */
+async function sendBroken(t: TestInstance, endpoint: Endpoint, failure: Error): Promise<Response> {
+  const { core } = t.instance;
+  const broken = {
+    ...endpoint,
+    handle: () => {
+      throw failure;
+    },
+  };
+  const app = createApp(core, [broken], {
+    authenticators: { device: findDevice, cli: findCli, read: findReader },
+    baseUrl: () => baseUrlOf(core.config),
+  });
+  const { path, ask } = await goodRequest(t, endpoint);
+  const headers = {
+    "content-type": "application/json",
+    ...(ask.token ? { authorization: `Bearer ${ask.token}` } : {}),
+  };
+  return app.fetch(
+    new Request(`http://localhost${path}`, {
+      method: endpoint.spec.method,
+      headers,
+      ...(ask.json ? { body: JSON.stringify(ask.json) } : {}),
+    }),
+  );
+}
 
 describe("every endpoint behind a device token", () => {
   it.each(withAuth.map((one) => [nameOf(one), one] as const))(
@@ -265,7 +296,7 @@ describe("every endpoint with a body", () => {
         { "content-type": "application/json", "content-encoding": "br" },
         { "content-type": "application/json", "content-encoding": "gzip, gzip" },
       ] as Record<string, string>[])
-        expect((await send(t, endpoint, { headers })).status).toBe(415);
+        expect((await send(t, endpoint, { headers })).status).toBe(400);
     },
   );
 

@@ -200,6 +200,9 @@ describe("a team", () => {
     expect([answer.status, answer.body.entitled]).toEqual([402, ["team", "enterprise"]]);
     const telemetry = await t.post("/api/telemetry/ingest", { token, json: { entries: [] } });
     expect(telemetry.status).toBe(200);
+    await t.control("/_dev/team", { tier: "none" });
+    const none = await t.post("/api/telemetry/ingest", { token, json: { entries: [] } });
+    expect([none.status, none.body.entitled]).toEqual([402, ["starter", "team", "enterprise"]]);
   });
 });
 

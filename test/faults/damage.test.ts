@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import {
   closeSync,
@@ -141,6 +142,33 @@ describe("a damaged database", () => {
     rmSync(databaseOf(data));
     expectRefused(await start(data), /reckon restore/);
     expect(existsSync(databaseOf(data))).toBe(false);
+  });
+});
+
+const noStrace =
+  process.platform !== "linux" || spawnSync("strace", ["-qq", "-o", "/dev/null", "true"]).status !== 0
+    ? "strace is not installed or not allowed"
+    : undefined;
+if (noStrace) console.log(`tests of a disk that does not answer are skipped: ${noStrace}`);
+
+/** Lets the reads of a file fail, from the n-th on. */
+const unreadable = (path: string, from: number) => [
+  ...["strace", "-f", "-qq", "-o", "/dev/null", "-P", path],
+  ...["-e", "trace=pread64", "-e", `inject=pread64:error=EIO:when=${from}+`],
+];
+
+describe.skipIf(noStrace)("a disk that does not answer", () => {
+  it("is called that at the start, without a word of damage, and the database is served once it answers", async () => {
+    const data = usedData();
+    const path = databaseOf(data);
+    for (const from of [1, 3, 10, 40]) {
+      const done = await startRefused(data.directory, { under: unreadable(path, from) });
+      expectRefused(done, /the disk answered an I\/O error for the database .*reckon\.db \(.+\)/);
+      expect(done.stderr).toContain("which does not say that it is damaged");
+      expect(done.stderr).not.toContain("*** in database");
+    }
+    const server = await testServer(data.directory);
+    expect((await ask(server.port, { path: "/api/health" })).status).toBe(200);
   });
 });
 

@@ -50,6 +50,9 @@ it("makes, changes, suspends and restores teams", async () => {
     until: Date.UTC(2027, 0, 31),
     suspended: 0,
   });
+  await page.getByLabel("Tier").selectOption({ label: "none: agents can send nothing" });
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect.poll(() => row().tier).toBe("none");
   await page.locator("summary", { hasText: "Suspend" }).click();
   await page.getByRole("button", { name: "Suspend the team" }).click();
   await page.getByText("“Engine” is suspended.").waitFor();
@@ -70,6 +73,7 @@ it("makes, changes, suspends and restores teams", async () => {
     ),
   ).toEqual([
     { actor_label: operator.email, action: "team.created" },
+    { actor_label: operator.email, action: "team.changed" },
     { actor_label: operator.email, action: "team.changed" },
     { actor_label: operator.email, action: "team.changed" },
     { actor_label: operator.email, action: "team.changed" },

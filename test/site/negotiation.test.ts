@@ -58,6 +58,44 @@ describe("the choice between HTML and markdown", () => {
     expect(await ask("/docs/operate.md", "text/html")).toEqual(["text/markdown; charset=utf-8", null, false]);
   });
 
+  it("tells of a failure in the form asked for, and of it in markdown where there is no HTML", async () => {
+    const t = await startInstance();
+    t.instance.core.store.db.exec("ALTER TABLE releases RENAME TO gone");
+    const ask = (path: string, accept: string) =>
+      t.instance.fetch(new Request(`http://localhost${path}`, { headers: { accept } }));
+    for (const [path, accept, type, vary] of [
+      ["/download", "text/markdown", "text/markdown; charset=utf-8", "Accept"],
+      ["/download.md", "text/html", "text/markdown; charset=utf-8", null],
+      ["/download", "text/html", "text/html; charset=utf-8", "Accept"],
+    ] as const) {
+      const reply = await ask(path, accept);
+      expect([path, reply.status, reply.headers.get("content-type"), reply.headers.get("vary")]).toEqual([
+        ...[path, 500, type, vary],
+      ]);
+      expect(reply.headers.get("cache-control")).toBe("no-store");
+      const text = await reply.text();
+      expect(text).toMatch(
+        type.startsWith("text/html") ? /<h1>Not available<\/h1>/ : /^# Not available\n\nSomething went/,
+      );
+      expect(text).not.toContain("releases");
+    }
+    expect(t.log.join("")).toContain("no such table: releases");
+  });
+
+  it("looks at a pinned version on every page, and refuses it as the API does", async () => {
+    const t = await startInstance();
+    const ask = (path: string, version: string) =>
+      t.get(path, { headers: { "service-api-version": version, accept: "text/html" } });
+    for (const path of ["/", "/index.md", "/llms.txt", "/docs/operate", "/marketplace", "/login", "/robots.txt"]) {
+      expect([path, (await ask(path, "1")).status]).toEqual([path, 200]);
+      const refused = await ask(path, "2");
+      expect([path, refused.status]).toEqual([path, 400]);
+      expect(refused.body).toMatchObject({ ok: false, code: "unsupported_api_version", served: ["1"] });
+    }
+    expect((await ask("/nothing-here", "2")).body).toMatchObject({ code: "unsupported_api_version" });
+    expect((await ask("/nothing-here", "1")).text).toContain("There is nothing at this address.");
+  });
+
   it("explains in the form asked for that there is no such page", async () => {
     const t = await startInstance();
     for (const path of ["/docs/nothing", "/docs/api/nothing", "/marketplace/nothing"]) {

@@ -1,5 +1,6 @@
 import { type Answer, KINDS, type Kind, searchBrain } from "../../brain/brain.ts";
 import { type Content, type Html, html } from "../../kit/html.ts";
+import { beginning } from "../../kit/text.ts";
 import { empty } from "../parts/empty.ts";
 import type { Filter } from "../parts/filters.ts";
 import { table } from "../parts/table.ts";
@@ -19,7 +20,7 @@ export interface Asked {
 
 export function askedIn({ query }: Member): Asked {
   const kind = KINDS.find((one) => one === query.get("kind"));
-  return { question: (query.get("q") ?? "").slice(0, MOST_QUESTION).trim(), kind };
+  return { question: beginning(query.get("q") ?? "", MOST_QUESTION).trim(), kind };
 }
 
 /** The filters that a search has everywhere. */
@@ -68,8 +69,8 @@ function withoutHeading({ snippet, heading }: Answer["hits"][number]): string {
 }
 
 /** A text with the words of the question marked, beginnings of longer words too. */
-function marked(text: string, { query }: Answer): Content {
-  const wanted = query.split(" ").filter(Boolean);
+function marked(text: string, { terms }: Answer): Content {
+  const wanted = terms.split(" ").filter(Boolean);
   return text.split(/([\p{L}\p{N}]+)/u).map((piece, i) => {
     if (i % 2 === 0) return piece;
     const lower = piece.toLowerCase();

@@ -1,6 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { PageCall } from "../../http/page.ts";
-import type { PageError } from "../../http/serve-page.ts";
+import type { PageCall, PageError } from "../../http/page.ts";
 import { html } from "../../kit/html.ts";
 import { frame, plainFrame } from "../frame.ts";
 import { buttonLink } from "../parts/button.ts";

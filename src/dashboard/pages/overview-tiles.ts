@@ -144,6 +144,6 @@ function licenceTile({ core, href }: Member, team: Team): Stat {
   return {
     ...own,
     value: STATUS_WORDS[status],
-    sub: team.periodEndAt === null ? `${team.tier} tier` : `paid until ${day(team.periodEndAt)}`,
+    sub: team.periodEndAt === null ? `tier ${team.tier}` : `paid until ${day(team.periodEndAt)}`,
   };
 }

@@ -117,6 +117,7 @@ const planFields = ({ tier, seats }: { readonly tier: string; readonly seats: st
     label: "Tier",
     value: tier,
     options: [
+      { value: "none", label: "none: agents can send nothing" },
       { value: "starter", label: "starter: telemetry" },
       { value: "team", label: "team: telemetry, brain, traces" },
       { value: "enterprise", label: "enterprise: everything" },

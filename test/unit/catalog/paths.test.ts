@@ -16,10 +16,9 @@ const REFUSED: readonly (readonly [path: string, reason: string])[] = [
   ["git::$INDEX_ALLOCATION/x.md", "colon"],
   ["errors.md:evil.md", "colon"],
   ["a:b.md", "colon"],
-  ["\u200c.git/config.md", "cannot be seen"],
-  [".g\u200dit/config.md", "cannot be seen"],
-  ["g\ufeffit.md", "cannot be seen"],
-  ["txt\u202edm.exe.md", "cannot be seen"],
+  // Others that cannot be seen are refused of a brain already.
+  ["می\u200cخواهم.md", "cannot be seen"],
+  ["👩\u200d💻.md", "cannot be seen"],
   [".claude/settings.json", "begins with a dot"],
   [".vscode/tasks.json", "begins with a dot"],
   [".envrc", "begins with a dot"],

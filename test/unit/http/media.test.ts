@@ -8,11 +8,11 @@ it("names the media types that a route takes when it gets another", async () => 
   const device = await t.device();
   const form = await t.post("/api/cli/device/code", PLAIN);
   expect([form.status, form.body]).toEqual([
-    415,
+    400,
     { error: "The body must be application/json or application/x-www-form-urlencoded." },
   ]);
   const json = await t.post("/api/telemetry/ingest", { token: device.token, ...PLAIN });
-  expect([json.status, json.body.error]).toEqual([415, "The body must be application/json."]);
+  expect([json.status, json.body.error]).toEqual([400, "The body must be application/json."]);
 });
 
 it("names the choices of a member that has some", async () => {

@@ -217,6 +217,17 @@ it("brings a file of the first schema to the shape of a new one, with its delive
           .sort(),
       ]);
   expect(layout(old)).toEqual(layout(fresh));
+  const checks = (db: Sqlite.Database) =>
+    (db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all() as { name: string; sql: string }[])
+      .flatMap(({ name, sql }) =>
+        [...sql.matchAll(/CHECK \([^()]*(?:\([^()]*\)[^()]*)*\)/g)].map(([check]) => `${name} ${check}`),
+      )
+      .sort();
+  expect(checks(old)).toEqual(checks(fresh));
+  expect(old.prepare("SELECT id, name, tier, seats, subscription FROM teams").all()).toEqual([
+    { id: "team_1", name: "One", tier: "team", seats: 5, subscription: "active" },
+  ]);
+  expect(old.pragma("foreign_key_check")).toEqual([]);
   const day = Math.floor(at / 86_400_000);
   expect(
     old.prepare("SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days ORDER BY 1, 2").all(),
