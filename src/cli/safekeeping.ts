@@ -77,8 +77,8 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
           report.faults.length === 0
             ? `${report.deliveries} deliveries verify${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
             : table(
-                ["DELIVERY", "KIND", "RECEIVED", "PROBLEM"],
-                report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem]),
+                ["DELIVERY", "KIND", "RECEIVED", "PROBLEM", "DETAIL"],
+                report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem, one.detail]),
                 "",
               ),
         );
