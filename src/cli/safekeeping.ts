@@ -34,15 +34,18 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
       const output = outputOf(options);
       if (options.verify) {
         const found = inspectBackup(file);
-        output.result(found, () =>
-          facts([
-            ["made at", found.madeAt],
-            ["schema", found.schema],
-            ["keys", found.keys],
-            ["own prices", found.ownPrices ? "yes" : "none"],
-            ["teams", found.teams],
-            ["deliveries", found.deliveries],
-          ]),
+        output.result({ ...found, wouldRestore: true }, () =>
+          [
+            facts([
+              ["made at", found.madeAt],
+              ["schema", found.schema],
+              ["keys", found.keys],
+              ["own prices", found.ownPrices ? "yes" : "none"],
+              ["teams", found.teams],
+              ["deliveries", found.deliveries],
+            ]),
+            "It would restore.",
+          ].join("\n"),
         );
         return;
       }
