@@ -32,5 +32,5 @@ export {
   questionAsked,
   searchBrain,
 } from "./question.ts";
-export { brainDigest } from "./verify.ts";
+export { checkBrain } from "./verify.ts";
 export { fileVersions, listVersions, type Version } from "./versions.ts";

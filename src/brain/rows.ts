@@ -14,6 +14,21 @@ export interface SnapshotRow {
   readonly gap: 0 | 1;
 }
 
+/** A snapshot as it is held; what is null belongs to a row that is gone. */
+export interface HeldSnapshotRow {
+  readonly id: number;
+  readonly deliveryId: number;
+  readonly version: number;
+  readonly accepted: number;
+  readonly teamId: string;
+  readonly repoKey: string;
+  readonly entries: string | null;
+  /** Its stream's. */
+  readonly deviceId: string | null;
+  /** Whether stream and manifest are of the same team, the stream of the same repository; null where one is gone. */
+  readonly fits: number | null;
+}
+
 export const rows = statements((db) => ({
   // By brain_blobs' unique index (team_id, sha256).
   blob: db.prepare<[string, Buffer], { id: number; rulesVersion: string; bytes: number }>(
@@ -71,8 +86,30 @@ export const rows = statements((db) => ({
      FROM brain_currents c JOIN brain_snapshots s ON s.id = c.snapshot_id JOIN brain_manifests m ON m.id = s.manifest_id
      WHERE c.snapshot_id > ? ORDER BY c.snapshot_id LIMIT 1`,
   ),
-  snapshotsByDelivery: db.prepare<[], { deliveryId: number; version: number; accepted: number; entries: string }>(
-    `SELECT s.delivery_id AS deliveryId, s.version, s.accepted, m.entries
-     FROM brain_snapshots s JOIN brain_manifests m ON m.id = s.manifest_id ORDER BY s.delivery_id`,
+  // In the order of ids, which is the order of deliveries; streams and manifests by primary key.
+  snapshotsByDelivery: db.prepare<[], HeldSnapshotRow>(
+    `SELECT s.id, s.delivery_id AS deliveryId, s.version, s.accepted, s.team_id AS teamId, s.repo_key AS repoKey, m.entries,
+       t.device_id AS deviceId, t.team_id = s.team_id AND t.repo_key = s.repo_key AND m.team_id = s.team_id AS fits
+     FROM brain_snapshots s LEFT JOIN brain_streams t ON t.id = s.stream_id LEFT JOIN brain_manifests m ON m.id = s.manifest_id
+     ORDER BY s.id`,
+  ),
+  // Repositories whose current snapshot is not the newest accepted one; brain_snapshots by brain_snapshots_by_repo.
+  currentsAstray: db.prepare<
+    [],
+    { repoKey: string; heldId: number | null; newestId: number | null; deliveryId: number }
+  >(
+    `SELECT coalesce(c.repo_key, n.repo_key) AS repoKey, c.snapshot_id AS heldId, n.id AS newestId, coalesce(s.delivery_id, 0) AS deliveryId
+     FROM (SELECT team_id, repo_key, max(id) AS id FROM brain_snapshots WHERE accepted = 1 GROUP BY team_id, repo_key) n
+       FULL JOIN brain_currents c ON c.team_id = n.team_id AND c.repo_key = n.repo_key
+       LEFT JOIN brain_snapshots s ON s.id = coalesce(n.id, c.snapshot_id)
+     WHERE n.id IS NOT c.snapshot_id`,
+  ),
+  // Streams whose last version is not the highest that they had accepted, with the delivery of that.
+  streamsAstray: db.prepare<[], { id: number; lastVersion: number; heldVersion: number | null; deliveryId: number }>(
+    `SELECT t.id, t.last_version AS lastVersion, n.version AS heldVersion, coalesce(n.delivery_id, 0) AS deliveryId
+     FROM brain_streams t
+       LEFT JOIN (SELECT stream_id, delivery_id, max(version) AS version FROM brain_snapshots WHERE accepted = 1 GROUP BY stream_id) n
+       ON n.stream_id = t.id
+     WHERE n.version IS NOT t.last_version`,
   ),
 }));

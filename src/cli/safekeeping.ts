@@ -34,15 +34,18 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
       const output = outputOf(options);
       if (options.verify) {
         const found = inspectBackup(file);
-        output.result(found, () =>
-          facts([
-            ["made at", found.madeAt],
-            ["schema", found.schema],
-            ["keys", found.keys],
-            ["own prices", found.ownPrices ? "yes" : "none"],
-            ["teams", found.teams],
-            ["deliveries", found.deliveries],
-          ]),
+        output.result({ ...found, wouldRestore: true }, () =>
+          [
+            facts([
+              ["made at", found.madeAt],
+              ["schema", found.schema],
+              ["keys", found.keys],
+              ["own prices", found.ownPrices ? "yes" : "none"],
+              ["teams", found.teams],
+              ["deliveries", found.deliveries],
+            ]),
+            "It would restore.",
+          ].join("\n"),
         );
         return;
       }
@@ -77,8 +80,8 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
           report.faults.length === 0
             ? `${report.deliveries} deliveries verify${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
             : table(
-                ["DELIVERY", "KIND", "RECEIVED", "PROBLEM"],
-                report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem]),
+                ["DELIVERY", "KIND", "RECEIVED", "PROBLEM", "DETAIL"],
+                report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem, one.detail]),
                 "",
               ),
         );

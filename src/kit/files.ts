@@ -1,4 +1,16 @@
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 function sync(path: string): void {
@@ -19,6 +31,15 @@ export function syncDirectory(directory: string): void {
 export function syncFile(path: string): void {
   sync(path);
   sync(dirname(path));
+}
+
+/** Copies a file, or a folder with all that is in it, and flushes contents and names, that of the copy itself too. */
+export function copyDurably(from: string, to: string): void {
+  if (statSync(from).isDirectory()) {
+    mkdirSync(to, { mode: 0o700 });
+    for (const name of readdirSync(from)) copyDurably(join(from, name), join(to, name));
+  } else copyFileSync(from, to);
+  syncFile(to);
 }
 
 /**

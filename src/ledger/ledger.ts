@@ -98,6 +98,17 @@ export function* walkLedger(core: Core): Generator<{ readonly row: DeliveryRow; 
   }
 }
 
+/** When a delivery was received, milliseconds since the epoch; undefined where there is no such delivery. */
+export function deliveryReceivedAt(core: Core, id: number): number | undefined {
+  return rows(core.store).receivedAt.get(id);
+}
+
+/** Deliveries of devices that are another team's. */
+export function foreignDeliveries(core: Core): IterableIterator<Pick<DeliveryRow, "id" | "kind">> {
+  return rows(core.store).foreign.iterate();
+}
+
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { deliveriesAfter } from "./follow.ts";
+export { type HeldCheck, HeldRows, type Misfit, type Tell } from "./held.ts";
 export type { DeliveryRow };

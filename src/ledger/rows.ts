@@ -100,5 +100,10 @@ export const rows = statements((db) => ({
   after: db.prepare<[number, number], FollowedRow>(
     "SELECT id, team_id AS teamId, kind, repo_key AS repoKey FROM deliveries WHERE id > ? ORDER BY id LIMIT ?",
   ),
+  receivedAt: db.prepare<[number], number>("SELECT received_at FROM deliveries WHERE id = ?").pluck(),
+  // A walk of the table; devices by primary key.
+  foreign: db.prepare<[], Pick<DeliveryRow, "id" | "kind">>(
+    "SELECT l.id, l.kind FROM deliveries l JOIN devices d ON d.id = l.device_id WHERE d.team_id <> l.team_id ORDER BY l.id",
+  ),
   all: db.prepare<[], DeliveryRow>(`SELECT ${ROW} FROM deliveries ORDER BY id`),
 }));

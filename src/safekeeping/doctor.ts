@@ -48,7 +48,8 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
       add(
         "ledger",
         "failed",
-        `${ledger.faults.length} of ${ledger.deliveries} deliveries do not verify, the first is ${first.deliveryId} (${first.problem})`,
+        `${ledger.faults.length} faults in ${ledger.deliveries} deliveries, such as ${first.problem} of delivery ${first.deliveryId}: ` +
+          `${first.detail}; "reckon ledger verify" names all`,
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
     findings.push(examineDerived(core), examineReleases(core));

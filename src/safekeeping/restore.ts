@@ -1,6 +1,6 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { syncDirectory, syncFile, writeFileAtomically } from "../kit/files.ts";
+import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../kit/files.ts";
 import {
   databasePath,
   isCarried,
@@ -23,6 +23,11 @@ export interface BackupFacts {
   readonly deliveries: number;
 }
 
+/** For somebody who holds a copy that another tool made: it lacks the key, and nothing else. */
+const NOT_OURS =
+  'it was not made by "reckon backup". A copy of the database made otherwise is put in place by hand: as reckon.db in an empty ' +
+  'directory, with the signing-key.pem of that time beside it; then run "reckon doctor" and "reckon ledger verify" there';
+
 /**
  * Reads a backup through and through. Changes nothing.
  * @throws Error saying why it would not restore
@@ -36,7 +41,7 @@ export function inspectBackup(file: string): BackupFacts {
     const finding = db.pragma("integrity_check(1)", { simple: true });
     if (finding !== "ok") throw new Error(`it is damaged (${String(finding).split("\n")[0]})`);
     const hasFiles = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'backup_files'").pluck().get();
-    if (!hasFiles) throw new Error('it was not made by "reckon backup"');
+    if (!hasFiles) throw new Error(NOT_OURS);
     const one = (sql: string) => (db as ReturnType<typeof openFile>).prepare(sql).pluck().get();
     return {
       madeAt: one("SELECT made_at FROM backup_facts") as string,
@@ -117,8 +122,7 @@ function keepAside(directory: string, stamp: string): string | null {
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
   for (const name of names.filter((one) => existsSync(join(directory, one)))) {
-    cpSync(join(directory, name), join(aside, name), { recursive: true });
-    syncFile(join(aside, name));
+    copyDurably(join(directory, name), join(aside, name));
   }
   return aside;
 }

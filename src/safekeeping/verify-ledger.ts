@@ -1,15 +1,28 @@
-import { brainDigest } from "../brain/brain.ts";
+import { checkBrain } from "../brain/brain.ts";
 import type { Core } from "../core.ts";
 import { isoInstant } from "../kit/clock.ts";
-import { sameDigest } from "../kit/hash.ts";
-import { ledgerHead, walkLedger } from "../ledger/ledger.ts";
-import { telemetryDigest } from "../telemetry/telemetry.ts";
+import {
+  type DeliveryRow,
+  deliveryReceivedAt,
+  foreignDeliveries,
+  type HeldCheck,
+  ledgerHead,
+  type Misfit,
+  walkLedger,
+} from "../ledger/ledger.ts";
+import { checkTelemetry } from "../telemetry/telemetry.ts";
+import { checkTraces } from "../traces/traces.ts";
 
 export interface LedgerFault {
+  /** 0 where what is wrong is of no delivery. */
   readonly deliveryId: number;
   readonly kind: string;
+  /** Empty where there is no such delivery. */
   readonly receivedAt: string;
-  readonly problem: "chain" | "content" | "anchor";
+  /** `chain` and `anchor` are of the deliveries' own rows, the others of what is held of them. */
+  readonly problem: "chain" | "anchor" | Misfit["problem"];
+  /** Which row, and what of it, for people. Where there are several, the first of them and how many more. */
+  readonly detail: string;
 }
 
 export interface LedgerReport {
@@ -19,17 +32,16 @@ export interface LedgerReport {
   readonly faults: readonly LedgerFault[];
 }
 
+type Anchor = { readonly id: number; readonly chainSha256: string } | undefined;
+
 /**
- * Proves that what was acknowledged is still there and unaltered: every row's chain, and for telemetry and brain deliveries the
- * content itself, recomputed. (Sessions grow by design, so a trace delivery's digest records what arrived, not what is held.)
+ * Compares what was acknowledged with what is held: every row's chain; the content of telemetry, brain files and labels,
+ * recomputed; of everything that was delivered, whose it is and that a delivery brought it; and what is said to be the newest.
+ * (Sessions grow by design, so a trace delivery's digest records what arrived, not what is held.)
  * @param anchor a head noted earlier; proves that nothing up to it was replaced wholesale
  * @param onProgress told the share done, 0 to 1
  */
-export function verifyLedger(
-  core: Core,
-  anchor: { readonly id: number; readonly chainSha256: string } | undefined,
-  onProgress: (share: number) => void,
-): LedgerReport {
+export function verifyLedger(core: Core, anchor: Anchor, onProgress: (share: number) => void): LedgerReport {
   // One read transaction: all that is compared is of one instant, whatever a server writes meanwhile.
   core.store.db.exec("BEGIN");
   try {
@@ -39,31 +51,71 @@ export function verifyLedger(
   }
 }
 
-function walk(
-  core: Core,
-  anchor: { readonly id: number; readonly chainSha256: string } | undefined,
-  onProgress: (share: number) => void,
-): LedgerReport {
+function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): LedgerReport {
   const head = ledgerHead(core) ?? null;
-  const faults: LedgerFault[] = [];
-  const contentOf = { telemetry: telemetryDigest(core), brain: brainDigest(core) };
+  const faults = new Faults();
+  const newest = head?.id ?? 0;
+  const checks: Record<DeliveryRow["kind"], HeldCheck> = {
+    telemetry: checkTelemetry(core, newest, faults.tell),
+    brain: checkBrain(core, newest, faults.tell),
+    traces: checkTraces(core, faults.tell),
+  };
   let deliveries = 0;
   let anchored = anchor === undefined;
-  for (const { row, chained } of walkLedger(core)) {
-    deliveries++;
-    const fault = (problem: LedgerFault["problem"]) =>
-      faults.push({ deliveryId: row.id, kind: row.kind, receivedAt: isoInstant(row.receivedAt), problem });
-    if (!chained) fault("chain");
-    if (row.kind !== "traces") {
-      const digest = contentOf[row.kind](row.id);
-      if (!digest || !sameDigest(digest, row.contentSha256)) fault("content");
+  try {
+    for (const { row, chained } of walkLedger(core)) {
+      const { id: deliveryId, kind } = row;
+      deliveries++;
+      if (!chained)
+        faults.tell({
+          deliveryId,
+          kind,
+          problem: "chain",
+          detail: "it, or what stood before it, was altered or removed",
+        });
+      checks[kind].check(row);
+      if (anchor?.id === deliveryId) {
+        anchored = true;
+        if (row.chainSha256.toString("hex") !== anchor.chainSha256)
+          faults.tell({ deliveryId, kind, problem: "anchor", detail: "its hash is not the one that was noted" });
+      }
+      if (deliveries % 100 === 0) onProgress(deliveryId / newest);
     }
-    if (anchor?.id === row.id) {
-      anchored = true;
-      if (row.chainSha256.toString("hex") !== anchor.chainSha256) fault("anchor");
-    }
-    if (deliveries % 100 === 0 && head) onProgress(row.id / head.id);
+    for (const check of Object.values(checks)) check.finish();
+  } finally {
+    // A transaction cannot end while something is being read.
+    for (const check of Object.values(checks)) check.close();
   }
-  if (!anchored) faults.push({ deliveryId: anchor?.id ?? 0, kind: "", receivedAt: "", problem: "anchor" });
-  return { deliveries, head, faults };
+  for (const { id: deliveryId, kind } of foreignDeliveries(core))
+    faults.tell({ deliveryId, kind, problem: "owner", detail: "its device is another team's" });
+  if (anchor && !anchored)
+    faults.tell({ deliveryId: anchor.id, kind: "", problem: "anchor", detail: "there is no such delivery any more" });
+  return { deliveries, head, faults: faults.all(core) };
+}
+
+type Found = Omit<LedgerFault, "receivedAt">;
+
+/** One for each delivery and problem, however many rows are concerned. */
+class Faults {
+  readonly #found = new Map<string, { readonly first: Found; times: number }>();
+
+  readonly tell = (fault: Found): void => {
+    const name = `${fault.deliveryId} ${fault.kind} ${fault.problem}`;
+    const known = this.#found.get(name);
+    if (known) known.times++;
+    else this.#found.set(name, { first: fault, times: 1 });
+  };
+
+  all(core: Core): LedgerFault[] {
+    return [...this.#found.values()]
+      .sort((a, b) => a.first.deliveryId - b.first.deliveryId)
+      .map(({ first, times }) => {
+        const at = deliveryReceivedAt(core, first.deliveryId);
+        return {
+          ...first,
+          receivedAt: at === undefined ? "" : isoInstant(at),
+          detail: times === 1 ? first.detail : `${first.detail} (and ${times - 1} more)`,
+        };
+      });
+  }
 }

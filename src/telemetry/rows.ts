@@ -3,8 +3,19 @@ import type { Entry, Gap } from "./rules.ts";
 
 export interface StreamRow {
   readonly id: number;
+  readonly teamId: string;
   readonly maxSeq: number;
 }
+
+/** An entry, or evidence of a conflict, as it is held. */
+export interface HeldEntryRow extends Entry {
+  readonly id: number;
+  readonly streamId: number;
+  readonly deliveryId: number;
+}
+
+const held = (table: string) =>
+  `SELECT id, stream_id AS streamId, delivery_id AS deliveryId, seq, client_timestamp AS clientTimestamp, payload FROM ${table} ORDER BY id`;
 
 type Column = number | string | null;
 
@@ -19,7 +30,7 @@ export const rows = statements((db) => {
   return {
     // By telemetry_streams' unique index (device_id, repo_key).
     stream: db.prepare<[string, string], StreamRow>(
-      "SELECT id, max_seq AS maxSeq FROM telemetry_streams WHERE device_id = ? AND repo_key = ?",
+      "SELECT id, team_id AS teamId, max_seq AS maxSeq FROM telemetry_streams WHERE device_id = ? AND repo_key = ?",
     ),
     insertStream: db.prepare<[string, string, string, number, number, number]>(
       `INSERT INTO telemetry_streams (team_id, device_id, repo_key, max_seq, entry_count, conflict_count, created_at, updated_at)
@@ -49,12 +60,15 @@ export const rows = statements((db) => {
       `SELECT from_seq AS "from", to_seq AS "to" FROM telemetry_gaps WHERE stream_id = ? AND from_seq <= ? AND to_seq >= ? ORDER BY from_seq DESC LIMIT 1`,
     ),
     deleteGap: db.prepare<[number, number]>("DELETE FROM telemetry_gaps WHERE stream_id = ? AND from_seq = ?"),
-    // In the order of ids, which is the order of deliveries.
-    entriesByDelivery: db.prepare<[], Entry & { deliveryId: number }>(
-      "SELECT delivery_id AS deliveryId, seq, client_timestamp AS clientTimestamp, payload FROM telemetry_entries ORDER BY id",
-    ),
-    conflictsByDelivery: db.prepare<[], Entry & { deliveryId: number }>(
-      "SELECT delivery_id AS deliveryId, seq, client_timestamp AS clientTimestamp, payload FROM telemetry_conflicts ORDER BY id",
+    // Both in the order of ids, which is the order of deliveries.
+    entriesByDelivery: db.prepare<[], HeldEntryRow>(held("telemetry_entries")),
+    conflictsByDelivery: db.prepare<[], HeldEntryRow>(held("telemetry_conflicts")),
+    // Streams whose highest number is not that of their last entry, which is found by telemetry_entries_by_seq, from its end.
+    streamsAstray: db.prepare<[], { id: number; maxSeq: number; heldSeq: number; deliveryId: number }>(
+      `SELECT s.id, s.max_seq AS maxSeq, coalesce(e.seq, 0) AS heldSeq, coalesce(e.delivery_id, 0) AS deliveryId
+       FROM telemetry_streams s LEFT JOIN telemetry_entries e
+         ON e.stream_id = s.id AND e.seq = (SELECT max(seq) FROM telemetry_entries WHERE stream_id = s.id)
+       WHERE s.max_seq <> coalesce(e.seq, 0)`,
     ),
 
     insertEntries(streamId: number, deliveryId: number, entries: readonly Entry[]): void {

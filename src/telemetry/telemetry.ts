@@ -22,4 +22,4 @@ export {
 } from "./entries.ts";
 export { exportEntries } from "./export.ts";
 export { type MeteredEntry, meteredEntries } from "./metered.ts";
-export { telemetryDigest } from "./verify.ts";
+export { checkTelemetry } from "./verify.ts";

@@ -38,11 +38,17 @@ function readText(value: unknown): string | null {
 }
 
 /**
- * An instant as clients write it: ISO 8601 text, or a number (or digits) of seconds, milliseconds, microseconds or
- * nanoseconds since the epoch, told apart by magnitude. A day that does not exist is no instant.
+ * An instant as clients write it: ISO 8601 text; a number (or digits) of seconds, milliseconds, microseconds or nanoseconds
+ * since the epoch, told apart by magnitude; or OpenTelemetry's HrTime, [seconds, nanoseconds]. A day that does not exist is no
+ * instant.
  * @returns milliseconds since the epoch, or null
  */
 export function readInstant(value: unknown): number | null {
+  if (Array.isArray(value)) {
+    const [seconds, nanos] = value as unknown[];
+    if (value.length !== 2 || !Number.isSafeInteger(seconds) || !Number.isSafeInteger(nanos)) return null;
+    return readInstant((seconds as number) * 1000 + Math.floor((nanos as number) / 1e6));
+  }
   if (typeof value === "string" && !/^\d{9,20}$/.test(value)) {
     if (/^\d{4}-\d\d-\d\d/.test(value) && !isDate(value.slice(0, 10))) return null;
     const parsed = Date.parse(value);
@@ -55,26 +61,47 @@ export function readInstant(value: unknown): number | null {
   return at < 8.64e15 ? at : null;
 }
 
-export function readSession(session: Record<string, unknown>): SessionFacts {
+/**
+ * OpenTelemetry's names beside ours: OTLP/JSON writes `startTimeUnixNano`, `spanId` and `parentSpanId`, the SDKs `startTime` and
+ * `start_time`, `parent_id`, `context.span_id` and `parentSpanContext.spanId`, others OTLP's protobuf names.
+ */
+const STARTS = ["startedAt", "startTime", "start_time", "startTimeUnixNano", "start_time_unix_nano"];
+const ENDS = ["endedAt", "endTime", "end_time", "endTimeUnixNano", "end_time_unix_nano"];
+const IDS = ["id", "spanId", "span_id"];
+const PARENT_IDS = ["parentId", "parentSpanId", "parent_id", "parent_span_id"];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the first member says that says anything. */
+function first<T>(fields: Fields, names: readonly string[], read: (value: unknown) => T | null | undefined): T | null {
+  for (const name of names) {
+    const found = read(fields[name]);
+    if (found !== null && found !== undefined) return found;
+  }
+  return null;
+}
+
+export function readSession(session: Fields): SessionFacts {
   return {
     externalId: readId(session.id),
     outcome: readText(session.outcome) ?? "",
     agent: readText(session.agent),
     model: readText(session.model),
     branch: readText(session.branch),
-    startedAt: readInstant(session.startedAt),
-    endedAt: readInstant(session.endedAt),
+    startedAt: first(session, STARTS, readInstant),
+    endedAt: first(session, ENDS, readInstant),
   };
 }
 
-export function readSpan(span: Record<string, unknown>): SpanFacts {
+export function readSpan(span: Fields): SpanFacts {
+  const { context, parentSpanContext } = span;
   return {
-    externalId: readId(span.id),
-    parentId: readId(span.parentId) ?? null,
+    externalId: first(span, IDS, readId) ?? readId(asObject(context).span_id),
+    parentId: first(span, PARENT_IDS, readId) ?? readId(asObject(parentSpanContext).spanId) ?? null,
     name: readText(span.name),
     kind: readText(span.kind),
-    startedAt: readInstant(span.startedAt),
-    endedAt: readInstant(span.endedAt),
+    startedAt: first(span, STARTS, readInstant),
+    endedAt: first(span, ENDS, readInstant),
   };
 }
 

@@ -29,3 +29,4 @@ export type { StoredCounts } from "./store-batch.ts";
 export { type Tokens, tokensOf } from "./tokens.ts";
 export { type Commit, type Edit, type Prompt, promptTitle, readCost, understandSession } from "./understood.ts";
 export { readAttributeModel, readAttributes, readAttributeUsage, readUsage, type Usage } from "./usage.ts";
+export { checkTraces } from "./verify.ts";

@@ -155,8 +155,8 @@ export function readAttributes(value: unknown): Fields {
 const plain = (value: unknown) => (typeof value === "string" && /^\d{1,11}$/.test(value) ? Number(value) : value);
 
 /**
- * Reads `gen_ai.usage.*` of OpenTelemetry's semantic conventions for generative AI, older names included. The input includes
- * what was cached. `gen_ai.response.id` is not taken for the message's id: agents give several calls the same one.
+ * Reads `gen_ai.usage.*` of OpenTelemetry's semantic conventions for generative AI, with the names that they had before or are
+ * to have, and those that agents and libraries write instead. The input includes what was cached. `gen_ai.response.id` is not taken for the message's id: agents give several calls the same one.
  */
 export function readAttributeUsage(attributes: Fields): Usage | null {
   const of = (...names: string[]) => {
@@ -166,8 +166,22 @@ export function readAttributeUsage(attributes: Fields): Usage | null {
     }
     return null;
   };
-  const cacheRead = of("cache_read.input_tokens", "cache_read_input_tokens", "input_tokens.cached");
-  const cacheWrite = of("cache_creation.input_tokens", "cache_creation_input_tokens", "input_tokens.cache_write");
+  const cacheRead = of(
+    "cache_read.input_tokens",
+    "cache_read_input_tokens",
+    "cache_read_tokens",
+    "cached_input_tokens",
+    "input_tokens.cached",
+  );
+  const cacheWrite = of(
+    "cache_write.input_tokens",
+    "cache_creation.input_tokens",
+    "cache_write_input_tokens",
+    "cache_creation_input_tokens",
+    "cache_write_tokens",
+    "cache_creation_tokens",
+    "input_tokens.cache_write",
+  );
   return usageOf(null, {
     input: outside(of("input_tokens", "prompt_tokens"), sum(cacheRead, cacheWrite)),
     output: of("output_tokens", "completion_tokens"),

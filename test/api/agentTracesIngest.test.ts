@@ -5,6 +5,30 @@ const PATH = "/api/agent-traces/ingest";
 const session = (more: object = {}, spans: object[] = []) => ({ id: "s1", outcome: "success", spans, ...more });
 
 describe("agentTracesIngest", () => {
+  it("understands ids and times of spans as OpenTelemetry's exporters write them", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const spans = [
+      {
+        spanId: "a",
+        parentSpanId: "",
+        startTimeUnixNano: "1795248000000000000",
+        endTimeUnixNano: "1795248001500000000",
+      },
+      { id: "b", parent_id: "a", startTime: "2026-11-21T08:00:01Z", endTime: [1795248001, 250_000_000] },
+    ];
+    const json = { sessions: [session({ start_time: 1795248000 }, spans)] };
+    expect((await t.post(PATH, { token, json })).body).toMatchObject({ sessions: 1, spans: 2 });
+    expect(t.rows("SELECT external_id AS id, parent_id AS parent, started_at, ended_at FROM trace_spans")).toEqual([
+      { id: "a", parent: null, started_at: 1795248000000, ended_at: 1795248001500 },
+      { id: "b", parent: "a", started_at: Date.UTC(2026, 10, 21, 8, 0, 1), ended_at: 1795248001250 },
+    ]);
+    expect(t.rows("SELECT started_at FROM trace_sessions")).toEqual([{ started_at: 1795248000000 }]);
+    // The same again is known again.
+    await t.post(PATH, { token, json });
+    expect([t.count("trace_spans"), t.count("deliveries")]).toEqual([2, 1]);
+  });
+
   it("stores sessions, spans and labels with what is understood of them, and everything else as sent", async () => {
     const t = await startInstance();
     const { token, team } = await t.device();

@@ -1,9 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { rowsOf } from "../faults/support/data.ts";
+import { ask } from "../faults/support/http.ts";
 import { launch, reckon, serve, until, within } from "../faults/support/process.ts";
-import { copyOf, testData } from "../faults/support/test.ts";
+import { copyOf, testData, testServer } from "../faults/support/test.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 
 const PRICES = readFileSync(join(import.meta.dirname, "../support/prices.json"), "utf8");
@@ -57,6 +61,85 @@ describe("own prices", () => {
       detail: expect.stringMatching(/prices\.json is not JSON.*ship/),
     });
   });
+});
+
+describe("a copy of the database that was made otherwise", () => {
+  const WAYS: readonly (readonly [how: string, copy: (from: string, to: string) => Promise<unknown>])[] = [
+    [
+      "SQLite's own backup, beside a running server",
+      async (from, to) => {
+        const db = new Sqlite(join(from, "reckon.db"), { readonly: true });
+        await db.backup(to);
+        db.close();
+      },
+    ],
+    [
+      "a replica, with the tables that a replicator makes for itself",
+      async (from, to) => {
+        const db = new Sqlite(join(from, "reckon.db"), { readonly: true });
+        db.prepare("VACUUM INTO ?").run(to);
+        db.close();
+        const copy = new Sqlite(to);
+        copy.pragma("journal_mode = WAL");
+        copy.exec("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
+        copy.exec("CREATE TABLE _litestream_lock (id INTEGER)");
+        copy.close();
+      },
+    ],
+    [
+      "its files, after the server was killed",
+      async (from, to) => {
+        cpSync(join(from, "reckon.db"), to);
+        cpSync(join(from, "reckon.db-wal"), `${to}-wal`);
+      },
+    ],
+  ];
+  it.each(WAYS)("is refused by restore, which says what to do, and serves when that is done: %s", async (how, copy) => {
+    const { directory, devices } = await testData();
+    const token = devices[0]?.token as string;
+    const server = await testServer(directory);
+    const entries = [{ seq: 1, payload: { a: 1 } }];
+    const body = JSON.stringify({ repoKey: "r", entries });
+    expect((await ask(server.port, { path: "/api/telemetry/ingest", token, body })).status).toBe(200);
+    if (how.includes("killed")) await server.end("SIGKILL");
+    const file = join(directory, "copy.db");
+    await copy(directory, file);
+    if (!how.includes("killed")) await server.end();
+    const anchor = (await json(directory, "ledger", "verify")).head;
+
+    const refused = await reckon(["restore", file, "--data", directory]);
+    expect([refused.code, refused.stderr.trim().split("\n").length]).toEqual([1, 1]);
+    expect(refused.stderr).toMatch(
+      /not made by "reckon backup".*reckon\.db.*signing-key\.pem.*reckon doctor.*reckon ledger verify/,
+    );
+
+    const restored = mkdtempSync(join(tmpdir(), "reckon-restored-"));
+    onTestFinished(() => rmSync(restored, { recursive: true, force: true }));
+    for (const ending of ["", "-wal"])
+      if (existsSync(file + ending)) cpSync(file + ending, join(restored, `reckon.db${ending}`));
+    const keyless = await reckon(["doctor", "--data", restored]);
+    expect([keyless.code, keyless.stdout]).toEqual([1, expect.stringMatching(/^signing key\tfailed/m)]);
+    cpSync(join(directory, "signing-key.pem"), join(restored, "signing-key.pem"));
+    expect(await finding(restored, "ledger")).toMatchObject({ status: "ok", detail: "1 deliveries verify" });
+    const proof = ["ledger", "verify", "--anchor", `${anchor.id}:${anchor.chainSha256}`];
+    expect(await json(restored, ...proof)).toMatchObject({ deliveries: 1, faults: [] });
+    const again = await testServer(restored);
+    expect((await ask(again.port, { path: "/api/license", token })).status).toBe(200);
+    expect((await ask(again.port, { path: "/api/telemetry/ingest", token, body })).status).toBe(200);
+    await again.end();
+    expect(rowsOf(restored, "SELECT count(*) AS n FROM telemetry_entries")).toEqual([{ n: 1 }]);
+  });
+});
+
+it("a backup that is only verified is said to restore in the last line, and nothing is changed", async () => {
+  const { directory } = await testData();
+  const file = join(directory, "copy.backup");
+  await json(directory, "backup", file);
+  const before = readdirSync(directory);
+  const done = await reckon(["restore", file, "--verify", "--data", directory]);
+  expect([done.code, done.stdout.trimEnd().split("\n").at(-1)]).toEqual([0, "It would restore."]);
+  expect(await json(directory, "restore", file, "--verify")).toMatchObject({ wouldRestore: true, keys: 1 });
+  expect(readdirSync(directory)).toEqual(before);
 });
 
 describe("installers", () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -85,6 +85,26 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
         expect(rowsOf(data.directory, "SELECT count(*) AS n FROM devices"), when).toEqual([{ n: 1 }]);
       },
     );
+  });
+
+  it("restore: what it puts aside, retired keys too, is on the disk before the database is replaced", async () => {
+    const data = await testData({ devices: 1 });
+    expect((await reckon(["key", "rotate", "--data", data.directory])).code).toBe(0);
+    const file = join(data.directory, "copy.backup");
+    expect((await reckon(["backup", file, "--data", data.directory])).code).toBe(0);
+    const trace = join(data.directory, "calls");
+    const restore = launch(["restore", file, "--json", "--data", data.directory], {
+      under: ["strace", "-f", "-qq", "-y", "-o", trace, "-e", "trace=fsync,fdatasync,rename"],
+    });
+    expect((await within(restore.exited, "the restore")).code, restore.stderr()).toBe(0);
+    const calls = readFileSync(trace, "utf8").split("\n");
+    const replaced = calls.findIndex((call) => /rename\(.*restoring\.db.*reckon\.db/.test(call));
+    const flushed = calls.slice(0, replaced).flatMap((call) => /sync\(\d+<(.*)>\)/.exec(call)?.[1] ?? []);
+    const { keptAside } = JSON.parse(restore.stdout());
+    const names = readdirSync(keptAside, { recursive: true, encoding: "utf8" });
+    expect(names).toEqual(expect.arrayContaining(["reckon.db", "signing-key.pem", "retired-keys"]));
+    expect(names.filter((name) => name.startsWith("retired-keys/"))).toHaveLength(1);
+    expect(flushed).toEqual(expect.arrayContaining([keptAside, ...names.map((name) => join(keptAside, name))]));
   });
 
   it("key rotate: the server starts, signs, and publishes every key that it ever signed with", async () => {

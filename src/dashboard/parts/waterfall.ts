@@ -24,20 +24,41 @@ const DEEPEST = 8;
 const THINNEST = 0.5;
 
 /**
- * A session's spans as a waterfall.
+ * A session's spans as a waterfall; as a plain list where none of them tells when it began.
  * @param total how many spans there are, when not all were handed in
  */
 export function waterfall(spans: readonly Span[], now: number, total = spans.length): Html {
   if (spans.length === 0) return html`<p class="says">This session has no spans.</p>`;
-  const { from, to } = extent(spans.map(readable));
-  const place = scaleLinear([from, to === from ? from + 1 : to], [0, 100]);
   const drawn = placeSpans(spans).slice(0, ROWS_DRAWN);
   const left = Math.max(total, spans.length) - drawn.length;
-  return html`<div class="table-frame waterfall" role="region" aria-label="Spans" tabindex="0" data-scroll><table role="table"><caption class="vh">Spans of the session, nested by parent</caption>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Span</th><th role="columnheader" scope="col" class="bar"><span class="vh">When, from 0 to ${duration(to - from)}</span>${ruler(to - from)}</th><th role="columnheader" scope="col" class="numeric">Duration</th></tr></thead>
-<tbody role="rowgroup">${drawn.map(({ span, depth }) => row(readable(span), depth, place, from, now))}</tbody></table></div>
+  return html`${spans.some(({ startedAt }) => isInstant(startedAt)) ? axis(spans, drawn, now) : list(drawn)}
 ${left > 0 && html`<p class="says">${number(left)} more spans are not drawn.</p>`}`;
 }
+
+type Placed = readonly { readonly span: Span; readonly depth: number }[];
+
+const frame = (head: Content, rows: Content): Html =>
+  html`<div class="table-frame waterfall" role="region" aria-label="Spans" tabindex="0" data-scroll><table role="table"><caption class="vh">Spans of the session, nested by parent</caption>
+<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Span</th>${head}</tr></thead>
+<tbody role="rowgroup">${rows}</tbody></table></div>`;
+
+function axis(spans: readonly Span[], drawn: Placed, now: number): Html {
+  const { from, to } = extent(spans.map(readable));
+  const place = scaleLinear([from, to === from ? from + 1 : to], [0, 100]);
+  return frame(
+    html`<th role="columnheader" scope="col" class="bar"><span class="vh">When, from 0 to ${duration(to - from)}</span>${ruler(to - from)}</th><th role="columnheader" scope="col" class="numeric">Duration</th>`,
+    drawn.map(({ span, depth }) => row(readable(span), depth, place, from, now)),
+  );
+}
+
+const list = (drawn: Placed): Html =>
+  html`<p class="says">No span tells when it began, so they stand here in their order without an axis.</p>
+${frame(
+  false,
+  drawn.map(
+    ({ span, depth }) => html`<tr role="row"${attributes({ id: `span-${span.id}` })}>${title(span, depth)}</tr>\n`,
+  ),
+)}`;
 
 /** Agents send any number as an instant; one that no calendar holds is not known. */
 function readable(span: Span): Span {
@@ -45,6 +66,7 @@ function readable(span: Span): Span {
   return { ...span, startedAt: isInstant(startedAt) ? startedAt : null, endedAt: isInstant(endedAt) ? endedAt : null };
 }
 
+/** From the first to the last instant that is known, of which there is one at least. */
 function extent(spans: readonly Span[]): { from: number; to: number } {
   let from = Infinity;
   let to = -Infinity;
@@ -54,7 +76,7 @@ function extent(spans: readonly Span[]): { from: number; to: number } {
         from = Math.min(from, at);
         to = Math.max(to, at);
       }
-  return from <= to ? { from, to } : { from: 0, to: 0 };
+  return { from, to };
 }
 
 function ruler(span: number): Html {
@@ -63,12 +85,16 @@ function ruler(span: number): Html {
 }
 
 function row(span: Span, depth: number, place: (at: number) => number, from: number, now: number): Html {
-  const { id, name, kind, startedAt, endedAt, note, href } = span;
-  const label = name === "" ? "unnamed" : name;
+  const { id, startedAt, endedAt } = span;
   const known = startedAt !== null && endedAt !== null && endedAt >= startedAt;
   const words = known ? duration(endedAt - startedAt) : startedAt !== null && endedAt === null ? "open" : "–";
-  return html`<tr role="row"${attributes({ id: `span-${id}` })}><th role="rowheader" scope="row" class="depth-${Math.min(depth, DEEPEST)}"><span class="span-name">${href === undefined ? label : html`<a${attributes({ href })}>${label}</a>`}</span>${kind && html` <span class="span-kind ${kindClass(kind)}">${kind}</span>`}${depth > DEEPEST && html` <span class="span-kind">level ${depth}</span>`}${note && html` <span class="span-note">${note}</span>`}</th>
+  return html`<tr role="row"${attributes({ id: `span-${id}` })}>${title(span, depth)}
 <td role="cell" class="bar">${startedAt !== null && bar(span, startedAt, place, from)}<span class="vh">${startedAt !== null && html`starts after ${duration(startedAt - from)}, `}${time(startedAt, now, "no start")}</span></td><td role="cell" class="numeric">${words}</td></tr>\n`;
+}
+
+function title({ name, kind, note, href }: Span, depth: number): Html {
+  const label = name === "" ? "unnamed" : name;
+  return html`<th role="rowheader" scope="row" class="depth-${Math.min(depth, DEEPEST)}"><span class="span-name">${href === undefined ? label : html`<a${attributes({ href })}>${label}</a>`}</span>${kind && html` <span class="span-kind ${kindClass(kind)}">${kind}</span>`}${depth > DEEPEST && html` <span class="span-kind">level ${depth}</span>`}${note && html` <span class="span-note">${note}</span>`}</th>`;
 }
 
 function bar({ kind, endedAt }: Span, startedAt: number, place: (at: number) => number, from: number): Html {

@@ -229,6 +229,24 @@ describe("a waterfall", () => {
     expect(text).toContain("1,200 more spans are not drawn.");
   });
 
+  it("is a list without an axis where no span tells when it began, each below its parent", () => {
+    const spans = [at("a", null, null), at("b", "a", null)].map((one) => ({
+      ...one,
+      name: one.id,
+      kind: null,
+      endedAt: null,
+    }));
+    const text = waterfall(spans, NOW).toString();
+    expect(text).toContain("No span tells when it began");
+    expect(
+      [...text.matchAll(/id="span-(\w)"><th[^>]*class="depth-(\d)"/g)].map(([, id, depth]) => `${id}${depth}`),
+    ).toEqual(["a0", "b1"]);
+    expect(text).not.toMatch(/<svg|class="bar"|0 ms/);
+    expect(waterfall([{ ...(spans[0] as (typeof spans)[0]), startedAt: NOW }], NOW).toString()).toContain(
+      'class="bar"',
+    );
+  });
+
   it("keeps bars inside the frame, whatever the instants are", () => {
     const odd = [
       [NOW, NOW + 1_000],

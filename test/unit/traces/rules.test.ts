@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readInstant } from "../../../src/traces/rules.ts";
+import { readInstant, readSpan } from "../../../src/traces/rules.ts";
 
 const AT = Date.UTC(2026, 10, 21, 8);
 
@@ -14,8 +14,52 @@ it.each([
   ["a leap day in a year without one", "2026-02-29", null],
   ["a leap day", "2028-02-29T00:00:00Z", Date.UTC(2028, 1, 29)],
   ["a negative number", -1, null],
+  ["nanoseconds as a number", Number(`${AT}000000`), AT],
+  ["seconds and nanoseconds", [AT / 1000, 250_999_999], AT + 250],
+  ["seconds and nanoseconds of nothing", [0, 0], null],
+  ["a list of something else", [1, "2"], null],
   ["an object", {}, null],
   ["nothing", undefined, null],
 ])("reads an instant from %s", (_, value, at) => {
   expect(readInstant(value)).toBe(at);
+});
+
+const START = `${AT}000000`;
+const END = `${AT + 5}000000`;
+
+it.each([
+  ["ours", { id: "b", parentId: "a", startedAt: AT, endedAt: AT + 5 }],
+  ["OTLP/JSON", { spanId: "b", parentSpanId: "a", startTimeUnixNano: START, endTimeUnixNano: END }],
+  [
+    "OTLP's protobuf",
+    { span_id: "b", parent_span_id: "a", start_time_unix_nano: START, end_time_unix_nano: Number(END) },
+  ],
+  [
+    "the Python SDK",
+    {
+      context: { span_id: "b", trace_id: "t" },
+      parent_id: "a",
+      start_time: "2026-11-21T08:00:00.000000Z",
+      end_time: "2026-11-21T08:00:00.005000Z",
+    },
+  ],
+  [
+    "the JavaScript SDK",
+    {
+      id: "b",
+      parentSpanContext: { spanId: "a" },
+      startTime: [AT / 1000, 0],
+      endTime: [AT / 1000, 5_000_000],
+    },
+  ],
+  [
+    "several at once, ours first",
+    { id: "b", spanId: "x", parentId: "a", parent_id: "x", startedAt: AT, startTime: 1, endedAt: AT + 5 },
+  ],
+  [
+    "ours, unreadable, and OpenTelemetry's",
+    { id: "b", parentId: "a", startedAt: "soon", startTime: AT, endTime: AT + 5 },
+  ],
+])("reads a span with the names of %s", (_, span) => {
+  expect(readSpan(span)).toMatchObject({ externalId: "b", parentId: "a", startedAt: AT, endedAt: AT + 5 });
 });

@@ -143,6 +143,25 @@ it("reads OpenTelemetry's attributes, whose input includes the cache, in both sp
   expect(readAttributeUsage({ "gen_ai.request.model": "m" })).toBeNull();
 });
 
+it.each([
+  ["Codex", "cache_read.input_tokens", "cache_write.input_tokens"],
+  ["the conventions as released", "cache_read.input_tokens", "cache_creation.input_tokens"],
+  ["the names of before", "cache_read_input_tokens", "cache_creation_input_tokens"],
+  ["Strands", "cache_read_input_tokens", "cache_write_input_tokens"],
+  ["those who leave out the input", "cache_read_tokens", "cache_write_tokens"],
+])("reads what was written to a cache as %s tells it", (_, read, written) => {
+  const attributes = {
+    "gen_ai.usage.input_tokens": 1_000,
+    "gen_ai.usage.output_tokens": 5,
+    [`gen_ai.usage.${read}`]: 700,
+    [`gen_ai.usage.${written}`]: 200,
+  };
+  expect(readAttributeUsage(attributes)).toEqual({
+    ...{ id: null, ...counts, output: 5, context: 1_000 },
+    ...{ input: 100, cacheRead: 700, cacheWrite: 200 },
+  });
+});
+
 const span = (externalId: string, parentId: string | null, usage: object | null, more: Partial<Call> = {}): Call => ({
   externalId,
   parentId,

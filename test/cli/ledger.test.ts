@@ -1,0 +1,255 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, it, onTestFinished } from "vitest";
+import { examine, verifyLedger } from "../../src/safekeeping/safekeeping.ts";
+import { withDirectory } from "../faults/support/data.ts";
+import { reckon } from "../faults/support/process.ts";
+import { startInstance, type TestDevice } from "../support/instance.ts";
+
+/** A directory in which two teams and three devices delivered everything that can be delivered. Numbers are of deliveries. */
+async function delivered(): Promise<string> {
+  const t = await startInstance();
+  const [acme, other] = [await t.team({ name: "Acme" }), await t.team({ name: "Other" })];
+  const [ada, bob, eve] = [await t.device(acme), await t.device(acme), await t.device(other)];
+  const deliver = async ({ token }: TestDevice, path: string, json: object) =>
+    expect((await t.post(path, { token, json })).status).toBe(200);
+  const telemetry = (device: TestDevice, repoKey: string, ...seqs: number[]) =>
+    deliver(device, "/api/telemetry/ingest", {
+      repoKey,
+      entries: seqs.map((seq) => ({ seq, payload: { seq, of: device.deviceId } })),
+    });
+  const brain = (device: TestDevice, repoKey: string, version: number) =>
+    deliver(device, "/api/brain/ingest", {
+      repoKey,
+      version,
+      files: [{ path: "a.md", content: `# ${repoKey} ${version}` }],
+    });
+  const traces = (device: TestDevice, repoKey: string, id: string, ...spans: string[]) =>
+    deliver(device, "/api/agent-traces/ingest", {
+      repoKey,
+      sessions: [{ id, outcome: "ok", spans: spans.map((one) => ({ id: one })) }],
+      labels: [{ sessionId: id, name: "review", value: spans.length }],
+    });
+  await telemetry(ada, "shop", 1, 2, 3); // 1
+  await telemetry(ada, "shop", 4, 5); // 2
+  await telemetry(ada, "till", 1); // 3
+  await telemetry(bob, "shop", 1, 2); // 4
+  await telemetry(eve, "shop", 1); // 5
+  await deliver(ada, "/api/telemetry/ingest", {
+    repoKey: "shop",
+    entries: [{ seq: 2, payload: { other: "history" } }],
+  }); // 6
+  await brain(ada, "shop", 1); // 7
+  await brain(bob, "shop", 1); // 8
+  await brain(ada, "shop", 2); // 9
+  await brain(ada, "till", 1); // 10
+  await brain(eve, "shop", 1); // 11
+  await traces(ada, "shop", "s1", "a"); // 12
+  await traces(ada, "shop", "s1", "a", "b"); // 13
+  await traces(bob, "shop", "s2", "a"); // 14
+  await traces(eve, "shop", "s3", "a"); // 15
+  await deliver(ada, "/api/agent-traces/ingest", { sessions: [{ id: "s1", outcome: "failed", spans: [] }] }); // 16
+  await telemetry(ada, "shop", 6); // 17
+  await t.close();
+  const directory = mkdtempSync(join(tmpdir(), "reckon-ledger-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  cpSync(t.directory, directory, { recursive: true });
+  return directory;
+}
+
+const ofDevice = (name: string) =>
+  `(SELECT device_id FROM deliveries WHERE id = ${{ ada: 1, bob: 4, eve: 5 }[name] ?? 0})`;
+const forged = (deliveryId: number) =>
+  `INSERT INTO telemetry_entries (stream_id, seq, delivery_id, payload) SELECT stream_id, 99, ${deliveryId}, '{}' FROM telemetry_entries WHERE id = 1;
+   UPDATE telemetry_streams SET max_seq = 99 WHERE id = (SELECT stream_id FROM telemetry_entries WHERE id = 1)`;
+
+/** What was done with SQL, and the faults that show it, each as [delivery, problem]. */
+const DONE: readonly (readonly [what: string, sql: string, faults: readonly (readonly [number, string])[]])[] = [
+  ["an entry forged under no delivery", forged(0), [[0, "stray"]]],
+  ["an entry forged under a delivery to come", forged(99), [[99, "stray"]]],
+  ["an entry forged under an old delivery", forged(2), [[2, "stray"]]],
+  ["an entry forged under a brain delivery", forged(9), [[9, "stray"]]],
+  [
+    "an entry given to another delivery",
+    "UPDATE telemetry_entries SET delivery_id = 17 WHERE id = 2",
+    [
+      [1, "content"],
+      [17, "stray"],
+    ],
+  ],
+  [
+    "evidence of a conflict forged under no delivery",
+    "INSERT INTO telemetry_conflicts (stream_id, seq, delivery_id, payload, content_sha256) SELECT stream_id, 3, 0, '{}', x'00' FROM telemetry_conflicts",
+    [[0, "stray"]],
+  ],
+  [
+    "a telemetry stream given to another device",
+    `UPDATE telemetry_streams SET device_id = ${ofDevice("bob")} WHERE device_id = ${ofDevice("ada")} AND repo_key = 'till'`,
+    [[3, "owner"]],
+  ],
+  [
+    "a telemetry stream given to another repository",
+    "UPDATE telemetry_streams SET repo_key = 'elsewhere' WHERE repo_key = 'till'",
+    [[3, "owner"]],
+  ],
+  [
+    "a telemetry stream given to another team",
+    "UPDATE telemetry_streams SET team_id = (SELECT team_id FROM deliveries WHERE id = 5) WHERE repo_key = 'till'",
+    [[3, "owner"]],
+  ],
+  [
+    "an entry moved to another stream",
+    "UPDATE telemetry_entries SET stream_id = (SELECT id FROM telemetry_streams WHERE repo_key = 'till'), seq = 3 WHERE delivery_id = 1 AND seq = 3",
+    [
+      [1, "owner"],
+      [1, "newest"],
+    ],
+  ],
+  [
+    "a stream whose highest number was lowered, so that it could be told anew",
+    "UPDATE telemetry_streams SET max_seq = 1 WHERE id = (SELECT stream_id FROM telemetry_entries WHERE id = 1)",
+    [[17, "newest"]],
+  ],
+  [
+    "a brain snapshot forged under no delivery",
+    "INSERT INTO brain_snapshots (stream_id, team_id, repo_key, version, manifest_id, delivery_id, accepted, gap, redaction_hits) SELECT stream_id, team_id, repo_key, 9, manifest_id, 0, 0, 0, 0 FROM brain_snapshots WHERE delivery_id = 10",
+    [[0, "stray"]],
+  ],
+  [
+    "a second brain snapshot under one delivery",
+    "INSERT INTO brain_snapshots (stream_id, team_id, repo_key, version, manifest_id, delivery_id, accepted, gap, redaction_hits) SELECT stream_id, team_id, repo_key, 9, manifest_id, delivery_id, 0, 0, 0 FROM brain_snapshots WHERE delivery_id = 11",
+    [[11, "stray"]],
+  ],
+  [
+    "a brain snapshot moved to another repository",
+    "UPDATE brain_snapshots SET repo_key = 'elsewhere' WHERE delivery_id = 7",
+    [
+      [7, "owner"],
+      [7, "newest"],
+    ],
+  ],
+  [
+    "a brain stream given to another device",
+    `UPDATE brain_streams SET device_id = ${ofDevice("bob")} WHERE repo_key = 'till'`,
+    [[10, "owner"]],
+  ],
+  ["a brain snapshot taken out", "DELETE FROM brain_snapshots WHERE delivery_id = 7", [[7, "content"]]],
+  [
+    "the manifest of two brain snapshots taken out",
+    "DELETE FROM brain_manifests WHERE id = (SELECT manifest_id FROM brain_snapshots WHERE delivery_id = 7)",
+    [
+      [7, "content"],
+      [8, "content"],
+    ],
+  ],
+  [
+    "an old brain snapshot made the current one",
+    "UPDATE brain_currents SET snapshot_id = (SELECT id FROM brain_snapshots WHERE delivery_id = 7) WHERE snapshot_id = (SELECT id FROM brain_snapshots WHERE delivery_id = 9)",
+    [[9, "newest"]],
+  ],
+  ["a repository without its current brain", "DELETE FROM brain_currents WHERE repo_key = 'till'", [[10, "newest"]]],
+  [
+    "a brain stream whose last version was lowered",
+    "UPDATE brain_streams SET last_version = 1 WHERE last_version = 2",
+    [[9, "newest"]],
+  ],
+  [
+    "a session given to another device",
+    `UPDATE trace_sessions SET device_id = ${ofDevice("bob")} WHERE external_id = 's1'`,
+    [
+      [12, "owner"],
+      [13, "owner"],
+      [16, "owner"],
+    ],
+  ],
+  [
+    "a session given to another repository",
+    "UPDATE trace_sessions SET repo_key = 'elsewhere' WHERE external_id = 's2'",
+    [[14, "owner"]],
+  ],
+  [
+    "a session given to another team",
+    "UPDATE trace_sessions SET team_id = (SELECT team_id FROM deliveries WHERE id = 5) WHERE external_id = 's2'",
+    [[14, "owner"]],
+  ],
+  [
+    "a span moved to another device's session",
+    "UPDATE trace_spans SET session_id = (SELECT id FROM trace_sessions WHERE external_id = 's2') WHERE external_id = 'b'",
+    [[13, "owner"]],
+  ],
+  ["a span forged under no delivery", "UPDATE trace_spans SET delivery_id = 0 WHERE external_id = 'b'", [[0, "stray"]]],
+  ["a session taken out, its spans left", "DELETE FROM trace_sessions WHERE external_id = 's3'", [[15, "stray"]]],
+  [
+    "the last session of a device taken out with all that belongs to it",
+    "DELETE FROM trace_spans WHERE delivery_id = 15; DELETE FROM trace_labels WHERE delivery_id = 15; DELETE FROM trace_sessions WHERE delivery_id = 15",
+    [[15, "content"]],
+  ],
+  [
+    "an altered label",
+    "UPDATE trace_labels SET document = replace(document, '\"value\":1', '\"value\":9') WHERE delivery_id = 14",
+    [[14, "content"]],
+  ],
+  [
+    "a label given to another repository",
+    "UPDATE trace_labels SET repo_key = 'elsewhere' WHERE delivery_id = 14",
+    [[14, "owner"]],
+  ],
+  [
+    "a device given to another team",
+    `UPDATE devices SET team_id = (SELECT team_id FROM deliveries WHERE id = 1) WHERE id = ${ofDevice("eve")}`,
+    [
+      [5, "owner"],
+      [11, "owner"],
+      [15, "owner"],
+    ],
+  ],
+];
+
+it("the ledger names what was forged, given to another, taken out or made the newest, and so does the doctor", async () => {
+  const sound = await delivered();
+  const look = (directory: string) =>
+    withDirectory(directory, async (core) => ({
+      faults: verifyLedger(core, undefined, () => {}).faults,
+      doctor: (await examine(core, () => {})).find(({ check }) => check === "ledger"),
+    }));
+  expect(await look(sound)).toEqual({
+    faults: [],
+    doctor: { check: "ledger", status: "ok", detail: "17 deliveries verify" },
+  });
+  for (const [what, sql, expected] of DONE) {
+    const directory = mkdtempSync(join(tmpdir(), "reckon-ledger-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    cpSync(sound, directory, { recursive: true });
+    const db = new Sqlite(join(directory, "reckon.db"));
+    db.pragma("foreign_keys = OFF");
+    db.exec(sql);
+    db.close();
+    const { faults, doctor } = await look(directory);
+    expect([what, faults.map(({ deliveryId, problem }) => [deliveryId, problem])]).toEqual([what, expected]);
+    expect([what, doctor?.status, doctor?.detail]).toEqual([
+      what,
+      "failed",
+      expect.stringContaining(faults[0]?.detail ?? ""),
+    ]);
+  }
+});
+
+it("forged entries, of no delivery or of one to come, end neither the proof nor the doctor in the middle", async () => {
+  const directory = await delivered();
+  const db = new Sqlite(join(directory, "reckon.db"));
+  for (const deliveryId of [0, 99]) db.exec(forged(deliveryId).replace("99", String(900 + deliveryId)));
+  db.close();
+  const proof = await reckon(["ledger", "verify", "--data", directory]);
+  expect([proof.code, proof.stderr]).toEqual([1, ""]);
+  expect(proof.stdout.split("\n")).toEqual([
+    expect.stringMatching(/^0\ttelemetry\t\tstray\tentry \d+ came with no telemetry delivery$/),
+    expect.stringMatching(/^99\ttelemetry\t\tstray\t/),
+    expect.stringMatching(/^99\ttelemetry\t\tnewest\t/),
+    "",
+  ]);
+  const doctor = await reckon(["doctor", "--data", directory]);
+  expect([doctor.code, doctor.stderr]).toEqual([1, ""]);
+  expect(doctor.stdout).toMatch(/^ledger\tfailed\t\d+ faults in 17 deliveries/m);
+});
