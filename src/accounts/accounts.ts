@@ -20,7 +20,6 @@ export {
   setUp,
 } from "./links.ts";
 export { changeRole, countMembers, getMember, listMembers, MOST_LISTED, removeMember, setRole } from "./members.ts";
-export { verifyPassword } from "./passwords.ts";
 export type { Member, Role } from "./people-rows.ts";
 export { findDevice, watchPrincipals } from "./principals.ts";
 export type { Subscription, Team } from "./rows.ts";
@@ -34,7 +33,7 @@ export {
   switchTeam,
   touchSession,
 } from "./sessions.ts";
-export { signIn } from "./sign-in.ts";
+export { confirmPassword, signIn } from "./sign-in.ts";
 export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, type TeamChange, updateTeam } from "./teams.ts";
 export { requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
 export {

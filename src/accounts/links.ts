@@ -1,8 +1,10 @@
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
+import { Buckets, type Quota } from "../kit/buckets.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
+import { perOwner } from "../kit/memo.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../kit/tokens.ts";
 import { getMember, outranks, requireRank } from "./members.ts";
 import { hashPassword, requireAcceptablePassword } from "./passwords.ts";
@@ -193,6 +195,21 @@ function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
   return link;
 }
 
+/*
+ * Tokens of links have 178 bits, so nobody is made to wait for trying some. Who holds one that works gets few forms with it: an
+ * invitation's say whether there is an account for an address, and each costs a hash of the password.
+ */
+const FORMS: Quota = { count: 20, seconds: 60 };
+const forms = perOwner((_core: Core) => new Buckets());
+
+/** The link behind a form that was sent. @throws Complaint as `getLink`, and 429 for too many forms with one link */
+function linkOfForm(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
+  const link = getLink(core, token, kind);
+  const { allowed, retryAfterSeconds } = forms(core).take(link.id, core.clock.monotonic(), FORMS);
+  if (allowed) return link;
+  throw new Complaint("There were too many attempts with this link. Try again in a minute.", 429, retryAfterSeconds);
+}
+
 export interface Chosen {
   readonly email: string;
   readonly name: string | null;
@@ -207,7 +224,7 @@ export async function setUp(
   teamName: string,
   origin: Origin,
 ): Promise<string> {
-  getLink(core, token, "setup");
+  linkOfForm(core, token, "setup");
   const user = await prepareUser(core, { ...chosen, operator: true });
   return core.store.write(() => {
     useLink(core, token, "setup");
@@ -222,7 +239,7 @@ export async function setUp(
 
 /** Accepts an invitation with a new account. @returns the session token */
 export async function acceptAsNew(core: Core, token: string, chosen: Chosen, origin: Origin): Promise<string> {
-  const link = getLink(core, token, "invitation");
+  const link = linkOfForm(core, token, "invitation");
   if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
     throw new Complaint("This invitation is for another e-mail address.", 403);
   if (findUser(core, chosen.email))
@@ -276,7 +293,7 @@ export async function resetPassword(
   origin: Origin,
   alongside: (user: User, by: Actor) => void = () => {},
 ): Promise<string> {
-  const user = getUser(core, getLink(core, token, "reset").userId as string);
+  const user = getUser(core, linkOfForm(core, token, "reset").userId as string);
   requireAcceptablePassword(password, user.email);
   const hash = await hashPassword(password, core.random);
   return core.store.write(() => {

@@ -1,4 +1,5 @@
 import type { Core } from "../core.ts";
+import type { Complaint } from "../kit/complaint.ts";
 import type { Html } from "../kit/html.ts";
 import type { Limit } from "./endpoint.ts";
 import type { SessionPrincipal, TeamSeat } from "./principal.ts";
@@ -106,6 +107,10 @@ export const redirect = (location: string, done?: string): PageReply => ({
   location,
   ...(done === undefined ? {} : { flash: { kind: "done", text: done } }),
 });
+
+/** When what was refused is worth trying again, as a header of the page that says so (RFC 9110 section 10.2.3). */
+export const retryAfter = ({ retryAfterSeconds }: Complaint): readonly (readonly [string, string])[] =>
+  retryAfterSeconds === undefined ? [] : [["retry-after", String(retryAfterSeconds)]];
 
 /** A file to save. */
 export const download = (filename: string, media: string, body: PageReply["body"] & {}): PageReply => ({

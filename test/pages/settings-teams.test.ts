@@ -62,7 +62,7 @@ it("makes, changes, suspends and restores teams", async () => {
   await judge("settings-teams");
   await page.getByLabel("Name", { exact: true }).fill("Engine");
   await page.getByRole("button", { name: "Make the team" }).click();
-  expect(await page.getByRole("alert").textContent()).toContain("there is a team named");
+  expect(await page.getByRole("alert").textContent()).toMatch(/^There is a team named ".+" already\.$/);
   expect(
     site.t.rows(
       "SELECT actor_label, action FROM audit_events WHERE team_id = ? AND action LIKE 'team.%' ORDER BY id",

@@ -13,7 +13,6 @@ import { Complaint } from "../../kit/complaint.ts";
 import { type Content, html } from "../../kit/html.ts";
 import { readUserAgent } from "../../redact/redact.ts";
 import { plainFrame } from "../frame.ts";
-import { SIGN_IN_LIMITS as limits } from "../limits.ts";
 import { button, buttonLink } from "../parts/button.ts";
 import { hiddenInputs } from "../parts/confirm.ts";
 import { field } from "../parts/field.ts";
@@ -153,12 +152,12 @@ ${form({
 }
 
 export const linkPages = [
-  page({ id: "setUp", method: "GET", path: "/setup", access: "anyone", limits }, (call) => {
+  page({ id: "setUp", method: "GET", path: "/setup", access: "anyone" }, (call) => {
     if (hasUsers(call.core)) throw new Complaint("This installation has been set up already.", 410);
     getLink(call.core, tokenOf(call), "setup");
     return plainFrame(call, { title: "Set up", main: setUpForm(call) });
   }),
-  page({ id: "setUpPost", method: "POST", path: "/setup", access: "anyone", limits }, (call) =>
+  page({ id: "setUpPost", method: "POST", path: "/setup", access: "anyone" }, (call) =>
     orAgain(
       call,
       (wrong) => setUpForm(call, wrong),
@@ -168,10 +167,10 @@ export const linkPages = [
       "Reckon is set up. Connect a first device next.",
     ),
   ),
-  page({ id: "invitation", method: "GET", path: "/invitation", access: "anyone", limits }, (call) =>
+  page({ id: "invitation", method: "GET", path: "/invitation", access: "anyone" }, (call) =>
     plainFrame(call, { title: "Invitation", main: invitationForm(call) }),
   ),
-  page({ id: "invitationPost", method: "POST", path: "/invitation", access: "anyone", limits }, async (call) => {
+  page({ id: "invitationPost", method: "POST", path: "/invitation", access: "anyone" }, async (call) => {
     if (!call.session)
       return orAgain(
         call,
@@ -185,10 +184,10 @@ export const linkPages = [
     await switchTeam(call.core, { ...session, teams: [{ id: teamId, name: "", role: "member" }] }, teamId);
     return redirect("/overview", "You are in the team.");
   }),
-  page({ id: "resetPassword", method: "GET", path: "/reset-password", access: "anyone", limits }, (call) =>
+  page({ id: "resetPassword", method: "GET", path: "/reset-password", access: "anyone" }, (call) =>
     plainFrame(call, { title: "New password", main: resetForm(call) }),
   ),
-  page({ id: "resetPasswordPost", method: "POST", path: "/reset-password", access: "anyone", limits }, (call) =>
+  page({ id: "resetPasswordPost", method: "POST", path: "/reset-password", access: "anyone" }, (call) =>
     orAgain(
       call,
       (wrong) => resetForm(call, wrong),

@@ -263,3 +263,20 @@ it("that invite end with their maker's seat or rank, and are then no longer list
   expect(await useOf(acceptAsNew(core, makesOwner.token, chosen("o@example.com"), ORIGIN))).toBe(410);
   expect(await useOf(acceptAsNew(core, makesMember.token, chosen("m@example.com"), ORIGIN))).toBe(200);
 });
+
+it("take twenty forms a minute each, so that an invitation does not tell who has an account, and hold up no other", async () => {
+  const { t, core, team, person } = await start();
+  await person("ada@example.com");
+  const [one, other] = [
+    await createInvitation(core, { teamId: team.id, role: "member" }),
+    await createInvitation(core, { teamId: team.id, role: "member" }),
+  ];
+  const accept = (token: string) => useOf(acceptAsNew(core, token, chosen("ada@example.com"), ORIGIN));
+  const seen: number[] = [];
+  for (let i = 0; i < 21; i++) seen.push(await accept(one.token));
+  expect(seen).toEqual([...Array(20).fill(409), 429]);
+  expect(await accept(other.token)).toBe(409);
+  t.clock.advance(3_000);
+  expect(await useOf(acceptAsNew(core, one.token, chosen("bob@example.com"), ORIGIN))).toBe(200);
+  expect(t.count("users")).toBe(2);
+});

@@ -1,7 +1,7 @@
 import { createHook } from "node:async_hooks";
 import { expect, it } from "vitest";
-import { createUser, setDisabled, setPassword, signIn, verifyPassword } from "../../../src/accounts/accounts.ts";
-import { hashPassword, requireAcceptablePassword } from "../../../src/accounts/passwords.ts";
+import { createUser, setDisabled, setPassword, signIn } from "../../../src/accounts/accounts.ts";
+import { hashPassword, requireAcceptablePassword, verifyPassword } from "../../../src/accounts/passwords.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { startInstance } from "../../support/instance.ts";
 
