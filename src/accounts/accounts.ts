@@ -5,9 +5,8 @@
  */
 
 export { type FirstRun, firstRun } from "./first-run.ts";
+export { acceptAs, acceptAsNew, type FirstTeam, resetPassword, setUp } from "./link-uses.ts";
 export {
-  acceptAs,
-  acceptAsNew,
   createInvitation,
   createMemberResetLink,
   createResetLink,
@@ -15,9 +14,7 @@ export {
   getLink,
   listInvitations,
   type OneTimeLink,
-  resetPassword,
   revokeInvitation,
-  setUp,
 } from "./links.ts";
 export { changeRole, countMembers, getMember, listMembers, MOST_LISTED, removeMember, setRole } from "./members.ts";
 export type { Member, Role } from "./people-rows.ts";

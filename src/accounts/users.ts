@@ -98,7 +98,7 @@ export function findUser(core: Core, idOrEmail: string): User | undefined {
 /** @throws Complaint naming who was looked for */
 export function getUser(core: Core, idOrEmail: string): User {
   const user = findUser(core, idOrEmail);
-  if (!user) throw new Complaint(`there is no account for "${idOrEmail}" (see: reckon user list)`, 404);
+  if (!user) throw new Complaint(`There is no account for "${idOrEmail}" (see: reckon user list)`, 404);
   return user;
 }
 

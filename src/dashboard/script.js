@@ -285,6 +285,16 @@
       }
     });
 
+  // A one-time link carries its token behind the "#", which is sent nowhere; a form takes it to the page.
+  function openLink() {
+    const form = document.querySelector("form[data-link]");
+    const token = /^#(rkl_\w+)$/.exec(location.hash)?.[1];
+    if (!form || !token) return;
+    history.replaceState(history.state, "", location.pathname + location.search);
+    form.elements.token.value = token;
+    form.submit();
+  }
+
   /** Enhances a part of the page; run again on what is swapped in. */
   function enhance(within) {
     localTimes(within);
@@ -301,6 +311,8 @@
     setUpMenus();
     setUpKeys();
     enhance(document);
+    openLink();
+    addEventListener("hashchange", openLink);
     setInterval(tick, 1_000);
   }
 

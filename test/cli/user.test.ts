@@ -4,6 +4,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { type Done, launch, reckon, serve, startRefused, within } from "../faults/support/process.ts";
+import { openByForms } from "../support/links.ts";
 
 const PASSWORD = "plough-the-north-field";
 
@@ -107,7 +108,7 @@ describe("reckon user", () => {
     });
     const env = { RECKON_BASE_URL: "https://reckon.example.com/sub" };
     const link = await reckon(["user", "reset-password", "Ada@Example.com", "--data", data], { env });
-    expect(link.stdout).toMatch(/^https:\/\/reckon\.example\.com\/sub\/reset-password\?token=rkl_\w{36}\n$/);
+    expect(link.stdout).toMatch(/^https:\/\/reckon\.example\.com\/sub\/reset-password#rkl_\w{36}\n$/);
     expect(link.stderr).toContain("Works once");
     const set = await json(
       piped(
@@ -127,8 +128,8 @@ describe("reckon user", () => {
     expect(await signIn(server.url, "ada@example.com", PASSWORD)).toBe(401);
     expect(await signIn(server.url, "ada@example.com", "a new pass phrase")).toBe(303);
     // The password that was set takes the link's place.
-    const path = new URL(link.stdout.trim());
-    expect((await fetch(`${server.url}/reset-password${path.search}`)).status).toBe(410);
+    const { hash } = new URL(link.stdout.trim());
+    expect((await openByForms(`${server.url}/reset-password${hash}`)).status).toBe(410);
   });
 
   it("keeps inner line breaks and spaces of a password and drops one at the end", async () => {
@@ -198,15 +199,14 @@ describe("the first start", () => {
     const data = folder();
     const first = await serve(data);
     const link = setUpOf(first.stdout());
-    expect(first.stdout().startsWith(`listening on ${first.url}\nset up: ${first.url}/setup?token=rkl_`)).toBe(true);
-    expect((await fetch(link)).status).toBe(200);
+    expect(first.stdout().startsWith(`listening on ${first.url}\nset up: ${first.url}/setup#rkl_`)).toBe(true);
+    expect((await openByForms(link)).status).toBe(200);
     await first.end();
     expect(first.stderr()).not.toContain("rkl_");
     const second = await serve(data);
     onTestFinished(async () => void (await second.end()));
-    const path = (text: string) => new URL(text).pathname + new URL(text).search;
-    expect((await fetch(second.url + path(link))).status).toBe(410);
-    expect((await fetch(setUpOf(second.stdout()))).status).toBe(200);
+    expect((await openByForms(`${second.url}/setup${new URL(link).hash}`)).status).toBe(410);
+    expect((await openByForms(setUpOf(second.stdout()))).status).toBe(200);
     expect(
       rows(data, "SELECT count(*) AS n, sum(expires_at - created_at = 30 * 60000) AS half FROM account_links"),
     ).toEqual([{ n: 2, half: 2 }]);
@@ -216,9 +216,9 @@ describe("the first start", () => {
     const data = folder();
     const server = await serve(data, { env: { RECKON_BASE_URL: "http://reckon.lan:8080/sub" } });
     onTestFinished(async () => void (await server.end()));
-    const port = /on this machine also: http:\/\/127\.0\.0\.1:(\d+)\/sub\/setup\?token=(rkl_\w+)/.exec(server.stdout());
-    expect(setUpOf(server.stdout())).toBe(`http://reckon.lan:8080/sub/setup?token=${port?.[2]}`);
-    expect((await fetch(`http://127.0.0.1:${port?.[1]}/sub/setup?token=${port?.[2]}`)).status).toBe(200);
+    const port = /on this machine also: http:\/\/127\.0\.0\.1:(\d+)\/sub\/setup#(rkl_\w+)/.exec(server.stdout());
+    expect(setUpOf(server.stdout())).toBe(`http://reckon.lan:8080/sub/setup#${port?.[2]}`);
+    expect((await openByForms(`http://127.0.0.1:${port?.[1]}/sub/setup#${port?.[2]}`)).status).toBe(200);
   });
 
   it("tells the link in JSON, and only while there is nobody", async () => {
@@ -240,7 +240,7 @@ describe("the first start", () => {
     const first = await started();
     expect(first).toEqual({
       url: expect.any(String),
-      setupUrl: expect.stringContaining(`${first.url}/setup?token=rkl_`),
+      setupUrl: expect.stringContaining(`${first.url}/setup#rkl_`),
     });
     await json(
       piped(PASSWORD, "user", "create", "ada@example.com", "--operator", "--password-stdin", "--data", data, "--json"),
@@ -286,7 +286,7 @@ describe("the first start", () => {
       // It left nothing half-made behind: without the setting it starts.
       const started = await serve(data);
       await started.end();
-      expect(setUpOf(started.stdout())).toContain("/setup?token=");
+      expect(setUpOf(started.stdout())).toContain("/setup#rkl_");
     }
   });
 });
