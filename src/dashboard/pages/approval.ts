@@ -20,7 +20,7 @@ import { ago, countdown } from "../parts/time.ts";
 
 type Person = PageCall<"person">;
 
-const TOOLS = { npm: "installed from npm", desktop: "the desktop app" } as const;
+const TOOLS = { npm: "installed from npm", desktop: "a desktop app" } as const;
 
 /**
  * Looks a typed code up; every unknown one counts against the person and their address.

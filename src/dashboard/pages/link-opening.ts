@@ -1,5 +1,12 @@
-import { cookieNames, readCookies, setCookie } from "../../http/cookies.ts";
-import { type Page, type PageCall, type PageReply, page, redirect } from "../../http/page.ts";
+import {
+  heldLinkToken,
+  holdLinkToken,
+  type Page,
+  type PageCall,
+  type PageReply,
+  page,
+  redirect,
+} from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { type Html, html } from "../../kit/html.ts";
 import { plainFrame } from "../frame.ts";
@@ -30,22 +37,14 @@ export interface LinkPage {
   readonly require?: (call: Anyone) => void;
 }
 
-/** As long as the shortest-lived link works. */
-const KEPT_SECONDS = 30 * 60;
 const TOKEN = /\brkl_\w{1,100}/;
 
 const UNKNOWN = "This link is not known. Was it copied whole?";
 
-/** The header with which a browser keeps a token for a page, or forgets the one it has (null). */
-function keep({ baseUrl, href }: Anyone, path: string, token: string | null): readonly [string, string] {
-  const { link, secure } = cookieNames(baseUrl);
-  return ["set-cookie", setCookie(link, token ?? "", secure, token === null ? 0 : KEPT_SECONDS, href(path))];
-}
-
 /** Goes on once a link was used: it leaves the browser. */
 export const used = (call: Anyone, path: string, reply: PageReply): PageReply => ({
   ...reply,
-  headers: [...(reply.headers ?? []), keep(call, path, null)],
+  headers: [...(reply.headers ?? []), holdLinkToken(call, path, null)],
 });
 
 /** The form with which the script opens the link in the address bar; nobody sees it. */
@@ -80,7 +79,7 @@ export function linkPage(one: LinkPage): Page[] {
   const open = (call: Anyone, given: string): PageReply => {
     const token = TOKEN.exec(given)?.[0];
     if (token === undefined) return { status: 404, body: pastePage(call, one, UNKNOWN) };
-    return { ...redirect(path), headers: [keep(call, path, token)] };
+    return { ...redirect(path), headers: [holdLinkToken(call, path, token)] };
   };
   return [
     page({ id, method: "GET", path, access: "anyone" }, (call) => {
@@ -88,15 +87,15 @@ export function linkPage(one: LinkPage): Page[] {
       // Links from before, which are still out there.
       const given = call.query.get("token");
       if (given !== null) return open(call, given);
-      const held = readCookies(call.header("cookie")).get(cookieNames(call.baseUrl).link);
-      if (!held) return pastePage(call, one);
+      const held = heldLinkToken(call);
+      if (held === undefined) return pastePage(call, one);
       try {
         return one.draw(call, held);
       } catch (error) {
         if (!(error instanceof Complaint) || (error.status !== 404 && error.status !== 410)) throw error;
         return {
           status: error.status,
-          headers: [keep(call, path, null)],
+          headers: [holdLinkToken(call, path, null)],
           body: pastePage(call, one, error.message),
         };
       }
