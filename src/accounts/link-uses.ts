@@ -4,11 +4,22 @@ import { Buckets, type Quota } from "../kit/buckets.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { perOwner } from "../kit/memo.ts";
 import { getLink } from "./links.ts";
-import { hashPassword, requireAcceptablePassword } from "./passwords.ts";
+import { requireAcceptablePassword } from "./password-rules.ts";
+import { hashPassword } from "./passwords.ts";
 import { type LinkRow, type Role, rows, type User } from "./people-rows.ts";
 import { type Origin, storeSession } from "./sessions.ts";
 import { createTeamRow, getTeam } from "./teams.ts";
-import { emailKey, findUser, getUser, hasUsers, prepareUser, storeMember, storePassword, storeUser } from "./users.ts";
+import {
+  emailKey,
+  findUser,
+  getUser,
+  hasUsers,
+  prepareUser,
+  storeMember,
+  storePassword,
+  storeUser,
+  teamNamesOf,
+} from "./users.ts";
 
 /** Uses a link up; call inside the transaction that does what it is for. Of parallel uses exactly one succeeds. */
 function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
@@ -54,7 +65,8 @@ export async function setUp(
   origin: Origin,
 ): Promise<string> {
   linkOfForm(core, token, "setup");
-  const user = await prepareUser(core, { ...chosen, operator: true });
+  const teamName = "takeOver" in wanted ? getTeam(core, wanted.takeOver).name : wanted.make;
+  const user = await prepareUser(core, { ...chosen, operator: true }, [teamName]);
   return core.store.write(() => {
     useLink(core, token, "setup");
     if (hasUsers(core)) throw new Complaint("This installation has been set up already.", 410);
@@ -73,7 +85,7 @@ export async function acceptAsNew(core: Core, token: string, chosen: Chosen, ori
     throw new Complaint("This invitation is for another e-mail address.", 403);
   if (findUser(core, chosen.email))
     throw new Complaint("You have an account already: sign in, then open the link again.", 409);
-  const user = await prepareUser(core, chosen);
+  const user = await prepareUser(core, chosen, link.teamName === null ? [] : [link.teamName]);
   return core.store.write(() => {
     const used = useLink(core, token, "invitation");
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
@@ -123,7 +135,7 @@ export async function resetPassword(
   alongside: (user: User, by: Actor) => void = () => {},
 ): Promise<string> {
   const user = getUser(core, linkOfForm(core, token, "reset").userId as string);
-  requireAcceptablePassword(password, user.email);
+  requireAcceptablePassword(password, { ...user, teams: teamNamesOf(core, user.id) });
   const hash = await hashPassword(password, core.random);
   return core.store.write(() => {
     useLink(core, token, "reset");

@@ -1,0 +1,24 @@
+import { dictionary } from "@zxcvbn-ts/language-common";
+
+/** How many passwords are taken that are long enough to be chosen here, and how many words of any length to begin one with. */
+const WHOLE = 5_000;
+const WORDS = 5_000;
+
+/**
+ * The passwords that everybody tries first, for `src/accounts/common-passwords.txt`: lower case, sorted, one a line. Ranked by how
+ * often they stood in lists that leaked (the frequency lists of zxcvbn). Those that are a word with digits or signs behind it are
+ * left out where the word is in it: the comparison takes those off (`withoutTail`).
+ * @param shortest characters a password has at least
+ * @param withoutTail takes off what is compared without
+ */
+export function commonPasswords(shortest: number, withoutTail: (password: string) => string): string {
+  const ranked = (dictionary["passwords-common"] as readonly string[]).map((one) => one.toLowerCase());
+  const words = ranked.slice(0, WORDS).filter((one) => /^\p{L}{4,}$/u.test(one));
+  const whole = ranked.filter((one) => [...one].length >= shortest).slice(0, WHOLE);
+  const found = new Set([...words, ...whole]);
+  for (const one of found) {
+    const bare = withoutTail(one);
+    if (bare !== one && found.has(bare)) found.delete(one);
+  }
+  return `${[...found].sort().join("\n")}\n`;
+}
