@@ -67,7 +67,7 @@
     }
   }
 
-  // Instants: the reader's zone in the text, the exact instant stays in the title.
+  // Instants stay in UTC, as in files and logs; the title tells the reader's own time before it.
   const local = new Intl.DateTimeFormat("en-GB", {
     day: "numeric",
     month: "short",
@@ -78,9 +78,9 @@
   });
 
   function localTimes(within) {
-    for (const time of all("time[data-time]", within)) {
+    for (const time of all("time[datetime]", within)) {
       const at = new Date(time.dateTime);
-      if (!Number.isNaN(at.getTime())) time.textContent = local.format(at);
+      if (!Number.isNaN(at.getTime())) time.title = `${local.format(at)} · ${time.title}`;
     }
   }
 

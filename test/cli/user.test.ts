@@ -212,6 +212,39 @@ describe("the first start", () => {
     ).toEqual([{ n: 2, half: 2 }]);
   });
 
+  it("leads whoever followed the README into the team that they made, with what was sent meanwhile", async () => {
+    const data = folder();
+    await json(reckon(["team", "create", "Acme", "--data", data, "--json"]));
+    const { code } = await json(reckon(["code", "create", "--team", "Acme", "--data", data, "--json"]));
+    const server = await serve(data);
+    onTestFinished(async () => void (await server.end()));
+    const send = async (path: string, body: unknown, token = "") => {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+      const reply = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+      return (await reply.json()) as { deviceToken: string; teamId: string; accepted: number };
+    };
+    const bound = await send("/api/connect/exchange", { code, consent: { version: "1", deviceLabel: "build agent" } });
+    const entries = [{ seq: 1, payload: { type: "prompt", text: "Fix the login test" } }];
+    const batch = { repoKey: "github.com/acme/shop", entries };
+    expect((await send("/api/telemetry/ingest", batch, bound.deviceToken)).accepted).toBe(1);
+    const link = setUpOf(server.stdout());
+    const { text, cookie, csrf } = await openByForms(link);
+    expect(text).toContain(`<option value="${bound.teamId}" selected>Take over Acme</option>`);
+    const form = { email: "ada@example.com", password: PASSWORD, again: PASSWORD, take: bound.teamId, team: "" };
+    const done = await fetch(`${server.url}/setup`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { cookie },
+      body: new URLSearchParams({ _csrf: csrf, token: new URL(link).hash.slice(1), ...form }),
+    });
+    expect([done.status, done.headers.get("location")]).toEqual([303, "/overview"]);
+    const session = done.headers.getSetCookie().map((one) => one.split(";")[0]);
+    const shown = await (await fetch(`${server.url}/telemetry`, { headers: { cookie: session.join("; ") } })).text();
+    expect(shown).toContain("Fix the login test");
+    expect(rows(data, "SELECT role FROM memberships")).toEqual([{ role: "owner" }]);
+    expect(server.stderr()).not.toContain("rkl_");
+  });
+
   it("names the link below the base URL, and where it works on this machine", async () => {
     const data = folder();
     const server = await serve(data, { env: { RECKON_BASE_URL: "http://reckon.lan:8080/sub" } });
