@@ -1,11 +1,13 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SHORTEST, withoutTail } from "../src/accounts/password-rules.ts";
 import { SETTINGS } from "../src/config.ts";
 import { CONTRACT } from "../src/contract.ts";
 import { faultsOf } from "../src/http/endpoint.ts";
 import { openApiDocument } from "../src/http/openapi.ts";
+import { commonPasswords } from "./common-passwords.ts";
 
-const FOLDER = join(import.meta.dirname, "../docs/generated");
+const ROOT = join(import.meta.dirname, "..");
 const EXAMPLE_URL = "https://reckon.example.com";
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
@@ -57,16 +59,16 @@ function faultTable(): string {
   ].join("\n");
 }
 
-/** What is generated from the declarations, by file name under docs/generated. */
+/** What is generated, by its path in the repository. */
 export function generatedFiles(): Record<string, string> {
   return {
-    "openapi.json": `${JSON.stringify(openApiDocument(CONTRACT, EXAMPLE_URL), null, 2)}\n`,
-    "configuration.md": configurationTable(),
-    "faults.md": faultTable(),
+    "src/accounts/common-passwords.txt": commonPasswords(SHORTEST, withoutTail),
+    "docs/generated/openapi.json": `${JSON.stringify(openApiDocument(CONTRACT, EXAMPLE_URL), null, 2)}\n`,
+    "docs/generated/configuration.md": configurationTable(),
+    "docs/generated/faults.md": faultTable(),
   };
 }
 
 if (import.meta.main) {
-  mkdirSync(FOLDER, { recursive: true });
-  for (const [name, content] of Object.entries(generatedFiles())) writeFileSync(join(FOLDER, name), content);
+  for (const [name, content] of Object.entries(generatedFiles())) writeFileSync(join(ROOT, name), content);
 }

@@ -6,6 +6,8 @@ import { readPackageJSON } from "pkg-types";
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 /** Packages that carry Node.js itself, one a platform. */
 const NODE_PACKAGE = /^node-(?:bin-)?(?:linux|darwin|win)-/;
+/** What embedded files were made from. */
+const DATA_PACKAGES = ["@zxcvbn-ts/language-common"];
 const RULE = "-".repeat(100);
 
 /**
@@ -20,6 +22,7 @@ export async function notices(root: string, metafile: Metafile): Promise<string>
     const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
     if (folder) folders.add(folder);
   }
+  for (const name of DATA_PACKAGES) folders.add(`node_modules/${name}`);
   // The same text for every target, so Node.js as it is installed here.
   const runtime = (await readdir(join(root, "node_modules"))).filter((name) => NODE_PACKAGE.test(name)).slice(0, 1);
   for (const name of runtime) folders.add(`node_modules/${name}`);

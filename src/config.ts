@@ -165,7 +165,7 @@ export const SETTINGS = {
           : { wrong: "must be HOST:PORT, or off" },
   }),
   limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges an address may try"),
-  limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "sign-ins an address may try"),
+  limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "wrong passwords an address may try, over all accounts"),
   limitDeviceCode: limit("RECKON_LIMIT_DEVICE_CODE", 20, "device authorizations an address may start"),
   limitDeviceToken: limit("RECKON_LIMIT_DEVICE_TOKEN", 240, "device authorization polls of an address"),
   limitRequestIntake: limit("RECKON_LIMIT_REQUEST_INTAKE", 10, "product requests an address may file"),

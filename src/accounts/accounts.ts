@@ -5,9 +5,8 @@
  */
 
 export { type FirstRun, firstRun } from "./first-run.ts";
+export { acceptAs, acceptAsNew, type FirstTeam, resetPassword, setUp } from "./link-uses.ts";
 export {
-  acceptAs,
-  acceptAsNew,
   createInvitation,
   createMemberResetLink,
   createResetLink,
@@ -15,12 +14,9 @@ export {
   getLink,
   listInvitations,
   type OneTimeLink,
-  resetPassword,
   revokeInvitation,
-  setUp,
 } from "./links.ts";
 export { changeRole, countMembers, getMember, listMembers, MOST_LISTED, removeMember, setRole } from "./members.ts";
-export { verifyPassword } from "./passwords.ts";
 export type { Member, Role } from "./people-rows.ts";
 export { findDevice, watchPrincipals } from "./principals.ts";
 export type { Subscription, Team } from "./rows.ts";
@@ -34,7 +30,7 @@ export {
   switchTeam,
   touchSession,
 } from "./sessions.ts";
-export { signIn } from "./sign-in.ts";
+export { confirmPassword, signIn } from "./sign-in.ts";
 export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, type TeamChange, updateTeam } from "./teams.ts";
 export { requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
 export {

@@ -5,21 +5,8 @@ import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../kit/tokens.ts";
 import { getMember, outranks, requireRank } from "./members.ts";
-import { hashPassword, requireAcceptablePassword } from "./passwords.ts";
-import { type LinkRow, type Member, type Role, rows, type User } from "./people-rows.ts";
-import { type Origin, storeSession } from "./sessions.ts";
-import { createTeamRow } from "./teams.ts";
-import {
-  emailKey,
-  findUser,
-  getUser,
-  hasUsers,
-  prepareUser,
-  readEmail,
-  storeMember,
-  storePassword,
-  storeUser,
-} from "./users.ts";
+import { type LinkRow, type Member, type Role, rows } from "./people-rows.ts";
+import { getUser, hasUsers, readEmail } from "./users.ts";
 
 /** How long a one-time link works. */
 export const LINK_LIFETIME_MS = { setup: 30 * MINUTE_MS, invitation: 7 * DAY_MS, reset: DAY_MS } as const;
@@ -28,7 +15,7 @@ export interface OneTimeLink {
   readonly id: string;
   /** Shown once; only its SHA-256 is stored. */
   readonly token: string;
-  /** Below the base URL. */
+  /** Below the base URL, with the token in its fragment, which browsers send nowhere (RFC 3986 section 3.5). */
   readonly path: `/${string}`;
   readonly expiresAt: number;
 }
@@ -55,7 +42,7 @@ function storeLink(core: Core, wanted: Wanted, by: Actor): OneTimeLink {
     createdAt: now,
     expiresAt,
   });
-  return { id, token, path: `${PATHS[wanted.kind]}?token=${token}`, expiresAt };
+  return { id, token, path: `${PATHS[wanted.kind]}#${token}`, expiresAt };
 }
 
 /** The link that makes the first operator; an earlier one stops working. @returns undefined once there is anybody */
@@ -184,108 +171,4 @@ export function getLink(core: Core, token: string, kind: LinkRow["kind"]): LinkR
   if (!isMakerEntitled(core, link))
     throw new Complaint("Who made this link may no longer make it. Ask somebody else for another.", 410);
   return link;
-}
-
-/** Uses a link up; call inside the transaction that does what it is for. Of parallel uses exactly one succeeds. */
-function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
-  const link = getLink(core, token, kind);
-  rows(core.store).useLink.run(core.clock.now(), link.id);
-  return link;
-}
-
-export interface Chosen {
-  readonly email: string;
-  readonly name: string | null;
-  readonly password: string;
-}
-
-/** Makes the first operator, their team and a sign-in. @returns the session token */
-export async function setUp(
-  core: Core,
-  token: string,
-  chosen: Chosen,
-  teamName: string,
-  origin: Origin,
-): Promise<string> {
-  getLink(core, token, "setup");
-  const user = await prepareUser(core, { ...chosen, operator: true });
-  return core.store.write(() => {
-    useLink(core, token, "setup");
-    if (hasUsers(core)) throw new Complaint("This installation has been set up already.", 410);
-    const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
-    storeUser(core, user, by);
-    const team = createTeamRow(core, teamName, {}, by);
-    storeMember(core, team.id, user, "owner", by);
-    return storeSession(core, user.id, origin).token;
-  });
-}
-
-/** Accepts an invitation with a new account. @returns the session token */
-export async function acceptAsNew(core: Core, token: string, chosen: Chosen, origin: Origin): Promise<string> {
-  const link = getLink(core, token, "invitation");
-  if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
-    throw new Complaint("This invitation is for another e-mail address.", 403);
-  if (findUser(core, chosen.email))
-    throw new Complaint("You have an account already: sign in, then open the link again.", 409);
-  const user = await prepareUser(core, chosen);
-  return core.store.write(() => {
-    const used = useLink(core, token, "invitation");
-    const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
-    storeUser(core, user, by);
-    join(core, used, user, by);
-    return storeSession(core, user.id, origin).token;
-  });
-}
-
-/** Accepts an invitation as somebody who is signed in. @returns the team */
-export function acceptAs(core: Core, token: string, userId: string, by: Actor): Promise<{ readonly teamId: string }> {
-  return core.store.write(() => {
-    const user = getUser(core, userId);
-    const { email } = getLink(core, token, "invitation");
-    if (email !== null && emailKey(email) !== user.emailKey)
-      throw new Complaint(`This invitation is for ${email}; you are signed in as ${user.email}.`, 403);
-    return join(core, useLink(core, token, "invitation"), user, by);
-  });
-}
-
-const RANK = { member: 0, admin: 1, owner: 2 } as const;
-
-function join(core: Core, link: LinkRow, user: { id: string; email: string }, by: Actor): { readonly teamId: string } {
-  const teamId = link.teamId as string;
-  const wanted = link.role as Role;
-  const has = rows(core.store).role.get(teamId, user.id);
-  // An invitation never takes away what somebody is already.
-  if (has === undefined || RANK[wanted] > RANK[has]) storeMember(core, teamId, user, wanted, by);
-  recordEvent(core, by, {
-    action: "invitation.accepted",
-    teamId,
-    target: { kind: "invitation", id: link.id, label: user.email },
-  });
-  return { teamId };
-}
-
-/**
- * Chooses a new password with a reset link; every sign-in of the person ends but the new one.
- * @param alongside what else ends with the old password; runs inside the transaction
- * @returns the session token
- */
-export async function resetPassword(
-  core: Core,
-  token: string,
-  password: string,
-  origin: Origin,
-  alongside: (user: User, by: Actor) => void = () => {},
-): Promise<string> {
-  const user = getUser(core, getLink(core, token, "reset").userId as string);
-  requireAcceptablePassword(password, user.email);
-  const hash = await hashPassword(password, core.random);
-  return core.store.write(() => {
-    useLink(core, token, "reset");
-    // Closed perhaps while the hash was being computed.
-    if (getUser(core, user.id).disabledAt !== null) throw new Complaint("This account is closed.", 403);
-    const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
-    storePassword(core, user, hash, by);
-    alongside(user, by);
-    return storeSession(core, user.id, origin).token;
-  });
 }

@@ -34,8 +34,7 @@ export function createTeamRow(core: Core, name: string, options: NewTeam, by: Ac
     suspendedAt: null,
     createdAt: now,
   };
-  if (rows(core.store).teamByName.get(team.name))
-    throw new Complaint(`there is a team named "${team.name}" already`, 409);
+  requireFreeName(core, team.name);
   rows(core.store).insertTeam.run(team);
   recordEvent(core, by, {
     action: "team.created",
@@ -50,8 +49,13 @@ export function createTeamRow(core: Core, name: string, options: NewTeam, by: Ac
 function readName(name: string): string {
   const trimmed = name.trim();
   if (trimmed.length < 1 || trimmed.length > 200 || hasControls(trimmed))
-    throw new Complaint("a team's name has 1 to 200 characters on one line");
+    throw new Complaint("A team's name has 1 to 200 characters on one line.");
   return trimmed;
+}
+
+function requireFreeName(core: Core, name: string): void {
+  if (rows(core.store).teamByName.get(name))
+    throw new Complaint(`There is a team named "${name}" already: choose another name.`, 409);
 }
 
 /** A team by id or exact name. */
@@ -63,7 +67,7 @@ export function findTeam(core: Core, idOrName: string): Team | undefined {
 export function getTeam(core: Core, idOrName: string): Team {
   const team = findTeam(core, idOrName);
   if (!team)
-    throw new Complaint(`there is no team with the id or exact name "${idOrName}" (see: reckon team list)`, 404);
+    throw new Complaint(`There is no team with the id or exact name "${idOrName}" (see: reckon team list)`, 404);
   return team;
 }
 
@@ -114,8 +118,7 @@ export function updateTeam(core: Core, idOrName: string, change: TeamChange, by:
       suspendedAt:
         change.suspended === undefined ? team.suspendedAt : change.suspended ? (team.suspendedAt ?? now) : null,
     };
-    if (next.name !== team.name && rows(core.store).teamByName.get(next.name))
-      throw new Complaint(`there is a team named "${next.name}" already`, 409);
+    if (next.name !== team.name) requireFreeName(core, next.name);
     rows(core.store).updateTeam.run(next);
     const changed = Object.entries(next).filter(([name, value]) => team[name as keyof Team] !== value);
     if (changed.length > 0)

@@ -3,8 +3,10 @@ import type { Core } from "../core.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { newId } from "../kit/ids.ts";
 import { hasControls, likePattern } from "../kit/text.ts";
-import { hashPassword, requireAcceptablePassword } from "./passwords.ts";
+import { requireAcceptablePassword } from "./password-rules.ts";
+import { hashPassword } from "./passwords.ts";
 import { type Membership, type Role, rows, type User } from "./people-rows.ts";
+import { rows as teamRows } from "./rows.ts";
 import { endSessionsOf } from "./sessions.ts";
 
 export const ROLES = ["owner", "admin", "member"] as const satisfies readonly Role[];
@@ -37,11 +39,21 @@ export interface NewUser {
   readonly team?: { readonly id: string; readonly role: Role };
 }
 
-/** A new person's row, hashed and checked, before the transaction that stores it. @throws Complaint */
-export async function prepareUser(core: Core, wanted: NewUser): Promise<User> {
+/** Names of the teams that an account is in; none of them is a password for it. */
+export const teamNamesOf = (core: Core, userId: string): string[] =>
+  rows(core.store)
+    .memberships.all(userId)
+    .map(({ teamName }) => teamName);
+
+/**
+ * A new person's row, hashed and checked, before the transaction that stores it.
+ * @param teams names of the teams that they come into
+ * @throws Complaint
+ */
+export async function prepareUser(core: Core, wanted: NewUser, teams: readonly string[]): Promise<User> {
   const email = readEmail(wanted.email);
   const name = readPersonName(wanted.name);
-  requireAcceptablePassword(wanted.password, email);
+  requireAcceptablePassword(wanted.password, { email, name, teams });
   return {
     id: newId("usr", core.clock, core.random),
     email,
@@ -82,7 +94,8 @@ export function storeMember(core: Core, teamId: string, user: Pick<User, "id" | 
 
 /** Makes an account. @throws Complaint when the address or the password will not do */
 export async function createUser(core: Core, wanted: NewUser, by: Actor = COMMAND_LINE): Promise<User> {
-  const user = await prepareUser(core, wanted);
+  const team = wanted.team && teamRows(core.store).teamById.get(wanted.team.id);
+  const user = await prepareUser(core, wanted, team ? [team.name] : []);
   await core.store.write(() => {
     storeUser(core, user, by);
     if (wanted.team) storeMember(core, wanted.team.id, user, wanted.team.role, by);
@@ -98,7 +111,7 @@ export function findUser(core: Core, idOrEmail: string): User | undefined {
 /** @throws Complaint naming who was looked for */
 export function getUser(core: Core, idOrEmail: string): User {
   const user = findUser(core, idOrEmail);
-  if (!user) throw new Complaint(`there is no account for "${idOrEmail}" (see: reckon user list)`, 404);
+  if (!user) throw new Complaint(`There is no account for "${idOrEmail}" (see: reckon user list)`, 404);
   return user;
 }
 
@@ -164,7 +177,7 @@ export async function setPassword(
   alongside: (user: User, by: Actor) => void = () => {},
 ): Promise<void> {
   const user = getUser(core, userId);
-  requireAcceptablePassword(password, user.email);
+  requireAcceptablePassword(password, { ...user, teams: teamNamesOf(core, user.id) });
   const hash = await hashPassword(password, core.random);
   await core.store.write(() => {
     storePassword(core, user, hash, by, keepSessionId);

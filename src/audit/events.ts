@@ -24,6 +24,13 @@ export interface Event {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Records an act that changes nothing else, such as taking a copy away. Await it before the act, which must not be done without.
+ * @throws StoreUnavailable
+ */
+export const recordAct = (core: Core, by: Actor, event: Event): Promise<void> =>
+  core.store.write(() => recordEvent(core, by, event));
+
 /** Records an event; call inside the transaction that does what it tells of, so that neither is without the other. */
 export function recordEvent(core: Core, by: Actor, event: Event): void {
   rows(core.store).insert.run({

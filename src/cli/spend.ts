@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { getTeam, listTeams } from "../accounts/accounts.ts";
+import { COMMAND_LINE, recordAct } from "../audit/audit.ts";
 import type { Core } from "../core.ts";
 import { isoInstant } from "../kit/clock.ts";
 import { StoreUnavailable } from "../kit/unavailable.ts";
@@ -59,6 +60,12 @@ export function spendCommands(program: Command, cli: Cli): void {
         const { date, overridden, problem } = report.prices;
         if (problem !== null) throw new Error(problem);
         const [since, until] = [isoInstant(span.from).slice(0, 10), isoInstant(span.to).slice(0, 10)];
+        if (options.csv)
+          await recordAct(core, COMMAND_LINE, {
+            action: "spend.exported",
+            teamId,
+            detail: { by: options.by, repo: options.repo, firstDay: since, lastDay: until },
+          });
         output.result(
           {
             teamId,

@@ -7,7 +7,15 @@ import { sha256Hex } from "../kit/hash.ts";
 const STYLE = "src/dashboard/style.css";
 const CSS = "text/css; charset=utf-8";
 /** Sections of the dashboard's sheet that no public page uses, by the beginning of their titles. */
-const DASHBOARD_ONLY = ["Questions before destructive acts", "Charts", "Waterfall", "Timeline", "Causes", "Diff"];
+const DASHBOARD_ONLY = [
+  "Questions before destructive acts",
+  "Charts",
+  "Waterfall",
+  "Timeline",
+  "Causes",
+  "Diff",
+  "The menu",
+];
 
 const FILES = {
   "style.css": { media: CSS, read: () => readAsset(STYLE) },

@@ -67,7 +67,7 @@
     }
   }
 
-  // Instants: the reader's zone in the text, the exact instant stays in the title.
+  // Instants stay in UTC, as in files and logs; the title tells the reader's own time before it.
   const local = new Intl.DateTimeFormat("en-GB", {
     day: "numeric",
     month: "short",
@@ -78,9 +78,9 @@
   });
 
   function localTimes(within) {
-    for (const time of all("time[data-time]", within)) {
+    for (const time of all("time[datetime]", within)) {
       const at = new Date(time.dateTime);
-      if (!Number.isNaN(at.getTime())) time.textContent = local.format(at);
+      if (!Number.isNaN(at.getTime())) time.title = `${local.format(at)} · ${time.title}`;
     }
   }
 
@@ -285,6 +285,16 @@
       }
     });
 
+  // A one-time link carries its token behind the "#", which is sent nowhere; a form takes it to the page.
+  function openLink() {
+    const form = document.querySelector("form[data-link]");
+    const token = /^#(rkl_\w+)$/.exec(location.hash)?.[1];
+    if (!form || !token) return;
+    history.replaceState(history.state, "", location.pathname + location.search);
+    form.elements.token.value = token;
+    form.submit();
+  }
+
   /** Enhances a part of the page; run again on what is swapped in. */
   function enhance(within) {
     localTimes(within);
@@ -301,6 +311,8 @@
     setUpMenus();
     setUpKeys();
     enhance(document);
+    openLink();
+    addEventListener("hashchange", openLink);
     setInterval(tick, 1_000);
   }
 

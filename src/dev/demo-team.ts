@@ -13,7 +13,7 @@ import type { Founded } from "./seed.ts";
 
 /** What people did in the demo team: devices, policy, invitations, questions to the brain. */
 
-export const AGENT = "brightloom-capture/1.4.2";
+export const AGENT = "brightloom-report.sh (own script)";
 const HOUR_MS = 60 * MINUTE_MS;
 const OLD_DEVICE = "old build agent";
 

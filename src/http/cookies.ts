@@ -7,6 +7,8 @@ export interface CookieNames {
   /** Ties the forms of somebody who is not signed in to their browser. */
   readonly form: string;
   readonly flash: string;
+  /** Holds the token of a one-time link for the page that it opens, and is sent to that page alone. */
+  readonly link: string;
   readonly secure: boolean;
 }
 
@@ -18,7 +20,14 @@ export function cookieNames(baseUrl: string): CookieNames {
   const { protocol, port } = new URL(baseUrl);
   const secure = protocol === "https:";
   const name = (what: string) => (secure ? `__Host-${what}` : `${what}-${port || "80"}`);
-  return { session: name("reckon"), form: name("reckon-form"), flash: name("reckon-flash"), secure };
+  return {
+    session: name("reckon"),
+    form: name("reckon-form"),
+    flash: name("reckon-flash"),
+    // `__Host-` demands the path "/" (RFC 6265bis section 4.1.3.2).
+    link: secure ? "__Secure-reckon-link" : name("reckon-link"),
+    secure,
+  };
 }
 
 /** The cookies of a request by name; of a name sent twice the first counts (RFC 6265 section 5.4 sends the closest first). */
@@ -32,9 +41,13 @@ export function readCookies(header: string | null): ReadonlyMap<string, string> 
   return found;
 }
 
-/** A `Set-Cookie` value. @param maxAgeSeconds 0 removes it */
-export function setCookie(name: string, value: string, secure: boolean, maxAgeSeconds: number): string {
-  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure ? "; Secure" : ""}`;
+/**
+ * A `Set-Cookie` value.
+ * @param maxAgeSeconds 0 removes it
+ * @param path the part of the site it is sent to
+ */
+export function setCookie(name: string, value: string, secure: boolean, maxAgeSeconds: number, path = "/"): string {
+  return `${name}=${value}; Path=${path}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure ? "; Secure" : ""}`;
 }
 
 /**

@@ -48,7 +48,7 @@ export const TAGS = {
   "My Brain": "What a person's own read tokens may ask.",
   "Product requests": "What people and agents ask of the product, without an account, and what became of it.",
   Marketplace: "Brain packs that teams published, for everybody.",
-  Download: "Installers of the desktop application.",
+  Download: "Desktop installers that were registered here; none comes with Reckon.",
   Meta: "The description of the API itself.",
 } as const;
 

@@ -1,5 +1,7 @@
 import type { Core } from "../core.ts";
+import type { Complaint } from "../kit/complaint.ts";
 import type { Html } from "../kit/html.ts";
+import { cookieNames, readCookies, setCookie } from "./cookies.ts";
 import type { Limit } from "./endpoint.ts";
 import type { SessionPrincipal, TeamSeat } from "./principal.ts";
 
@@ -116,6 +118,27 @@ export const redirect = (location: string, done?: string): PageReply => ({
   location,
   ...(done === undefined ? {} : { flash: { kind: "done", text: done } }),
 });
+
+/** As long as the shortest-lived link works. */
+const LINK_SECONDS = 30 * 60;
+
+/** The token of a one-time link that this browser holds for the page that is asked for; undefined for none. */
+export const heldLinkToken = (call: PageCall): string | undefined =>
+  readCookies(call.header("cookie")).get(cookieNames(call.baseUrl).link) || undefined;
+
+/** The header with which a browser holds the token of a one-time link for a page, or forgets the one it has (null). */
+export function holdLinkToken(
+  { baseUrl, href }: PageCall,
+  path: string,
+  token: string | null,
+): readonly [string, string] {
+  const { link, secure } = cookieNames(baseUrl);
+  return ["set-cookie", setCookie(link, token ?? "", secure, token === null ? 0 : LINK_SECONDS, href(path))];
+}
+
+/** When what was refused is worth trying again, as a header of the page that says so (RFC 9110 section 10.2.3). */
+export const retryAfter = ({ retryAfterSeconds }: Complaint): readonly (readonly [string, string])[] =>
+  retryAfterSeconds === undefined ? [] : [["retry-after", String(retryAfterSeconds)]];
 
 /** A file to save. */
 export const download = (filename: string, media: string, body: PageReply["body"] & {}): PageReply => ({

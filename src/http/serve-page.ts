@@ -7,6 +7,7 @@ import { quotaKey } from "../kit/address.ts";
 import type { Buckets } from "../kit/buckets.ts";
 import { Complaint } from "../kit/complaint.ts";
 import { Html } from "../kit/html.ts";
+import { sentence } from "../kit/text.ts";
 import { newToken } from "../kit/tokens.ts";
 import { storeTrouble } from "../kit/unavailable.ts";
 import { type Admission, addressSender, Intake, SMALL_BODY_BYTES } from "./admission.ts";
@@ -291,12 +292,6 @@ function explain(core: Core, id: string, error: unknown): PageError {
   core.log.error("internal_error", { operation: id, cause: causeText(error) });
   return { status: 500, text: "Something went wrong on our side. It was logged." };
 }
-
-/** Complaints also serve the command line, whose lines begin small. */
-const sentence = (text: string) => {
-  const upper = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
-};
 
 function send(reply: PageReply, arrived: Arrived, serving: Serving): Response {
   const { names } = arrived;

@@ -19,3 +19,9 @@ export function likePattern(text: string): string | null {
   const wanted = text.trim().slice(0, MOST_LIKE_CHARS).toWellFormed();
   return wanted === "" ? null : `%${wanted.replace(/[\\%_]/g, "\\$&")}%`;
 }
+
+/** A message as a page shows it: the same ones serve the command line, whose lines begin small. */
+export function sentence(text: string): string {
+  const upper = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
+}

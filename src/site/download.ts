@@ -8,7 +8,9 @@ import { latestRelease, listReleases, type Release } from "../releases/releases.
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { publicPage, type Visit } from "./rendition.ts";
 
-const SUMMARY = "The desktop application for Windows, with checksums, as this installation hands it out.";
+const SUMMARY = "Desktop installers that this installation hands out, with checksums.";
+const NONE =
+  "Nothing is published here to download. Agents and scripts need nothing: they talk to this server over HTTP.";
 const POINTER = "/api/download/latest";
 
 /** Quoted: to zsh, a question mark stands for files. */
@@ -27,18 +29,18 @@ export const downloadPages = publicPage({ id: "download", path: "/download" }, (
   const older = listReleases(call.core).filter((one) => !one.missing && one.version !== latest?.version);
   return {
     title: "Download",
-    summary: SUMMARY,
+    summary: latest ? SUMMARY : NONE,
     look: "plain",
     html: () => (latest ? offer(call, latest, older) : nothing(call)),
     markdown: () => inMarkdown(call, latest, older),
   };
 });
 
-const head = html`<div class="lead"><h1>Download</h1><p class="says">The desktop application for Windows. Agents and command-line tools need no download: they talk to this server over HTTP.</p></div>`;
+const head = (says: string) => html`<div class="lead"><h1>Download</h1><p class="says">${says}</p></div>`;
 
 function offer(call: Visit, latest: Release, older: readonly Release[]) {
   const name = nameOf(latest);
-  return html`${head}
+  return html`${head("An installer for Windows, as this installation hands it out. Agents and scripts need none: they talk to this server over HTTP.")}
 <section class="card offer"><div><p class="offer-version">Version ${latest.version}</p>
 <p class="says">Windows · ${sizeOf(latest)} · registered ${dayOf(latest.createdAt)}</p></div>
 <a class="button primary large" href="${latest.url}">Download for Windows</a></section>
@@ -71,11 +73,13 @@ ${forPrograms(call)}`;
 }
 
 function nothing(call: Visit) {
-  return html`${head}
-<div class="empty"><p class="empty-title">No installer is registered yet</p>
-<p class="says">Whoever runs this installation registers one on the server; it is then offered here and to updaters.</p>
-${codeBlock("reckon release add --platform win32 --version 1.0.0 --file Setup.exe", { label: "Register an installer" })}</div>
-${forPrograms(call)}`;
+  const register =
+    call.session?.operator &&
+    html`<div class="empty"><p class="empty-title">You run this installation</p>
+<p class="says">Reckon comes without an installer. One of your own, registered on the server, is offered here and to updaters.</p>
+${codeBlock("reckon release add --platform win32 --version 1.0.0 --file Setup.exe", { label: "Register an installer" })}</div>`;
+  return html`${head(NONE)}
+<p class="actions"><a class="button primary" href="${call.href("/docs/using-the-api")}">The API in use</a></p>${register}`;
 }
 
 function forPrograms(call: Visit) {
@@ -94,14 +98,13 @@ function inMarkdown(call: Visit, latest: Release | undefined, older: readonly Re
           `SHA-512 (hexadecimal): \`${hexOf(latest)}\``,
         ]),
       ]
-    : ["No installer is registered yet. Whoever runs this installation registers one with `reckon release add`."];
+    : [NONE];
   const rows = older.map((one) => [escapeMarkdown(one.version), `<${one.url}>`, `\`${one.sha512}\``]);
   return [
     "# Download",
-    SUMMARY,
+    ...(latest ? [SUMMARY] : []),
     ...facts,
     ...(rows.length > 0 ? ["## Other versions", markdownTable(["Version", "File", "SHA-512 (base64)"], rows)] : []),
-    "## For updaters",
-    fence(pointerCommand(call), "sh"),
+    ...(latest ? ["## For updaters", fence(pointerCommand(call), "sh")] : []),
   ].join("\n\n");
 }

@@ -1,6 +1,7 @@
 import { assetPath } from "../dashboard/assets.ts";
 import { BRAND, MARK, THEME_ICON } from "../dashboard/parts/layout.ts";
 import { attributes, type Content, type Html, html } from "../kit/html.ts";
+import { DOWNLOAD_PATH, hasDownload } from "./page-index.ts";
 import type { Visit } from "./rendition.ts";
 
 interface Framed {
@@ -16,7 +17,7 @@ const PLACES = [
   { path: "/docs", label: "Docs" },
   { path: "/docs/api", label: "API" },
   { path: "/marketplace", label: "Marketplace" },
-  { path: "/download", label: "Download" },
+  { path: DOWNLOAD_PATH, label: "Download" },
 ] as const;
 
 const FOOT: readonly { readonly title: string; readonly links: readonly (readonly [string, string])[] }[] = [
@@ -34,7 +35,7 @@ const FOOT: readonly { readonly title: string; readonly links: readonly (readonl
     links: [
       ["/marketplace", "Marketplace"],
       ["/explore", "Explore"],
-      ["/download", "Download"],
+      [DOWNLOAD_PATH, "Download"],
     ],
   },
   {
@@ -58,6 +59,8 @@ function placeOf(path: string): string | undefined {
 export function siteFrame(call: Visit, { title, summary, main, twin, look }: Framed): Html {
   const { href, session, flash, baseUrl } = call;
   const here = placeOf(call.path);
+  // A way to nothing would promise what is not there.
+  const leads = (path: string) => path !== DOWNLOAD_PATH || hasDownload(call.core);
   const link = (path: string, label: string, current: boolean) =>
     html`<a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}</a>`;
   const name = title === "Reckon" ? "Reckon: accountability for AI coding agents" : `${title} · Reckon`;
@@ -77,7 +80,7 @@ ${twin !== undefined && html`<link rel="canonical"${attributes({ href: baseUrl +
 <body class="site ${look}">
 <a class="skip" href="#main">Skip to content</a>
 <header class="top"><div class="bar"><a class="brand"${attributes({ href: href("/") })}>${BRAND}<span>Reckon</span></a>
-<nav class="places" aria-label="Main"><ul>${PLACES.map(({ path, label }) => html`<li>${link(path, label, path === here)}</li>`)}</ul></nav>
+<nav class="places" aria-label="Main"><ul>${PLACES.filter(({ path }) => leads(path)).map(({ path, label }) => html`<li>${link(path, label, path === here)}</li>`)}</ul></nav>
 <div class="top-end"><button type="button" class="button quiet icon theme" data-theme-switch hidden>${THEME_ICON}<span class="vh">Theme</span></button>${
     session
       ? html`<a class="button primary"${attributes({ href: href("/overview") })}>Open the dashboard</a>`
@@ -87,7 +90,7 @@ ${twin !== undefined && html`<link rel="canonical"${attributes({ href: baseUrl +
 <footer class="foot"><div class="foot-row"><div class="foot-brand"><p class="brand">${BRAND}<span>Reckon</span></p>
 <p>Accountability for AI coding agents, run on this server and asking nothing of any other.</p>
 ${twin !== undefined && html`<p><a${attributes({ href: twin })}>This page as markdown</a></p>`}</div>
-${FOOT.map(({ title, links }) => html`<nav aria-label="${title}"><h2>${title}</h2><ul>${links.map(([path, label]) => html`<li><a${attributes({ href: href(path) })}>${label}</a></li>`)}</ul></nav>`)}</div></footer>
+${FOOT.map(({ title, links }) => html`<nav aria-label="${title}"><h2>${title}</h2><ul>${links.filter(([path]) => leads(path)).map(([path, label]) => html`<li><a${attributes({ href: href(path) })}>${label}</a></li>`)}</ul></nav>`)}</div></footer>
 </body>
 </html>
 `;

@@ -113,6 +113,9 @@ const connectLine = (base: string) =>
 const sendLine = (base: string) =>
   `curl ${base}/api/telemetry/ingest -H "authorization: Bearer $DEVICE_TOKEN" -H 'content-type: application/json' \\\n  -d '{"entries":[{"seq":1,"payload":{"type":"prompt","text":"Fix the login test"}}]}'`;
 
+const CONNECT =
+  "Any agent, or a script beside it, can report: all it takes are HTTP requests. No capture client ships with Reckon yet. An admin mints a one-time code under Devices; the machine trades it for a token, and sends with it what the agent does.";
+
 /** A picture of a stream, in which one gap shows. What it says is said again in the text beside it. */
 const LEDGER_ROWS = [
   { seq: "41", kind: "prompt", says: "Fix the login test", hash: "9c1e…a4" },
@@ -138,7 +141,7 @@ function homeHtml(call: Visit): Html {
 <p class="actions">${enter}<a class="button large" href="${href("/docs")}">Read the documentation</a></p>
 ${!session && !hasUsers(core) && html`<p class="says">Nobody has an account yet: the set-up link stands in the server’s output.</p>`}</div>
 ${ledgerPicture()}</section>
-<section class="band" id="connect"><h2>Connect a machine</h2><p class="says">Nothing to install. An admin mints a one-time code under Devices; the machine trades it for a token and reports from then on.</p>
+<section class="band" id="connect"><h2>Connect a machine</h2><p class="says">${CONNECT}</p>
 <ol class="steps"><li>${codeBlock(connectLine(baseUrl), { label: "1 · Trade the code for a device token", titled: true })}</li>
 <li>${codeBlock(sendLine(baseUrl), { label: "2 · Report what the agent does", titled: true })}</li></ol></section>
 <section class="band"><h2>What it keeps, and how</h2><ul class="features">${FEATURES.map(
@@ -158,7 +161,7 @@ function homeMarkdown({ baseUrl }: Visit): string {
     "# Reckon",
     `**${TITLE}** ${SAYS}`,
     "## Connect a machine",
-    "Nothing to install. An admin mints a one-time code under Devices; the machine trades it for a device token and reports from then on.",
+    CONNECT,
     fence(connectLine(baseUrl), "sh"),
     fence(sendLine(baseUrl), "sh"),
     "## What it keeps, and how",

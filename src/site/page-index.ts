@@ -1,5 +1,6 @@
 import { listPacks } from "../catalog/catalog.ts";
 import type { Core } from "../core.ts";
+import { latestRelease } from "../releases/releases.ts";
 import { apiReference } from "./api-model.ts";
 import { docText } from "./doc-text.ts";
 import { DOC_GROUPS } from "./docs-list.ts";
@@ -18,6 +19,18 @@ export interface PageIndex {
   readonly groups: readonly { readonly title: string; readonly pages: readonly IndexedPage[] }[];
   /** Packs up to a thousand, best first; undefined while they cannot be read. */
   readonly packs: readonly IndexedPage[] | undefined;
+}
+
+export const DOWNLOAD_PATH = "/download";
+
+/** Whether an installer can be had here: without one, nothing leads to that page. */
+export function hasDownload(core: Core): boolean {
+  try {
+    return latestRelease(core, "win32") !== undefined;
+  } catch (error) {
+    core.log.error("releases_not_listed", { cause: String(error) });
+    return false;
+  }
 }
 
 /** The pages of packs. The other pages are there without them. */
@@ -44,11 +57,15 @@ function groupsOf(core: Core): PageIndex["groups"] {
       pages: [
         { path: "/", title: "Reckon", summary: "What this installation is, and how a machine is connected to it." },
         { path: "/docs", title: "Documentation", summary: "The list of all documents." },
-        {
-          path: "/download",
-          title: "Download",
-          summary: "The newest desktop installer with its checksum, and older ones.",
-        },
+        ...(hasDownload(core)
+          ? [
+              {
+                path: DOWNLOAD_PATH,
+                title: "Download",
+                summary: "The newest desktop installer with its checksum, and older ones.",
+              },
+            ]
+          : []),
       ],
     },
     ...DOC_GROUPS.map(({ title, docs }) => ({

@@ -72,8 +72,17 @@ describe("reckon spend", () => {
   });
 
   it("prints comma-separated values that no spreadsheet takes for a formula", async () => {
-    const { t } = await running();
+    const { t, device } = await running();
+    const exports = () =>
+      t.rows("SELECT actor_kind AS kind, team_id AS team, detail FROM audit_events WHERE action = 'spend.exported'");
     const { stdout } = await spend(t, ...DAYS, "--by", "branch", "--csv");
+    expect(exports()).toEqual([
+      {
+        kind: "command",
+        team: device.team.id,
+        detail: '{"by":"branch","firstDay":"2026-11-19","lastDay":"2026-11-21"}',
+      },
+    ]);
     expect(stdout).toBe(
       [
         "branch,usd,reportedUsd,inputTokens,outputTokens,cacheWriteTokens,cacheReadTokens,unpricedTokens,usages",

@@ -98,7 +98,7 @@ it("gives links with the address of the server that runs, whatever told it", asy
     const server = await serve(data, { args });
     const baseUrl = args[1] ?? server.url;
     const { stdout, stderr } = await link();
-    expect([stdout.startsWith(`${baseUrl}/reset-password?token=`), stderr]).toEqual([
+    expect([stdout.startsWith(`${baseUrl}/reset-password#rkl_`), stderr]).toEqual([
       true,
       expect.not.stringContaining("guess"),
     ]);

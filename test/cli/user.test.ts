@@ -4,6 +4,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { type Done, launch, reckon, serve, startRefused, within } from "../faults/support/process.ts";
+import { openByForms } from "../support/links.ts";
 
 const PASSWORD = "plough-the-north-field";
 
@@ -107,7 +108,7 @@ describe("reckon user", () => {
     });
     const env = { RECKON_BASE_URL: "https://reckon.example.com/sub" };
     const link = await reckon(["user", "reset-password", "Ada@Example.com", "--data", data], { env });
-    expect(link.stdout).toMatch(/^https:\/\/reckon\.example\.com\/sub\/reset-password\?token=rkl_\w{36}\n$/);
+    expect(link.stdout).toMatch(/^https:\/\/reckon\.example\.com\/sub\/reset-password#rkl_\w{36}\n$/);
     expect(link.stderr).toContain("Works once");
     const set = await json(
       piped(
@@ -127,8 +128,8 @@ describe("reckon user", () => {
     expect(await signIn(server.url, "ada@example.com", PASSWORD)).toBe(401);
     expect(await signIn(server.url, "ada@example.com", "a new pass phrase")).toBe(303);
     // The password that was set takes the link's place.
-    const path = new URL(link.stdout.trim());
-    expect((await fetch(`${server.url}/reset-password${path.search}`)).status).toBe(410);
+    const { hash } = new URL(link.stdout.trim());
+    expect((await openByForms(`${server.url}/reset-password${hash}`)).status).toBe(410);
   });
 
   it("keeps inner line breaks and spaces of a password and drops one at the end", async () => {
@@ -198,27 +199,59 @@ describe("the first start", () => {
     const data = folder();
     const first = await serve(data);
     const link = setUpOf(first.stdout());
-    expect(first.stdout().startsWith(`listening on ${first.url}\nset up: ${first.url}/setup?token=rkl_`)).toBe(true);
-    expect((await fetch(link)).status).toBe(200);
+    expect(first.stdout().startsWith(`listening on ${first.url}\nset up: ${first.url}/setup#rkl_`)).toBe(true);
+    expect((await openByForms(link)).status).toBe(200);
     await first.end();
     expect(first.stderr()).not.toContain("rkl_");
     const second = await serve(data);
     onTestFinished(async () => void (await second.end()));
-    const path = (text: string) => new URL(text).pathname + new URL(text).search;
-    expect((await fetch(second.url + path(link))).status).toBe(410);
-    expect((await fetch(setUpOf(second.stdout()))).status).toBe(200);
+    expect((await openByForms(`${second.url}/setup${new URL(link).hash}`)).status).toBe(410);
+    expect((await openByForms(setUpOf(second.stdout()))).status).toBe(200);
     expect(
       rows(data, "SELECT count(*) AS n, sum(expires_at - created_at = 30 * 60000) AS half FROM account_links"),
     ).toEqual([{ n: 2, half: 2 }]);
+  });
+
+  it("leads whoever followed the README into the team that they made, with what was sent meanwhile", async () => {
+    const data = folder();
+    await json(reckon(["team", "create", "Acme", "--data", data, "--json"]));
+    const { code } = await json(reckon(["code", "create", "--team", "Acme", "--data", data, "--json"]));
+    const server = await serve(data);
+    onTestFinished(async () => void (await server.end()));
+    const send = async (path: string, body: unknown, token = "") => {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+      const reply = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+      return (await reply.json()) as { deviceToken: string; teamId: string; accepted: number };
+    };
+    const bound = await send("/api/connect/exchange", { code, consent: { version: "1", deviceLabel: "build agent" } });
+    const entries = [{ seq: 1, payload: { type: "prompt", text: "Fix the login test" } }];
+    const batch = { repoKey: "github.com/acme/shop", entries };
+    expect((await send("/api/telemetry/ingest", batch, bound.deviceToken)).accepted).toBe(1);
+    const link = setUpOf(server.stdout());
+    const { text, cookie, csrf } = await openByForms(link);
+    expect(text).toContain(`<option value="${bound.teamId}" selected>Take over Acme</option>`);
+    const form = { email: "ada@example.com", password: PASSWORD, again: PASSWORD, take: bound.teamId, team: "" };
+    const done = await fetch(`${server.url}/setup`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { cookie },
+      body: new URLSearchParams({ _csrf: csrf, token: new URL(link).hash.slice(1), ...form }),
+    });
+    expect([done.status, done.headers.get("location")]).toEqual([303, "/overview"]);
+    const session = done.headers.getSetCookie().map((one) => one.split(";")[0]);
+    const shown = await (await fetch(`${server.url}/telemetry`, { headers: { cookie: session.join("; ") } })).text();
+    expect(shown).toContain("Fix the login test");
+    expect(rows(data, "SELECT role FROM memberships")).toEqual([{ role: "owner" }]);
+    expect(server.stderr()).not.toContain("rkl_");
   });
 
   it("names the link below the base URL, and where it works on this machine", async () => {
     const data = folder();
     const server = await serve(data, { env: { RECKON_BASE_URL: "http://reckon.lan:8080/sub" } });
     onTestFinished(async () => void (await server.end()));
-    const port = /on this machine also: http:\/\/127\.0\.0\.1:(\d+)\/sub\/setup\?token=(rkl_\w+)/.exec(server.stdout());
-    expect(setUpOf(server.stdout())).toBe(`http://reckon.lan:8080/sub/setup?token=${port?.[2]}`);
-    expect((await fetch(`http://127.0.0.1:${port?.[1]}/sub/setup?token=${port?.[2]}`)).status).toBe(200);
+    const port = /on this machine also: http:\/\/127\.0\.0\.1:(\d+)\/sub\/setup#(rkl_\w+)/.exec(server.stdout());
+    expect(setUpOf(server.stdout())).toBe(`http://reckon.lan:8080/sub/setup#${port?.[2]}`);
+    expect((await openByForms(`http://127.0.0.1:${port?.[1]}/sub/setup#${port?.[2]}`)).status).toBe(200);
   });
 
   it("tells the link in JSON, and only while there is nobody", async () => {
@@ -240,7 +273,7 @@ describe("the first start", () => {
     const first = await started();
     expect(first).toEqual({
       url: expect.any(String),
-      setupUrl: expect.stringContaining(`${first.url}/setup?token=rkl_`),
+      setupUrl: expect.stringContaining(`${first.url}/setup#rkl_`),
     });
     await json(
       piped(PASSWORD, "user", "create", "ada@example.com", "--operator", "--password-stdin", "--data", data, "--json"),
@@ -286,7 +319,7 @@ describe("the first start", () => {
       // It left nothing half-made behind: without the setting it starts.
       const started = await serve(data);
       await started.end();
-      expect(setUpOf(started.stdout())).toContain("/setup?token=");
+      expect(setUpOf(started.stdout())).toContain("/setup#rkl_");
     }
   });
 });

@@ -68,15 +68,22 @@ describe("the guide to testing agents", () => {
     expect(stdout.trim()).toBe("signed in");
   });
 
-  it("has two lines to begin a script with, after which the instance is there", async ({ skip }) => {
+  it("has two lines to begin a script with, after which the instance is there and says why it refuses", async ({
+    skip,
+  }) => {
     if (!(await installed("bash")) || !(await installed("curl"))) skip("no bash or no curl");
     const folder = mkdtempSync(join(tmpdir(), "guide-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [begin] = blocks.filter((block) => block.language === "bash" && !block.name);
     const [control = ""] = blocks.find(({ language }) => language === "sh")?.text.split("\n") ?? [];
-    const text = `${begin?.text}${control}\ncontrol clock '{"freeze": true}'; kill $RECKON_PID; wait`;
+    const text = `${begin?.text}${control}
+control clock '{"freeze": true}'
+control clock '{"advance": "soon"}' || echo "refused with $?"
+kill $RECKON_PID; wait`;
     const { stdout } = await run("bash", ["-ec", text], { cwd: folder, env: environment(folder) });
     expect(stdout).toContain('"frozen": true');
+    // A refusal says why, and ends a script that began with "set -e".
+    expect(stdout).toMatch(/"error": "\\"advance\\" must be[\s\S]*refused with 22/);
   });
 
   it("has control requests that all do what they say", async ({ skip }) => {

@@ -120,3 +120,17 @@ it("changes one's name, and signs out", async () => {
   await go("/account");
   expect(page.url()).toContain("/login?next=%2Faccount");
 });
+
+it("shows instants in UTC and tells the reader's own time in their title, which a browser without script has in UTC", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const read = async (javaScript: boolean) => {
+    const { page, go } = await site.open(ada, { javaScript });
+    await go("/account");
+    const time = page.getByRole("table", { name: "Sign-ins" }).locator("time").first();
+    return [await time.textContent(), await time.getAttribute("title")];
+  };
+  const utc = "2026-11-21T08:00:00.000Z, just now";
+  expect(await read(false)).toEqual(["21 Nov 2026, 08:00 UTC", utc]);
+  expect(await read(true)).toEqual(["21 Nov 2026, 08:00 UTC", `21 Nov 2026, 09:00 CET · ${utc}`]);
+});

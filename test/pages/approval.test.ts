@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { csrfToken } from "../../src/http/cookies.ts";
 import { startAuthorization } from "../../src/login/authorizations.ts";
 import { PASSWORD, type Site, startSite, useBrowser } from "../support/browser.ts";
 
@@ -101,17 +102,41 @@ it("takes a code in any spelling without JavaScript, and explains those that lea
   await scripted.judge("approval-code");
 });
 
-it("makes whoever guesses codes wait, from another account at the address too", async () => {
+it("makes whoever guesses codes wait, and no neighbour of theirs", async () => {
   const site = await startSite();
   const ada = await site.person();
   const grace = await site.person();
   const { userCode } = await waiting(site);
   const open = (cookie: string, code: string) =>
-    fetch(`${site.url}/login/device?user_code=${code}`, { headers: { cookie } }).then(({ status }) => status);
-  for (let i = 0; i < 10; i++) expect(await open(ada.cookie, "BBBB-BBBB")).toBe(404);
-  expect(await open(ada.cookie, userCode)).toBe(429);
-  expect(await open(grace.cookie, userCode)).toBe(429);
+    fetch(`${site.url}/login/device?user_code=${code}`, { headers: { cookie } });
+  for (let i = 0; i < 10; i++) expect((await open(ada.cookie, "BBBB-BBBB")).status).toBe(404);
+  const refused = await open(ada.cookie, userCode);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "30"]);
+  expect((await open(grace.cookie, userCode)).status).toBe(200);
   site.t.clock.advance(31_000);
-  expect(await open(grace.cookie, userCode)).toBe(200);
+  expect((await open(ada.cookie, userCode)).status).toBe(200);
   expect(states(site)[0].status).toBe("pending");
+});
+
+it("tells every one of many double clicks that the code was answered, and counts none as a guess", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { userCode } = await waiting(site);
+  const late = await waiting(site);
+  const headers = { cookie: ada.cookie };
+  const approve = () =>
+    fetch(`${site.url}/login/device/approve`, {
+      method: "POST",
+      redirect: "manual",
+      headers,
+      body: new URLSearchParams({ _csrf: csrfToken(ada.token, ada.team.id), user_code: userCode }),
+    }).then(({ status }) => status);
+  const seen = await Promise.all(Array.from({ length: 30 }, approve));
+  expect(seen.sort()).toEqual([303, ...Array(29).fill(409)]);
+  expect(states(site).map(({ status }) => status)).toEqual(["approved", "pending"]);
+  // Nor one that came too late.
+  site.t.clock.advance(15 * 60_000);
+  for (let i = 0; i < 12; i++)
+    expect((await fetch(`${site.url}/login/device?user_code=${late.userCode}`, { headers })).status).toBe(410);
+  expect(site.t.rows("SELECT 1 FROM audit_events WHERE action = 'cli_authorization.approved'")).toHaveLength(1);
 });

@@ -29,7 +29,7 @@ it("shows what was used by day and model, the same as everywhere else, and what 
   expect(total.usd).toBeGreaterThan(100);
   expect(await tileIn(visit, "Cost")).toBe(`$${total.usd.toFixed(2)}`);
   expect(await tileIn(visit, "Reported by agents")).toBe(`$${total.reportedUsd.toFixed(2)}`);
-  expect(await tileIn(visit, "Without a price")).toBe("1.2m");
+  expect(await tileIn(visit, "Without a price")).toBe("1.2M");
   expect(await rowsIn(visit).locator("th").allTextContents()).toEqual(
     groups.map(({ key }: { key: string }) => (key === HOSTILE ? expect.stringContaining("=HYPERLINK") : key)),
   );

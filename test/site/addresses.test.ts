@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { publisher } from "../support/packs.ts";
+import { fillSite } from "../support/site.ts";
 
 const ask = (t: TestInstance, path: string, accept = "text/html", method = "GET") =>
   t.instance.fetch(new Request(`http://localhost${path}`, { headers: { accept }, method, redirect: "manual" }));
@@ -87,6 +88,7 @@ it("shows signs that cannot be seen, which a file's name may hold to look like a
 
 it("gives a command that every shell takes as it stands", async () => {
   const t = await startInstance();
+  await fillSite(t);
   for (const accept of ["text/html", "text/markdown"]) {
     const page = (await (await ask(t, "/download", accept)).text()).replaceAll("&#39;", "'");
     expect(page).toContain("curl 'http://127.0.0.1:4870/api/download/latest?platform=win32'");

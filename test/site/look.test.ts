@@ -34,7 +34,7 @@ it("says what to do where there is nothing yet, and what is not there", async ()
   for (const [path, name, says] of [
     ["/marketplace", "marketplace-empty", "reckon pack publish"],
     ["/explore", "explore-empty", "As soon as a team publishes"],
-    ["/download", "download-empty", "reckon release add"],
+    ["/download", "download-empty", "Nothing is published here to download"],
   ] as const) {
     await go(path);
     expect(await page.locator("main").textContent()).toContain(says);

@@ -1,20 +1,18 @@
 import {
   actorOf,
+  confirmPassword,
   endSession,
-  findUser,
   listSessions,
   membershipsOf,
   renameUser,
   setPassword,
   signOutEverywhere,
-  verifyPassword,
 } from "../../accounts/accounts.ts";
-import { type PageCall, page, redirect } from "../../http/page.ts";
+import { type PageCall, page, redirect, retryAfter } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { html } from "../../kit/html.ts";
 import { listCliTokens, revokeCliToken } from "../../login/login.ts";
 import { frame } from "../frame.ts";
-import { SIGN_IN_LIMITS } from "../limits.ts";
 import { badge } from "../parts/badge.ts";
 import { confirmButton } from "../parts/confirm.ts";
 import { empty } from "../parts/empty.ts";
@@ -191,8 +189,7 @@ function cliTable({ core, session, csrf, href }: Person, now: number) {
 async function changePassword(call: Person) {
   const { core, session, form } = call;
   const password = form.get("password") ?? "";
-  if (!(await verifyPassword(form.get("current") ?? "", findUser(core, session.userId)?.passwordHash ?? null)))
-    throw new Complaint("The present password is not right.", 403);
+  await confirmPassword(core, session.userId, form.get("current") ?? "");
   if (password !== form.get("again")) throw new Complaint("The two new passwords are not the same.");
   const by = actorOf(session, call.ip());
   const alongside = endWithPassword(core, form.get("end") === "yes");
@@ -205,18 +202,16 @@ export const accountPages = [
     await renameUser(call.core, call.session.userId, call.form.get("name") ?? "");
     return redirect("/account", "Saved.");
   }),
-  page(
-    { id: "accountPassword", method: "POST", path: "/account/password", access: "person", limits: SIGN_IN_LIMITS },
-    async (call) => {
-      try {
-        await changePassword(call);
-      } catch (error) {
-        if (!(error instanceof Complaint)) throw error;
-        return { status: error.status, body: accountPage(call, { form: "password", text: error.message }) };
-      }
-      return redirect("/account", "The password is changed.");
-    },
-  ),
+  page({ id: "accountPassword", method: "POST", path: "/account/password", access: "person" }, async (call) => {
+    try {
+      await changePassword(call);
+    } catch (error) {
+      if (!(error instanceof Complaint)) throw error;
+      const body = accountPage(call, { form: "password", text: error.message });
+      return { status: error.status, headers: retryAfter(error), body };
+    }
+    return redirect("/account", "The password is changed.");
+  }),
   page({ id: "endSession", method: "POST", path: "/account/sessions/end", access: "person" }, async (call) => {
     const { core, session, form } = call;
     if (!(await endSession(core, session.userId, form.get("id") ?? "", actorOf(session, call.ip()))))

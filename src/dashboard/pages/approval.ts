@@ -1,5 +1,5 @@
 import { actorOf } from "../../accounts/accounts.ts";
-import { type PageCall, page, redirect } from "../../http/page.ts";
+import { type PageCall, page, redirect, retryAfter } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { type Html, html } from "../../kit/html.ts";
 import { type Authorization, decideAuthorization, getAuthorization, guardUserCode } from "../../login/login.ts";
@@ -20,18 +20,19 @@ import { ago, countdown } from "../parts/time.ts";
 
 type Person = PageCall<"person">;
 
-const TOOLS = { npm: "installed from npm", desktop: "the desktop app" } as const;
+const TOOLS = { npm: "installed from npm", desktop: "a desktop app" } as const;
 
 /**
- * Looks a typed code up; every wrong one counts against the person and their address.
- * @throws Complaint 404 unknown, 409 answered before, 410 expired, 429 too many wrong ones
+ * Looks a typed code up; every unknown one counts against the person and their address.
+ * @throws Complaint 404 unknown, 409 answered before, 410 expired, 429 too many unknown ones
  */
 function lookUp({ core, session, ip }: Person, typed: string): Authorization {
-  const guards = [session.userId, ip()].map((key) => guardUserCode(core, key));
+  const countWrong = guardUserCode(core, session.userId, ip());
   try {
     return getAuthorization(core, typed);
   } catch (error) {
-    for (const countWrong of guards) countWrong();
+    // Whoever enters a code that was answered or has expired had a right one: a double click is no guess.
+    if (error instanceof Complaint && error.status === 404) countWrong();
     throw error;
   }
 }
@@ -114,7 +115,7 @@ function answerForm({ csrf, href }: Person, { userCode }: Authorization, answer:
 /** Says what is wrong with a code, beside the form for another one. */
 function explain(call: Person, error: unknown) {
   if (!(error instanceof Complaint)) throw error;
-  return { status: error.status, body: codePage(call, error.message) };
+  return { status: error.status, headers: retryAfter(error), body: codePage(call, error.message) };
 }
 
 async function decide(call: Person, decision: "approved" | "denied") {

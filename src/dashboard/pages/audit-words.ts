@@ -52,6 +52,11 @@ const ACTIONS: Readonly<Record<string, Words>> = {
   "link.confirmed": { label: "Cause confirmed", did: "confirmed the cause of" },
   "link.rejected": { label: "Cause rejected", did: "rejected a cause of" },
   "link.reopened": { label: "Cause left open again", did: "took back a word on the cause of" },
+  "telemetry.exported": { label: "Telemetry exported", did: "exported telemetry" },
+  "brain_file.exported": { label: "Brain file downloaded", did: "downloaded the brain file" },
+  "agent_session.exported": { label: "Session's record downloaded", did: "downloaded the record of the session" },
+  "spend.exported": { label: "Spend exported", did: "exported what was spent" },
+  "audit.exported": { label: "Audit exported", did: "exported the audit" },
   "license.minted": { label: "Licence minted", did: "minted a licence for" },
   "key.rotated": { label: "Signing key rotated", did: "made a new signing key", beyondTeams: true },
   "read_token.created": { label: "Read token minted", did: "minted the read token" },
@@ -113,6 +118,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   userAgent: "program",
   captureMode: "capture mode",
   basedOn: "based on version",
+  firstDay: "from",
+  lastDay: "until",
 };
 
 const LONGEST = 300;

@@ -14,6 +14,7 @@ import { table } from "../parts/table.ts";
 import { tabs } from "../parts/tabs.ts";
 import { time } from "../parts/time.ts";
 import { actionOptions, detailWords, isAction, whatWasDone } from "./audit-words.ts";
+import { exported } from "./exported.ts";
 
 /** Who did what, when and from where: of the team, or for operators of the whole installation. */
 
@@ -191,7 +192,16 @@ function exportPage(call: Person) {
   const format: EventFormat = call.query.get("format") === "csv" ? "csv" : "jsonl";
   const today = isoInstant(call.core.clock.now()).slice(0, 10);
   const media = format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8";
-  return download(`reckon-audit-${today}.${format}`, media, exportEvents(call.core, filter, format));
+  const { text, action, from, to } = asked;
+  return exported(
+    call,
+    {
+      action: "audit.exported",
+      teamId: filter.teamId,
+      extent: { format, text, what: action, firstDay: from, lastDay: to },
+    },
+    download(`reckon-audit-${today}.${format}`, media, exportEvents(call.core, filter, format)),
+  );
 }
 
 export const auditPages = [

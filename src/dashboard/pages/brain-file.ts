@@ -20,6 +20,8 @@ import {
   snapshotIn,
 } from "./brain-links.ts";
 import { type Entry, outlined } from "./brain-outline.ts";
+import { exported } from "./exported.ts";
+import { repoValue } from "./telemetry-filter.ts";
 
 /** The path that a page is about. */
 export const pathOf = (call: Member) => call.query.get("path") ?? "";
@@ -137,7 +139,17 @@ ${lines.length === 0 && html`<p class="says">This file is empty.</p>`}${lines.le
 }
 
 /** The file's text, byte for byte as it was stored. */
-export function downloadPage(call: Member): PageReply {
-  const { path, content } = fileOf(call);
-  return download(path.slice(path.lastIndexOf("/") + 1) || "file.md", "text/markdown; charset=utf-8", content);
+export function downloadPage(call: Member): Promise<PageReply> {
+  const { path, content, snapshot } = fileOf(call);
+  const { repoKey, version, snapshotId } = snapshot;
+  return exported(
+    call,
+    {
+      action: "brain_file.exported",
+      teamId: call.session.team.id,
+      target: { kind: "brain_file", id: String(snapshotId), label: path },
+      extent: { repo: repoValue(repoKey), version: String(version) },
+    },
+    download(path.slice(path.lastIndexOf("/") + 1) || "file.md", "text/markdown; charset=utf-8", content),
+  );
 }

@@ -42,5 +42,5 @@ export const command = (text: string): Html => codeBlock(text, { label: "Command
 /** How a code is used, with the real address and the code itself where it is known. */
 export function exchangeSteps(baseUrl: string, code: string): Html {
   return html`${codeBlock(exchangeCommand(baseUrl, code), { label: "On the machine", titled: true, wrap: true })}
-<p class="says">An agent that asks for a connect code and a server takes the same two things. The answer holds the device token, which lives 90 days; the machine replaces it by itself at <code>/api/connect/rotate</code>.</p>`;
+<p class="says">The answer holds the device token, with which an agent, or a script, reports. It lives 90 days; <code>/api/connect/rotate</code> replaces it before.</p>`;
 }

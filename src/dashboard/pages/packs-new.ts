@@ -52,7 +52,7 @@ function repositoryPage(call: Admin): Html {
       ]),
       empty: empty({
         title: "No brain to publish from",
-        says: "A pack is made of files that one of the team’s devices pushed. Connect a device, and its agent pushes the brain by itself.",
+        says: "A pack is made of files that one of the team’s devices pushed. Connect a device, and let its agent, or a script, push the brain.",
         code: `reckon code create --team "${session.team.name}"`,
       }),
     }),

@@ -12,12 +12,14 @@ import { stats } from "../parts/stat.ts";
 import { bytes, compact, plural } from "../parts/units.ts";
 import { type Span as Drawn, waterfall } from "../parts/waterfall.ts";
 import { type Member, repoName } from "./brain-links.ts";
+import { exported } from "./exported.ts";
 import { mentionsSection } from "./sessions-brain.ts";
 import { causedSection } from "./sessions-causes.ts";
 import { factList, figures } from "./sessions-facts.ts";
 import { filesOf, filesSection, labelsSection } from "./sessions-tables.ts";
 import { timelineSection } from "./sessions-timeline.ts";
 import { indentJson, outcomeBadge, short } from "./sessions-words.ts";
+import { repoValue } from "./telemetry-filter.ts";
 
 /** One session, whole. */
 
@@ -97,7 +99,7 @@ ${!whole && html`<p class="says">Only the beginning is shown. Download the recor
 }
 
 /** The session, its steps and labels as they were sent, spliced from the stored text. */
-export function sessionRecord(call: Member): PageReply {
+export function sessionRecord(call: Member): Promise<PageReply> {
   const session = sessionOf(call);
   const documents = session.spans.map(({ document }) => document).filter((document) => document !== null);
   const parts = [
@@ -105,5 +107,15 @@ export function sessionRecord(call: Member): PageReply {
     `,"spanCount":${session.spanCount},"spans":[${documents.join(",\n")}]`,
     `,"labels":[${session.labels.map(({ document }) => document).join(",\n")}]}\n`,
   ];
-  return download(`session-${session.id}.json`, "application/json; charset=utf-8", parts);
+  const { id, externalId, repoKey, spanCount } = session;
+  return exported(
+    call,
+    {
+      action: "agent_session.exported",
+      teamId: call.session.team.id,
+      target: { kind: "agent_session", id: String(id), label: externalId },
+      extent: { repo: repoValue(repoKey), steps: String(spanCount) },
+    },
+    download(`session-${id}.json`, "application/json; charset=utf-8", parts),
+  );
 }

@@ -1,10 +1,9 @@
 import { actorOf, endSession, hasUsers, signIn, switchTeam } from "../../accounts/accounts.ts";
-import { type PageCall, page, redirect } from "../../http/page.ts";
+import { type PageCall, page, redirect, retryAfter } from "../../http/page.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { html } from "../../kit/html.ts";
 import { readUserAgent } from "../../redact/redact.ts";
 import { plainFrame } from "../frame.ts";
-import { SIGN_IN_LIMITS } from "../limits.ts";
 import { field } from "../parts/field.ts";
 import { form } from "../parts/form.ts";
 import { pageHead } from "../parts/page-head.ts";
@@ -55,7 +54,6 @@ export const signInPages = [
       method: "POST",
       path: "/login",
       access: "anyone",
-      limits: SIGN_IN_LIMITS,
       signedInSince: (call) => redirect(readNext(call.form.get("next"))),
     },
     async (call) => {
@@ -71,12 +69,7 @@ export const signInPages = [
         return { ...redirect(readNext(call.form.get("next"))), session };
       } catch (error) {
         if (!(error instanceof Complaint)) throw error;
-        const { retryAfterSeconds } = error;
-        return {
-          status: error.status,
-          body: signInPage(call, error.message),
-          ...(retryAfterSeconds === undefined ? {} : { headers: [["retry-after", String(retryAfterSeconds)]] }),
-        };
+        return { status: error.status, headers: retryAfter(error), body: signInPage(call, error.message) };
       }
     },
   ),

@@ -13,6 +13,7 @@ import { tabs } from "../parts/tabs.ts";
 import { dayText } from "../parts/time.ts";
 import { compact, number } from "../parts/units.ts";
 import { type Member, NO_REPO, repoName } from "./brain-links.ts";
+import { exported } from "./exported.ts";
 import { type Asked, address, PERIODS, readAsked } from "./spend-asked.ts";
 import { spendCharts } from "./spend-chart.ts";
 import { groupsSection } from "./spend-groups.ts";
@@ -150,6 +151,11 @@ export const spendPages = [
     const asked = readAsked(call);
     const { groups } = spendReport(call.core, call.session.team.id, asked);
     const name = `spend-by-${asked.by}-${asked.first}-to-${asked.last}.csv`;
-    return download(name, "text/csv; charset=utf-8", spendCsv(asked.by, groups));
+    const { by, repo, first, last } = asked;
+    return exported(
+      call,
+      { action: "spend.exported", teamId: call.session.team.id, extent: { by, repo, firstDay: first, lastDay: last } },
+      download(name, "text/csv; charset=utf-8", spendCsv(by, groups)),
+    );
   }),
 ];

@@ -10,6 +10,7 @@ import { pager } from "../parts/pager.ts";
 import { time } from "../parts/time.ts";
 import { number, plural } from "../parts/units.ts";
 import { command, telemetryCommand } from "./devices-connect.ts";
+import { exported } from "./exported.ts";
 import { conflictPages } from "./telemetry-conflicts.ts";
 import { entryPages } from "./telemetry-entry.ts";
 import { type Asked, filterOf, readAsked, spellAsked } from "./telemetry-filter.ts";
@@ -88,10 +89,20 @@ export const telemetryPages = [
   page({ id: "exportTelemetry", method: "GET", path: "/telemetry/export", access: "member" }, (call) => {
     const { core, session, query } = call;
     const day = isoInstant(core.clock.now()).slice(0, 10);
-    return download(
-      `telemetry-${day}.jsonl`,
-      "application/x-ndjson; charset=utf-8",
-      exportEntries(core, session.team.id, filterOf(readAsked(query))),
+    const asked = readAsked(query);
+    const { device, repo, type, text, flagged, from, to } = asked;
+    return exported(
+      call,
+      {
+        action: "telemetry.exported",
+        teamId: session.team.id,
+        extent: { device, repo, type, text, flagged, firstDay: from, lastDay: to },
+      },
+      download(
+        `telemetry-${day}.jsonl`,
+        "application/x-ndjson; charset=utf-8",
+        exportEntries(core, session.team.id, filterOf(asked)),
+      ),
     );
   }),
   ...streamPages,

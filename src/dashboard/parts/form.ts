@@ -1,4 +1,5 @@
 import { attributes, type Content, type Html, html } from "../../kit/html.ts";
+import { sentence } from "../../kit/text.ts";
 import { button } from "./button.ts";
 import { confirmStep, hiddenInputs } from "./confirm.ts";
 
@@ -28,6 +29,6 @@ export function form(one: Form): Html {
   const { action, csrf, fields, submit, hidden, danger, confirm, wrong, beside, inline, id } = one;
   const look = danger ? "danger" : "primary";
   return html`<form method="post"${attributes({ action, id, class: inline ? "form inline" : "form" })}>${hiddenInputs({ _csrf: csrf, ...hidden })}
-${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}${fields}
+${wrong && html`<div class="flash wrong" role="alert">${typeof wrong === "string" ? sentence(wrong) : wrong}</div>`}${fields}
 <div class="actions">${confirm ? confirmStep({ label: submit, question: confirm, confirm: submit, look }) : button(submit, { look })}${beside}</div></form>`;
 }

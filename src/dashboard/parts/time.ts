@@ -44,23 +44,20 @@ export function agoText(at: number, now: number): string {
 
 const missing = (none: string) => html`<span class="none">${none}</span>`;
 
-/** `2026-11-21 08:00:00.000 UTC`, for the title: the script puts local time in the text and leaves this alone. */
-const exact = (at: number) => isoInstant(at).replace("T", " ").replace("Z", " UTC");
-
 /**
- * An instant in full; the script rewrites the text in the reader's zone.
+ * An instant in full, in UTC as everything that is shown; the script adds the reader's own time to the title.
  * @param at milliseconds since the epoch, or null for "not known"
  * @param none what stands for null
  */
 export function time(at: number | null, now: number, none = "–"): Html {
   if (!isInstant(at)) return missing(none);
-  return html`<time datetime="${isoInstant(at)}" title="${exact(at)}, ${agoText(at, now)}" data-time>${utcText(at)}</time>`;
+  return html`<time datetime="${isoInstant(at)}" title="${isoInstant(at)}, ${agoText(at, now)}">${utcText(at)}</time>`;
 }
 
-/** An instant relative to now; the exact one stands in the title. Parameters as for `time`. */
+/** An instant relative to now; the exact one stands in the title, before it the reader's own time. Parameters as for `time`. */
 export function ago(at: number | null, now: number, none = "–"): Html {
   if (!isInstant(at)) return missing(none);
-  return html`<time datetime="${isoInstant(at)}" title="${exact(at)}" data-ago>${agoText(at, now)}</time>`;
+  return html`<time datetime="${isoInstant(at)}" title="${isoInstant(at)}">${agoText(at, now)}</time>`;
 }
 
 /**
@@ -71,7 +68,7 @@ export function countdown(until: number, now: number): Html {
   const left = until - now;
   const text = left <= 0 ? "expired" : `expires in ${coarse(left)}`;
   // Seconds left rather than the instant: the reader's clock may be wrong, ours is what expires things.
-  return html`<time class="countdown" datetime="${isoInstant(until)}" title="${exact(until)}" data-left="${Math.max(0, Math.ceil(left / 1_000))}">${text}</time>`;
+  return html`<time class="countdown" datetime="${isoInstant(until)}" title="${isoInstant(until)}" data-left="${Math.max(0, Math.ceil(left / 1_000))}">${text}</time>`;
 }
 
 function coarse(ms: number): string {

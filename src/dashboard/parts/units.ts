@@ -7,9 +7,9 @@ export function number(value: number): string {
   return GROUPED.format(value);
 }
 
-/** A number for where room is short, e.g. `12.3k`. */
+/** A number for where room is short: `12.3k`, `11.9M`, `2B`. SI has a small k and a capital M; the locale's own m is a metre. */
 export function compact(value: number): string {
-  return COMPACT.format(value);
+  return COMPACT.format(value).replace(/[a-z]+$/, (unit) => (unit === "k" ? unit : unit.charAt(0).toUpperCase()));
 }
 
 /** A number and its noun: `1 device`, `2 devices`, `3 entries` (with the plural handed in). */

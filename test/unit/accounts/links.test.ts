@@ -56,7 +56,7 @@ it("make one operator, whichever of several set-ups comes first", async () => {
   const link = await createSetupLink(core);
   const results = await Promise.allSettled(
     Array.from({ length: 5 }, (_, i) =>
-      setUp(core, link?.token as string, chosen(`person${i}@example.com`), `Team of ${i}`, ORIGIN),
+      setUp(core, link?.token as string, chosen(`person${i}@example.com`), { make: `Team of ${i}` }, ORIGIN),
     ),
   );
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -66,6 +66,23 @@ it("make one operator, whichever of several set-ups comes first", async () => {
     [{ role: "owner" }],
   ]);
   expect(await createSetupLink(core)).toBeUndefined();
+});
+
+it("make the first person the owner of a team that is there, whose record stays", async () => {
+  const { t, core, team } = await start();
+  const { deviceId } = await t.device(team);
+  const { token } = (await createSetupLink(core)) as { token: string };
+  await expect(setUp(core, token, chosen("ada@example.com"), { takeOver: "team_none" }, ORIGIN)).rejects.toMatchObject({
+    status: 404,
+  });
+  expect([t.count("users"), t.rows("SELECT used_at FROM account_links")]).toEqual([0, [{ used_at: null }]]);
+  await setUp(core, token, chosen("ada@example.com"), { takeOver: team.id }, ORIGIN);
+  expect(t.rows("SELECT team_id, role FROM memberships")).toEqual([{ team_id: team.id, role: "owner" }]);
+  expect(t.rows("SELECT id FROM devices WHERE team_id = ?", team.id)).toEqual([{ id: deviceId }]);
+  expect([t.count("teams"), t.rows("SELECT team_id FROM sessions")]).toEqual([1, [{ team_id: team.id }]]);
+  expect(t.rows("SELECT actor_label AS who, team_id AS team FROM audit_events WHERE action = 'member.added'")).toEqual([
+    { who: "ada@example.com", team: team.id },
+  ]);
 });
 
 it("expire, each kind after its time", async () => {
@@ -160,7 +177,7 @@ it("for a new password are made only for those over whose account the team has p
   const owner = await person("owner@example.com", "owner");
   const stranger = await person("stranger@example.com");
   await expect(make(member.id)).resolves.toMatchObject({
-    path: expect.stringMatching(/^\/reset-password\?token=rkl_/),
+    path: expect.stringMatching(/^\/reset-password#rkl_/),
   });
   await expect(make(member.id, "member")).rejects.toMatchObject({ status: 403 });
   await expect(make(owner.id)).rejects.toMatchObject({ status: 403 });
@@ -262,4 +279,21 @@ it("that invite end with their maker's seat or rank, and are then no longer list
   await setRole(core, team.id, owner.id, "admin");
   expect(await useOf(acceptAsNew(core, makesOwner.token, chosen("o@example.com"), ORIGIN))).toBe(410);
   expect(await useOf(acceptAsNew(core, makesMember.token, chosen("m@example.com"), ORIGIN))).toBe(200);
+});
+
+it("take twenty forms a minute each, so that an invitation does not tell who has an account, and hold up no other", async () => {
+  const { t, core, team, person } = await start();
+  await person("ada@example.com");
+  const [one, other] = [
+    await createInvitation(core, { teamId: team.id, role: "member" }),
+    await createInvitation(core, { teamId: team.id, role: "member" }),
+  ];
+  const accept = (token: string) => useOf(acceptAsNew(core, token, chosen("ada@example.com"), ORIGIN));
+  const seen: number[] = [];
+  for (let i = 0; i < 21; i++) seen.push(await accept(one.token));
+  expect(seen).toEqual([...Array(20).fill(409), 429]);
+  expect(await accept(other.token)).toBe(409);
+  t.clock.advance(3_000);
+  expect(await useOf(acceptAsNew(core, one.token, chosen("bob@example.com"), ORIGIN))).toBe(200);
+  expect(t.count("users")).toBe(2);
 });

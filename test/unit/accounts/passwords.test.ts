@@ -1,7 +1,20 @@
 import { createHook } from "node:async_hooks";
+import { dictionary } from "@zxcvbn-ts/language-common";
 import { expect, it } from "vitest";
-import { createUser, setDisabled, setPassword, signIn, verifyPassword } from "../../../src/accounts/accounts.ts";
-import { hashPassword, requireAcceptablePassword } from "../../../src/accounts/passwords.ts";
+import {
+  acceptAsNew,
+  createInvitation,
+  createResetLink,
+  createSetupLink,
+  createUser,
+  resetPassword,
+  setDisabled,
+  setPassword,
+  setUp,
+  signIn,
+} from "../../../src/accounts/accounts.ts";
+import { type Chooser, requireAcceptablePassword } from "../../../src/accounts/password-rules.ts";
+import { hashPassword, verifyPassword } from "../../../src/accounts/passwords.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { startInstance } from "../../support/instance.ts";
 
@@ -32,18 +45,98 @@ it("are the same however a keyboard composes their letters", async () => {
   expect(await verifyPassword("cafe\u0301 au lait", stored)).toBe(true);
 });
 
-it("are refused when too short, too long, the address itself or what everybody tries", () => {
-  const judge = (password: string) => () => requireAcceptablePassword(password, "ada.lovelace@example.com");
-  expect(judge("seven77")).toThrow("at least 8");
+const judge =
+  (password: string, chooser: Chooser = { email: "ada.lovelace@engines.example" }) =>
+  () =>
+    requireAcceptablePassword(password, chooser);
+
+it("are refused when too short or too long", () => {
+  expect(judge("seven7x")).toThrow("at least 8");
   // Length counts characters, not UTF-16 units.
   expect(judge("😀😃😄😁😆😅😂")).toThrow("at least 8");
-  expect(judge("x".repeat(1_025))).toThrow("at most 1024");
-  expect(judge("Ada.Lovelace@Example.com")).toThrow("e-mail address");
-  expect(judge("ADA.LOVELACE")).toThrow("e-mail address");
-  for (const common of ["password", "PassWord1", "12345678", "aaaaaaaaaa"])
-    expect(judge(common)).toThrow("first that anybody");
-  for (const fine of ["eight888", "äöüßéèêë", PASSWORD, "correct horse battery staple"])
-    expect(judge(fine)).not.toThrow();
+  expect(judge("x7".repeat(513))).toThrow("at most 1024");
+  for (const fine of ["äöüßéèêë", PASSWORD, "correct horse battery staple", "gkx27qpm", "Tr0ub4dor&3x"])
+    expect(judge(fine), fine).not.toThrow();
+});
+
+it("are refused when everybody tries them first, in any case, with digits and signs behind, and over and over", () => {
+  for (const common of [
+    ...["password", "PassWord1", "Password1!", "12345678", "1234567890", "letmein123", "Welcome2026!", "qwertyuiop"],
+    ...[
+      "aaaaaaaaaa",
+      "12341234",
+      "abcabcabc",
+      "1q2w3e4r",
+      "iloveyou2",
+      "Sunshine#1",
+      "dragon12345",
+      "ｐａｓｓｗｏｒｄ",
+    ],
+  ])
+    expect(judge(common), common).toThrow("first that anybody");
+});
+
+it("are refused when they are the account's own names, however they are spelled", () => {
+  const ada = { email: "ada.lovelace@engines.example", name: "Augusta King", teams: ["Analytical Machines", "Ops"] };
+  for (const own of [
+    ...[
+      "Ada.Lovelace@Engines.example",
+      "ADA.LOVELACE",
+      "adalovelace1",
+      "engines2026",
+      "engines.example",
+      "AugustaKing!",
+    ],
+    ...[
+      "augusta-king",
+      "Augusta1843",
+      "analytical machines",
+      "AnalyticalMachines1",
+      "Reckon123",
+      "reckon!!",
+      "ops12345",
+    ],
+  ])
+    expect(judge(own, ada), own).toThrow("must not be your e-mail address");
+  for (const fine of ["Augusta kings analyse", "ops-room lantern", "reckon with the north field"])
+    expect(judge(fine, ada), fine).not.toThrow();
+});
+
+it("are compared with 3,000 and more of those that leaked most often and are long enough to be chosen", () => {
+  const ranked = (dictionary["passwords-common"] as readonly string[]).map((one) => one.toLowerCase());
+  const first = ranked.filter((one) => one.length >= 8).slice(0, 3_000);
+  expect(first.filter((one) => !refused(one))).toEqual([]);
+});
+
+const refused = (password: string) => {
+  try {
+    judge(password)();
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+it("are refused wherever one is chosen, by the names of the teams it is for, and nothing is stored then", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team({ name: "Northfield Works" });
+  const own = "NorthfieldWorks7";
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  const inTeam = { email: "ada@example.com", password: own, team: { id: team.id, role: "owner" } } as const;
+  await expect(createUser(core, inTeam)).rejects.toThrow("your team's name");
+  const chosen = { email: "bob@example.com", name: null, password: own };
+  await expect(acceptAsNew(core, invitation.token, chosen, ORIGIN)).rejects.toThrow("your team's name");
+  const link = await createSetupLink(core);
+  for (const wanted of [{ takeOver: team.id }, { make: "Northfield works" }])
+    await expect(setUp(core, link?.token as string, chosen, wanted, ORIGIN)).rejects.toThrow("your team's name");
+  expect([t.count("users"), t.count("sessions")]).toEqual([0, 0]);
+  const ada = await createUser(core, { ...inTeam, password: PASSWORD });
+  const before = t.rows("SELECT password_hash FROM users");
+  await expect(setPassword(core, ada.id, own)).rejects.toThrow("your team's name");
+  const reset = await createResetLink(core, ada.id);
+  await expect(resetPassword(core, reset.token, own, ORIGIN)).rejects.toThrow("your team's name");
+  expect(t.rows("SELECT password_hash FROM users")).toEqual(before);
 });
 
 it("run a hash for accounts that do not exist, are closed or have no password, and say the same of all", async () => {

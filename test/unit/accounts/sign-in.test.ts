@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createUser, signIn } from "../../../src/accounts/accounts.ts";
+import { confirmPassword, createUser, signIn } from "../../../src/accounts/accounts.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";
@@ -53,7 +53,7 @@ it("lets a person in from an address they signed in from before, however much ot
 });
 
 it("slows guesses down at a known address too, as at one that is not known", async () => {
-  const t = await startInstance();
+  const t = await startInstance({ settings: { limitSignIn: "off" } });
   await account(t, "ada@example.com");
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200]);
   const expected = [...Array(10).fill(401), 429, 429];
@@ -98,19 +98,58 @@ it("records sign-ins and refusals with their address, and of unknown accounts no
   ]);
 });
 
-it("limits tries by address over all accounts, an IPv6 subscriber's as one", async () => {
-  const t = await startInstance({ settings: { trustedProxies: "127.0.0.0/8", limitSignIn: "3/60" } });
-  const ask = async (address: string) => {
-    const response = await t.instance.fetch(
-      new Request("http://localhost/login", {
-        method: "POST",
-        headers: { "x-forwarded-for": address, "content-type": "application/x-www-form-urlencoded" },
-        body: "email=a%40example.com&password=x",
-      }),
+it("limits wrong passwords by address over all accounts, an IPv6 subscriber's as one", async () => {
+  const t = await startInstance({ settings: { limitSignIn: "3/60" } });
+  await account(t, "ada@example.com");
+  const ask = async (address: string, i: number) =>
+    (await tries(t, 1, `nobody${i}@example.com`, "x", () => address))[0];
+  expect([await ask("2001:db8::1", 1), await ask("2001:db8::2", 2), await ask("2001:db8::3", 3)]).toEqual([
+    401, 401, 401,
+  ]);
+  expect([await ask("2001:db8::4", 4), await ask("2001:db8:0:1::1", 5), await ask("192.0.2.1", 6)]).toEqual([
+    429, 401, 401,
+  ]);
+  // Nor is a right one of somebody who never was there: it would tell that it was right.
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "2001:db8::4")).toEqual([429]);
+  t.clock.advance(20_000);
+  // Right ones are not counted.
+  expect(await tries(t, 5, "ada@example.com", PASSWORD, () => "2001:db8::4")).toEqual(Array(5).fill(200));
+});
+
+it("lets people in where they signed in before, however often a neighbour at their address guesses", async () => {
+  const t = await startInstance({ settings: { limitSignIn: "3/60" } });
+  await account(t, "ada@example.com");
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200]);
+  for (let i = 0; i < 5; i++) await tries(t, 1, `nobody${i}@example.com`, "x", () => "192.0.2.7");
+  expect(await tries(t, 1, "nobody@example.com", "x", () => "192.0.2.7")).toEqual([429]);
+  expect(await tries(t, 2, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200, 200]);
+  // The neighbour is told the same of her account as of one that does not exist, before and after ten wrong ones.
+  const told = (email: string) => signIn(t.instance.core, email, "x", from("192.0.2.7")).catch((error) => error);
+  for (let i = 0; i < 12; i++) expect(await told("ada@example.com")).toEqual(await told("nobody@example.com"));
+});
+
+it("makes whoever guesses at the password of an open session wait, and leaves their sign-in alone", async () => {
+  const t = await startInstance();
+  const ada = await account(t, "ada@example.com");
+  const { core } = t.instance;
+  const confirm = (password: string) =>
+    confirmPassword(core, ada.id, password).then(
+      () => 200,
+      (error: { status: number }) => error.status,
     );
-    return response.status;
-  };
-  // 403: without the form's token nothing is tried, but it counts.
-  expect([await ask("2001:db8::1"), await ask("2001:db8::2"), await ask("2001:db8::3")]).toEqual([403, 403, 403]);
-  expect([await ask("2001:db8::4"), await ask("2001:db8:0:1::1"), await ask("192.0.2.1")]).toEqual([429, 403, 403]);
+  const seen: number[] = [];
+  for (let i = 0; i < 11; i++) seen.push(await confirm("wrong password"));
+  expect(seen).toEqual([...Array(10).fill(403), 429]);
+  expect(await confirm(PASSWORD)).toBe(429);
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.1")).toEqual([200]);
+  t.clock.advance(90_000);
+  expect([await confirm(PASSWORD), await confirm(PASSWORD)]).toEqual([200, 200]);
+});
+
+it("counts no look at a one-time link as a try to sign in, and no link as one at another", async () => {
+  const t = await startInstance({ settings: { limitSignIn: "2/60" } });
+  await account(t, "ada@example.com");
+  for (const path of ["/invitation?token=x", "/reset-password?token=x", "/setup?token=x", "/invitation"])
+    for (let i = 0; i < 5; i++) expect([path, (await t.get(path)).status === 429]).toEqual([path, false]);
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "127.0.0.1")).toEqual([200]);
 });

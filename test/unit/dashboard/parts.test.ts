@@ -124,7 +124,7 @@ describe("every part escapes what it is given", () => {
 describe("an instant", () => {
   it("is readable without a script and exact in its title", () => {
     expect(time(NOW - 180_000, NOW).toString()).toBe(
-      '<time datetime="2026-11-21T07:57:00.000Z" title="2026-11-21 07:57:00.000 UTC, 3 minutes ago" data-time>21 Nov 2026, 07:57 UTC</time>',
+      '<time datetime="2026-11-21T07:57:00.000Z" title="2026-11-21T07:57:00.000Z, 3 minutes ago">21 Nov 2026, 07:57 UTC</time>',
     );
   });
 
@@ -190,6 +190,15 @@ describe("a quantity", () => {
       "12.3k",
     ]);
   });
+
+  it.each([
+    [999, "999"],
+    [1_000, "1k"],
+    [11_900_000, "11.9M"],
+    [2_000_000_000, "2B"],
+    [3_400_000_000_000, "3.4T"],
+    [-12_300_000, "-12.3M"],
+  ])("of %d where room is short reads %s", (value, text) => expect(compact(value)).toBe(text));
 });
 
 describe("a waterfall", () => {

@@ -1,0 +1,113 @@
+import { expect, it } from "vitest";
+import { createTeam, createUser } from "../../src/accounts/accounts.ts";
+import { storeSession } from "../../src/accounts/sessions.ts";
+import { cookieNames } from "../../src/http/cookies.ts";
+import { baseUrlOf } from "../../src/kit/base-url.ts";
+import { startInstance } from "../support/instance.ts";
+
+/** Every copy of the record that somebody takes away is in the audit, with what it holds. */
+
+const SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+async function start() {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await createTeam(core, "Acme");
+  const user = await createUser(core, {
+    email: "ada@example.com",
+    password: "plough-the-north-field",
+    operator: true,
+    team: { id: team.id, role: "owner" },
+  });
+  const { token } = await core.store.write(() => storeSession(core, user.id, { ip: "127.0.0.1", userAgent: null }));
+  const headers = { cookie: `${cookieNames(baseUrlOf(core.config)).session}=${token}` };
+  const device = await t.device(team);
+  const send = async (path: string, json: unknown) => {
+    const { status, text } = await t.post(path, { token: device.token, json });
+    expect([path, status, text]).toEqual([path, 200, expect.any(String)]);
+  };
+  await send("/api/telemetry/ingest", { repoKey: "shop", entries: [{ seq: 1, payload: { type: "prompt" } }] });
+  await send("/api/brain/ingest", {
+    repoKey: "shop",
+    version: 4,
+    files: [{ path: "docs/errors.md", content: "# E\n" }],
+  });
+  await send("/api/agent-traces/ingest", {
+    repoKey: "shop",
+    sessions: [{ id: "s-1", outcome: "done", spans: [{ id: "1", name: "x" }] }],
+  });
+  await t.instance.settle();
+  const { id } = t.rows("SELECT id FROM trace_sessions")[0];
+  const paths = {
+    "telemetry.exported": `/telemetry/export?repo=shop&type=prompt&q=${SECRET}&from=2026-11-01`,
+    "brain_file.exported": "/brain/download?repo=shop&path=docs/errors.md",
+    "agent_session.exported": `/sessions/${id}/record`,
+    "spend.exported": "/spend/csv?by=branch&from=2026-11-01&to=2026-11-02&repo=shop",
+    "audit.exported": "/audit/export?format=csv&what=team.created",
+  };
+  const events = () =>
+    t
+      .rows(
+        "SELECT action, actor_label AS who, ip, team_id AS team, target_label AS target, detail FROM audit_events WHERE action LIKE '%.exported' ORDER BY id",
+      )
+      .map(({ detail, ...rest }) => ({ ...rest, detail: JSON.parse(detail) }));
+  return { t, team, headers, paths, events };
+}
+
+it("leaves an event with who, from where and what, before the copy goes out", async () => {
+  const { t, team, headers, paths, events } = await start();
+  for (const path of Object.values(paths)) {
+    const answer = await t.get(path, { headers });
+    expect([path, answer.status, answer.headers.get("content-disposition")]).toEqual([
+      path,
+      200,
+      expect.stringContaining("attachment"),
+    ]);
+  }
+  const by = { who: "ada@example.com", ip: "127.0.0.1", team: team.id };
+  expect(events()).toEqual([
+    {
+      ...by,
+      action: "telemetry.exported",
+      target: null,
+      detail: { repo: "shop", type: "prompt", text: expect.stringMatching(/^\[REDACTED/), firstDay: "2026-11-01" },
+    },
+    { ...by, action: "brain_file.exported", target: "docs/errors.md", detail: { repo: "shop", version: "4" } },
+    { ...by, action: "agent_session.exported", target: "s-1", detail: { repo: "shop", steps: "1" } },
+    {
+      ...by,
+      action: "spend.exported",
+      target: null,
+      detail: { by: "branch", repo: "shop", firstDay: "2026-11-01", lastDay: "2026-11-02" },
+    },
+    { ...by, action: "audit.exported", target: null, detail: { format: "csv", what: "team.created" } },
+  ]);
+  await t.get("/audit/export?all=1", { headers });
+  expect(events().at(-1)).toMatchObject({ action: "audit.exported", team: null, detail: { format: "jsonl" } });
+  const { text } = await t.get("/audit", { headers });
+  for (const words of ["downloaded the brain file <strong>docs/errors.md</strong>", "exported what was spent"])
+    expect(text).toContain(words);
+});
+
+it("leaves none for a head, for what is not there, and for who may not have it", async () => {
+  const { t, headers, paths, events } = await start();
+  for (const path of Object.values(paths)) {
+    expect([path, (await t.call("HEAD", path, { headers })).status]).toEqual([path, 200]);
+    expect([path, (await t.get(path)).status]).toEqual([path, 303]);
+  }
+  expect((await t.get("/sessions/999/record", { headers })).status).toBe(404);
+  expect((await t.get("/brain/download?repo=shop&path=none.md", { headers })).status).toBe(404);
+  expect(events()).toEqual([]);
+});
+
+it("hands nothing out while the event cannot be stored", async () => {
+  const { t, headers, paths, events } = await start();
+  t.instance.core.store.db.exec(
+    "CREATE TRIGGER full BEFORE INSERT ON audit_events BEGIN SELECT RAISE(ABORT, 'no event'); END",
+  );
+  for (const path of Object.values(paths)) {
+    const answer = await t.get(path, { headers });
+    expect([path, answer.status >= 500, answer.headers.get("content-disposition")]).toEqual([path, true, null]);
+  }
+  expect(events()).toEqual([]);
+});

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { startSite, useBrowser } from "../support/browser.ts";
+import { fillSite } from "../support/site.ts";
+
+useBrowser();
+
+it("lead to a download only where there is one, and name the command for it to whom it is of use", async () => {
+  const site = await startSite();
+  const { t } = site;
+  const text = async (path: string, headers = {}) => (await t.get(path, { headers })).text;
+  const leads = async () => {
+    const pages = [await text("/"), await text("/docs"), await text("/llms-full.txt"), await text("/sitemap.xml")];
+    return pages.map((page) => /\/download(?=["<.)]|$)/m.test(page));
+  };
+  expect(await leads()).toEqual([false, false, false, false]);
+  for (const accept of ["text/html", "text/markdown"]) {
+    const page = await text("/download", { accept });
+    expect([accept, page.includes("Nothing is published here"), page.includes("reckon release add")]).toEqual([
+      accept,
+      true,
+      false,
+    ]);
+  }
+  const operator = await site.person({ operator: true });
+  const { page, go, judge } = await site.open(operator);
+  await go("/download");
+  expect(await page.locator("main").textContent()).toContain("reckon release add");
+  await judge("site-download-operator");
+  await fillSite(t);
+  expect(await leads()).toEqual([true, true, true, true]);
+  expect(await text("/download", { accept: "text/html" })).toContain("Download for Windows");
+});
+
+it("say that agents report by HTTP and that no capture client is there yet", async () => {
+  const site = await startSite();
+  const owner = await site.person();
+  for (const [path, cookie] of [
+    ["/", ""],
+    ["/index.md", ""],
+    ["/overview", owner.cookie],
+  ] as const) {
+    const { text } = await site.t.get(path, { headers: { cookie, accept: "text/html" } });
+    expect([path, text.includes("No capture client ships with Reckon yet")]).toEqual([path, true]);
+    expect([path, /reports from then on|supports Reckon|nothing to install/i.test(text)]).toEqual([path, false]);
+  }
+});
