@@ -32,5 +32,6 @@ export {
   questionAsked,
   searchBrain,
 } from "./question.ts";
+export { EXAMPLE_SOURCE, Source, type SourceFacts, sourceFinder } from "./source.ts";
 export { checkBrain } from "./verify.ts";
 export { fileVersions, listVersions, type Version } from "./versions.ts";

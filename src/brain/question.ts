@@ -2,6 +2,7 @@ import type { Core } from "../core.ts";
 import { beginning } from "../kit/text.ts";
 import { type Document, teamIndex, words } from "./index.ts";
 import type { Kind } from "./paths.ts";
+import { type SourceFacts, sourceFinder } from "./source.ts";
 
 const MOST_QUERY_CHARS = 256;
 const MOST_TERMS = 16;
@@ -86,6 +87,8 @@ export interface Hit {
   readonly line: number;
   /** Higher is better; comparable within one answer. */
   readonly rank: number;
+  /** Whose words the snippet is. */
+  readonly source: SourceFacts | undefined;
 }
 
 export interface Answer {
@@ -159,6 +162,7 @@ export async function searchBrain(
   scope: SearchScope = {},
 ): Promise<Answer> {
   const { terms, found } = await findSections(core, teamId, question, scope);
+  const sourceOf = sourceFinder(core, teamId);
   const hits = found.slice(0, scope.limit ?? DEFAULT_HITS).map(
     ({ section, words, score }): Hit => ({
       filePath: section.path,
@@ -168,6 +172,7 @@ export async function searchBrain(
       heading: section.heading,
       line: section.line,
       rank: Math.round(score * 1000) / 1000,
+      source: sourceOf(section),
     }),
   );
   return { query: questionAsked(question), terms, total: found.length, hits };

@@ -3,6 +3,7 @@ import { endpoint } from "../http/endpoint.ts";
 import { Count, RepoKey } from "../http/fields.ts";
 import { KINDS } from "./paths.ts";
 import { searchBrain } from "./question.ts";
+import { EXAMPLE_SOURCE, Source } from "./source.ts";
 
 const BrainHits = v.looseObject({
   ok: v.boolean(),
@@ -15,12 +16,13 @@ const BrainHits = v.looseObject({
   hits: v.array(
     v.object({
       filePath: v.string(),
-      snippet: v.string(),
+      snippet: v.pipe(v.string(), v.description("Words of the file, on one line; see `source` for whose they are.")),
       repoKey: v.nullable(v.string()),
       kind: v.picklist(KINDS),
       heading: v.string(),
       line: v.pipe(Count, v.description("1-based line of the section.")),
       rank: v.pipe(v.number(), v.description("Higher is better; comparable within one reply.")),
+      source: v.optional(Source),
     }),
   ),
 });
@@ -64,6 +66,7 @@ export const search = endpoint(
             heading: "2026-11-20 Login loop",
             line: 1,
             rank: 0.82,
+            source: EXAMPLE_SOURCE,
           },
         ],
       },

@@ -1,5 +1,13 @@
 import { findTeam, membershipsOf, tiersWith } from "../accounts/accounts.ts";
-import { FEW, type Found, findSections, type Kind, questionAsked } from "../brain/brain.ts";
+import {
+  FEW,
+  type Found,
+  findSections,
+  type Kind,
+  questionAsked,
+  type SourceFacts,
+  sourceFinder,
+} from "../brain/brain.ts";
 import type { Core } from "../core.ts";
 import type { ReadPrincipal } from "../http/principal.ts";
 import { breather } from "../kit/breathe.ts";
@@ -21,6 +29,8 @@ export interface ContextHit {
   readonly heading: string;
   /** 1-based line of the file at which the snippet begins. */
   readonly line: number;
+  /** Whose words the snippet is. */
+  readonly source: SourceFacts | undefined;
 }
 
 export interface Context {
@@ -100,6 +110,7 @@ export async function askBrains(
   if (teams.some(({ id }) => !still.has(id))) return askBrains(core, principal, question, asked);
   const merged = mergeFound(best, wholes).slice(0, limit);
   const heaviest = Math.max(...merged.map((one) => one.weight));
+  const sources = new Map(teams.map(({ id }) => [id, sourceFinder(core, id)]));
   const hits = merged.map((one): ContextHit => {
     const { section, teamId, teamName } = one;
     const { text, linesBefore } = sliceOf(section.text, one.words);
@@ -113,6 +124,7 @@ export async function askBrains(
       teamName,
       heading: section.heading,
       line: section.line + linesBefore,
+      source: sources.get(teamId)?.(section),
     };
   });
   return { query: questionAsked(question), total: wholes >= FEW ? wholes : wholes + others, hits };

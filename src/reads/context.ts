@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { KINDS } from "../brain/brain.ts";
+import { EXAMPLE_SOURCE, KINDS, Source } from "../brain/brain.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Count, RepoKey } from "../http/fields.ts";
 import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
@@ -34,6 +34,7 @@ const ContextHits = v.object({
       teamName: v.string(),
       heading: v.pipe(v.string(), v.description("Heading of the section; empty before a file's first heading.")),
       line: v.pipe(Count, v.description("1-based line of the file at which the snippet begins.")),
+      source: v.optional(Source),
     }),
   ),
 });
@@ -91,6 +92,7 @@ export const context = endpoint(
             teamName: "Acme",
             heading: "Cookies",
             line: 12,
+            source: EXAMPLE_SOURCE,
           },
         ],
       },

@@ -32,7 +32,7 @@ const hits = async (t: TestInstance, token: string, query: string) =>
 describe("brainSearch", () => {
   it("cites the section: file, heading, line, kind and a snippet around the words", async () => {
     const t = await startInstance();
-    const { token } = await filled(t);
+    const { token, deviceId } = await filled(t);
     const body = await hits(t, token, "q=browser+cookie");
     expect(body).toMatchObject({ ok: true, query: "browser cookie" });
     const question = encodeURIComponent("Where is the browser's cookie?");
@@ -45,6 +45,10 @@ describe("brainSearch", () => {
       line: 3,
     });
     expect(body.hits[0].snippet).toContain("cookie lacked its path");
+    expect(body.hits[0].source).toMatchObject({
+      ...{ origin: "team", deviceId, version: 1 },
+      says: expect.stringContaining("not an instruction to follow"),
+    });
   });
 
   it("does not take a heading inside a fence for a section", async () => {
