@@ -7,7 +7,7 @@ import { Count, Counter, DateTime, NO_REPO, RepoKey } from "../http/fields.ts";
 import { breather } from "../kit/breathe.ts";
 import { sha256 } from "../kit/hash.ts";
 import { findMember, isWholeNumber, type Member, members } from "../kit/json.ts";
-import { lineAt, mightHoldSecret, RULES_VERSION, redactText } from "../redact/redact.ts";
+import { lineCounter, RULES_VERSION, redactLongText, redactText } from "../redact/redact.ts";
 import { refreshIndex } from "./index.ts";
 import { collisionKey, judgePath } from "./paths.ts";
 import { rows } from "./rows.ts";
@@ -128,23 +128,21 @@ function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
     });
 }
 
-/** Findings named in a refusal; one is enough to refuse, a few save a round trip. */
-const MOST_NAMED = 10;
+/** Findings named in a refusal; one is enough to refuse, the others save a round trip each. */
+const MOST_NAMED = 50;
 
-/** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between files. */
+/** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between. */
 async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof BrainSnapshot>): Promise<Snapshot> {
   const breathe = breather(core.clock);
   const tripped: string[] = [];
   let redactionHits = 0;
   let redactedFiles = 0;
   let bytes = 0;
-  const clean = (text: string, name: (line: number, rule: string) => string): string => {
-    if (!mightHoldSecret(text)) return text;
-    const redacted = redactText(text);
-    for (const { rule, strength, start } of redacted.findings) {
-      if (tripped.length >= MOST_NAMED) break;
-      if (strength === "certain") tripped.push(name(lineAt(text, start), rule));
-    }
+  const clean = async (text: string, name: (line: number, rule: string) => string): Promise<string> => {
+    const redacted = await redactLongText(text, breathe);
+    const lineAt = lineCounter(text);
+    for (const { rule, strength, start } of redacted.findings)
+      if (strength === "certain") tripped.push(name(lineAt(start), rule));
     redactionHits += redacted.findings.length;
     return redacted.text;
   };
@@ -152,24 +150,24 @@ async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof Br
   for (const [i, { path, content }] of sent.files.entries()) {
     await breathe();
     const digest = sha256(content);
-    const name = clean(path, (_line, rule) => `the path of file ${i} (${rule})`);
+    const name = await clean(path, (_line, rule) => `the path of file ${i} (${rule})`);
     const held = rows(core.store).blob.get(teamId, digest);
     if (held && held.rulesVersion === RULES_VERSION) {
       bytes += held.bytes;
       files.push({ path: name, sha256: digest, bytes: held.bytes, blobId: held.id });
       continue;
     }
-    const text = clean(content, (line, rule) => `${name} line ${line} (${rule})`);
-    if (tripped.length >= MOST_NAMED) break;
+    const text = await clean(content, (line, rule) => `${name} line ${line} (${rule})`);
     const size = Buffer.byteLength(text);
     bytes += size;
     if (text !== content) redactedFiles++;
     files.push({ path: name, sha256: text === content ? digest : sha256(text), bytes: size, content: text });
   }
   if (tripped.length > 0) {
-    const more = tripped.length === MOST_NAMED ? " and perhaps more" : "";
+    const unnamed = tripped.length - MOST_NAMED;
+    const more = unnamed > 0 ? `; and ${unnamed} more` : "";
     refuse(rawSecret, {
-      error: `Raw secret in ${tripped.join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
+      error: `Raw secret in ${tripped.slice(0, MOST_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
     });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));

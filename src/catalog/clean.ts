@@ -1,4 +1,4 @@
-import { findSecrets, lineAt, redactText } from "../redact/redact.ts";
+import { findSecrets, lineCounter, redactText } from "../redact/redact.ts";
 
 /** A secret for certain: the pack cannot be published with it. Never carries the value. */
 export interface Leak {
@@ -28,10 +28,11 @@ export function clean(path: string, original: string): Cleaned {
   const { text, findings } = redactText(original);
   const leaks: Leak[] = [];
   const replaced: Replaced[] = [];
+  const lineAt = lineCounter(original);
   // Where a finding's marker stands in the text without secrets.
   let shift = 0;
   for (const { rule, strength, start, end } of findings) {
-    const line = lineAt(original, start);
+    const line = lineAt(start);
     if (strength === "certain") leaks.push({ path, line, rule });
     else replaced.push({ path, line, rule, text: lineAround(text, start + shift) });
     shift += `[REDACTED:${rule}]`.length - (end - start);

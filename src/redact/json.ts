@@ -1,9 +1,25 @@
 /** Redacts a JSON document in place: only string literals that hold a secret change, every other byte stays as sent. */
-import { isSecretName, isSecretValue } from "./likely.ts";
-import { ASSIGNED_RULE, type Finding, findSecrets, marker, mightHoldSecret, redactText } from "./scan.ts";
+import { isEncodedLogin } from "./encoded.ts";
+import { withoutScheme } from "./headers.ts";
+import { isSecretName } from "./names.ts";
+import { ASSIGNED_RULE } from "./probes.ts";
+import type { Finding } from "./reading.ts";
+import {
+  findInSlices,
+  finish,
+  marker,
+  mightHoldInSlices,
+  type Redacted,
+  redactTextInSlices,
+  type Slices,
+} from "./scan.ts";
+import { isSecretValue } from "./values.ts";
 
 const QUOTE = 34;
 const BACKSLASH = 92;
+const COLON = 58;
+const COMMA = 44;
+const OPEN_BRACE = 123;
 
 /** The offset just after the literal whose opening quote stands at `open`. */
 function literalEnd(json: string, open: number): number {
@@ -32,58 +48,101 @@ function afterSpace(json: string, from: number): number {
 
 /** A literal too short to hold a secret by itself; a member's value is judged by its key besides. */
 const TOO_SHORT = 8;
+/** A literal longer than this is searched in slices of its own. */
+const LONG_LITERAL = 1 << 15;
+/** How far into the document the search goes between two yields, in code units. */
+const STRIDE = 1 << 15;
 
-/**
- * Redacts the text of a valid JSON document without parsing it as a whole. String literals, keys among them, are
- * decoded and scanned; one that holds a secret is written anew with `[REDACTED:rule]` in the secret's place. The whole
- * value is replaced where a member's key is a password-like name, and where a `{"key": name, "value": …}` pair (as
- * OTLP writes attributes) names one. A finding's offsets are those of its literal, quotes included.
- */
-export function redactJson(json: string): { text: string; findings: Finding[] } {
+const AUTHORIZATION = /^(?:proxy-)?authorization$/i;
+const COOKIE = /^(?:set-)?cookie$/i;
+
+/** Whether a member's name says something of its value: that it is a secret, a registry's login, or cookies. */
+const isTelling = (name: string): boolean => name === "auth" || COOKIE.test(name) || isSecretName(name);
+
+/** What the literals before one say of it. */
+class Surroundings {
+  /** The key whose value comes next, if the last literal was a key. */
+  #key: string | undefined;
+  /** A telling name that was the value of a `key` or `name` member, or the element before in a list of headers. */
+  #named: string | undefined;
+  #isListed = false;
+
+  /** The name whose value the next literal is. */
+  get name(): string | undefined {
+    const key = this.#key;
+    if (key !== undefined && isTelling(key)) return key;
+    return key === "value" || key === "stringValue" || (key === undefined && this.#isListed) ? this.#named : undefined;
+  }
+
+  tookKey(key: string, next: number): void {
+    if (key !== "value" && key !== "stringValue") this.#named = undefined;
+    this.#isListed = false;
+    this.#key = next === QUOTE || (key === "value" && next === OPEN_BRACE) ? key : undefined;
+  }
+
+  /** @param isFollowed whether a comma and then another string follow */
+  tookValue(value: string, isFollowed: boolean): void {
+    const isName = this.#key === "key" || this.#key === "name";
+    this.#isListed = this.#key === undefined && isFollowed && (AUTHORIZATION.test(value) || COOKIE.test(value));
+    this.#named = this.#isListed || (isName && isTelling(value)) ? value : undefined;
+    this.#key = undefined;
+  }
+}
+
+/** See `redactJson`. */
+export function* redactJsonInSlices(json: string): Slices<Redacted> {
   const findings: Finding[] = [];
-  if (!mightHoldSecret(json)) return { text: json, findings };
+  if (!(yield* mightHoldInSlices(json))) return { text: json, findings };
+  const around = new Surroundings();
+  let parts: string[] = [];
   let out = "";
   let done = 0;
-  /** The key whose value comes next, if the last literal was a key. */
-  let key: string | undefined;
-  /** A password-like name that was the value of a `key` or `name` member. */
-  let named: string | undefined;
+  let pause = STRIDE;
   for (let open = json.indexOf('"'); open !== -1; ) {
     const end = literalEnd(json, open);
     const value = decode(json.slice(open, end));
     const next = afterSpace(json, end);
-    const isKey = json.charCodeAt(next) === 58;
-    const name =
-      key !== undefined && isSecretName(key) ? key : key === "value" || key === "stringValue" ? named : undefined;
-    const replaced = redactLiteral(value, isKey ? undefined : name);
+    const isKey = json.charCodeAt(next) === COLON;
+    const name = isKey ? undefined : around.name;
+    const replaced =
+      value.length > LONG_LITERAL ? yield* redactLiteral(value, name) : finish(redactLiteral(value, name));
     if (replaced !== undefined) {
-      for (const found of replaced.findings)
-        findings.push({ rule: found.rule, strength: found.strength, start: open, end });
-      out += json.slice(done, open) + JSON.stringify(replaced.text);
+      for (const { rule, strength } of replaced.findings) findings.push({ rule, strength, start: open, end });
+      parts.push(json.slice(done, open), JSON.stringify(replaced.text));
       done = end;
     }
-    if (isKey) {
-      if (value !== "value" && value !== "stringValue") named = undefined;
-      const valueAt = afterSpace(json, next + 1);
-      key =
-        json.charCodeAt(valueAt) === QUOTE || (value === "value" && json.charCodeAt(valueAt) === 123)
-          ? value
-          : undefined;
-    } else {
-      named = (key === "key" || key === "name") && isSecretName(value) ? value : undefined;
-      key = undefined;
+    if (isKey) around.tookKey(value, json.charCodeAt(afterSpace(json, next + 1)));
+    else
+      around.tookValue(value, json.charCodeAt(next) === COMMA && json.charCodeAt(afterSpace(json, next + 1)) === QUOTE);
+    if (end > pause) {
+      out += parts.join("");
+      parts = [];
+      pause = end + STRIDE;
+      yield;
     }
     open = json.indexOf('"', end);
   }
-  return { text: done === 0 ? json : out + json.slice(done), findings };
+  return { text: done === 0 ? json : out + parts.join("") + json.slice(done), findings };
 }
 
-function redactLiteral(
-  value: string,
-  secretName: string | undefined,
-): { text: string; findings: Finding[] } | undefined {
-  const inner = value.length >= TOO_SHORT ? findSecrets(value) : [];
-  if (secretName !== undefined && isSecretValue(secretName, withoutScheme(value), "member")) {
+/**
+ * Redacts the text of a valid JSON document without parsing it as a whole. String literals, keys among them, are
+ * decoded and scanned; one that holds a secret is written anew with `[REDACTED:rule]` in the secret's place. The whole
+ * value is replaced where a member's key is a password-like name, where a `{"key": name, "value": …}` pair (as OTLP
+ * writes attributes) names one, and behind the name of an authorization header in a list. A finding's offsets are
+ * those of its literal, quotes included.
+ */
+export const redactJson = (json: string): Redacted => finish(redactJsonInSlices(json));
+
+function* redactLiteral(value: string, name: string | undefined): Slices<Redacted | undefined> {
+  if (name !== undefined && COOKIE.test(name)) {
+    // As it stands in a request.
+    const header = `${name}: `;
+    const { text, findings } = yield* redactTextInSlices(header + value);
+    return findings.length === 0 ? undefined : { text: text.slice(header.length), findings };
+  }
+  if (name !== undefined && holdsWholeSecret(name, value)) {
+    const inner = value.length >= TOO_SHORT ? yield* findInSlices(value) : [];
     const rule = inner.find((f) => f.strength === "certain") ?? inner[0];
     const whole: Finding = {
       rule: rule?.rule ?? ASSIGNED_RULE,
@@ -93,7 +152,12 @@ function redactLiteral(
     };
     return { text: marker(whole.rule), findings: [whole] };
   }
-  return inner.length === 0 ? undefined : redactText(value);
+  if (value.length < TOO_SHORT) return undefined;
+  const redacted = yield* redactTextInSlices(value);
+  return redacted.findings.length === 0 ? undefined : redacted;
 }
 
-const withoutScheme = (value: string): string => value.replace(/^(?:bearer|basic|token|apikey|digest) {1,3}/i, "");
+function holdsWholeSecret(name: string, value: string): boolean {
+  if (name === "auth") return isEncodedLogin(value);
+  return isSecretValue(name, withoutScheme(name, value), "member");
+}

@@ -159,38 +159,37 @@ export class Prefilter<T> {
   }
 
   /**
-   * Calls `visit` for every anchor in the text, roughly from first to last.
-   * Returns whether a visit stopped the search.
+   * Calls `visit` for every anchor in the stretch that begins at `base`, roughly from first to last, until one says stop.
+   * @returns where the next stretch begins, or undefined when the text is at its end or a visit stopped the search
    */
-  search(text: string, visit: Visit<T>): boolean {
+  searchFrom(text: string, base: number, visit: Visit<T>): number | undefined {
     const bytes = this.#bytes;
     const shift = this.#shift;
     const ends = this.#ends;
-    // Chunks share their last places, so that no anchor is cut in two.
-    for (let base = 0; base < text.length; base += CHUNK - (WINDOW - 1)) {
-      const part = base === 0 && text.length <= CHUNK ? text : text.slice(base, base + CHUNK);
-      const end = LEAD + bytes.write(part, LEAD, "latin1");
-      const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
-      bytes[LEAD - 1] = 0;
-      for (let i = first; i < end; ) {
-        const skip = shift[((bytes[i - 1] as number) << 8) | (bytes[i] as number)] as number;
-        if (skip !== 0) {
-          i += skip;
-          continue;
-        }
-        const three = ((bytes[i - 2] as number) << 16) | ((bytes[i - 1] as number) << 8) | (bytes[i] as number);
-        if (ends[endOf(three)] === 0) {
-          i++;
-          continue;
-        }
-        const four = ((bytes[i - 3] as number) << 24) | three;
-        const at = base + i - LEAD;
-        if (four !== three && this.#visitAll(this.#list(four), at, visit)) return true;
-        if (this.#visitAll(this.#list(three), at, visit)) return true;
-        i++;
+    const part = base === 0 && text.length <= CHUNK ? text : text.slice(base, base + CHUNK);
+    const end = LEAD + bytes.write(part, LEAD, "latin1");
+    const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
+    bytes[LEAD - 1] = 0;
+    for (let i = first; i < end; ) {
+      const skip = shift[((bytes[i - 1] as number) << 8) | (bytes[i] as number)] as number;
+      if (skip !== 0) {
+        i += skip;
+        continue;
       }
+      const three = ((bytes[i - 2] as number) << 16) | ((bytes[i - 1] as number) << 8) | (bytes[i] as number);
+      if (ends[endOf(three)] === 0) {
+        i++;
+        continue;
+      }
+      const four = ((bytes[i - 3] as number) << 24) | three;
+      const at = base + i - LEAD;
+      if (four !== three && this.#visitAll(this.#list(four), at, visit)) return undefined;
+      if (this.#visitAll(this.#list(three), at, visit)) return undefined;
+      i++;
     }
-    return false;
+    // Stretches share their last places, so that no anchor is cut in two.
+    const next = base + CHUNK - (WINDOW - 1);
+    return next < text.length ? next : undefined;
   }
 
   #visitAll(list: readonly Seen<T>[] | undefined, at: number, visit: Visit<T>): boolean {

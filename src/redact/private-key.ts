@@ -1,4 +1,5 @@
 /** Armoured private keys: PEM (PKCS 1, PKCS 8, SEC 1, OpenSSH), PGP blocks, SSH2 and PuTTY. They span lines. */
+import type { Reading } from "./reading.ts";
 
 /** No finding reaches further than this from its header, in code units; a 16384-bit RSA key needs about 13,000. */
 export const ARMOUR_CAP = 16_384;
@@ -35,25 +36,36 @@ export function armourHeader(text: string, at: number): number | undefined {
  * The armoured key whose header stands at `at`. One walk forward, no further than the cap or the next header, so that
  * a text of nothing but headers is read once.
  */
-export function armourAt(text: string, at: number): Armour | undefined {
+export function armourAt(reading: Reading, at: number): Armour | undefined {
+  const { text } = reading;
   const bodyStart = armourHeader(text, at);
   if (bodyStart === undefined) return undefined;
   const limit = Math.min(text.length, at + ARMOUR_CAP);
   let longest = 0;
   let run = 0;
   let lastMaterial = bodyStart;
-  for (let i = bodyStart; i < limit; i++) {
+  let i = bodyStart;
+  for (; i < limit; i++) {
     const code = text.charCodeAt(i);
-    if (code === DASH && text.startsWith("----", i)) {
-      END.lastIndex = i;
-      if (END.test(text)) return { start: at, end: END.lastIndex, hasMaterial: longest >= MATERIAL };
-      BEGIN.lastIndex = i;
-      if (BEGIN.test(text)) break;
+    if (code === DASH) {
+      const dashes = i;
+      while (text.charCodeAt(i + 1) === DASH) i++;
+      if (i - dashes >= 3) {
+        const markAt = Math.max(dashes, i - 4);
+        END.lastIndex = markAt;
+        if (END.test(text)) {
+          reading.work += i - at;
+          return { start: at, end: END.lastIndex, hasMaterial: longest >= MATERIAL };
+        }
+        BEGIN.lastIndex = markAt;
+        if (BEGIN.test(text)) break;
+      }
     } else if (code === CAPITAL_P && text.startsWith("PuTTY-User-Key", i)) break;
     run = isBase64(code) ? run + 1 : 0;
     if (run > longest) longest = run;
     if (run >= MATERIAL) lastMaterial = i + 1;
   }
+  reading.work += i - at;
   // No end line: everything up to the last stretch of material is the key; with no material, the header alone.
   return {
     start: at,

@@ -3,7 +3,10 @@
  * Owns the rule table, the scan and what stands in a redacted text; offsets are UTF-16 code units.
  * Does not decide what happens on a finding (refusing an upload, counting): the callers do, and none of it logs a value.
  */
+
+export { mightLongHoldSecret, redactLongJson, redactLongText } from "./in-slices.ts";
 export { redactJson } from "./json.ts";
+export type { Finding } from "./reading.ts";
 export { RULES_VERSION } from "./rules.ts";
-export { type Finding, findSecrets, lineAt, mightHoldSecret, redactText } from "./scan.ts";
+export { findSecrets, lineCounter, mightHoldSecret, type Redacted, redactText } from "./scan.ts";
 export { readUserAgent } from "./user-agent.ts";

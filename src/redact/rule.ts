@@ -21,8 +21,13 @@ export interface Rule {
   readonly pattern: RegExp;
   /** True where the mark is so distinct that a letter or digit glued to either side is no reason for doubt. */
   readonly glued: boolean;
-  /** True where the form alone fits a word of a program's text (`s.makeSomethingElse`); a digit then tells them apart. */
-  readonly needsDigit: boolean;
+  /** What a match must hold besides, where its form alone fits a word of a program's text (`s.makeSomethingElse`). */
+  readonly needs: RegExp | undefined;
+  /**
+   * What must follow the run of letters, digits, `_` and `-` that a match begins with; for a form that holds its own
+   * anchor in such a run and more behind it. All attempts in one run then share one look at what follows.
+   */
+  readonly hinge: RegExp | undefined;
   /** Where the provider (or a list the provider feeds) publishes the format. */
   readonly source: string;
   /** Made at run time, so that no whole secret stands in the repository. */
@@ -33,7 +38,8 @@ interface Options {
   readonly strength?: Strength;
   readonly at?: number | readonly [number, number];
   readonly glued?: boolean;
-  readonly needsDigit?: boolean;
+  readonly needs?: RegExp;
+  readonly hinge?: RegExp;
 }
 
 /** One row. `anchors` may be one string; `example` one or several makers of a text the row must find. */
@@ -55,7 +61,8 @@ export function row(
     at: typeof at === "number" ? [at, at] : at,
     pattern,
     glued: options.glued ?? false,
-    needsDigit: options.needsDigit ?? false,
+    needs: options.needs,
+    hinge: options.hinge,
     source,
     examples: () => {
       const made = example();

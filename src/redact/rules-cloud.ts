@@ -358,7 +358,7 @@ export const CLOUD_RULES: readonly Rule[] = [
     `hvb.${word(160)}`,
   ]),
   row("vault-legacy-token", "HashiCorp", ["s.[0-9A-Za-z]"], /s\.[0-9A-Za-z]{24}/y, VAULT, () => `s.${word(24)}`, {
-    needsDigit: true,
+    needs: /[0-9]/,
   }),
   row(
     "terraform-cloud-token",

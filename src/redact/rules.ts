@@ -8,7 +8,7 @@ import { FORGE_RULES } from "./rules-forge.ts";
 export const RULES: readonly Rule[] = [...FORGE_RULES, ...CLOUD_RULES, ...AI_RULES, ...APP_RULES];
 
 /** Raised by hand when the code that judges surroundings (not the table) changes what is found. */
-const JUDGEMENT = 2;
+const JUDGEMENT = 3;
 
 /**
  * Changes whenever the table does: FNV-1a over every row's id, strength, anchors and pattern. A stored text scanned
@@ -17,7 +17,7 @@ const JUDGEMENT = 2;
 export const RULES_VERSION: string = fnv1a(
   [
     JUDGEMENT,
-    ...RULES.map((r) => [r.id, r.strength, r.anchors, r.at, String(r.pattern), r.glued, r.needsDigit].join(" ")),
+    ...RULES.map((r) => [r.id, r.strength, r.anchors, r.at, String(r.pattern), r.glued, String(r.needs)].join(" ")),
   ].join("\n"),
 );
 

@@ -8,7 +8,7 @@ import { Count, Counter, DateTime, FreeObject, identifier, NO_REPO, RepoKey } fr
 import { breather } from "../kit/breathe.ts";
 import { sha256 } from "../kit/hash.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members } from "../kit/json.ts";
-import { mightHoldSecret, redactJson, redactText } from "../redact/redact.ts";
+import { mightLongHoldSecret, redactLongJson, redactText } from "../redact/redact.ts";
 import { appendBatch } from "./append.ts";
 import { type Entry, entryText } from "./rules.ts";
 
@@ -86,19 +86,23 @@ async function readEntries(
     refuse(tooLarge, {
       error: `The batch has ${sent.length} entries; at most ${config.maxTelemetryEntries} fit in one.`,
     });
+  const breathe = breather(clock);
   const top = members(text);
   if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
+  await breathe();
   const slices = elements(text, findMember(top, "entries")?.start);
-  const entries = sent.map((entry, i) => readEntry(config, entry, text, slices[i]?.start as number, i));
+  const entries: Entry[] = [];
+  for (const [i, entry] of sent.entries()) {
+    await breathe();
+    entries.push(readEntry(config, entry, text, slices[i]?.start as number, i));
+  }
   entries.sort((a, b) => a.seq - b.seq);
-  if (!mightHoldSecret(text)) return { entries, redacted: 0 };
+  if (!(await mightLongHoldSecret(text, breathe))) return { entries, redacted: 0 };
   let redacted = 0;
-  const breathe = breather(clock);
   for (const [i, entry] of entries.entries()) {
     await breathe();
-    // One suspicious entry does not make its neighbours so.
-    const clean = mightHoldSecret(entry.payload) ? redactJson(entry.payload) : undefined;
-    if (!clean || clean.findings.length === 0) continue;
+    const clean = await redactLongJson(entry.payload, breathe);
+    if (clean.findings.length === 0) continue;
     redacted++;
     entries[i] = { ...entry, payload: clean.text };
   }

@@ -3,6 +3,7 @@ import { requireCapability } from "../accounts/accounts.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { refuse, tierGate, tooLarge } from "../http/faults.ts";
 import { Count, DateTime, FreeObject, NO_REPO, openObject, RepoKey } from "../http/fields.ts";
+import { breather } from "../kit/breathe.ts";
 import { redactText } from "../redact/redact.ts";
 import { readBatch } from "./read-batch.ts";
 import { storeBatch } from "./store-batch.ts";
@@ -73,7 +74,7 @@ export const ingest = endpoint(
     const labels = body.labels?.length ?? 0;
     if (labels > config.maxTraceLabels)
       refuse(tooLarge, { error: `The batch has ${labels} labels; at most ${config.maxTraceLabels} fit in one.` });
-    const batch = readBatch(text);
+    const batch = await readBatch(text, breather(core.clock));
     const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
     const counts = await core.store.write(() => storeBatch(core, principal, repoKey, batch));
     return { ok: true, ...counts, serverRedacted: batch.redacted };

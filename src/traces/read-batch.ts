@@ -1,14 +1,16 @@
 import { malformed, refuse, tooLarge } from "../http/faults.ts";
 import { sha256 } from "../kit/hash.ts";
 import { duplicateKey, elements, findMember, members } from "../kit/json.ts";
-import { mightHoldSecret, redactJson } from "../redact/redact.ts";
+import { mightLongHoldSecret, redactLongJson } from "../redact/redact.ts";
 import {
-  asObject,
   contentId,
+  parsedMembers,
   readId,
   readSession,
   readSpan,
+  SESSION_FACTS,
   type SessionFacts,
+  SPAN_FACTS,
   type SpanFacts,
   spell,
   spelledMembers,
@@ -46,63 +48,92 @@ export interface ReadBatch {
 /** Members of one session, many times what any agent sends. */
 const MOST_MEMBERS = 5_000;
 
+type Breathe = () => Promise<void> | undefined;
+
 /**
- * Takes a validated batch apart into what is stored, each part a redacted slice of the text.
+ * Takes a validated batch apart into what is stored, each part a redacted slice of the text; lets other requests in between.
  * @param text the body as sent
+ * @param breathe as `kit/breathe.ts` makes it
  */
-export function readBatch(text: string): ReadBatch {
-  const suspicious = mightHoldSecret(text);
-  let redacted = 0;
-  const clean = (raw: string): string => {
-    if (!suspicious) return raw;
-    const result = redactJson(raw);
-    if (result.findings.length === 0) return raw;
-    redacted++;
-    return result.text;
-  };
+export async function readBatch(text: string, breathe: Breathe): Promise<ReadBatch> {
+  const cleaner = new Cleaner(await mightLongHoldSecret(text, breathe), breathe);
+  await breathe();
   const top = members(text);
   if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
-
-  const sessions = elements(text, findMember(top, "sessions")?.start).map(({ start }, i): ReadSession => {
-    const own = members(text, start);
-    if (own.length > MOST_MEMBERS)
-      refuse(tooLarge, { error: `Session ${i} has ${own.length} members; at most ${MOST_MEMBERS} are taken.` });
-    if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Session ${i} names a member twice.` });
-    const spans = elements(text, findMember(own, "spans")?.start).map((slice): ReadSpan => {
-      const document = clean(text.slice(slice.start, slice.end));
-      const facts = readSpan(asObject(JSON.parse(document)));
-      return { ...facts, externalId: facts.externalId ?? contentId(document), document };
-    });
-    const spelled = spelledMembers(text, own);
-    spelled.delete("spans");
-    const document = clean(spell(spelled));
-    const facts = readSession(asObject(JSON.parse(document)));
-    return {
-      ...facts,
-      externalId: facts.externalId ?? contentId(document + spans.map((span) => span.document).join("\0")),
-      members: spelledMembers(document, members(document)),
-      spans,
-    };
-  });
-
+  await breathe();
+  const sessions: ReadSession[] = [];
+  for (const [i, { start }] of elements(text, findMember(top, "sessions")?.start).entries())
+    sessions.push(await readSessionAt(text, start, i, cleaner));
+  const labels: ReadLabel[] = [];
   const labelsAt = findMember(top, "labels")?.start;
-  const labels = (labelsAt === undefined ? [] : elements(text, labelsAt)).map(({ start, end }): ReadLabel => {
-    const document = clean(text.slice(start, end));
-    const label = asObject(JSON.parse(document));
-    return {
-      sessionId: readId(label.sessionId) ?? null,
-      spanId: readId(label.spanId) ?? null,
-      name: readId(label.name) ?? null,
-      document,
-      contentSha256: sha256(document),
-    };
-  });
+  if (labelsAt !== undefined)
+    for (const { start, end } of elements(text, labelsAt))
+      labels.push(readLabel(await cleaner.clean(text.slice(start, end))));
+  await breathe();
+  const parts: string[] = [];
+  for (const session of sessions) {
+    parts.push(spell(session.members));
+    for (const span of session.spans) parts.push(span.document);
+  }
+  for (const label of labels) parts.push(label.document);
+  await breathe();
+  return { sessions, labels, redacted: cleaner.redacted, digest: sha256(parts.join("\0")) };
+}
 
-  const digest = sha256(
-    [
-      ...sessions.flatMap((session) => [spell(session.members), ...session.spans.map((span) => span.document)]),
-      ...labels.map((label) => label.document),
-    ].join("\0"),
-  );
-  return { sessions, labels, redacted, digest };
+/** Redacts one part after another, and counts those that held a secret. */
+class Cleaner {
+  readonly breathe: Breathe;
+  readonly #isSuspicious: boolean;
+  redacted = 0;
+
+  constructor(isSuspicious: boolean, breathe: Breathe) {
+    this.#isSuspicious = isSuspicious;
+    this.breathe = breathe;
+  }
+
+  async clean(raw: string): Promise<string> {
+    await this.breathe();
+    if (!this.#isSuspicious) return raw;
+    const result = await redactLongJson(raw, this.breathe);
+    if (result.findings.length === 0) return raw;
+    this.redacted++;
+    return result.text;
+  }
+}
+
+async function readSessionAt(text: string, start: number, i: number, cleaner: Cleaner): Promise<ReadSession> {
+  await cleaner.breathe();
+  const own = members(text, start);
+  if (own.length > MOST_MEMBERS)
+    refuse(tooLarge, { error: `Session ${i} has ${own.length} members; at most ${MOST_MEMBERS} are taken.` });
+  if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Session ${i} names a member twice.` });
+  await cleaner.breathe();
+  const spans: ReadSpan[] = [];
+  for (const slice of elements(text, findMember(own, "spans")?.start)) {
+    const document = await cleaner.clean(text.slice(slice.start, slice.end));
+    const facts = readSpan(parsedMembers(document, members(document), SPAN_FACTS));
+    spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
+  }
+  const spelled = spelledMembers(text, own);
+  spelled.delete("spans");
+  const document = await cleaner.clean(spell(spelled));
+  const clean = members(document);
+  const facts = readSession(parsedMembers(document, clean, SESSION_FACTS));
+  return {
+    ...facts,
+    externalId: facts.externalId ?? contentId(document + spans.map((span) => span.document).join("\0")),
+    members: spelledMembers(document, clean),
+    spans,
+  };
+}
+
+function readLabel(document: string): ReadLabel {
+  const label = parsedMembers(document, members(document), ["sessionId", "spanId", "name"]);
+  return {
+    sessionId: readId(label.sessionId) ?? null,
+    spanId: readId(label.spanId) ?? null,
+    name: readId(label.name) ?? null,
+    document,
+    contentSha256: sha256(document),
+  };
 }

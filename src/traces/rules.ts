@@ -81,6 +81,13 @@ function first<T>(fields: Fields, names: readonly string[], read: (value: unknow
   return null;
 }
 
+/** The members that `readSession` and `readSpan` read. */
+export const SESSION_FACTS: readonly string[] = ["id", "outcome", "agent", "model", "branch", ...STARTS, ...ENDS];
+export const SPAN_FACTS: readonly string[] = [
+  ...["name", "kind", "context", "parentSpanContext"],
+  ...[IDS, PARENT_IDS, STARTS, ENDS].flat(),
+];
+
 export function readSession(session: Fields): SessionFacts {
   return {
     externalId: readId(session.id),
@@ -120,6 +127,17 @@ export function spell(members: Iterable<readonly [key: string, raw: string]>): s
 /** The members of a JSON object text, by name, in their own spelling. */
 export function spelledMembers(text: string, members: readonly Member[]): Map<string, string> {
   return new Map(members.map(({ key, start, end }) => [key, text.slice(start, end)]));
+}
+
+/** Some members of a JSON object, parsed; the others, which may be large, are not. Of duplicates the last counts. */
+export function parsedMembers(
+  text: string,
+  members: readonly Member[],
+  names: readonly string[],
+): Record<string, unknown> {
+  const parsed: Record<string, unknown> = {};
+  for (const { key, start, end } of members) if (names.includes(key)) parsed[key] = JSON.parse(text.slice(start, end));
+  return parsed;
 }
 
 /** Lays new members over held ones: new values win, absent ones stay. */

@@ -1,83 +1,70 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findSecrets, mightHoldSecret, redactJson } from "../../../src/redact/redact.ts";
-import { RULES } from "../../../src/redact/rules.ts";
+import { findInSlices } from "../../../src/redact/scan.ts";
+import { type Hostile, hostileTexts, repeated } from "../../bench/redaction.ts";
 
-const SMALL = 1 << 14;
-const LARGE = SMALL * 8;
-const MOST = 40;
+/** What a search may look at for each character of a text, whatever the text is. */
+const MOST_WORK = 64;
+/** No more of a text is searched at once. */
+const SLICE = 1 << 16;
+const LENGTH = 3 * SLICE;
 
-const fill = (piece: string, length: number): string => piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
-
-/** Milliseconds of processor time: what else the machine does does not count. */
-function spent(work: () => unknown): number {
-  const start = process.threadCpuUsage();
-  work();
-  const { user, system } = process.threadCpuUsage(start);
-  return (user + system) / 1_000;
+/** What the search of a text costs, one number a slice. */
+function workOf(text: string): number[] {
+  const slices: number[] = [];
+  const search = findInSlices(text, (work) => slices.push(work));
+  while (!search.next().done);
+  return slices;
 }
 
-/**
- * Eight times the text may take eight times as long, and some for noise. A quadratic rule would take 64 times as long;
- * what is too short to measure counts as a millisecond, and a slow run is tried again: noise only ever adds.
- */
-function expectLinear(name: string, make: (length: number) => string, work: (text: string) => unknown): void {
-  const small = make(SMALL);
-  const large = make(LARGE);
-  work(small);
-  const ratio = (): number =>
-    spent(() => work(large)) /
-    Math.max(
-      1,
-      Math.min(
-        spent(() => work(small)),
-        spent(() => work(small)),
-      ),
-    );
-  let best = ratio();
-  for (let again = 0; again < 4 && best >= MOST; again++) best = Math.min(best, ratio());
-  expect(best, name).toBeLessThan(MOST);
-}
+const tooMuch = (text: string): number[] => workOf(text).filter((work) => work > MOST_WORK * SLICE);
 
-const scan = (text: string): void => {
-  findSecrets(text);
-  mightHoldSecret(text);
-};
+const ALL = hostileTexts();
 
 describe("a hostile text", () => {
-  test.each(RULES.map((rule) => [rule.id, rule] as const))("takes %s time in proportion to its length", (id, rule) => {
-    const anchor = (rule.anchors[0] ?? "").replaceAll(/\[(.)[^\]]*\]/g, "$1");
-    const example = rule.examples()[0] ?? "";
-    expectLinear(`${id}: its mark repeated`, (n) => fill(anchor, n), scan);
-    expectLinear(`${id}: its mark and one long word`, (n) => anchor + fill("aB3", n), scan);
-    expectLinear(`${id}: marks apart`, (n) => fill(` -${anchor}`, n), scan);
-    expectLinear(`${id}: near misses`, (n) => fill(`${example.slice(0, -1)}! `, n), scan);
+  test("costs a bounded number of looks for each of its characters, whatever is repeated in it", () => {
+    const dear = ALL.map((hostile) => ({
+      name: hostile.name,
+      work: Math.max(...workOf(repeated(hostile, 4_096))) / 4_096,
+    }))
+      .filter(({ work }) => work > MOST_WORK)
+      .map(({ name, work }) => `${name}: ${Math.round(work)}`);
+    expect(dear).toEqual([]);
   });
 
-  test.each([
-    `-----BEGIN ${"PRIVATE"} KEY-----`,
-    `---- BEGIN SSH2 ENCRYPTED ${"PRIVATE"} KEY ----`,
-    "PuTTY-User-Key-File-2: ssh-rsa\n",
-    "password",
-    "password=",
-    "password: ",
-    'token"  ',
-    "authorization: ",
-    "Bearer ",
-    "://",
-    "://a:b",
-    "curl -u ",
-    " -eyJaaaaaaaaaa",
-    ".eyJaaaaaaaaaa",
-    "\\",
-    '"',
-    '\\"',
-    "[REDACTED:x]",
-  ])("of %s repeated takes time in proportion to its length", (piece) => {
-    expectLinear(piece, (n) => fill(piece, n), scan);
-    expectLinear(
-      `${piece} in JSON`,
-      (n) => JSON.stringify({ password: fill(piece, n), [fill(piece, n)]: "x" }),
-      redactJson,
+  test("costs no more where several units follow each other", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom<Hostile>(...ALL), { minLength: 2, maxLength: 5 }), (units) => {
+        const unit = units.map((one) => one.unit).join("");
+        expect(tooMuch(repeated({ name: "", unit }, LENGTH))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("is searched in slices of which none is larger than the others", () => {
+    fc.assert(
+      fc.property(fc.constantFrom<Hostile>(...ALL), (hostile) => {
+        const slices = workOf(repeated(hostile, LENGTH));
+        expect(slices).toHaveLength(4);
+        expect(slices.filter((work) => work > MOST_WORK * SLICE)).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("is redacted as JSON into valid JSON of which a second redaction changes nothing", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom<Hostile>(...ALL), { minLength: 1, maxLength: 4 }), (units) => {
+        const texts = units.map((one) => repeated(one, 2_000));
+        const json = JSON.stringify({ password: texts.join(" "), list: texts });
+        const once = redactJson(json).text;
+        expect(Object.keys(JSON.parse(once) as object)).toEqual(["password", "list"]);
+        expect(redactJson(once)).toEqual({ text: once, findings: [] });
+        if (!mightHoldSecret(json)) expect(once).toBe(json);
+      }),
+      { numRuns: 300 },
     );
   });
 

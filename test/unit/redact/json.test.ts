@@ -74,6 +74,30 @@ describe("a JSON document", () => {
     expect(redactJson(text).text).toBe(text.replace("Zebra2024x", "[REDACTED:assigned-secret]"));
   });
 
+  test.each([
+    [{ Authorization: "Bot Zebra2024x" }, { Authorization: "[REDACTED:assigned-secret]" }],
+    [
+      { headers: [{ name: "Authorization", value: "SSWS Zebra2024x" }] },
+      { headers: [{ name: "Authorization", value: "[REDACTED:assigned-secret]" }] },
+    ],
+    [
+      ["Accept", "text/html1", "Authorization", "Key Zebra2024x", "Host", "example2"],
+      ["Accept", "text/html1", "Authorization", "[REDACTED:assigned-secret]", "Host", "example2"],
+    ],
+    [
+      { cookie: "theme=dark; session=0a1b2c3d4e5f6a7b; x=1" },
+      { cookie: "theme=dark; session=[REDACTED:session-cookie]; x=1" },
+    ],
+    [
+      { auths: { "registry.example": { auth: "dXNlcjpaZWJyYTIwMjQ=" } } },
+      { auths: { "registry.example": { auth: "[REDACTED:assigned-secret]" } } },
+    ],
+    [{ auth: "basic" }, { auth: "basic" }],
+  ])("loses what its headers and logins hold: %j", (sent, kept) => {
+    expect(JSON.parse(redactJson(JSON.stringify(sent)).text)).toEqual(kept);
+    expect(JSON.parse(redactJson(JSON.stringify(sent, null, 2)).text)).toEqual(kept);
+  });
+
   test("keeps numbers, placeholders and objects under a password-like key", () => {
     for (const value of [12345678, null, true, "", "string", `$${"{PASSWORD}"}`, "***", { a: "b" }, ["Zebra"]]) {
       const text = JSON.stringify({ password: value });

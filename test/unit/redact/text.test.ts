@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Finding, findSecrets, lineAt, mightHoldSecret, redactText } from "../../../src/redact/redact.ts";
+import { type Finding, findSecrets, lineCounter, mightHoldSecret, redactText } from "../../../src/redact/redact.ts";
 import { hex, word } from "../../../src/redact/rule.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 
@@ -25,6 +25,13 @@ describe("private keys", () => {
   test("with no end line are covered to their last material and no further", () => {
     const text = `${BEGIN}\n${BODY}\n\nSome words that follow.`;
     expect(named(text)).toEqual([["private-key", `${BEGIN}\n${BODY}`]]);
+  });
+
+  test("are found whole behind base64, as in a kubeconfig", () => {
+    const encoded = Buffer.from(`${BEGIN}\n${BODY}\n${END}\n`).toString("base64");
+    expect(named(`client-key-data: ${encoded}\n`)).toEqual([["private-key", encoded]]);
+    const certificate = Buffer.from(`-----BEGIN CERTIFICATE-----\n${BODY}`).toString("base64");
+    expect(findSecrets(`client-certificate-data: ${certificate}\n`)).toEqual([]);
   });
 
   test("that go on past the cap are covered to the cap", () => {
@@ -111,6 +118,23 @@ describe("likely findings", () => {
     ["secret := `a1b2c3d4e5f6`", "a1b2c3d4e5f6"],
     ["'password' => 'Zebra!2024'", "Zebra!2024"],
     ['{\\"password\\":\\"Zebra2024x\\"}', "Zebra2024x"],
+    ["curl -sS \\\n  -X POST \\\n  -u admin:Zebra2024x \\\n  https://host", "Zebra2024x"],
+    ["Authorization: SSWS 00QCjAl4MlV-WPXM_n8zN1i", "00QCjAl4MlV-WPXM_n8zN1i"],
+    ["curl -H 'Authorization: Bot MTk4NjIyNDgz.x1' https://host", "MTk4NjIyNDgz.x1"],
+    ['curl -H "Authorization: Key 0a1b2c3d4e:5f6a7b8c" https://host', "0a1b2c3d4e:5f6a7b8c"],
+    ["Authorization: GenieKey eb243592-faa2-4ba2", "eb243592-faa2-4ba2"],
+    ["proxy-authorization: Frob abc123def456ghi", "abc123def456ghi"],
+    ['Authorization: Hawk id="dh37fgj492je", mac="6R4rV5iE+NPo"', 'id="dh37fgj492je", mac="6R4rV5iE+NPo'],
+    ["Cookie: theme=dark; session=0a1b2c3d4e5f6a7b; x=1", "0a1b2c3d4e5f6a7b"],
+    ["Set-Cookie: connect.sid=s%3Aabcdef12345.ABC; Path=/; HttpOnly", "s%3Aabcdef12345.ABC"],
+    ["docker login -u me -p Zebra2024x registry.example", "Zebra2024x"],
+    ["sshpass -p 'Zebra2024x' ssh me@host", "Zebra2024x"],
+    ["mysql -uroot -pZebra2024x shop", "Zebra2024x"],
+    ["machine host.example\n  login me\n  password Zebra2024x\n", "Zebra2024x"],
+    ['{"auths":{"registry.example":{"auth":"dXNlcjpaZWJyYTIwMjQ="}}}', "dXNlcjpaZWJyYTIwMjQ="],
+    ["//registry.example/:_auth=dXNlcjpaZWJyYTIwMjQ=", "dXNlcjpaZWJyYTIwMjQ="],
+    ["kind: Secret\nmetadata:\n  name: a\nstringData:\n  login: Zebra2024x\n---\na: 1", "Zebra2024x"],
+    ["data:\n  pin: WmVicmEyMDI0eA==\n  username: YWRtaW4=\nkind: Secret\n", "WmVicmEyMDI0eA=="],
   ])("are made of %s", (text, secret) => {
     expect(findSecrets(text).map((f) => [f.strength, text.slice(f.start, f.end)])).toEqual([["likely", secret]]);
     expect(mightHoldSecret(text)).toBe(true);
@@ -141,6 +165,17 @@ describe("likely findings", () => {
     `https://user:$${"{PASS}"}@host`,
     "https://host.example:8080/@scope/package@1.0.0",
     "Bearer authentication is required",
+    "Authorization: see RFC 9110 section 11.6.2",
+    "The authorization: which OAuth2 grant it needs",
+    "authorization: https://host.example/docs/2",
+    "mysql -p 3306 shop",
+    "docker login registry.example | docker run -p 16686:16686 x",
+    "docker run \\\n  -p 16686:16686 x",
+    "The machine has a login and a password policy2",
+    "Cookie: theme=dark; lang=en-GB; consent=2024-01-01",
+    '"auth": "required"',
+    "kind: Secret\nmetadata:\n  name: web-password-2\n",
+    "kind: ConfigMap\ndata:\n  pin: WmVicmEyMDI0eA==\n",
     'integrity="sha512-abc123def456+/abc=="',
     "commit 3f786850e387550fdab836ed7e6dc881de23001b",
     "id: 123e4567-e89b-42d3-a456-426614174000",
@@ -238,7 +273,6 @@ describe("any text", () => {
 describe("lines", () => {
   test("are counted from one, by LF, CR LF and CR", () => {
     const text = "a\nb\r\nc\rd";
-    expect([0, 1, 2, 5, 7].map((offset) => lineAt(text, offset))).toEqual([1, 1, 2, 3, 4]);
-    expect(lineAt(text, 99)).toBe(4);
+    expect([0, 1, 2, 5, 7, 99].map(lineCounter(text))).toEqual([1, 1, 2, 3, 4, 4]);
   });
 });

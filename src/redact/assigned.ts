@@ -1,0 +1,186 @@
+/** The value given to a password-like name: in an env file, YAML, JSON, code, XML, a connection string or a command line. */
+import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
+import type { Reading, Span } from "./reading.ts";
+import { judgeValue, type Setting, VALUE_CAP, type Verdict } from "./values.ts";
+
+/** What a character may be, as bits, for every code unit. */
+const NAME = 1;
+const BARE = 2;
+const SEPARATES = 4;
+const QUOTES = 8;
+/** First characters of references, paths and code; `judgeValue` knows more of them. */
+const REFERS = 16;
+
+const BITS = new Uint8Array(1 << 16).fill(BARE);
+for (const [signs, bits] of [
+  ["\t \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff;,<>(){}|&", 0],
+  ["$%@*#?!=~^:/.[]+-", BARE | REFERS],
+  ["!?]:=", BARE | SEPARATES | REFERS],
+  [" \t", SEPARATES],
+  ["\"'`\\", SEPARATES | QUOTES],
+  [".$-", BARE | NAME | REFERS],
+  ["_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", BARE | NAME],
+] as const)
+  for (const sign of signs) BITS[sign.charCodeAt(0)] = bits;
+for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = 0;
+for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : control + 1)
+  if (control !== 9) BITS[control] = 0;
+
+const holds = (text: string, at: number, bit: number): boolean =>
+  at < text.length && ((BITS[text.charCodeAt(at)] as number) & bit) !== 0;
+
+/** What was read of one text; its names come roughly from first to last. */
+export class AssignedState {
+  /** No name ends before; up to here all is one name. */
+  nameFrom = 0;
+  nameTo = 0;
+  /** The end of the last name looked at: all anchors in one name share one look. */
+  judged = -1;
+  /** From the one to the other all is one value. */
+  valueFrom = 0;
+  valueTo = 0;
+  /** A value that starts before this was judged as a part of another. */
+  until = 0;
+  /** The same for values that would need a digit and a letter. */
+  plainUntil = 0;
+}
+
+/** Where the name around `at` ends; beyond the cap for one that is too long. */
+function nameEnd(reading: Reading, state: AssignedState, at: number): number {
+  const { text } = reading;
+  let end = at >= state.nameFrom && at <= state.nameTo ? state.nameTo : at;
+  const from = end;
+  while (end <= at + NAME_CAP && holds(text, end, NAME)) end++;
+  state.nameFrom = at;
+  state.nameTo = end;
+  reading.work += end - from;
+  return end;
+}
+
+function valueEnd(reading: Reading, state: AssignedState, at: number): number {
+  const { text } = reading;
+  const limit = Math.min(text.length, at + VALUE_CAP);
+  let end = at >= state.valueFrom && at <= state.valueTo ? state.valueTo : at;
+  if (end < limit) {
+    const from = end;
+    while (end < limit && holds(text, end, BARE)) end++;
+    state.valueFrom = at;
+    state.valueTo = end;
+    reading.work += end - from;
+  } else end = limit;
+  // The cap must not cut a character in two.
+  return end === limit && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end;
+}
+
+const SEPARATOR =
+  /(?:\\{0,7}["'`])?\]?(?:[ \t]{0,8}[?!]?:[ \t]{0,4}[A-Za-z]{1,16}[ \t]{1,4}=|[ \t]{0,16}(?::=|=>|={1,3}|:)|["']? {1,2}value[ ]?=)[ \t]{0,16}/y;
+const QUOTED = new RegExp(
+  `\\\\{0,7}["'\`]((?:[^"'\`\\\\\\s]|\\\\[^"'\`\\\\\\snrt]){1,${VALUE_CAP}})(?=["'\`\\\\])`,
+  "y",
+);
+const EQUALS = 61;
+const SHORTEST = 6;
+
+/** The value given to the password-like name that stands around `at`, if there is one. */
+export function assignedValue(reading: Reading, at: number): Span | undefined {
+  const { text } = reading;
+  const state = reading.assigned;
+  const runEnd = nameEnd(reading, state, at);
+  if (runEnd > at + NAME_CAP || runEnd === state.judged) return undefined;
+  state.judged = runEnd;
+  let end = runEnd;
+  while (end > at && /[.$-]/.test(text[end - 1] as string)) end--;
+  if (end <= at || !(holds(text, end, SEPARATES) || text[end] === ">")) return undefined;
+  let start = at;
+  while (start > 0 && at - start < NAME_CAP && holds(text, start - 1, NAME)) start--;
+  // "\n" and its like are an escape and then a name's first letter.
+  if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
+  reading.work += end - start;
+  // The rule's name in a marker ("[REDACTED:some-token]: …") names nothing.
+  if (end - start < 2 || text.startsWith("[REDACTED:", start - 10)) return undefined;
+  return valueBehind(reading, state, start, end);
+}
+
+function valueBehind(reading: Reading, state: AssignedState, start: number, end: number): Span | undefined {
+  const { text } = reading;
+  const isFlag = text.startsWith("--", start);
+  const isTag = text[end] === ">" && text[start - 1] === "<";
+  const valueAt = afterSeparator(text, end, isFlag || isTag);
+  if (valueAt === undefined) return undefined;
+  reading.work += valueAt - end;
+  if (holds(text, valueAt, QUOTES)) {
+    QUOTED.lastIndex = valueAt;
+    const value = QUOTED.exec(text)?.[1];
+    if (value === undefined) return undefined;
+    return judge(reading, state, start, end, QUOTED.lastIndex - value.length, QUOTED.lastIndex, "quoted");
+  }
+  let valueTo = valueEnd(reading, state, valueAt);
+  const next = text[valueTo] ?? "";
+  // A call, an index, or a prefixed literal (f"…", b'…') whose own quotes the value does not hold.
+  if (/[({[]/.test(next) || (/["'`]/.test(next) && valueTo - valueAt <= 2)) return undefined;
+  for (let most = 4; most > 0 && valueTo > valueAt && /[.:\])]/.test(text[valueTo - 1] as string); most--) valueTo--;
+  const isEnv = isTag || isFlag || (text.charCodeAt(end) === EQUALS && valueAt === end + 1);
+  return judge(reading, state, start, end, valueAt, valueTo, isEnv ? "env" : "bare");
+}
+
+/** Where the value behind a name begins. @param isApart whether a space or the end of a tag is enough to part them */
+function afterSeparator(text: string, end: number, isApart: boolean): number | undefined {
+  // The commonest first: a sign with a letter or digit right behind it.
+  if (text.charCodeAt(end) === EQUALS && holds(text, end + 1, NAME)) return end + 1;
+  SEPARATOR.lastIndex = end;
+  if (SEPARATOR.test(text)) return SEPARATOR.lastIndex;
+  return isApart && (text[end] === " " || text[end] === ">") ? end + 1 : undefined;
+}
+
+function judge(
+  reading: Reading,
+  state: AssignedState,
+  nameStart: number,
+  nameEnd: number,
+  start: number,
+  end: number,
+  setting: Setting,
+): Span | undefined {
+  const { text } = reading;
+  if (end - start < SHORTEST || start < state.until || holds(text, start, REFERS)) return undefined;
+  if (setting === "bare" && start < state.plainUntil) return undefined;
+  let from = nameStart;
+  while (from < nameStart + 4 && /[-.$]/.test(text[from] as string)) from++;
+  const name = text.slice(from, nameEnd);
+  if (start < state.plainUntil && !isPasswordName(name)) return undefined;
+  reading.work += nameEnd - nameStart;
+  if (!endsInSecret(name)) return undefined;
+  const verdict = judgeValue(name, text.slice(start, end), setting);
+  if (verdict !== "other") reading.work += end - start;
+  if (verdict === "secret" && isInnocentName(name)) return undefined;
+  remember(state, start, end, verdict);
+  return verdict === "secret" ? [start, end] : undefined;
+}
+
+/** Keeps names that stand in a value from having it judged again. Where a value was cut at the cap, half of it counts. */
+function remember(state: AssignedState, start: number, end: number, verdict: Verdict): void {
+  const judged = end - start < VALUE_CAP - 4 ? end : start + VALUE_CAP / 2;
+  if (verdict === "secret") state.until = end;
+  else if (verdict === "wordy") state.until = judged;
+  else if (verdict === "plain") state.plainUntil = judged;
+  else if (verdict !== "other") state.until = Math.min(judged, start + verdict.standIn + 1);
+}
+
+/** Whether something that could be a value follows the name around `at`; errs towards yes, also on raw JSON. */
+export function mayBeAssigned(text: string, at: number): boolean {
+  let start = at;
+  while (start > 0 && at - start < NAME_CAP && holds(text, start - 1, NAME)) start--;
+  let end = at;
+  while (end - at < NAME_CAP && holds(text, end, NAME)) end++;
+  if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
+  while (end > start && /[.$-]/.test(text[end - 1] as string)) end--;
+  if (!mayBeSecretName(text.slice(start, end))) return false;
+  if (text[start] === "-") return true;
+  for (let i = end; i < text.length; i++) {
+    const char = text[i] as string;
+    if (/[\\"'`\]?!\s]/.test(char)) continue;
+    if (text[i - 1] === "\\" && /[nrtbf]/.test(char)) continue;
+    return /[:=>,}v]/.test(char);
+  }
+  return false;
+}

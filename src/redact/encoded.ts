@@ -1,0 +1,112 @@
+/** Secrets behind base64: a whole private key, the login of a registry, the values of a Kubernetes Secret. */
+import { ARMOUR_CAP } from "./private-key.ts";
+import { type Reading, Run, type Span } from "./reading.ts";
+import { kindOf, mayStand } from "./shape.ts";
+import { isSecretValue, judgeValue } from "./values.ts";
+
+const BASE64 = kindOf("0-9A-Za-z+/_=-");
+const isBase64 = (code: number): boolean => mayStand(BASE64, code);
+
+class State {
+  readonly run = new Run(isBase64);
+  /** What stands before this was looked at. */
+  until = 0;
+}
+
+/** Enough of an encoded key to hold its header, and the least that holds more than that. */
+const ENCODED_HEADER = 96;
+const SHORTEST_KEY = 128;
+
+/** A private key in PEM that was put into base64 as a whole, as in a kubeconfig; `at` is where its `-----BEGIN` starts. */
+export function encodedKey(reading: Reading, at: number, key: object): Span | undefined {
+  const state = reading.memo(key, () => new State());
+  if (at < state.until) return undefined;
+  const { text } = reading;
+  const end = state.run.endOf(reading, at, 2 * ARMOUR_CAP);
+  const header = Buffer.from(text.slice(at, Math.min(end, at + ENCODED_HEADER)), "base64").toString("latin1");
+  reading.work += ENCODED_HEADER;
+  if (end - at < SHORTEST_KEY || !/^-----BEGIN [ 0-9A-Z]{0,40}PRIVATE KEY/.test(header)) return undefined;
+  state.until = end;
+  return [at, end];
+}
+
+const AUTH =
+  /(?:"auth\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"|_auth\s{0,2}=\s{0,2}"?)([0-9A-Za-z+/]{12,512}={0,2})(?![0-9A-Za-z+/=])/y;
+
+/** Whether a text is a user and a password in base64, as Docker's `config.json` and npm's `_auth` keep them. */
+export function isEncodedLogin(value: string): boolean {
+  if (!/^[0-9A-Za-z+/]{12,512}={0,2}$/.test(value)) return false;
+  const [, user, password] =
+    /^([!-9;-~]{1,128}):([ -~]{6,})$/.exec(Buffer.from(value, "base64").toString("latin1")) ?? [];
+  return user !== undefined && password !== undefined && user !== password;
+}
+
+/** The login after a registry's `auth` that stands at `at`. */
+export function encodedLogin(reading: Reading, at: number): Span | undefined {
+  AUTH.lastIndex = at;
+  const value = AUTH.exec(reading.text)?.[1];
+  reading.work += 4 + (value?.length ?? 0);
+  return value !== undefined && isEncodedLogin(value) ? [AUTH.lastIndex - value.length, AUTH.lastIndex] : undefined;
+}
+
+export function mayBeLogin(text: string, at: number): boolean {
+  return /^[_"]auth[\s"'\\:=]/.test(text.slice(at, at + 8));
+}
+
+/** How far from a Secret's kind its values are looked for, in code units. */
+const MANIFEST_CAP = 16_384;
+const BLOCK = /^( {0,12})(data|stringData):[ \t]*(?:#.*)?$/;
+const ENTRY = /^( {1,16})["']?([\w.-]{1,253})["']?:[ \t]{1,8}["']?([^\s"'#]{1,4096})["']?[ \t]*(?:#.*)?$/;
+
+/** The plain and the encoded values of a Kubernetes Secret in YAML whose `kind: Secret` stands at `at`. */
+export function manifestValues(reading: Reading, at: number, key: object): Span[] {
+  const state = reading.memo(key, () => new State());
+  const { text } = reading;
+  if (at < state.until || !mayBeManifest(text, at)) return [];
+  // The kind may stand before or behind the values; a line of dashes or of a fence ends the document.
+  const from = Math.max(state.until, at - MANIFEST_CAP, documentEdge(text, at, -1));
+  const to = Math.min(text.length, at + MANIFEST_CAP, documentEdge(text, at, 1));
+  state.until = to;
+  reading.work += to - from;
+  const found: Span[] = [];
+  let block: { readonly indent: number; readonly isEncoded: boolean } | undefined;
+  for (let start = from; start < to; ) {
+    const lineEnd = text.indexOf("\n", start);
+    const end = lineEnd === -1 || lineEnd > to ? to : lineEnd;
+    const line = text.slice(start, end).replace(/\r$/, "");
+    const [, indent = "", kind] = BLOCK.exec(line) ?? [];
+    const [, deeper = "", name = "", value = ""] = (block && ENTRY.exec(line)) ?? [];
+    if (kind !== undefined) block = { indent: indent.length, isEncoded: kind === "data" };
+    else if (block && deeper.length > block.indent) {
+      const at = start + line.lastIndexOf(value);
+      if (isManifestSecret(name, value, block.isEncoded)) found.push([at, at + value.length]);
+    } else if (!/^\s*(?:#|$)/.test(line)) block = undefined;
+    start = end + 1;
+  }
+  return found;
+}
+
+/** The nearest line that parts documents, before or behind a place; it may lie beyond the cap. */
+function documentEdge(text: string, at: number, direction: 1 | -1): number {
+  const from = direction === 1 ? at : Math.max(0, at - MANIFEST_CAP);
+  const part = text.slice(from, direction === 1 ? at + MANIFEST_CAP : at);
+  const edges = Array.from(part.matchAll(/^(?:---|```|~~~).*$/gm), (edge) => edge.index);
+  const edge = direction === 1 ? edges[0] : edges.at(-1);
+  if (edge === undefined) return direction === 1 ? text.length : 0;
+  return from + edge;
+}
+
+/** What is under `data` of a Secret is secret unless it says otherwise; user names and hosts are let pass by their key. */
+function isManifestSecret(name: string, value: string, isEncoded: boolean): boolean {
+  if (/user(?:name)?$|host(?:name)?$|port$|url$|database$|namespace$|email$|region$|ca\.crt$|tls\.crt$/i.test(name))
+    return false;
+  if (!isEncoded) return isSecretValue("password", value, "env");
+  if (!/^[0-9A-Za-z+/]{8,4096}={0,2}$/.test(value) || value.length % 4 !== 0) return false;
+  const plain = Buffer.from(value, "base64").toString("latin1").trim();
+  return plain.length > 256 || judgeValue("password", plain, "env") === "secret";
+}
+
+/** Whether something could be the `kind` of a Kubernetes Secret. */
+export function mayBeManifest(text: string, at: number): boolean {
+  return /^kind:[ \t]{0,8}["']?Secret/.test(text.slice(at, at + 24));
+}

@@ -1,0 +1,113 @@
+/** The value of an authorization header, after its name or after a scheme's, and session cookies. */
+import type { Reading, Span } from "./reading.ts";
+import { isOneCharacter, isWordy, standInAt } from "./values.ts";
+
+const BEFORE_VALUE = /authorization\\{0,7}["'`]?\]?\)? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
+/** RFC 9110 section 11.4: a scheme, and then a token or parameters; no scheme at all is common, too. */
+const CREDENTIALS = /(?:([A-Za-z][\w-]{1,31}) {1,3})?([\w.~+/=:-]{8,2048})/y;
+const PARAMETERS =
+  /[A-Za-z][\w-]{1,31} {1,3}([\w-]{1,40}=\\?"?[^"'\\,\s]{1,1024}(?:\\?"?, {0,2}[\w-]{1,40}=\\?"?[^"'\\,\s]{0,1024}){1,16})/y;
+const BEARER = /bearer {1,3}([\w.~+/=-]{12,2048})/iy;
+const KNOWN_SCHEME =
+  /^(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|key|ssws|geniekey|splunk|discogs|oauth|jwt|hmac|sso-key)$/i;
+const SHORTEST_ALONE = 12;
+
+class State {
+  /** What stands before this was judged. */
+  until = 0;
+}
+
+/** The value after `Authorization:` or after `Bearer`, whichever stands at `at`. */
+export function headerValue(reading: Reading, at: number, key: object): Span | undefined {
+  const state = reading.memo(key, () => new State());
+  if (at < state.until) return undefined;
+  const { text } = reading;
+  BEFORE_VALUE.lastIndex = at;
+  if (!BEFORE_VALUE.test(text)) {
+    BEARER.lastIndex = at;
+    const value = BEARER.exec(text)?.[1];
+    reading.work += 1 + (value?.length ?? 0);
+    return value === undefined ? undefined : judged(state, BEARER.lastIndex - value.length, value, "bearer");
+  }
+  const from = BEFORE_VALUE.lastIndex;
+  reading.work += from - at;
+  PARAMETERS.lastIndex = from;
+  const parameters = PARAMETERS.exec(text)?.[1];
+  if (parameters !== undefined) {
+    reading.work += parameters.length;
+    return judged(state, PARAMETERS.lastIndex - parameters.length, parameters, "digest");
+  }
+  CREDENTIALS.lastIndex = from;
+  const match = CREDENTIALS.exec(text);
+  if (match === null) return undefined;
+  const [whole, scheme, value] = match as unknown as [string, string | undefined, string];
+  reading.work += whole.length;
+  const end = CREDENTIALS.lastIndex;
+  if (scheme === undefined && value.length < SHORTEST_ALONE) return undefined;
+  // Words that happen to follow: a header holds one value after its scheme, and then ends.
+  const isAll = end === text.length || /["'`\r\n\\]/.test(text[end] as string);
+  if (scheme !== undefined && !KNOWN_SCHEME.test(scheme) && !isAll) return undefined;
+  return judged(state, end - value.length, value, scheme ?? "");
+}
+
+function judged(state: State, start: number, value: string, scheme: string): Span | undefined {
+  const end = start + value.length;
+  state.until = end;
+  if (/^[a-z][a-z0-9+.-]{1,12}:\/\//i.test(value) || isWordy(value) || isOneCharacter(value)) return undefined;
+  if (!/[0-9]/.test(value) && !/^basic$/i.test(scheme)) return undefined;
+  return standInAt(value) === -1 ? [start, end] : undefined;
+}
+
+const MAY_BE_HEADER = /bearer {1,3}[\w.~+/=-]{12}|authorization\\{0,64}["'`\])]{0,3}\\{0,64}["']? {0,4}[:=,]/iy;
+
+export function mayBeHeader(text: string, at: number): boolean {
+  MAY_BE_HEADER.lastIndex = at;
+  return MAY_BE_HEADER.test(text);
+}
+
+/** A member's or an attribute's value without its scheme, where the name is of an authorization header. */
+export function withoutScheme(name: string, value: string): string {
+  return /authorization$/i.test(name)
+    ? value.replace(/^[A-Za-z][\w-]{1,31} {1,3}(?=\S{6,}$)/, "")
+    : value.replace(/^(?:bearer|basic|token|apikey|digest) {1,3}/i, "");
+}
+
+const COOKIE = /(?:set-)?cookie\\{0,7}["'`]?\]? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
+const PAIR = /([\w.$!#%&*+^|~-]{1,64})=([^\s;,"'`\\<>]{0,1024})(?:; {0,2})?/y;
+const SESSION_NAME = /sess|sid$|auth|token|jwt|csrf|xsrf|login|remember|identity|\.sig$|ticket/i;
+const SHORTEST_SESSION = 16;
+/** Pairs looked at in one header. */
+const MOST_PAIRS = 64;
+
+/** The values of cookies with a session's name in the header that stands at `at`. */
+export function cookieValues(reading: Reading, at: number, key: object): Span[] {
+  const state = reading.memo(key, () => new State());
+  if (at < state.until) return [];
+  const { text } = reading;
+  COOKIE.lastIndex = at;
+  if (!COOKIE.test(text)) return [];
+  const found: Span[] = [];
+  let from = COOKIE.lastIndex;
+  for (let pairs = 0; pairs < MOST_PAIRS; pairs++) {
+    PAIR.lastIndex = from;
+    const match = PAIR.exec(text);
+    if (match === null) break;
+    const [whole, name, value] = match as unknown as [string, string, string];
+    const start = from + name.length + 1;
+    if (SESSION_NAME.test(name) && isSessionValue(value)) found.push([start, start + value.length]);
+    from += whole.length;
+  }
+  reading.work += from - at;
+  state.until = from;
+  return found;
+}
+
+function isSessionValue(value: string): boolean {
+  if (value.length < SHORTEST_SESSION || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  return !isWordy(value) && standInAt(value) === -1;
+}
+
+export function mayBeCookies(text: string, at: number): boolean {
+  COOKIE.lastIndex = at;
+  return COOKIE.test(text);
+}

@@ -1,0 +1,31 @@
+/** Names whose own words say that their value is a secret. */
+
+/** Longest name looked at, in code units. */
+export const NAME_CAP = 64;
+
+const NAME =
+  /(?:passw(?:or)?d|passphrase|passcode|pwd|secret|credentials?|authorization|(?:api|access|secret|private|auth|authentication|encryption|signing|signature|account|master|service|license|licence|shared|admin|root|app|application|client|subscription|storage|ssh|webhook)[_.-]?key|token)(?:[_.-]?(?:base64|b64|base|value|val|plain|plaintext|raw|prod|production|dev|development|stag|staging|live|old|new|[0-9]{1,2}))?$/i;
+const PASS = /(?:^|[^A-Za-z])(?:pass|PASS|pw)$|[a-z0-9]Pass$|(?:^|_)PW$/;
+/** Names that end like a secret's and hold none. */
+const INNOCENT =
+  /(?:public|primary|foreign|page|next|prev|previous|continuation|cursor|sync|cancell?ation|cancel|abort|stop|eos|bos|pad|unk|mask|sep|cls|start|end|max|min|num|total|input|output|cached?|prompt|completion|reasoning|thinking|per|each|count|first|last|invalid|unexpected|design|lookahead|current|special|unknown|has|is|no|show|hide|forgot|reset|change|update|confirm|missing|require[sd]?|need|get|set|use|with|without|toggle|validate|check|verify|hash|encrypt)[ _.-]?(?:pass|passw(?:or)?d|pwd|secret|token|key|credentials?|(?:api|access)[_.-]?key)s?$/i;
+
+/** More of a name's end than the expressions above can tell apart. */
+const SECRET_TAIL = 40;
+const INNOCENT_TAIL = 26;
+
+/** Whether a name ends as a secret's does; some that do hold none, see `isInnocentName`. */
+export function endsInSecret(name: string): boolean {
+  const tail = name.length > SECRET_TAIL ? name.slice(-SECRET_TAIL) : name;
+  return NAME.test(tail) || PASS.test(tail);
+}
+
+export const isInnocentName = (name: string): boolean => INNOCENT.test(name.slice(-INNOCENT_TAIL));
+
+/** Whether a name's own words say its value is a secret: `DB_PASSWORD`, `apiKey`, `client-secret`, `x-auth-token`. */
+export const isSecretName = (name: string): boolean => endsInSecret(name) && !isInnocentName(name);
+
+export const isPasswordName = (name: string): boolean => /pass|pwd|pw$/i.test(name);
+
+/** Whether a name could be a secret's; errs towards yes, also where raw JSON's escapes are glued to it. */
+export const mayBeSecretName = (name: string): boolean => NAME.test(name) || /(?:pass|pw)$/i.test(name);

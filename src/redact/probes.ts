@@ -1,0 +1,129 @@
+/** Every anchor with what is done where it is seen. */
+import { assignedValue, mayBeAssigned } from "./assigned.ts";
+import { COMMANDS, commandPassword, mayBeCommand, netrcPassword } from "./commands.ts";
+import { encodedKey, encodedLogin, manifestValues, mayBeLogin, mayBeManifest } from "./encoded.ts";
+import { cookieValues, headerValue, mayBeCookies, mayBeHeader } from "./headers.ts";
+import type { Target } from "./prefilter.ts";
+import { armourAt, armourHeader } from "./private-key.ts";
+import type { Probe, Reading, Span } from "./reading.ts";
+import type { Strength } from "./rule.ts";
+import { RULES } from "./rules.ts";
+import { TableProbe } from "./table-probe.ts";
+import { mayHoldUrlPassword, urlPassword } from "./url.ts";
+
+/** Ranks of what is not in the table: armour before any row, judged values after all. */
+const ARMOUR_RANK = -1;
+const LIKELY_RANK = RULES.length;
+
+/** The rule a JSON member's value is counted under; see `json.ts`. */
+export const ASSIGNED_RULE = "assigned-secret";
+/** The rule of a key in armour, and of one behind base64. */
+const KEY_RULE = "private-key";
+
+const armour: Probe = {
+  find(reading, at) {
+    reading.work++;
+    const found = armourAt(reading, at);
+    if (found === undefined) return;
+    const { start, end, hasMaterial } = found;
+    const strength: Strength = hasMaterial ? "certain" : "likely";
+    const rule = hasMaterial ? KEY_RULE : "private-key-header";
+    reading.candidates.push({ rule, strength, start, end, rank: ARMOUR_RANK });
+  },
+  may: (text, at) => armourHeader(text, at) !== undefined,
+};
+
+type Find = (reading: Reading, at: number, key: object) => Span | readonly Span[] | undefined;
+
+/** @param may left out where any anchor is reason enough to look */
+function judged(
+  rule: string,
+  find: Find,
+  may: (text: string, at: number) => boolean = () => true,
+  strength: Strength = "likely",
+): Probe {
+  const rank = strength === "certain" ? ARMOUR_RANK : LIKELY_RANK + LIKELY.indexOf(rule);
+  const probe: Probe = {
+    find(reading, at) {
+      reading.work++;
+      const found = find(reading, at, probe);
+      if (found === undefined || found.length === 0) return;
+      const spans = typeof found[0] === "number" ? [found as Span] : (found as readonly Span[]);
+      for (const [start, end] of spans) reading.candidates.push({ rule, strength, start, end, rank });
+    },
+    may,
+  };
+  return probe;
+}
+
+/** Rules that judge surroundings: where two of them claim exactly the same stretch, the earlier names it. */
+const LIKELY: readonly string[] = [
+  "authorization-header",
+  "session-cookie",
+  "url-password",
+  "curl-password",
+  "command-password",
+  "netrc-password",
+  "registry-login",
+  "kubernetes-secret",
+  ASSIGNED_RULE,
+];
+
+const header = judged("authorization-header", headerValue, mayBeHeader);
+const assigned = judged(ASSIGNED_RULE, assignedValue, mayBeAssigned);
+
+/** The same probe, run `by` characters before the anchor (after it, if negative). */
+function shifted(probe: Probe, by: number): Probe {
+  return {
+    find: (reading, at) => {
+      if (at >= by) probe.find(reading, at - by);
+    },
+    may: (text, at) => at >= by && probe.may(text, at - by),
+  };
+}
+
+const exact = (anchors: readonly string[], payload: Probe): Target<Probe>[] =>
+  anchors.map((anchor) => ({ anchor, fold: false, payload }));
+const folded = (anchors: readonly string[], payload: Probe): Target<Probe>[] =>
+  anchors.map((anchor) => ({ anchor, fold: true, payload }));
+
+/** What the first pass looks for, and what is done where it is found. */
+export const targets = (): Target<Probe>[] => [
+  ...RULES.flatMap((rule, rank) => {
+    const probe = new TableProbe(rule, rank);
+    return rule.anchors.map((anchor) => ({ anchor, fold: rule.pattern.ignoreCase, payload: probe }));
+  }),
+  ...exact(["---BEGIN"], shifted(armour, 2)),
+  ...exact(["---- BEGIN", "PuTTY-User-Key-File"], armour),
+  ...exact(["LS0tLS1CRUdJTi"], judged(KEY_RULE, encodedKey, undefined, "certain")),
+  ...folded(["bearer ", "authorization"], header),
+  ...folded(
+    ["cookie: ", 'cookie"', "cookie:\\", "cookie'", "cookie="],
+    judged("session-cookie", cookieValues, mayBeCookies),
+  ),
+  ...exact(["://"], judged("url-password", urlPassword, mayHoldUrlPassword)),
+  ...COMMANDS.flatMap((command) =>
+    exact(
+      command.anchors,
+      judged(command.rule, (reading, at, key) => commandPassword(command, reading, at, key), mayBeCommand),
+    ),
+  ),
+  ...exact(
+    ["machine "],
+    judged("netrc-password", netrcPassword, (text, at) => /login/.test(text.slice(at, at + 600))),
+  ),
+  ...exact(['"auth"', '"auth\\', "_auth"], judged("registry-login", encodedLogin, mayBeLogin)),
+  ...exact(["kind: Secret", 'kind: "Secret'], judged("kubernetes-secret", manifestValues, mayBeManifest)),
+  ...folded(
+    ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization"],
+    assigned,
+  ),
+  ...folded(
+    ["_key", "-key", ".key", "ikey", "skey", "tkey", "ekey", "nkey", "hkey", "gkey", "rkey", "tionkey", "hookkey"],
+    shifted(assigned, -1),
+  ),
+  ...folded(
+    ["pass=", "pass:", 'pass"', "pass'", "pass`", "pass ", "pass\\", "pass]", "_pw=", "_pw:", '_pw"', "_pw'", "_pw "],
+    assigned,
+  ),
+];

@@ -1,0 +1,78 @@
+/** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
+import { AssignedState } from "./assigned.ts";
+import type { Strength } from "./rule.ts";
+
+/** A secret found in a text; offsets in UTF-16 code units, of the secret value itself. */
+export interface Finding {
+  readonly rule: string;
+  readonly strength: Strength;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Candidate extends Finding {
+  /** Place in the table; the lower, the more specific. */
+  readonly rank: number;
+}
+
+export type Span = readonly [start: number, end: number];
+
+export class Reading {
+  readonly text: string;
+  readonly candidates: Candidate[] = [];
+  /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
+  work = 0;
+  readonly assigned = new AssignedState();
+  readonly #memos = new Map<object, object>();
+  /** Up to where each row of the table has read: it starts no match before. */
+  readonly readUntil: Int32Array;
+
+  /** @param rules how many rows the table has */
+  constructor(text: string, rules: number) {
+    this.text = text;
+    this.readUntil = new Int32Array(rules);
+  }
+
+  /** What a probe remembers of this text, made at its first use. @param key whose it is */
+  memo<T extends object>(key: object, make: () => T): T {
+    const held = this.#memos.get(key);
+    if (held) return held as T;
+    const made = make();
+    this.#memos.set(key, made);
+    return made;
+  }
+}
+
+/** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */
+export interface Probe {
+  find(reading: Reading, at: number): void;
+  may(text: string, at: number): boolean;
+}
+
+/** Where stretches of one kind of character end; asked from ascending places, it examines each character once. */
+export class Run {
+  readonly #belongs: (code: number) => boolean;
+  #from = 0;
+  #to = 0;
+
+  /** @param belongs whether a UTF-16 code unit is of the kind */
+  constructor(belongs: (code: number) => boolean) {
+    this.#belongs = belongs;
+  }
+
+  /** The first place from `at` on that holds another character, or else `at + most` or the text's end. */
+  endOf(reading: Reading, at: number, most: number): number {
+    const { text } = reading;
+    const limit = Math.min(text.length, at + most);
+    if (at < this.#from || at > this.#to) {
+      this.#from = at;
+      this.#to = at;
+    }
+    if (this.#to >= limit) return limit;
+    let i = this.#to;
+    while (i < limit && this.#belongs(text.charCodeAt(i))) i++;
+    reading.work += i - this.#to + 1;
+    this.#to = i;
+    return i;
+  }
+}

@@ -1,0 +1,181 @@
+/** Finds what a row of the table describes, where one of its anchors stands. */
+import { type Probe, type Reading, Run } from "./reading.ts";
+import type { Rule } from "./rule.ts";
+import { type Kind, kindOf, mayStand, type Shape, shapeOf } from "./shape.ts";
+
+const DOT = 46;
+const BACKSLASH = 92;
+const PERCENT = 37;
+const OPEN_BRACKET = 91;
+const SMALL_M = 109;
+const SMALL_U = 117;
+const SMALL_X = 120;
+
+export function isAlnum(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+}
+
+const SIMPLE_ESCAPE = kindOf("nrtbfv0");
+const HEX = kindOf("0-9A-Fa-f");
+const COLOUR = kindOf("0-9;");
+const MOST_COLOUR = 12;
+
+/** Whether the character before `end` is the last of an escape: `\\n`, `%3D`, `\\x1b`, `\\u001b`, a colour's `[32m`. */
+function endsEscape(text: string, end: number): boolean {
+  const last = text.charCodeAt(end - 1);
+  if (mayStand(SIMPLE_ESCAPE, last) && text.charCodeAt(end - 2) === BACKSLASH) return true;
+  if (last === SMALL_M) {
+    let i = end - 2;
+    while (i >= end - 2 - MOST_COLOUR && mayStand(COLOUR, text.charCodeAt(i))) i--;
+    return text.charCodeAt(i) === OPEN_BRACKET;
+  }
+  if (!mayStand(HEX, last) || !mayStand(HEX, text.charCodeAt(end - 2))) return false;
+  const before = text.charCodeAt(end - 3);
+  if (before === PERCENT || (before === SMALL_X && text.charCodeAt(end - 4) === BACKSLASH)) return true;
+  return (
+    text.charCodeAt(end - 5) === SMALL_U &&
+    text.charCodeAt(end - 6) === BACKSLASH &&
+    mayStand(HEX, before) &&
+    mayStand(HEX, text.charCodeAt(end - 4))
+  );
+}
+
+/** Where the word ends that something at `at` would be glued to. "favicon.ico-…", "this.s.…": a dot is a part of it. */
+const gluedTo = (text: string, at: number): number => (text.charCodeAt(at - 1) === DOT ? at - 1 : at);
+
+/**
+ * Whether a token may start at `at`: nothing there before it, or no letter or digit. A letter that ends an escape
+ * (`\n`, `%3D`, a terminal colour's `[32m`, a six-character Unicode escape) is none of the token's. So on raw JSON
+ * this is true wherever it is true of the decoded text.
+ */
+function startsFresh(text: string, at: number): boolean {
+  if (at === 0) return true;
+  const wordEnd = gluedTo(text, at);
+  if (wordEnd === 0) return true;
+  return !isAlnum(text.charCodeAt(wordEnd - 1)) || endsEscape(text, wordEnd);
+}
+
+const PLACEHOLDER = /x{6,}|\*{4,}|\.{4,}|#{4,}|0{16,}|placeholder|redacted|your[_-]|changeme|here$/i;
+const PROVIDER_MARK = 8;
+const LONG_BODY = 20;
+
+/**
+ * Whether a text of a secret's form is a stand-in that nobody takes for one: rows of x, `your-…`, or words where the
+ * form's random part should be. Refusing an upload for those would teach people to switch the check off.
+ */
+function isPlaceholder(value: string): boolean {
+  if (PLACEHOLDER.test(value)) return true;
+  if (/[A-Z0-9]/.test(value)) return false;
+  // Small letters alone are words ("sk_live_put_your_own_key"), unless they run on longer than words do.
+  const body = value.slice(PROVIDER_MARK);
+  return body.length < LONG_BODY || /[_-]/.test(body);
+}
+
+/** Documentation shows keys in full form; AWS's end in EXAMPLE. They are replaced, but refuse nothing. */
+const SAMPLE = /example/i;
+
+/** A match longer than this is read once, whatever becomes of it. */
+const LONG_MATCH = 256;
+
+const WORD = kindOf("0-9A-Za-z_-");
+const isWordChar = (code: number): boolean => mayStand(WORD, code);
+
+/** No row has a longer run before its hinge. */
+const MOST_BEFORE_HINGE = 1_100;
+
+/** What is known of the run of letters that an attempt of a row with a hinge stands in. */
+interface Hinge {
+  readonly run: Run;
+  /** Where the last run ended behind which nothing of the form stood. */
+  failedAt: number;
+}
+
+/** The probe of a row of the table. */
+export class TableProbe implements Probe {
+  readonly #rule: Rule;
+  readonly #rank: number;
+  readonly #fewestBack: number;
+  readonly #mostBack: number;
+  readonly #glued: boolean;
+  #shape: Shape | undefined;
+
+  /** @param rank the row's place in the table */
+  constructor(rule: Rule, rank: number) {
+    this.#rule = rule;
+    this.#rank = rank;
+    [this.#fewestBack, this.#mostBack] = rule.at;
+    this.#glued = rule.glued;
+  }
+
+  find(reading: Reading, at: number): void {
+    const { text, readUntil } = reading;
+    for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
+      const start = at - back;
+      reading.work++;
+      if (start < (readUntil[this.#rank] as number) || (!this.#glued && !startsFresh(text, start))) continue;
+      if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
+    }
+  }
+
+  may(text: string, at: number): boolean {
+    const { glued, pattern } = this.#rule;
+    for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
+      const start = at - back;
+      if (start < 0 || (!glued && !startsFresh(text, start))) continue;
+      pattern.lastIndex = start;
+      if (pattern.test(text)) return true;
+    }
+    return false;
+  }
+
+  /** Whether each of the first places holds a character that may stand there. */
+  #fits(reading: Reading, start: number): boolean {
+    this.#shape ??= shapeOf(this.#rule.pattern);
+    const { kinds, places, fewest } = this.#shape;
+    const { text } = reading;
+    if (text.length - start < fewest) return false;
+    let i = 0;
+    while (i < kinds.length && mayStand(kinds[i] as Kind, text.charCodeAt(start + (places[i] as number)))) i++;
+    reading.work += i;
+    return i === kinds.length;
+  }
+
+  #passesHinge(reading: Reading, start: number): boolean {
+    const { hinge } = this.#rule;
+    if (hinge === undefined) return true;
+    const known = reading.memo(this, (): Hinge => ({ run: new Run(isWordChar), failedAt: -1 }));
+    const runEnd = known.run.endOf(reading, start, MOST_BEFORE_HINGE);
+    if (runEnd === known.failedAt) return false;
+    known.failedAt = runEnd;
+    hinge.lastIndex = runEnd;
+    return hinge.test(reading.text);
+  }
+
+  #match(reading: Reading, start: number): void {
+    const { id, pattern, glued, needs, hinge, strength } = this.#rule;
+    const { text, readUntil } = reading;
+    pattern.lastIndex = start;
+    if (!pattern.test(text)) {
+      reading.work += (this.#shape as Shape).fewest;
+      return;
+    }
+    const end = pattern.lastIndex;
+    reading.work += end - start;
+    if (hinge !== undefined)
+      reading.memo(this, (): Hinge => ({ run: new Run(isWordChar), failedAt: -1 })).failedAt = -1;
+    const value = text.slice(start, end);
+    if ((!glued && isAlnum(text.charCodeAt(end))) || isPlaceholder(value) || needs?.test(value) === false) {
+      // Half of what was refused may hold the next start: a stretch is read twice, and not once for each mark in it.
+      readUntil[this.#rank] = end - start > LONG_MATCH ? end : start + ((end - start) >> 1);
+      return;
+    }
+    readUntil[this.#rank] = end;
+    reading.candidates.push({
+      rule: id,
+      strength: SAMPLE.test(value) ? "likely" : strength,
+      start,
+      end,
+      rank: this.#rank,
+    });
+  }
+}
