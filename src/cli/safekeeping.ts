@@ -44,6 +44,7 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
             ["deliveries", found.deliveries],
           ]),
         );
+        output.note("It would restore.");
         return;
       }
       const done = restore(file, config.data, isoInstant(systemClock.now()).replace(/[:.]/g, "-"));
