@@ -47,6 +47,7 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
             "It would restore.",
           ].join("\n"),
         );
+        output.note("It would restore.");
         return;
       }
       const done = restore(file, config.data, isoInstant(systemClock.now()).replace(/[:.]/g, "-"));

@@ -32,6 +32,7 @@ describe("own prices", () => {
     const file = join(directory, "copy.backup");
     expect(await json(directory, "backup", file)).toMatchObject({ keys: 1 });
     expect(await json(directory, "restore", file, "--verify")).toMatchObject({ keys: 1, ownPrices: true });
+    expect((await reckon(["restore", file, "--verify", "--data", directory])).stderr).toBe("It would restore.\n");
     writeFileSync(prices, OTHER_PRICES);
     const { keptAside, pricesStay } = await json(directory, "restore", file);
     expect(readFileSync(prices, "utf8")).toBe(PRICES);
