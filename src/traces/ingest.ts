@@ -5,8 +5,9 @@ import { refuse, tierGate, tooLarge } from "../http/faults.ts";
 import { Count, DateTime, FreeObject, NO_REPO, openObject, RepoKey } from "../http/fields.ts";
 import { breather } from "../kit/breathe.ts";
 import { redactText } from "../redact/redact.ts";
+import { MOST_ROWS, partsOf } from "./parts.ts";
 import { readBatch } from "./read-batch.ts";
-import { storeBatch } from "./store-batch.ts";
+import { requireRoom, storePart } from "./store-batch.ts";
 
 const TraceBatch = v.object({
   sessions: v.array(
@@ -76,7 +77,8 @@ export const ingest = endpoint(
       refuse(tooLarge, { error: `The batch has ${labels} labels; at most ${config.maxTraceLabels} fit in one.` });
     const batch = await readBatch(text, breather(core.clock));
     const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
-    const counts = await core.store.write(() => storeBatch(core, principal, repoKey, batch));
-    return { ok: true, ...counts, serverRedacted: batch.redacted };
+    if (body.sessions.length + spans + labels > MOST_ROWS) requireRoom(core, principal, batch);
+    for (const part of partsOf(batch)) await core.store.write(() => storePart(core, principal, repoKey, part));
+    return { ok: true, sessions: body.sessions.length, spans, labels, serverRedacted: batch.redacted };
   },
 );

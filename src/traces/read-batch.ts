@@ -41,8 +41,6 @@ export interface ReadBatch {
   readonly labels: readonly ReadLabel[];
   /** Sessions, spans and labels in which a secret was replaced. */
   readonly redacted: number;
-  /** SHA-256 over everything the batch holds, redacted. */
-  readonly digest: Buffer;
 }
 
 /** Members of one session, many times what any agent sends. */
@@ -69,15 +67,7 @@ export async function readBatch(text: string, breathe: Breathe): Promise<ReadBat
   if (labelsAt !== undefined)
     for (const { start, end } of elements(text, labelsAt))
       labels.push(readLabel(await cleaner.clean(text.slice(start, end))));
-  await breathe();
-  const parts: string[] = [];
-  for (const session of sessions) {
-    parts.push(spell(session.members));
-    for (const span of session.spans) parts.push(span.document);
-  }
-  for (const label of labels) parts.push(label.document);
-  await breathe();
-  return { sessions, labels, redacted: cleaner.redacted, digest: sha256(parts.join("\0")) };
+  return { sessions, labels, redacted: cleaner.redacted };
 }
 
 /** Redacts one part after another, and counts those that held a secret. */

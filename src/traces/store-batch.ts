@@ -4,39 +4,43 @@ import { refuse, tooLarge } from "../http/faults.ts";
 import type { DevicePrincipal } from "../http/principal.ts";
 import { members } from "../kit/json.ts";
 import { recordDelivery, withdrawDelivery } from "../ledger/ledger.ts";
+import type { Part } from "./parts.ts";
 import type { ReadBatch, ReadSession } from "./read-batch.ts";
 import { rows } from "./rows.ts";
 import { asObject, mergeMembers, readSession, spell, spelledMembers } from "./rules.ts";
 
-export interface StoredCounts {
-  readonly sessions: number;
-  readonly spans: number;
-  readonly labels: number;
+/**
+ * Demands that every session of a batch may grow by it, for batches that are stored in several transactions: a refusal halfway
+ * would leave half of it behind.
+ * @throws Refusal tooLarge (413)
+ */
+export function requireRoom(core: Core, device: DevicePrincipal, batch: ReadBatch): void {
+  for (const session of batch.sessions) {
+    const held = rows(core.store).session.get(device.deviceId, session.externalId);
+    if (held) grown(core, held.document, session);
+  }
 }
 
 /**
- * Stores a batch. Call inside a transaction. A session known by its id is merged, its spans added or replaced by id; a
- * batch that changes nothing leaves no mark in the ledger.
- * @returns what the batch held, new or not
+ * Stores a batch or a part of one. Call inside a transaction. A session known by its id is merged, its spans added or replaced
+ * by id; what changes nothing leaves no mark in the ledger.
  */
-export function storeBatch(core: Core, device: DevicePrincipal, repoKey: string, batch: ReadBatch): StoredCounts {
+export function storePart(core: Core, device: DevicePrincipal, repoKey: string, part: Part): void {
   touchDevice(core, device, core.clock.now());
-  const spans = batch.sessions.reduce((sum, session) => sum + session.spans.length, 0);
-  const counts = { sessions: batch.sessions.length, spans, labels: batch.labels.length };
-  if (counts.sessions + counts.labels === 0) return counts;
+  if (part.sessions.length + part.labels.length === 0) return;
   const deliveryId = recordDelivery(core, device, {
     kind: "traces",
     repoKey,
     mode: null,
-    items: counts.sessions,
-    redacted: batch.redacted,
+    items: part.items,
+    redacted: part.redacted,
     flagged: null,
-    contentSha256: batch.digest,
+    contentSha256: part.digest,
   });
   let changes = 0;
-  for (const [, parts] of Map.groupBy(batch.sessions, (session) => session.externalId))
+  for (const [, parts] of Map.groupBy(part.sessions, (session) => session.externalId))
     changes += putSession(core, device, repoKey, joinParts(parts), deliveryId);
-  for (const label of batch.labels)
+  for (const label of part.labels)
     changes += rows(core.store).putLabel.run({
       ...label,
       teamId: device.teamId,
@@ -45,7 +49,16 @@ export function storeBatch(core: Core, device: DevicePrincipal, repoKey: string,
       deliveryId,
     }).changes;
   if (changes === 0) withdrawDelivery(core, deliveryId);
-  return counts;
+}
+
+/** What a session that is held becomes. @throws Refusal tooLarge (413) */
+function grown(core: Core, held: string, session: ReadSession): string {
+  const document = spell(mergeMembers(spelledMembers(held, members(held)), session.members));
+  if (document.length > core.config.maxTraceBytes)
+    refuse(tooLarge, {
+      error: `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`,
+    });
+  return document;
 }
 
 /** A session that stands several times in one batch, as one: later members over earlier ones, spans in order. */
@@ -82,11 +95,7 @@ function putSession(
     );
     changes++;
   } else {
-    const document = spell(mergeMembers(spelledMembers(held.document, members(held.document)), session.members));
-    if (document.length > core.config.maxTraceBytes)
-      refuse(tooLarge, {
-        error: `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`,
-      });
+    const document = grown(core, held.document, session);
     // A later batch that names no repository leaves the session where it was.
     const place = repoKey === "" ? held.repoKey : repoKey;
     if (document !== held.document || place !== held.repoKey) {

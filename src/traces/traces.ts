@@ -25,7 +25,6 @@ export {
 export { type MeteredCall, type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
 export { readId, readInstant } from "./rules.ts";
 export { findSessionId, getSession, type Label, type Session, type Span } from "./session.ts";
-export type { StoredCounts } from "./store-batch.ts";
 export { type Tokens, tokensOf } from "./tokens.ts";
 export { type Commit, type Edit, type Prompt, promptTitle, readCost, understandSession } from "./understood.ts";
 export { readAttributeModel, readAttributes, readAttributeUsage, readUsage, type Usage } from "./usage.ts";

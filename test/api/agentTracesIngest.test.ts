@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { verifyLedger } from "../../src/safekeeping/safekeeping.ts";
 import { startInstance } from "../support/instance.ts";
 
 const PATH = "/api/agent-traces/ingest";
@@ -150,6 +151,56 @@ describe("agentTracesIngest", () => {
     expect(["trace_sessions", "trace_spans", "trace_labels", "deliveries"].map((table) => t.count(table))).toEqual([
       2, 3, 1, 1,
     ]);
+  });
+
+  it("stores a large batch in parts that let others in between, whole and once", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const spans = (name: string, count: number) =>
+      Array.from({ length: count }, (_, i) => ({ id: `${name}${i}`, n: i }));
+    const json = {
+      repoKey: "r",
+      sessions: [
+        session({ id: "long" }, spans("a", 4_500)),
+        session({ id: "short" }, spans("b", 3)),
+        session({ id: "none" }),
+      ],
+      labels: Array.from({ length: 2_500 }, (_, i) => ({ sessionId: "long", name: "n", value: i })),
+    };
+    const counts = { ok: true, sessions: 3, spans: 4_503, labels: 2_500, serverRedacted: 0 };
+    expect((await t.post(PATH, { token, json })).body).toEqual(counts);
+    const stored = () => ["trace_sessions", "trace_spans", "trace_labels", "deliveries"].map((table) => t.count(table));
+    expect(stored()).toEqual([3, 4_503, 2_500, 4]);
+    expect(t.rows("SELECT sum(items) AS sessions FROM deliveries")).toEqual([{ sessions: 3 }]);
+    // What others derive from a session they read again after the last part of it.
+    expect(
+      t.rows(
+        "SELECT external_id, max(d.id) AS last FROM trace_sessions s JOIN deliveries d ON d.id = s.delivery_id GROUP BY 1",
+      ),
+    ).toEqual([
+      { external_id: "long", last: 3 },
+      { external_id: "none", last: 3 },
+      { external_id: "short", last: 3 },
+    ]);
+    expect(verifyLedger(t.instance.core, undefined, () => {}).faults).toEqual([]);
+    expect((await t.post(PATH, { token, json })).body).toEqual(counts);
+    expect(stored()).toEqual([3, 4_503, 2_500, 4]);
+  });
+
+  it("stores nothing of a large batch one of whose sessions may not grow by it", async () => {
+    const t = await startInstance({ settings: { maxTraceBytes: "400000" } });
+    const { token } = await t.device();
+    const grow = (member: string, more: object[] = []) => ({
+      sessions: [...more, session({ id: "s", [member]: "x".repeat(150_000) })],
+    });
+    for (const member of ["one", "two"]) expect((await t.post(PATH, { token, json: grow(member) })).status).toBe(200);
+    const first = session(
+      { id: "first" },
+      Array.from({ length: 3_000 }, (_, i) => ({ id: `${i}` })),
+    );
+    expect((await t.post(PATH, { token, json: grow("three", [first]) })).status).toBe(413);
+    expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: "s" }]);
+    expect([t.count("trace_spans"), t.count("deliveries")]).toEqual([0, 2]);
   });
 
   it("keeps sessions of the same id apart by device", async () => {
