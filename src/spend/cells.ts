@@ -1,14 +1,18 @@
 import type { Core } from "../core.ts";
 import { placeOfSession } from "../traces/traces.ts";
-import { addFigures, type Candidate } from "./count.ts";
+import { addFigures, applyChange, type Candidate, type Change } from "./count.ts";
 import { type CandidateRow, rows } from "./rows.ts";
-import { FIGURES, type Figures, NOTHING, type Place } from "./told.ts";
+import { FIGURES, type Figures, isMessage, NOTHING, type Place } from "./told.ts";
 
 /** A candidate as it is stored. */
 export interface Held extends Candidate {
   readonly key: Buffer;
   readonly cellId: number;
 }
+
+/** What tells the rows of a team apart. */
+export const rowName = ({ key, source, cellId }: Pick<Held, "key" | "source" | "cellId">): string =>
+  `${key.toString("latin1")} ${source} ${cellId}`;
 
 /** Cells that a transaction adds to, each written once. */
 export class Cells {
@@ -51,6 +55,40 @@ export class Cells {
       this.#ids.set(nameOf(place), id);
     }
     return place;
+  }
+
+  /** All that is stored under a key. */
+  candidates(teamId: string, key: Buffer): Held[] {
+    return rows(this.#core.store)
+      .candidates.all(teamId, key)
+      .map((row) => this.read(row));
+  }
+
+  /** What is stored under a key, after changes. */
+  changed(held: readonly Held[], key: Buffer, changes: readonly Change[]): Held[] {
+    let known: readonly (Candidate | Held)[] = held;
+    for (const change of changes) known = applyChange(known, change, isMessage(key));
+    return known.map((one) => ({ ...one, key, cellId: this.idOf(one.place) }));
+  }
+
+  /** Stores rows in place of others. @returns whether anything changed */
+  store(teamId: string, before: readonly Held[], after: readonly Held[]): boolean {
+    const sql = rows(this.#core.store);
+    // Most often there was nothing, and no names have to be made.
+    const gone = new Map(before.map((one) => [rowName(one), one]));
+    let changes = 0;
+    for (const one of after) {
+      const name = gone.size === 0 ? "" : rowName(one);
+      const was = gone.get(name);
+      gone.delete(name);
+      if (was && was.times === one.times && FIGURES.every((figure) => was.figures[figure] === one.figures[figure]))
+        continue;
+      const { key, source, cellId, times, figures } = one;
+      changes += sql.putCandidate.run({ teamId, key, source, cellId, times, ...figures }).changes;
+    }
+    for (const { key, source, cellId } of gone.values())
+      changes += sql.dropCandidate.run(teamId, key, source, cellId).changes;
+    return changes > 0;
   }
 
   add(place: Place, figures: Figures, times: number): void {

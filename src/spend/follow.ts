@@ -18,7 +18,7 @@ const ENOUGH_TOLD = 250;
 
 /** Usage and cost as entries of telemetry tell them. */
 export const spendEntriesDerivation: Derivation = {
-  name: "spend.entries",
+  name: "spend.entries.2",
   async next(core, position, alone) {
     const breathe = breather(core.clock);
     const [atOnce, most] = alone ? [1, 1] : [ENTRIES_AT_ONCE, ENTRIES_A_PIECE];
@@ -41,6 +41,7 @@ export const spendEntriesDerivation: Derivation = {
 };
 
 function applyEntries(core: Core, told: readonly Told[]): void {
+  forgetOlder(core);
   const changes = gatherChanges();
   for (const one of told) changeByEntry(changes, one);
   settle(core, changes);
@@ -48,7 +49,7 @@ function applyEntries(core: Core, told: readonly Told[]): void {
 
 /** Usage and cost as sessions and their spans tell them: a session that changed is read anew. */
 export const spendSessionsDerivation: Derivation = {
-  name: "spend.sessions",
+  name: "spend.sessions.2",
   async next(core, position) {
     const found = sessionsAfter(core, position);
     if (!found) return undefined;
@@ -62,7 +63,16 @@ export const spendSessionsDerivation: Derivation = {
   skip: (core, position) => sessionsAfter(core, position)?.deliveryId,
 };
 
+/** Both derivations fill the same tables: whichever begins first after an upgrade empties them. */
+function forgetOlder(core: Core): void {
+  const sql = rows(core.store);
+  if (sql.retire.run().changes === 0) return;
+  sql.dropUsages.run();
+  sql.dropCells.run();
+}
+
 function applySessions(core: Core, sessions: readonly MeteredSession[]): void {
+  forgetOlder(core);
   const changes = gatherChanges();
   for (const session of sessions) {
     changeBySession(core, changes, session, readSession(session));

@@ -22,14 +22,26 @@ const plain = (input: number, output: number, cacheRead?: number) => ({
   output,
   ...(cacheRead === undefined ? {} : { cacheRead }),
 });
+/** OpenAI since GPT-5.6: writing to the cache costs 1.25 of input; above 272,000 tokens input and cache cost twice as much, output 1.5 times. */
+const gpt = (input: number, output: number, cacheRead: number) => ({
+  ...plain(input, output, cacheRead),
+  cacheWrite: exact(input * 1.25),
+  above: {
+    272000: { ...plain(2 * input, exact(1.5 * output), 2 * cacheRead), cacheWrite: exact(input * 2.5) },
+  },
+});
 /** Prices have six decimals at most; products of them must not carry what binary fractions leave behind. */
 const exact = (usd: number) => Number(usd.toFixed(6));
 
 const sonnetOfTwoSizes = { ...claude(3, 15), above: { 200000: claude(6, 22.5) } };
 const googlePro = { ...plain(2, 12, 0.2), above: { 200000: plain(4, 18, 0.4) } };
 
+/** Offered at half its price until the end of 2026. */
+const flash = plain(1.5, 7.5, 0.15);
+const halfFlash = plain(0.75, 3.75, 0.075);
+
 export const SHIPPED_PRICES: PriceFile = {
-  date: "2026-07-24",
+  date: "2026-11-06",
   models: {
     "claude-3-haiku": { ...claude(0.25, 1.25), cacheWrite: 0.3, cacheRead: 0.03 },
     "claude-3-opus": claude(15, 75),
@@ -50,7 +62,14 @@ export const SHIPPED_PRICES: PriceFile = {
     "claude-opus-4-8": claude(5, 25),
     "claude-opus-4-8-fast": claude(10, 50),
     "claude-opus-5": claude(5, 25),
+    "claude-opus-5-5": { ...claude(4, 20), cacheRead: 0.2 },
+    "claude-sonnet-5": claude(2, 10),
+    "claude-sonnet-5-5": [claude(2, 10), { from: "2026-10-07", ...claude(2, 10), cacheRead: 0.1 }],
+    "claude-haiku-5-5": { ...claude(0.1, 0.5), above: { 100000: claude(0.5, 2.5) } },
     "claude-fable-5": claude(10, 50),
+    "claude-fable-5-1": { ...claude(10, 50), cacheRead: 0.25 },
+    "claude-mythos-5": claude(10, 50),
+    "claude-mythos-5-1": { ...claude(10, 50), cacheRead: 0.25 },
 
     // Releases named by month and day have prices of their own: no name is found without such a date.
     "gpt-3.5-turbo": { ...plain(0.5, 1.5), aliases: ["gpt-3.5-turbo-0125"] },
@@ -94,11 +113,18 @@ export const SHIPPED_PRICES: PriceFile = {
     "gpt-5.4-pro": { ...plain(30, 180, 3), above: { 272000: plain(60, 270, 6) } },
     "gpt-5.5": { ...plain(5, 30, 0.5), above: { 272000: plain(10, 45, 1) } },
     "gpt-5.5-pro": { ...plain(30, 180, 3), above: { 272000: plain(60, 270, 6) } },
-    "gpt-5.6": {
-      ...plain(5, 30, 0.5),
-      cacheWrite: 6.25,
-      above: { 272000: { ...plain(10, 45, 1), cacheWrite: 12.5 } },
-    },
+    // The lower price is said to hold until 2026-11-21 at least; what follows it is not published.
+    "gpt-5.6": [
+      { ...gpt(5, 30, 0.5), aliases: ["gpt-5.6-sol"] },
+      { from: "2026-08-21", ...gpt(4, 20, 0.4) },
+    ],
+    "gpt-5.6-terra": [gpt(2.5, 15, 0.25), { from: "2026-07-30", ...gpt(2, 12, 0.2) }],
+    "gpt-5.6-luna": [gpt(1, 6, 0.1), { from: "2026-07-30", ...gpt(0.2, 1.2, 0.02) }],
+    "gpt-6-astra": gpt(10, 50, 1),
+    "gpt-6-sol": gpt(2, 10, 0.2),
+    "gpt-6-luna": gpt(0.1, 0.5, 0.01),
+    "gpt-6.1-sol": gpt(2, 10, 0.1),
+    "gpt-6.1-terra": gpt(1, 5, 0.05),
 
     "gemini-2.0-flash": plain(0.1, 0.4, 0.025),
     "gemini-2.0-flash-lite": plain(0.075, 0.3, 0.01875),
@@ -114,6 +140,12 @@ export const SHIPPED_PRICES: PriceFile = {
     "gemini-3.1-flash-lite": { ...plain(0.25, 1.5, 0.025), aliases: ["gemini-3.1-flash-lite-preview"] },
     "gemini-3.5-flash": plain(1.5, 9, 0.15),
     "gemini-3.5-flash-lite": plain(0.3, 2.5, 0.03),
-    "gemini-3.6-flash": plain(1.5, 7.5, 0.15),
+    "gemini-3.6-flash": [flash, { from: "2026-09-02", ...halfFlash }, { from: "2027-01-01", ...flash }],
+    "gemini-3.7-flash": [
+      { from: "2026-09-02", ...halfFlash },
+      { from: "2027-01-01", ...flash },
+    ],
+    "gemini-3.8-flash": [halfFlash, { from: "2027-01-01", ...flash }],
+    "gemini-4-argon": [plain(2, 10, 0.1), { from: "2026-12-01", ...plain(4, 20, 0.2) }],
   },
 };

@@ -7,6 +7,7 @@ import {
   readCost,
   readId,
   readInstant,
+  readRequestId,
   readUsage,
   type Usage,
 } from "../traces/traces.ts";
@@ -19,13 +20,14 @@ const fields = (value: unknown): Fields => (isObject(value) ? value : {});
 /** What an entry tells of usage and cost; nothing for most entries. */
 export function readEntry(entry: MeteredEntry): Told[] {
   const payload = fields(JSON.parse(entry.payload));
-  const usage = findUsage(payload);
+  const found = findUsage(payload);
+  const usage = found && { ...found, requestId: found.requestId ?? readRequestId(attributesOf(payload)) };
   const costUsd = readCost(payload.costUsd);
   if (!usage && costUsd === null) return [];
   const origin = originOf(entry, payload);
-  const told = usage ? tellUsage(origin, usage, costUsd) : costUsd === null ? undefined : tellCost(origin, costUsd);
-  if (!told) return [];
-  return [told, ...marks(origin, told.figures.usages > 0, costUsd !== null)];
+  const told = usage ? tellUsage(origin, usage, costUsd) : costUsd === null ? [] : [tellCost(origin, costUsd)];
+  if (told.length === 0) return [];
+  return [...told, ...marks(origin, usage !== null, costUsd !== null)];
 }
 
 /** Keeps the session's own account of the whole from counting beside what its entries tell. */

@@ -17,13 +17,11 @@ export function readSession(session: MeteredSession): Told[] {
     model: model ?? "",
     at: at ?? session.startedAt ?? session.endedAt ?? session.createdAt,
   });
-  const told = calls
-    .map((call) => tellUsage(origin(call.model, call.at), call.usage, call.costUsd))
-    .filter((one) => one !== undefined);
+  const told = calls.flatMap((call) => tellUsage(origin(call.model, call.at), call.usage, call.costUsd));
   const own = origin(null, null);
   if (usage && told.length === 0) {
     // A sum of many requests says nothing of the size of each.
-    const whole = tellUsage(own, { ...usage, id: null, context: 0 }, null);
+    const [whole] = tellUsage(own, { ...usage, id: null, requestId: null, context: 0 }, null);
     if (whole) told.push({ ...whole, key: ownUsageKey(deviceId, externalId) });
   }
   if (costUsd !== null && told.every(({ figures }) => figures.reported === 0))

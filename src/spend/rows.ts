@@ -86,11 +86,22 @@ export const rows = statements((db) => ({
     `UPDATE spend_cells SET session_branch = @branch, session_model = @model
      WHERE device_id = @deviceId AND session = @session AND (session_branch <> @branch OR session_model <> @model)`,
   ),
-  // By spend_usages' primary key (team_id, usage_key, …), the second a range of it.
+  // All by spend_usages' primary key: parts of it, ranges of keys, or the whole.
   candidates: db.prepare<[string, Buffer], CandidateRow>(`${CANDIDATE} WHERE team_id = ? AND usage_key = ?`),
-  alike: db.prepare<[string, Buffer, Buffer], CandidateRow>(
-    `${CANDIDATE} WHERE team_id = ? AND usage_key BETWEEN ? AND ?`,
+  candidatesFrom: db.prepare<[string, Buffer, number], CandidateRow>(
+    `${CANDIDATE} WHERE team_id = ? AND usage_key = ? AND source = ?`,
   ),
+  candidate: db.prepare<[string, Buffer, number, number], CandidateRow>(
+    `${CANDIDATE} WHERE team_id = ? AND usage_key = ? AND source = ? AND cell_id = ?`,
+  ),
+  within: db.prepare<[string, Buffer, Buffer, number], CandidateRow>(
+    `${CANDIDATE} WHERE team_id = ? AND usage_key BETWEEN ? AND ? LIMIT ?`,
+  ),
+  links: db
+    .prepare<[string, Buffer, Buffer, number], Buffer>(
+      "SELECT DISTINCT usage_key FROM spend_usages WHERE team_id = ? AND usage_key > ? AND usage_key <= ? LIMIT ?",
+    )
+    .pluck(),
   // By the primary key, whole.
   putCandidate: db.prepare<
     [
@@ -120,6 +131,10 @@ export const rows = statements((db) => ({
   sums: Object.fromEntries(
     GROUPINGS.map((by) => [by, db.prepare<[Range], GroupRow>(by === "model" ? OF_MODELS : sumsBy(by))]),
   ) as unknown as Record<Grouping, { all(range: Range): GroupRow[] }>,
+  // What was settled by older rules is settled anew.
+  retire: db.prepare<[]>("DELETE FROM derivations WHERE name IN ('spend.entries', 'spend.sessions')"),
+  dropUsages: db.prepare<[]>("DELETE FROM spend_usages"),
+  dropCells: db.prepare<[]>("DELETE FROM spend_cells"),
   // Ends of the tables' own b-trees, and the derivations' primary key.
   lastEntry: db.prepare<[], number | null>("SELECT max(id) FROM telemetry_entries").pluck(),
   position: db.prepare<[string], number>("SELECT position FROM derivations WHERE name = ?").pluck(),

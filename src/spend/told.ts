@@ -57,7 +57,7 @@ export const NOTHING: Figures = Object.freeze({
 export interface Told {
   readonly teamId: string;
   readonly key: Buffer;
-  /** Null: nothing to count; it only says that a session's entries tell of usage or cost. */
+  /** Null: nothing to count; it says that a session's entries tell of usage or cost, or that two ids are of one message. */
   readonly place: Place | null;
   readonly figures: Figures;
 }
@@ -77,6 +77,7 @@ export interface Origin {
 const BY_MESSAGE = 1;
 const BY_SESSION = 2;
 const BY_LIKENESS = 3;
+const BY_REQUEST = 4;
 const KEY_BYTES = 16;
 /** Those of a key that usages of equal figures in one session share. Sessions come first: what is told together lies together. */
 const LIKENESS_BYTES = 11;
@@ -88,11 +89,33 @@ const digest = (...parts: readonly (string | number)[]): Buffer => sha256(JSON.s
 const keyOf = (kind: number, ...parts: readonly Buffer[]): Buffer =>
   Buffer.concat([Buffer.of(kind), ...parts], KEY_BYTES);
 
-/** Whether a usage is known by its provider's id. */
-export const isMessage = (key: Buffer): boolean => key[0] === BY_MESSAGE;
+const named = (kind: number, id: Buffer): Buffer => Buffer.concat([Buffer.of(kind), id]);
+/** Keys that begin so lie between it and this. */
+export const endOf = (beginning: Buffer): Buffer => Buffer.concat([beginning, HIGHEST]);
+const HIGHEST = Buffer.alloc(KEY_BYTES, 0xff);
+
+/**
+ * A message is told by its own id, by that of its request, or by both. A usage told with both has the key of the message with the
+ * request's behind it, and beside it there is a link: the key of the request with the message's behind it.
+ */
+export const isLink = (key: Buffer): boolean => key[0] === BY_REQUEST && key.length > KEY_BYTES;
+/** Whether a usage is known by an id of its provider's. */
+export const isMessage = (key: Buffer): boolean => key[0] === BY_MESSAGE || (key[0] === BY_REQUEST && !isLink(key));
 /** Whether a usage is known by its session and figures alone. */
 export const isLike = (key: Buffer): boolean => key[0] === BY_LIKENESS;
 export const likenessOf = (key: Buffer): Buffer => key.subarray(0, LIKENESS_BYTES);
+
+/** The key of the message that a key names; undefined for that of a request alone. */
+export function messageOf(key: Buffer): Buffer | undefined {
+  if (key[0] === BY_MESSAGE) return key.subarray(0, KEY_BYTES);
+  return isLink(key) ? named(BY_MESSAGE, key.subarray(KEY_BYTES)) : undefined;
+}
+
+/** The key of the request that a key names; undefined for that of a message alone. */
+export function requestOf(key: Buffer): Buffer | undefined {
+  if (key[0] === BY_REQUEST) return key.subarray(0, KEY_BYTES);
+  return key.length > KEY_BYTES ? named(BY_REQUEST, key.subarray(KEY_BYTES)) : undefined;
+}
 
 export const ownUsageKey = (deviceId: string, session: string) =>
   keyOf(BY_SESSION, digest("own-usage", deviceId, session));
@@ -122,18 +145,25 @@ function likeKey({ deviceId, session }: OfSession, figures: Figures, variant: Bu
   return key;
 }
 
-/** The key of what usages without an id have to know of a message that was told in a session with these figures. */
-export const witnessKey = (message: Buffer, of: OfSession, figures: Figures): Buffer =>
-  likeKey(of, figures, message.subarray(1));
+const variantOf = ({ cacheWrite1h, reported, reportedNano }: Figures): Buffer =>
+  cacheWrite1h === 0 && reported === 0 ? PLAIN : digest(cacheWrite1h, reported, reportedNano);
+/** The variant of nearly all. */
+const PLAIN = digest(0, 0, 0);
 
-const tellingKey = (of: OfSession, figures: Figures): Buffer =>
-  likeKey(of, figures, digest(figures.cacheWrite1h, figures.reported, figures.reportedNano));
+const tellingKey = (of: OfSession, figures: Figures): Buffer => likeKey(of, figures, variantOf(figures));
+
+/**
+ * The key of what usages without an id have to know of messages that were told in a session with these figures.
+ * @param counted the figures by which it is counted there, if it is
+ */
+export const witnessKey = (of: OfSession, figures: Figures, counted: Figures): Buffer =>
+  likeKey(of, figures, variantOf(counted));
 
 const nano = (usd: number) => Math.round(usd * 1e9);
 
-/** A usage with what it was said to cost; undefined when it tells of no tokens and no cost. */
-export function tellUsage(origin: Origin, usage: Usage, costUsd: number | null): Told | undefined {
-  const { id, context, ...told } = usage;
+/** A usage with what it was said to cost, and the link of its two ids where it has both; nothing when it tells of no tokens and no cost. */
+export function tellUsage(origin: Origin, usage: Usage, costUsd: number | null): Told[] {
+  const { id, requestId, context, ...told } = usage;
   const [input = 0, output = 0, cacheWrite = 0, cacheWrite1h = 0, cacheRead = 0] = [
     told.input ?? 0,
     told.output ?? 0,
@@ -142,11 +172,19 @@ export function tellUsage(origin: Origin, usage: Usage, costUsd: number | null):
     told.cacheRead ?? 0,
   ];
   const tokens = { input, output, cacheWrite, cacheWrite1h, cacheRead };
-  if (costUsd === null && Object.values(tokens).every((one) => one === 0)) return undefined;
+  if (costUsd === null && Object.values(tokens).every((one) => one === 0)) return [];
   const reported = costUsd === null ? {} : { reportedNano: nano(costUsd), reported: 1 };
   const figures = { ...NOTHING, usages: 1, ...tokens, ...reported };
-  const key = id === null ? tellingKey(origin, figures) : keyOf(BY_MESSAGE, digest("message", id));
-  return { teamId: origin.teamId, key, place: placeOf(origin, contextClass(context)), figures };
+  const { teamId } = origin;
+  const place = placeOf(origin, contextClass(context));
+  const message = id === null ? undefined : keyOf(BY_MESSAGE, digest("message", id));
+  const request = requestId === null ? undefined : keyOf(BY_REQUEST, digest("request", requestId));
+  if (message && request)
+    return [
+      { teamId, key: Buffer.concat([message, request.subarray(1)]), place, figures },
+      { teamId, key: Buffer.concat([request, message.subarray(1)]), place: null, figures: NOTHING },
+    ];
+  return [{ teamId, key: message ?? request ?? tellingKey(origin, figures), place, figures }];
 }
 
 /** A cost without a usage. */

@@ -62,18 +62,20 @@ interface Node<T extends Call> {
 /**
  * The spans of a session whose usage counts. What repeats the sum of others gives way to any usage below it. Every other span
  * tells of a call of its own, unless what counts below adds up to the same tokens: then it wraps these calls, or is another
- * telling of the one call. What a tool started is no part of the call that called it. A usage with the provider's id always
+ * telling of the one call. What a tool started is no part of the call that called it. A usage with an id of the provider's always
  * counts, one of no tokens never.
  */
 export function countedCalls<T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] {
   const counted = new Set<T>();
-  const told = messagesOf(spans);
+  const nameOf = messageNames(spans);
+  const told = messagesOf(spans, nameOf);
   for (const { span, part, above, all, direct } of fromBelow(spans)) {
-    const counts = hasTokens(span) && (span.usage?.id != null || !repeats(span, part, all, direct));
+    const name = nameOf(span);
+    const counts = hasTokens(span) && (name !== undefined || !repeats(span, part, all, direct));
     if (counts) {
       counted.add(span);
       // Of a message told by several spans one alone is part of a sum.
-      if (span.usage?.id == null || told.get(span.usage.id) === span) {
+      if (name === undefined || told.get(name) === span) {
         const own = { count: 1, context: span.usage?.context ?? 0, output: span.usage?.output ?? 0 };
         addUp(all, own);
         addUp(direct, own);
@@ -93,13 +95,34 @@ function repeats({ usage }: Call, part: Part, all: Below, direct: Below): boolea
   return addsUp(direct) || (part === "unknown" && addsUp(all));
 }
 
-/** By the provider's id, the span that tells most of a message. */
-function messagesOf<T extends Call>(spans: readonly T[]): Map<string, T> {
+/**
+ * What the messages that are told are called: by the provider's id of the message, or by that of its request. A request is its
+ * message where that is told too; where several messages are told of it, it is neither.
+ * @returns gives the name of one's message, undefined where it has no id
+ */
+export function messageNames(all: Iterable<Pick<Call, "usage">>): (one: Pick<Call, "usage">) => string | undefined {
+  const answers = new Map<string, string | null>();
+  for (const { usage } of all) {
+    const { id, requestId } = usage ?? { id: null, requestId: null };
+    if (id === null || requestId === null) continue;
+    answers.set(requestId, (answers.get(requestId) ?? id) === id && answers.get(requestId) !== null ? id : null);
+  }
+  return ({ usage }) => {
+    const { id, requestId } = usage ?? { id: null, requestId: null };
+    if (id !== null) return `message ${id}`;
+    if (requestId === null) return undefined;
+    const message = answers.get(requestId) ?? null;
+    return message === null ? `request ${requestId}` : `message ${message}`;
+  };
+}
+
+/** By its name, the span that tells most of a message. */
+function messagesOf<T extends Call>(spans: readonly T[], nameOf: (span: T) => string | undefined): Map<string, T> {
   const told = new Map<string, T>();
   for (const span of spans) {
-    const id = span.usage?.id;
-    if (id == null) continue;
-    if ((span.usage?.output ?? 0) >= (told.get(id)?.usage?.output ?? 0)) told.set(id, span);
+    const name = nameOf(span);
+    if (name === undefined) continue;
+    if ((span.usage?.output ?? 0) >= (told.get(name)?.usage?.output ?? 0)) told.set(name, span);
   }
   return told;
 }

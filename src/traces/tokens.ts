@@ -1,4 +1,4 @@
-import { type Call, countedCalls } from "./calls.ts";
+import { type Call, countedCalls, messageNames } from "./calls.ts";
 import type { Usage } from "./usage.ts";
 
 /** Tokens by kind, as the provider counted them; null where nobody told of that kind. */
@@ -10,7 +10,7 @@ export interface Tokens {
 }
 
 /**
- * The tokens of a session. A usage with an id (the provider's message) counts once, by the record with the largest output;
+ * The tokens of a session. A usage with an id of the provider's (of the message or its request) counts once, by the record with the largest output;
  * the session's own usage counts only when no span carries any.
  * @returns undefined when nothing tells of tokens
  */
@@ -23,9 +23,11 @@ export function tokensOf({
 }): Tokens | undefined {
   const byMessage = new Map<string, Usage>();
   const counted: Usage[] = [];
+  const nameOf = messageNames(spans);
   for (const { usage: one } of countedCalls(spans)) {
-    if (one.id === null) counted.push(one);
-    else if ((one.output ?? 0) >= (byMessage.get(one.id)?.output ?? 0)) byMessage.set(one.id, one);
+    const name = nameOf({ usage: one });
+    if (name === undefined) counted.push(one);
+    else if ((one.output ?? 0) >= (byMessage.get(name)?.output ?? 0)) byMessage.set(name, one);
   }
   counted.push(...byMessage.values());
   if (counted.length === 0 && usage) counted.push(usage);

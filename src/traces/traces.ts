@@ -27,5 +27,12 @@ export { readId, readInstant } from "./rules.ts";
 export { findSessionId, getSession, type Label, type Session, type Span } from "./session.ts";
 export { type Tokens, tokensOf } from "./tokens.ts";
 export { type Commit, type Edit, type Prompt, promptTitle, readCost, understandSession } from "./understood.ts";
-export { readAttributeModel, readAttributes, readAttributeUsage, readUsage, type Usage } from "./usage.ts";
+export {
+  readAttributeModel,
+  readAttributes,
+  readAttributeUsage,
+  readRequestId,
+  readUsage,
+  type Usage,
+} from "./usage.ts";
 export { checkTraces } from "./verify.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../kit/json.ts";
 import { asObject, readId, readInstant } from "./rules.ts";
-import { readAttributes, readAttributeUsage, readUsage, type Usage } from "./usage.ts";
+import { readAttributes, readAttributeUsage, readRequestId, readUsage, type Usage } from "./usage.ts";
 
 /**
  * What the free-form parts of sessions and spans say, as far as we understand it. A wrong type is not understood: the
@@ -86,8 +86,10 @@ export interface UnderstoodSpan {
 
 export function understandSpan(document: Record<string, unknown>): UnderstoodSpan {
   const attributes = readAttributes(document.attributes);
+  const usage = readUsage(document.usage) ?? readAttributeUsage(attributes);
+  const requestId = usage?.requestId ?? readRequestId(document) ?? readRequestId(attributes);
   return {
-    usage: readUsage(document.usage) ?? readAttributeUsage(attributes),
+    usage: usage && { ...usage, requestId },
     edits: each(document.edits, readEdit),
     attributes,
     operation: readId(attributes["gen_ai.operation.name"]) ?? null,

@@ -8,6 +8,8 @@ import { asObject, readId } from "./rules.ts";
 export interface Usage {
   /** The provider's id of the message, where the record names one. */
   readonly id: string | null;
+  /** The provider's id of the request that it answered, see `readRequestId`. */
+  readonly requestId: string | null;
   /** Neither read from a cache nor written to one. */
   readonly input: number | null;
   readonly output: number | null;
@@ -51,10 +53,22 @@ interface Counts {
   readonly cacheRead: number | null;
 }
 
-function usageOf(id: string | null, counts: Counts): Usage | null {
+/** What a record names a message by. */
+type Ids = Pick<Usage, "id" | "requestId">;
+
+function usageOf(ids: Ids, counts: Counts): Usage | null {
   const { input, output, cacheWrite, cacheWrite1h, cacheRead } = counts;
   if ([input, output, cacheWrite, cacheWrite1h, cacheRead].every((one) => one === null)) return null;
-  return { id, ...counts, context: sum(input, cacheWrite, cacheWrite1h, cacheRead) ?? 0 };
+  return { ...ids, ...counts, context: sum(input, cacheWrite, cacheWrite1h, cacheRead) ?? 0 };
+}
+
+/**
+ * The provider's id of a request, as Claude Code's transcripts (`requestId`) and its telemetry (`request_id`) name it. Anthropic's
+ * and OpenAI's begin with `req_`; anything else may be an id of an agent's own, for a turn of several calls.
+ */
+export function readRequestId({ requestId, request_id }: Fields): string | null {
+  const id = readId(requestId) ?? readId(request_id);
+  return id?.startsWith("req_") ? id : null;
 }
 
 /** Takes what was cached out of an input that includes it. An input too small to include it was told without it. */
@@ -83,16 +97,16 @@ const BEDROCK = ["cacheReadInputTokens", "cacheWriteInputTokens"];
  */
 export function readUsage(value: unknown): Usage | null {
   const usage = asObject(value);
-  const id = readId(usage.id) ?? null;
+  const ids = { id: readId(usage.id) ?? null, requestId: readRequestId(usage) };
   if (usage.prompt_tokens === undefined && ANTHROPIC.some((name) => name in usage))
-    return usageOf(id, {
+    return usageOf(ids, {
       input: count(usage.input_tokens),
       output: count(usage.output_tokens),
       ...anthropicWrites(usage),
       cacheRead: count(usage.cache_read_input_tokens),
     });
   if (BEDROCK.some((name) => name in usage))
-    return usageOf(id, {
+    return usageOf(ids, {
       input: count(usage.inputTokens),
       output: count(usage.outputTokens),
       cacheWrite: count(usage.cacheWriteInputTokens),
@@ -130,7 +144,7 @@ export function readUsage(value: unknown): Usage | null {
     "completionTokens",
     "output",
   ]);
-  return usageOf(id, {
+  return usageOf(ids, {
     // What tools put into a Gemini request is not part of its prompt's count.
     input: sum(outside(input, sum(cacheRead, cacheWrite)), first(usage, ["toolUsePromptTokenCount"])),
     // Gemini tells what was thought beside its answer; the others include it.
@@ -182,13 +196,16 @@ export function readAttributeUsage(attributes: Fields): Usage | null {
     "cache_creation_tokens",
     "input_tokens.cache_write",
   );
-  return usageOf(null, {
-    input: outside(of("input_tokens", "prompt_tokens"), sum(cacheRead, cacheWrite)),
-    output: of("output_tokens", "completion_tokens"),
-    cacheWrite,
-    cacheWrite1h: null,
-    cacheRead,
-  });
+  return usageOf(
+    { id: null, requestId: readRequestId(attributes) },
+    {
+      input: outside(of("input_tokens", "prompt_tokens"), sum(cacheRead, cacheWrite)),
+      output: of("output_tokens", "completion_tokens"),
+      cacheWrite,
+      cacheWrite1h: null,
+      cacheRead,
+    },
+  );
 }
 
 /** The model that answered, or else the one that was asked for. */

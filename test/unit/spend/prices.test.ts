@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { comparePrices } from "../../../build/prices.ts";
+import { contextClass } from "../../../src/spend/context.ts";
 import { namesOf } from "../../../src/spend/match.ts";
 import { readPriceFile } from "../../../src/spend/price-file.ts";
 import { PriceTable, usdOf } from "../../../src/spend/price-table.ts";
@@ -42,6 +44,42 @@ describe("the prices that ship", () => {
     expect(perMillion(table, "o3", 0, day("2025-06-09"))[0]).toBe(10);
     expect(perMillion(table, "o3", 0, day("2025-06-10"))[0]).toBe(2);
     expect(table.changes).toContain(day("2025-06-10"));
+    expect(perMillion(table, "claude-sonnet-5-5", 0, day("2026-10-06"))).toEqual([2, 10, 2.5, 4, 0.2]);
+    expect(perMillion(table, "claude-sonnet-5-5", 0, day("2026-10-07"))).toEqual([2, 10, 2.5, 4, 0.1]);
+    expect(perMillion(table, "gpt-5.6-sol", 0, day("2026-08-20"))).toEqual([5, 30, 6.25, 6.25, 0.5]);
+    expect(perMillion(table, "gpt-5.6", 272_000, day("2026-08-21"))).toEqual([8, 30, 10, 10, 0.8]);
+    expect(perMillion(table, "gemini-4-argon", 0, day("2026-12-01"))).toEqual([4, 20, 4, 4, 0.2]);
+  });
+
+  it("know the models of autumn 2026, and price a long request to the small one as its provider does", () => {
+    expect(perMillion(table, "claude-opus-5-5")).toEqual([4, 20, 5, 8, 0.2]);
+    expect(perMillion(table, "claude-opus-5-5[1m]", 272_000)).toEqual([4, 20, 5, 8, 0.2]);
+    expect(perMillion(table, "claude-fable-5-1")).toEqual([10, 50, 12.5, 20, 0.25]);
+    expect(perMillion(table, "claude-haiku-5-5", contextClass(100_000))).toEqual([0.1, 0.5, 0.125, 0.2, 0.01]);
+    expect(perMillion(table, "claude-haiku-5-5", contextClass(100_001))).toEqual([0.5, 2.5, 0.625, 1, 0.05]);
+    expect(perMillion(table, "gpt-6.1-terra", 272_000)).toEqual([2, 7.5, 2.5, 2.5, 0.1]);
+    expect(perMillion(table, "gpt-6-luna")).toEqual([0.1, 0.5, 0.125, 0.125, 0.01]);
+  });
+
+  it("are compared with a public collection: what has no price here, and what differs on the day", () => {
+    const listed = (more: object) => ({ mode: "chat", litellm_provider: "openai", ...more });
+    const collection = {
+      "gpt-9-omega": listed({ input_cost_per_token: 3e-6, output_cost_per_token: 9e-6 }),
+      "gpt-6-sol": listed({ input_cost_per_token: 2e-6, output_cost_per_token: 1.1e-5 }),
+      "gpt-5.6": listed({ input_cost_per_token: 4e-6 }),
+      "text-embedding": { ...listed({ input_cost_per_token: 1e-6 }), mode: "embedding" },
+      "grok-9": { ...listed({ input_cost_per_token: 1e-6 }), litellm_provider: "xai" },
+    };
+    expect(comparePrices(collection, TODAY)).toEqual({
+      compared: 3,
+      differences: [
+        { model: "gpt-9-omega", kind: "input", ours: undefined, theirs: 3 },
+        { model: "gpt-6-sol", kind: "output", ours: 10, theirs: 11 },
+      ],
+    });
+    expect(comparePrices(collection, day("2026-08-20")).differences).toContainEqual({
+      ...{ model: "gpt-5.6", kind: "input", ours: 5, theirs: 4 },
+    });
   });
 
   it.each([
@@ -168,8 +206,8 @@ describe("a data directory's own prices", () => {
     [model([{ ...price, from: "2026-02-30" }]), '["models"]["m"][0]["from"] must be a date such as 2026-11-21'],
     [model([{ ...price, from: "2026-13-01" }]), '["models"]["m"][0]["from"] must be a date such as 2026-11-21'],
     [
-      model({ ...price, above: { "100000": price } }),
-      '["models"]["m"]["above"]["100000"] must be one of the sizes that usage is kept by: 128000, 200000, 256000, 272000',
+      model({ ...price, above: { "150000": price } }),
+      '["models"]["m"]["above"]["150000"] must be one of the sizes that usage is kept by: 100000, 128000, 200000, 256000, 272000',
     ],
     [model({ ...price, cache_read: 1 }), '["models"]["m"]["cache_read"] is not a member that is known'],
     [model([]), '["models"]["m"] must not be empty'],

@@ -1,6 +1,16 @@
 import { readEntry } from "../../../src/spend/read-entry.ts";
 import { readSession } from "../../../src/spend/read-session.ts";
-import { FIGURES, type Figures, isLike, isMessage, type Place, type Told } from "../../../src/spend/told.ts";
+import {
+  FIGURES,
+  type Figures,
+  isLike,
+  isLink,
+  isMessage,
+  messageOf,
+  type Place,
+  requestOf,
+  type Told,
+} from "../../../src/spend/told.ts";
 import type { MeteredEntry } from "../../../src/telemetry/telemetry.ts";
 import { readMetered } from "../../../src/traces/traces.ts";
 import type { TestInstance } from "../../support/instance.ts";
@@ -28,15 +38,15 @@ export async function recount(t: TestInstance): Promise<Record<string, Figures>>
 
 /** What counts of all tellings, each for itself. */
 function countedOf(tellings: readonly Telling[]): Telling[] {
-  const all = Map.groupBy(tellings, ({ key }) => (isMessage(key) ? "message" : isLike(key) ? "like" : "own"));
+  const all = Map.groupBy(tellings, ({ key }) =>
+    isMessage(key) ? "message" : isLike(key) ? "like" : isLink(key) ? "link" : "own",
+  );
+  const nameOfMessage = namesByLinks(all.get("link") ?? []);
   const own = [...Map.groupBy(all.get("own") ?? [], ({ teamId, key }) => `${teamId} ${key.toString("hex")}`).values()];
   const messages: Telling[] = [];
   /** Messages that one side told alone, by session and figures: `home` is the telling that counts where it is of this session. */
   const alone: { readonly of: string; readonly by: "entries" | "spans"; readonly home: Telling | undefined }[] = [];
-  for (const of of Map.groupBy(
-    all.get("message") ?? [],
-    ({ teamId, key }) => `${teamId} ${key.toString("hex")}`,
-  ).values()) {
+  for (const of of Map.groupBy(all.get("message") ?? [], nameOfMessage).values()) {
     const [best] = [...of].sort(firstBest) as [Telling];
     messages.push(best);
     for (const told of Map.groupBy(of, sessionOf).values()) {
@@ -64,6 +74,22 @@ function countedOf(tellings: readonly Telling[]): Telling[] {
     others.push(...left.entries, ...left.spans);
   }
   return [...own.flatMap((of) => (of.some(({ place }) => place === null) ? [] : of)), ...messages, ...others];
+}
+
+/** What a message is called: a request is the message that it is linked to, where that is one. */
+function namesByLinks(links: readonly Telling[]): (one: Telling) => string {
+  const hex = (teamId: string, key: Buffer | undefined) => `${teamId} ${key?.toString("hex")}`;
+  const messages = new Map<string, Set<string>>();
+  for (const { teamId, key } of links) {
+    const request = hex(teamId, requestOf(key));
+    messages.set(request, (messages.get(request) ?? new Set()).add(hex(teamId, messageOf(key))));
+  }
+  return ({ teamId, key }) => {
+    const message = messageOf(key);
+    if (message) return hex(teamId, message);
+    const of = [...(messages.get(hex(teamId, key)) ?? [])];
+    return of.length === 1 ? (of[0] as string) : hex(teamId, key);
+  };
 }
 
 const isEntry = ({ source }: Telling) => source === 0;

@@ -25,6 +25,7 @@ const REPOS = ["", "github.com/acme/shop", "github.com/acme/till"];
 /** Few different values, so that everything collides often. */
 const usageOf = ({ below, pick, sometimes }: Chance) => ({
   ...(sometimes(0.5) ? { id: pick(["m1", "m2", "m3", "m4", "m5", "m6"]) } : {}),
+  ...(sometimes(0.4) ? { requestId: pick(["req_1", "req_2", "req_3", "req_4", "turn-1"]) } : {}),
   input_tokens: below(3),
   output_tokens: below(4),
   ...(sometimes(0.3) ? { cache_read_input_tokens: pick([0, 5, 250_000]) } : {}),

@@ -100,7 +100,7 @@ describe("usage is read as written by", () => {
       { input: 5, output: 20, cacheRead: 100, cacheWrite: 7, context: 112 },
     ],
   ])("%s", (_, sent, read) => {
-    expect(readUsage(sent)).toEqual({ id: null, ...counts, ...read });
+    expect(readUsage(sent)).toEqual({ id: null, requestId: null, ...counts, ...read });
   });
 
   it("nobody: wrong types, fractions, negative and impossible numbers, and no tokens at all", () => {
@@ -122,7 +122,7 @@ describe("usage is read as written by", () => {
 });
 
 it("reads OpenTelemetry's attributes, whose input includes the cache, in both spellings and both layouts", () => {
-  const read = { id: null, ...counts, input: 14_598, output: 655, cacheRead: 2_816, context: 17_414 };
+  const read = { id: null, requestId: null, ...counts, input: 14_598, output: 655, cacheRead: 2_816, context: 17_414 };
   const attributes = {
     "gen_ai.usage.input_tokens": 17_414,
     "gen_ai.usage.output_tokens": 655,
@@ -157,7 +157,7 @@ it.each([
     [`gen_ai.usage.${written}`]: 200,
   };
   expect(readAttributeUsage(attributes)).toEqual({
-    ...{ id: null, ...counts, output: 5, context: 1_000 },
+    ...{ id: null, requestId: null, ...counts, output: 5, context: 1_000 },
     ...{ input: 100, cacheRead: 700, cacheWrite: 200 },
   });
 });
