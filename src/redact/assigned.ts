@@ -111,7 +111,9 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   if (holds(text, valueAt, QUOTES)) {
     QUOTED.lastIndex = valueAt;
     const value = QUOTED.exec(text)?.[1];
-    if (value === undefined) return undefined;
+    // "Password:", …: the quote before the name ends behind it.
+    const isLabel = text[start - 1] === text[valueAt] && !holds(text, end, QUOTES);
+    if (value === undefined || isLabel || /[,;)}]/.test(value[0] as string)) return undefined;
     return judge(reading, state, start, end, QUOTED.lastIndex - value.length, QUOTED.lastIndex, "quoted");
   }
   let valueTo = valueEnd(reading, state, valueAt);
