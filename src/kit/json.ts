@@ -71,8 +71,11 @@ function afterValue(text: string, at: number): number {
   }
 }
 
-/** The members of the object that begins at or after `at`, in order, duplicates included. Empty for anything else. */
-export function members(text: string, at = 0): Member[] {
+/**
+ * The members of the object that begins at or after `at`, in order, duplicates included. Empty for anything else.
+ * @param names only members of these names; there may be very many others
+ */
+export function members(text: string, at = 0, names?: readonly string[]): Member[] {
   const found: Member[] = [];
   let i = skipSpace(text, at);
   if (text.charCodeAt(i) !== OPEN_BRACE) return found;
@@ -83,7 +86,7 @@ export function members(text: string, at = 0): Member[] {
     const key = literal.includes("\\") ? (JSON.parse(literal) as string) : literal.slice(1, -1);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = afterValue(text, start);
-    found.push({ key, start, end });
+    if (names === undefined || names.includes(key)) found.push({ key, start, end });
     i = skipSpace(text, end);
     if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
   }

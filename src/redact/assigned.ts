@@ -10,6 +10,10 @@ const SEPARATES = 4;
 const QUOTES = 8;
 /** First characters of references, paths and code; `judgeValue` knows more of them. */
 const REFERS = 16;
+/** What makes a call or an element of what stands before it. */
+const OPENS = 32;
+/** What a sentence or an expression ends with, rather than a value. */
+const ENDS = 64;
 
 const BITS = new Uint8Array(1 << 16).fill(BARE);
 for (const [signs, bits] of [
@@ -22,6 +26,8 @@ for (const [signs, bits] of [
   ["_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", BARE | NAME],
 ] as const)
   for (const sign of signs) BITS[sign.charCodeAt(0)] = bits;
+for (const sign of "({[") BITS[sign.charCodeAt(0)] = (BITS[sign.charCodeAt(0)] as number) | OPENS;
+for (const sign of ".:])") BITS[sign.charCodeAt(0)] = (BITS[sign.charCodeAt(0)] as number) | ENDS;
 for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = 0;
 for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : control + 1)
   if (control !== 9) BITS[control] = 0;
@@ -79,6 +85,10 @@ const QUOTED = new RegExp(
   "y",
 );
 const EQUALS = 61;
+const TAG_END = 62;
+const BACKSLASH = 92;
+const COLON = 58;
+const DASH = 45;
 const SHORTEST = 6;
 
 /** The value given to the password-like name that stands around `at`, if there is one. */
@@ -89,36 +99,38 @@ export function assignedValue(reading: Reading, at: number): Span | undefined {
   if (runEnd > at + NAME_CAP || runEnd === state.judged) return undefined;
   state.judged = runEnd;
   let end = runEnd;
-  while (end > at && /[.$-]/.test(text[end - 1] as string)) end--;
-  if (end <= at || !(holds(text, end, SEPARATES) || text[end] === ">")) return undefined;
+  while (end > at && holds(text, end - 1, NAME) && holds(text, end - 1, REFERS)) end--;
+  if (end <= at || !(holds(text, end, SEPARATES) || text.charCodeAt(end) === TAG_END)) return undefined;
   let start = at;
   while (start > 0 && at - start < NAME_CAP && holds(text, start - 1, NAME)) start--;
   // "\n" and its like are an escape and then a name's first letter.
-  if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
+  if (text.charCodeAt(start - 1) === BACKSLASH && /[nrtbf]/.test(text[start] as string)) start++;
   reading.work += end - start;
+  if (end - start < 2) return undefined;
   // The rule's name in a marker ("[REDACTED:some-token]: …") names nothing.
-  if (end - start < 2 || text.startsWith("[REDACTED:", start - 10)) return undefined;
+  if (text.charCodeAt(start - 1) === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
   return valueBehind(reading, state, start, end);
 }
 
 function valueBehind(reading: Reading, state: AssignedState, start: number, end: number): Span | undefined {
   const { text } = reading;
-  const isFlag = text.startsWith("--", start);
-  const isTag = text[end] === ">" && text[start - 1] === "<";
+  const isFlag = text.charCodeAt(start) === DASH && text.charCodeAt(start + 1) === DASH;
+  const isTag = text.charCodeAt(end) === TAG_END && text[start - 1] === "<";
   const valueAt = afterSeparator(text, end, isFlag || isTag);
-  if (valueAt === undefined) return undefined;
+  if (valueAt === undefined || valueAt < state.until || holds(text, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
   if (holds(text, valueAt, QUOTES)) {
     QUOTED.lastIndex = valueAt;
     const value = QUOTED.exec(text)?.[1];
-    if (value === undefined) return undefined;
+    // "Password:", …: the quote before the name ends behind it.
+    const isLabel = text[start - 1] === text[valueAt] && !holds(text, end, QUOTES);
+    if (value === undefined || isLabel || /[,;)}]/.test(value[0] as string)) return undefined;
     return judge(reading, state, start, end, QUOTED.lastIndex - value.length, QUOTED.lastIndex, "quoted");
   }
   let valueTo = valueEnd(reading, state, valueAt);
-  const next = text[valueTo] ?? "";
   // A call, an index, or a prefixed literal (f"…", b'…') whose own quotes the value does not hold.
-  if (/[({[]/.test(next) || (/["'`]/.test(next) && valueTo - valueAt <= 2)) return undefined;
-  for (let most = 4; most > 0 && valueTo > valueAt && /[.:\])]/.test(text[valueTo - 1] as string); most--) valueTo--;
+  if (holds(text, valueTo, OPENS) || valueTo - valueAt <= 2) return undefined;
+  for (let most = 4; most > 0 && valueTo > valueAt && holds(text, valueTo - 1, ENDS); most--) valueTo--;
   const isEnv = isTag || isFlag || (text.charCodeAt(end) === EQUALS && valueAt === end + 1);
   return judge(reading, state, start, end, valueAt, valueTo, isEnv ? "env" : "bare");
 }

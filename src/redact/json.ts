@@ -6,11 +6,12 @@ import { ASSIGNED_RULE } from "./probes.ts";
 import type { Finding } from "./reading.ts";
 import {
   findInSlices,
+  findSecrets,
   finish,
   marker,
   mightHoldInSlices,
   type Redacted,
-  redactTextInSlices,
+  replaceInSlices,
   type Slices,
 } from "./scan.ts";
 import { isSecretValue } from "./values.ts";
@@ -54,10 +55,12 @@ const LONG_LITERAL = 1 << 15;
 const STRIDE = 1 << 15;
 
 const AUTHORIZATION = /^(?:proxy-)?authorization$/i;
-const COOKIE = /^(?:set-)?cookie$/i;
+const isCookies = (name: string): boolean => /^(?:set-)?cookie$/i.test(name);
+/** What stands before cookies in a request; their value is searched as it stands there. */
+const HEADER = "cookie: ";
 
 /** Whether a member's name says something of its value: that it is a secret, a registry's login, or cookies. */
-const isTelling = (name: string): boolean => name === "auth" || COOKIE.test(name) || isSecretName(name);
+const isTelling = (name: string): boolean => name === "auth" || isSecretName(name) || isCookies(name);
 
 /** What the literals before one say of it. */
 class Surroundings {
@@ -83,7 +86,7 @@ class Surroundings {
   /** @param isFollowed whether a comma and then another string follow */
   tookValue(value: string, isFollowed: boolean): void {
     const isName = this.#key === "key" || this.#key === "name";
-    this.#isListed = this.#key === undefined && isFollowed && (AUTHORIZATION.test(value) || COOKIE.test(value));
+    this.#isListed = this.#key === undefined && isFollowed && (AUTHORIZATION.test(value) || isCookies(value));
     this.#named = this.#isListed || (isName && isTelling(value)) ? value : undefined;
     this.#key = undefined;
   }
@@ -104,11 +107,17 @@ export function* redactJsonInSlices(json: string): Slices<Redacted> {
     const next = afterSpace(json, end);
     const isKey = json.charCodeAt(next) === COLON;
     const name = isKey ? undefined : around.name;
-    const replaced =
-      value.length > LONG_LITERAL ? yield* redactLiteral(value, name) : finish(redactLiteral(value, name));
-    if (replaced !== undefined) {
-      for (const { rule, strength } of replaced.findings) findings.push({ rule, strength, start: open, end });
-      parts.push(json.slice(done, open), JSON.stringify(replaced.text));
+    const isLong = value.length > LONG_LITERAL;
+    const searched = name !== undefined && isCookies(name) ? HEADER + value : value;
+    const found = value.length < TOO_SHORT ? [] : isLong ? yield* findInSlices(searched) : findSecrets(searched);
+    const whole = name !== undefined && holdsWholeSecret(name, value) ? wholeFinding(found) : undefined;
+    if (whole !== undefined || found.length > 0) {
+      for (const { rule, strength } of whole ? [whole] : found) findings.push({ rule, strength, start: open, end });
+      const replaced = whole ? marker(whole.rule) : yield* replaceInSlices(searched, found);
+      parts.push(
+        json.slice(done, open),
+        JSON.stringify(whole ? replaced : replaced.slice(searched.length - value.length)),
+      );
       done = end;
     }
     if (isKey) around.tookKey(value, json.charCodeAt(afterSpace(json, next + 1)));
@@ -134,27 +143,11 @@ export function* redactJsonInSlices(json: string): Slices<Redacted> {
  */
 export const redactJson = (json: string): Redacted => finish(redactJsonInSlices(json));
 
-function* redactLiteral(value: string, name: string | undefined): Slices<Redacted | undefined> {
-  if (name !== undefined && COOKIE.test(name)) {
-    // As it stands in a request.
-    const header = `${name}: `;
-    const { text, findings } = yield* redactTextInSlices(header + value);
-    return findings.length === 0 ? undefined : { text: text.slice(header.length), findings };
-  }
-  if (name !== undefined && holdsWholeSecret(name, value)) {
-    const inner = value.length >= TOO_SHORT ? yield* findInSlices(value) : [];
-    const rule = inner.find((f) => f.strength === "certain") ?? inner[0];
-    const whole: Finding = {
-      rule: rule?.rule ?? ASSIGNED_RULE,
-      strength: rule?.strength ?? "likely",
-      start: 0,
-      end: value.length,
-    };
-    return { text: marker(whole.rule), findings: [whole] };
-  }
-  if (value.length < TOO_SHORT) return undefined;
-  const redacted = yield* redactTextInSlices(value);
-  return redacted.findings.length === 0 ? undefined : redacted;
+/** What a value that is a secret as a whole is counted under: a rule that found one in it, or else its name. */
+function wholeFinding(found: readonly Finding[]): Pick<Finding, "rule" | "strength"> {
+  return (
+    found.find(({ strength }) => strength === "certain") ?? found[0] ?? { rule: ASSIGNED_RULE, strength: "likely" }
+  );
 }
 
 function holdsWholeSecret(name: string, value: string): boolean {

@@ -4,7 +4,7 @@
 export const NAME_CAP = 64;
 
 const NAME =
-  /(?:passw(?:or)?d|passphrase|passcode|pwd|secret|credentials?|authorization|(?:api|access|secret|private|auth|authentication|encryption|signing|signature|account|master|service|license|licence|shared|admin|root|app|application|client|subscription|storage|ssh|webhook)[_.-]?key|token)(?:[_.-]?(?:base64|b64|base|value|val|plain|plaintext|raw|prod|production|dev|development|stag|staging|live|old|new|[0-9]{1,2}))?$/i;
+  /(?:passw(?:or)?d|passphrase|passcode|pwd|secret|credentials?|authorization|(?:api|access|secret|private|auth|authentication|encryption|signing|signature|account|master|service|license|licence|shared|admin|root|app|application|client|subscription|storage|ssh|webhook|preshared|pre-shared|pre_shared)[_.-]?key|token)(?:[_.-]?(?:base64|b64|base|value|val|plain|plaintext|raw|prod|production|dev|development|stag|staging|live|old|new|[0-9]{1,2}))?$/i;
 const PASS = /(?:^|[^A-Za-z])(?:pass|PASS|pw)$|[a-z0-9]Pass$|(?:^|_)PW$/;
 /** Names that end like a secret's and hold none. */
 const INNOCENT =

@@ -20,21 +20,32 @@ export type Span = readonly [start: number, end: number];
 export class Reading {
   readonly text: string;
   readonly candidates: Candidate[] = [];
+  readonly assigned = new AssignedState();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;
-  readonly assigned = new AssignedState();
-  readonly #memos = new Map<object, object>();
-  /** Up to where each row of the table has read: it starts no match before. */
-  readonly readUntil: Int32Array;
+  readonly #rules: number;
+  #readUntil: Int32Array | undefined;
+  #memos: Map<object, object> | undefined;
 
   /** @param rules how many rows the table has */
   constructor(text: string, rules: number) {
     this.text = text;
-    this.readUntil = new Int32Array(rules);
+    this.#rules = rules;
+  }
+
+  /** Up to where a row of the table has read: it starts no match before. */
+  readUntil(rank: number): number {
+    return this.#readUntil === undefined ? 0 : (this.#readUntil[rank] as number);
+  }
+
+  setReadUntil(rank: number, until: number): void {
+    this.#readUntil ??= new Int32Array(this.#rules);
+    this.#readUntil[rank] = until;
   }
 
   /** What a probe remembers of this text, made at its first use. @param key whose it is */
   memo<T extends object>(key: object, make: () => T): T {
+    this.#memos ??= new Map();
     const held = this.#memos.get(key);
     if (held) return held as T;
     const made = make();

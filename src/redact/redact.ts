@@ -8,5 +8,5 @@ export { mightLongHoldSecret, redactLongJson, redactLongText } from "./in-slices
 export { redactJson } from "./json.ts";
 export type { Finding } from "./reading.ts";
 export { RULES_VERSION } from "./rules.ts";
-export { findSecrets, lineCounter, mightHoldSecret, type Redacted, redactText } from "./scan.ts";
+export { findSecrets, lineCounter, mightHoldSecret, redactText } from "./scan.ts";
 export { readUserAgent } from "./user-agent.ts";

@@ -23,6 +23,10 @@ export interface Rule {
   readonly glued: boolean;
   /** What a match must hold besides, where its form alone fits a word of a program's text (`s.makeSomethingElse`). */
   readonly needs: RegExp | undefined;
+  /** True where the mark is a word that also begins the last part of a URL's path: `-` or `/` before it is no boundary. */
+  readonly apart: boolean;
+  /** What stands near a match that its provider means to be public; it is then likely only. */
+  readonly softenedBy: RegExp | undefined;
   /**
    * What must follow the run of letters, digits, `_` and `-` that a match begins with; for a form that holds its own
    * anchor in such a run and more behind it. All attempts in one run then share one look at what follows.
@@ -39,6 +43,8 @@ interface Options {
   readonly at?: number | readonly [number, number];
   readonly glued?: boolean;
   readonly needs?: RegExp;
+  readonly apart?: boolean;
+  readonly softenedBy?: RegExp;
   readonly hinge?: RegExp;
 }
 
@@ -62,6 +68,8 @@ export function row(
     pattern,
     glued: options.glued ?? false,
     needs: options.needs,
+    apart: options.apart ?? false,
+    softenedBy: options.softenedBy,
     hinge: options.hinge,
     source,
     examples: () => {
@@ -105,3 +113,6 @@ export const upper = (length: number): string => draw(DIGIT + UPPER, length);
 export const base32 = (length: number): string => draw(`${UPPER}234567`, length);
 /** A UUID's form; not a valid version. */
 export const uuid = (): string => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
+/** Six groups of four of Crockford's base32, as connect codes are. */
+export const connectCode = (): string =>
+  (draw("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 24).match(/.{4}/g) as string[]).join("-");

@@ -96,6 +96,8 @@ export const AI_RULES: readonly Rule[] = [
     /(?:hf_|api_org_)[0-9A-Za-z]{34,40}/y,
     "https://huggingface.co/docs/hub/security-tokens",
     () => [`hf_${word(34)}`, `api_org_${word(34)}`],
+    // Of 34 random letters hardly ever fewer are capitals; a function's name has one a word.
+    { needs: /(?:[A-Z][^A-Z]{0,32}){8}/ },
   ),
   row(
     "replicate-token",
@@ -113,7 +115,10 @@ export const AI_RULES: readonly Rule[] = [
     "https://docs.nvidia.com/ngc/latest/ngc-user-guide.html",
     () => `nvapi-${word(64)}`,
   ),
-  row("google-api-key", "Google", "AIza", /AIza[\w-]{35}/y, GOOGLE_KEYS, () => `AIza${`Sy${word(33)}`}`),
+  row("google-api-key", "Google", "AIza", /AIza[\w-]{35}/y, GOOGLE_KEYS, () => `AIza${`Sy${word(33)}`}`, {
+    // A Firebase app's configuration is part of its page: https://firebase.google.com/docs/projects/api-keys
+    softenedBy: /firebaseapp\.com|\bauthDomain\b|messagingSenderId|FIREBASE|firebase_url|mobilesdk_app_id/i,
+  }),
   row(
     "google-gemini-key",
     "Google",
@@ -244,6 +249,48 @@ export const AI_RULES: readonly Rule[] = [
     /BSA[\w-]{27,28}/y,
     "https://api-dashboard.search.brave.com/app/documentation",
     () => `BSA${word(28)}`,
+    { strength: "likely" },
+  ),
+  row(
+    "runway-key",
+    "Runway",
+    "key_",
+    /key_[0-9a-f]{128}/y,
+    "https://docs.dev.runwayml.com/guides/setup/",
+    () => `key_${hex(128)}`,
+  ),
+  row(
+    "retell-key",
+    "Retell AI",
+    "key_",
+    /key_[0-9a-f]{28}/y,
+    "https://docs.retellai.com/accounts/api-keys-overview",
+    () => `key_${hex(28)}`,
+    { strength: "likely" },
+  ),
+  row(
+    "friendli-token",
+    "Friendli",
+    "flp_",
+    /flp_[0-9A-Za-z]{46,48}/y,
+    "https://docs.friendli.ai/reference/authentication",
+    () => `flp_${word(46)}`,
+  ),
+  row(
+    "scale-callback-key",
+    "Scale AI",
+    ["live_auth_", "test_auth_"],
+    /(?:live|test)_auth_[0-9a-f]{32}/y,
+    "https://scale.com/docs/api-reference/authentication",
+    () => `live_auth_${hex(32)}`,
+  ),
+  row(
+    "coderabbit-key",
+    "CodeRabbit",
+    "cr-[0-9a-f]",
+    /cr-[0-9a-f]{58}/y,
+    "https://docs.coderabbit.ai/cli/",
+    () => `cr-${hex(58)}`,
     { strength: "likely" },
   ),
 ];

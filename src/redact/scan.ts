@@ -89,42 +89,68 @@ class Merge {
 /** Told after each slice what the probes cost in it; see `Reading.work`. */
 export type Watch = (work: number) => void;
 
-/** See `findSecrets`. @param watch for those who want to know what it costs */
-export function* findInSlices(text: string, watch?: Watch): Slices<Finding[]> {
-  const filter = thePrefilter();
-  let reading: Reading | undefined;
-  let merge: Merge | undefined;
-  const visit = (at: number, probe: Probe): boolean => {
-    reading ??= new Reading(text, RULES.length);
-    probe.find(reading, at);
+/** A search under way: one `next` after another, each over a stretch of the text. */
+class Search {
+  readonly #text: string;
+  readonly #filter = thePrefilter();
+  #reading: Reading | undefined;
+  #merge: Merge | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Searches the stretch that begins at a place. @returns where the next begins, or undefined at the end */
+  next(from: number): number | undefined {
+    const next = this.#filter.searchFrom(this.#text, from, this.#visit);
+    if (next !== undefined) this.#take(next - LOOKED_BACK);
+    return next;
+  }
+
+  readonly #visit = (at: number, probe: Probe): boolean => {
+    this.#reading ??= new Reading(this.#text, RULES.length);
+    probe.find(this.#reading, at);
     return false;
   };
-  for (let from: number | undefined = 0; from !== undefined; ) {
-    const before: number = workOf(reading);
-    from = filter.searchFrom(text, from, visit);
-    watch?.(workOf(reading) - before);
-    if (from === undefined) break;
-    const candidates = (reading as Reading | undefined)?.candidates ?? [];
-    if (candidates.length > 0) {
-      merge ??= new Merge(text);
-      merge.take(candidates, from - LOOKED_BACK);
-    }
-    yield;
+
+  #take(before: number): void {
+    if (this.#reading === undefined || this.#reading.candidates.length === 0) return;
+    this.#merge ??= new Merge(this.#text);
+    this.#merge.take(this.#reading.candidates, before);
   }
-  const candidates = (reading as Reading | undefined)?.candidates ?? [];
-  if (candidates.length === 0 && merge === undefined) return [];
-  merge ??= new Merge(text);
-  merge.take(candidates, text.length);
-  return merge.merged.map(({ rule, strength, start, end }) => ({ rule, strength, start, end }));
+
+  get work(): number {
+    return this.#reading?.work ?? 0;
+  }
+
+  /** What was found, once the search is at its end. */
+  findings(): Finding[] {
+    this.#take(this.#text.length);
+    return this.#merge?.merged.map(({ rule, strength, start, end }) => ({ rule, strength, start, end })) ?? [];
+  }
 }
 
-const workOf = (reading: Reading | undefined): number => reading?.work ?? 0;
+/** See `findSecrets`. @param watch for those who want to know what it costs */
+export function* findInSlices(text: string, watch?: Watch): Slices<Finding[]> {
+  const search = new Search(text);
+  for (let from: number | undefined = 0; from !== undefined; ) {
+    const before = search.work;
+    from = search.next(from);
+    watch?.(search.work - before);
+    if (from !== undefined) yield;
+  }
+  return search.findings();
+}
 
 /**
  * All secrets in a plain text, sorted by start and not overlapping. Where rules overlap, a certain one wins over a
  * likely one, then the longer, then the earlier row; the finding covers all that any of them claimed.
  */
-export const findSecrets = (text: string): Finding[] => finish(findInSlices(text));
+export function findSecrets(text: string): Finding[] {
+  const search = new Search(text);
+  for (let from: number | undefined = 0; from !== undefined; ) from = search.next(from);
+  return search.findings();
+}
 
 /** What stands in a stored text where a secret stood. */
 export function marker(rule: string): string {
@@ -140,10 +166,8 @@ export interface Redacted {
 /** Findings replaced between two yields. */
 const REPLACED_AT_ONCE = 10_000;
 
-/** See `redactText`. */
-export function* redactTextInSlices(text: string): Slices<Redacted> {
-  const findings = yield* findInSlices(text);
-  if (findings.length === 0) return { text, findings };
+/** The text with its findings replaced. */
+export function* replaceInSlices(text: string, findings: readonly Finding[]): Slices<string> {
   const parts: string[] = [];
   let piece: string[] = [];
   let done = 0;
@@ -155,11 +179,20 @@ export function* redactTextInSlices(text: string): Slices<Redacted> {
     piece = [];
     yield;
   }
-  return { text: `${parts.join("")}${piece.join("")}${text.slice(done)}`, findings };
+  return `${parts.join("")}${piece.join("")}${text.slice(done)}`;
+}
+
+/** See `redactText`. */
+export function* redactTextInSlices(text: string): Slices<Redacted> {
+  const findings = yield* findInSlices(text);
+  return { text: findings.length === 0 ? text : yield* replaceInSlices(text, findings), findings };
 }
 
 /** The text with every finding replaced. Redacting twice changes nothing. */
-export const redactText = (text: string): Redacted => finish(redactTextInSlices(text));
+export function redactText(text: string): Redacted {
+  const findings = findSecrets(text);
+  return { text: findings.length === 0 ? text : finish(replaceInSlices(text, findings)), findings };
+}
 
 /** Escapes that could hide part of a secret in raw JSON: an escaped slash, or an ASCII character spelled as `\u00..`. */
 const HIDING = /\\u00(?:2[013-9a-f]|3[0-9abdf]|[4-7])/i;

@@ -4,6 +4,8 @@ import type { Rule } from "./rule.ts";
 import { type Kind, kindOf, mayStand, type Shape, shapeOf } from "./shape.ts";
 
 const DOT = 46;
+const DASH = 45;
+const SLASH = 47;
 const BACKSLASH = 92;
 const PERCENT = 37;
 const OPEN_BRACKET = 91;
@@ -90,6 +92,11 @@ interface Hinge {
   failedAt: number;
 }
 
+const isInPath = (code: number): boolean => code === DASH || code === SLASH;
+
+/** How far around a match is looked for what softens it, in code units. */
+const NEAR = 400;
+
 /** The probe of a row of the table. */
 export class TableProbe implements Probe {
   readonly #rule: Rule;
@@ -97,6 +104,7 @@ export class TableProbe implements Probe {
   readonly #fewestBack: number;
   readonly #mostBack: number;
   readonly #glued: boolean;
+  readonly #apart: boolean;
   #shape: Shape | undefined;
 
   /** @param rank the row's place in the table */
@@ -105,14 +113,16 @@ export class TableProbe implements Probe {
     this.#rank = rank;
     [this.#fewestBack, this.#mostBack] = rule.at;
     this.#glued = rule.glued;
+    this.#apart = rule.apart;
   }
 
   find(reading: Reading, at: number): void {
-    const { text, readUntil } = reading;
+    const { text } = reading;
     for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
       const start = at - back;
       reading.work++;
-      if (start < (readUntil[this.#rank] as number) || (!this.#glued && !startsFresh(text, start))) continue;
+      if (start < reading.readUntil(this.#rank) || (!this.#glued && !startsFresh(text, start))) continue;
+      if (this.#apart && isInPath(text.charCodeAt(start - 1))) continue;
       if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
     }
   }
@@ -152,8 +162,8 @@ export class TableProbe implements Probe {
   }
 
   #match(reading: Reading, start: number): void {
-    const { id, pattern, glued, needs, hinge, strength } = this.#rule;
-    const { text, readUntil } = reading;
+    const { id, pattern, glued, needs, hinge, softenedBy, strength } = this.#rule;
+    const { text } = reading;
     pattern.lastIndex = start;
     if (!pattern.test(text)) {
       reading.work += (this.#shape as Shape).fewest;
@@ -166,13 +176,14 @@ export class TableProbe implements Probe {
     const value = text.slice(start, end);
     if ((!glued && isAlnum(text.charCodeAt(end))) || isPlaceholder(value) || needs?.test(value) === false) {
       // Half of what was refused may hold the next start: a stretch is read twice, and not once for each mark in it.
-      readUntil[this.#rank] = end - start > LONG_MATCH ? end : start + ((end - start) >> 1);
+      reading.setReadUntil(this.#rank, end - start > LONG_MATCH ? end : start + ((end - start) >> 1));
       return;
     }
-    readUntil[this.#rank] = end;
+    reading.setReadUntil(this.#rank, end);
+    const isSoft = SAMPLE.test(value) || softenedBy?.test(text.slice(Math.max(0, start - NEAR), end + NEAR)) === true;
     reading.candidates.push({
       rule: id,
-      strength: SAMPLE.test(value) ? "likely" : strength,
+      strength: isSoft ? "likely" : strength,
       start,
       end,
       rank: this.#rank,

@@ -101,24 +101,23 @@ async function readSessionAt(text: string, start: number, i: number, cleaner: Cl
   const spans: ReadSpan[] = [];
   for (const slice of elements(text, findMember(own, "spans")?.start)) {
     const document = await cleaner.clean(text.slice(slice.start, slice.end));
-    const facts = readSpan(parsedMembers(document, members(document), SPAN_FACTS));
+    const facts = readSpan(parsedMembers(document, SPAN_FACTS));
     spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
   }
   const spelled = spelledMembers(text, own);
   spelled.delete("spans");
   const document = await cleaner.clean(spell(spelled));
-  const clean = members(document);
-  const facts = readSession(parsedMembers(document, clean, SESSION_FACTS));
+  const facts = readSession(parsedMembers(document, SESSION_FACTS));
   return {
     ...facts,
     externalId: facts.externalId ?? contentId(document + spans.map((span) => span.document).join("\0")),
-    members: spelledMembers(document, clean),
+    members: spelledMembers(document, members(document)),
     spans,
   };
 }
 
 function readLabel(document: string): ReadLabel {
-  const label = parsedMembers(document, members(document), ["sessionId", "spanId", "name"]);
+  const label = parsedMembers(document, ["sessionId", "spanId", "name"]);
   return {
     sessionId: readId(label.sessionId) ?? null,
     spanId: readId(label.spanId) ?? null,

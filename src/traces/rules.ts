@@ -1,6 +1,6 @@
 import { isDate } from "../kit/date.ts";
 import { sha256Hex } from "../kit/hash.ts";
-import { isObject, type Member } from "../kit/json.ts";
+import { isObject, type Member, members } from "../kit/json.ts";
 import { hasControls } from "../kit/text.ts";
 
 /** The members of a session that we understand; every other is kept unread. A wrong type leaves its column empty. */
@@ -118,25 +118,21 @@ export function contentId(text: string): string {
 }
 
 /** Writes an object from members in their own spelling. */
-export function spell(members: Iterable<readonly [key: string, raw: string]>): string {
+export function spell(list: Iterable<readonly [key: string, raw: string]>): string {
   const parts: string[] = [];
-  for (const [key, raw] of members) parts.push(`${JSON.stringify(key)}:${raw}`);
+  for (const [key, raw] of list) parts.push(`${JSON.stringify(key)}:${raw}`);
   return `{${parts.join(",")}}`;
 }
 
 /** The members of a JSON object text, by name, in their own spelling. */
-export function spelledMembers(text: string, members: readonly Member[]): Map<string, string> {
-  return new Map(members.map(({ key, start, end }) => [key, text.slice(start, end)]));
+export function spelledMembers(text: string, list: readonly Member[]): Map<string, string> {
+  return new Map(list.map(({ key, start, end }) => [key, text.slice(start, end)]));
 }
 
 /** Some members of a JSON object, parsed; the others, which may be large, are not. Of duplicates the last counts. */
-export function parsedMembers(
-  text: string,
-  members: readonly Member[],
-  names: readonly string[],
-): Record<string, unknown> {
+export function parsedMembers(text: string, names: readonly string[]): Record<string, unknown> {
   const parsed: Record<string, unknown> = {};
-  for (const { key, start, end } of members) if (names.includes(key)) parsed[key] = JSON.parse(text.slice(start, end));
+  for (const { key, start, end } of members(text, 0, names)) parsed[key] = JSON.parse(text.slice(start, end));
   return parsed;
 }
 

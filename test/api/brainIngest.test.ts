@@ -109,6 +109,22 @@ describe("brainIngest", () => {
     expect([t.count("brain_blobs"), t.count("brain_snapshots"), t.count("deliveries")]).toEqual([0, 0, 0]);
   });
 
+  it("names every secret of a snapshot at once, and counts those beyond fifty", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const leaky = (path: string, count: number) => file(path, `# Keys\n${`token ${secret()}\n`.repeat(count)}`);
+    const first = await t.post(PATH, { token, json: snapshot(1, leaky("a.md", 12), file("b.md"), leaky("c.md", 2)) });
+    const named = [...Array.from({ length: 12 }, (_, i) => `a.md line ${i + 2}`), "c.md line 2", "c.md line 3"];
+    expect([first.status, first.body.error]).toEqual([
+      422,
+      `Raw secret in ${named.map((place) => `${place} (github-token)`).join(", ")}. Nothing was stored; redact and send the snapshot again.`,
+    ]);
+    const second = await t.post(PATH, { token, json: snapshot(1, leaky("a.md", 40), leaky("c.md", 22)) });
+    expect(second.body.error).toContain("a.md line 41 (github-token), c.md line 2 (github-token)");
+    expect(second.body.error).toMatch(/c\.md line 11 \(github-token\); and 12 more\. Nothing was stored;/);
+    expect([t.count("brain_blobs"), t.count("brain_snapshots"), t.count("deliveries")]).toEqual([0, 0, 0]);
+  });
+
   it("replaces and counts likely secrets; a retry of the same file is still a retry", async () => {
     const t = await startInstance();
     const { token } = await t.device();

@@ -11,6 +11,7 @@ import { measureAttacks } from "./attacks.ts";
 import { measureCorrelation } from "./correlate.ts";
 import { measureHealth } from "./health.ts";
 import { measureIngest } from "./ingest.ts";
+import { measureRedaction } from "./redaction.ts";
 import { measureSearch } from "./search.ts";
 import { cleanUp, newDirectory, type Program, profiledReckon, RECKON, ROOT } from "./servers.ts";
 import { measureSnapshots } from "./snapshot.ts";
@@ -22,7 +23,7 @@ const USAGE = `Measures Reckon against the least that could do the same job.
   npm run bench -- [--quick] [--only NAME] [--json FILE] [--profile DIRECTORY]
 
   --quick    about half a minute; figures are rougher
-  --only     one of: start, health, ingest, search, snapshot, correlate, attacks
+  --only     one of: start, health, ingest, search, snapshot, correlate, attacks, redaction
   --json     where the results go as JSON; default: dist/bench.json
   --profile  leave a CPU profile of each Reckon under load in this directory (slower; the aims then mean little)
 `;
@@ -44,6 +45,7 @@ const SCENARIOS: Record<string, Scenario> = {
   snapshot: measureSnapshots,
   correlate: measureCorrelation,
   attacks: measureAttacks,
+  redaction: measureRedaction,
 };
 
 /** What a durable write costs here, which bounds what group commit can reach. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { newConnectCode } from "../../../src/kit/tokens.ts";
 import { type Finding, findSecrets, lineCounter, mightHoldSecret, redactText } from "../../../src/redact/redact.ts";
 import { hex, word } from "../../../src/redact/rule.ts";
 import { RULES } from "../../../src/redact/rules.ts";
@@ -80,6 +81,30 @@ describe("certain findings", () => {
 
   test("are only likely where a provider documents them as samples", () => {
     expect(findSecrets(`AKIA${"IOSFODNN7"}EXAMPLE`).map(({ strength }) => strength)).toEqual(["likely"]);
+  });
+
+  test.each([
+    ["a page's address that ends in a word and a digest", `https://acme.notion.site/API-${hex(32)}`],
+    ["the same in capitals", `https://acme.notion.site/API-${hex(32).toUpperCase()}`],
+    ["a page's address with a shorter word", `https://acme.notion.site/How-to-get-a-key-${hex(32)}`],
+    ["a function whose name begins like a token", "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();"],
+    ["a fingerprint in groups", "7F3A-9B2C-4D5E-6F70-8192-A3B4"],
+    ["dates", "2026-1121-2027-1121-2028-1121"],
+    ["labels in minified code", 'a={passwordLabel:"Password:",rememberMeLabel:"Keep me signed in"};'],
+  ])("are not made of %s", (_of, text) => {
+    expect(findSecrets(text)).toEqual([]);
+  });
+
+  test("are only likely where a provider means the key to be public", () => {
+    const key = `AIza${"Sy"}${word(33)}`;
+    const config = `const firebaseConfig = { apiKey: "${key}", authDomain: "acme.firebaseapp.com" };`;
+    expect(findSecrets(config)).toMatchObject([{ rule: "google-api-key", strength: "likely" }]);
+    expect(findSecrets(`GEMINI_KEY=${key}`)).toMatchObject([{ rule: "google-api-key", strength: "certain" }]);
+  });
+
+  test("are made of the codes that bind devices to a team", () => {
+    const code = newConnectCode((count) => Buffer.from(hex(2 * count), "hex"));
+    expect(named(`reckon connect ${code}`)).toEqual([["reckon-connect-code", code]]);
   });
 
   test("stand where the provider's mark is glued to a word", () => {
