@@ -101,5 +101,5 @@ describe("releases from the command line", () => {
     expect([none.code, none.stderr.includes("no such release")]).toEqual([1, true]);
     expect(t.rows("SELECT version FROM releases")).toEqual([{ version: "1.0.0" }]);
     expect(readdirSync(join(t.directory, "releases"))).toEqual([SHA512.toString("hex")]);
-  }, 30_000);
+  });
 });

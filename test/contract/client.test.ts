@@ -57,4 +57,4 @@ it("has a document from which a client is generated that fits the server, from c
     latest: "not-available",
   });
   expect(t.rows("SELECT revoked_at IS NOT NULL AS ended FROM devices")).toEqual([{ ended: 1 }]);
-}, 30_000);
+});

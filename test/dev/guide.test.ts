@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MAIN, startProcess } from "../support/dev.ts";
+import { startProcess } from "../support/dev.ts";
+import { MAIN } from "../support/program.ts";
 
 /** The examples of docs/testing-agents.md, run as they stand there. */
 

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MAIN, startProcess } from "../support/dev.ts";
+import { startProcess } from "../support/dev.ts";
+import { MAIN } from "../support/program.ts";
 
 /** One start measured alone, from source: type stripping is most of it. The bundle takes less than half. */
 const READY_CEILING_MS = 10_000;

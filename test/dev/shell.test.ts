@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
-import { MAIN } from "../support/dev.ts";
+import { MAIN } from "../support/program.ts";
 
 /** `reckon dev` as scripts start it. */
 

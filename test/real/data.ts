@@ -26,6 +26,15 @@ function sayOnce(line: string): void {
   }
 }
 
+/** Reads at the first call alone; the tests of a worker share what was read. */
+function once<T>(read: () => T): () => T {
+  let result: { readonly value: T } | undefined;
+  return () => {
+    result ??= { value: read() };
+    return result.value;
+  };
+}
+
 /** Text of a file of the data, by its path in the data folder. */
 export function readData(path: string): string {
   return readFileSync(join(folder, path), "utf8");
@@ -47,7 +56,7 @@ export interface BrainFile {
 }
 
 /** Brains by repository, each file under its real path: the collector renamed those that a client would load by itself. */
-export function brains(): Map<string, BrainFile[]> {
+export const brains = once((): ReadonlyMap<string, readonly BrainFile[]> => {
   const paths = JSON.parse(readData("brain/PATHS.json")) as Record<string, Record<string, string>>;
   return new Map(
     Object.entries(paths).map(([repo, files]) => [
@@ -58,7 +67,7 @@ export function brains(): Map<string, BrainFile[]> {
       }),
     ]),
   );
-}
+});
 
 export interface RealTranscript {
   /** In the folder of transcripts, without extension. */
@@ -70,8 +79,8 @@ export interface RealTranscript {
 }
 
 /** Every transcript, with what the capture tool wrote beside it. */
-export function transcripts(): RealTranscript[] {
-  return listData("transcripts")
+export const transcripts = once((): readonly RealTranscript[] =>
+  listData("transcripts")
     .filter((path) => /^transcripts\/[^/]+\/[^/]+\/[^/]+\.jsonl?$/.test(path) && !path.endsWith(".meta.json"))
     .map((path) => {
       const [, format = "", repository = ""] = path.split("/");
@@ -84,8 +93,8 @@ export function transcripts(): RealTranscript[] {
         transcript: readTranscript(format === "fixtures" ? "claude-code" : format, text),
         facts: factsOf(join(folder, `${stem}.meta.json`), repository),
       };
-    });
-}
+    }),
+);
 
 /** What the capture tool knew of a session: its branch, files and, by the checkpoint's id in a trailer, its commits. */
 function factsOf(metaFile: string, repository: string): SessionFacts {

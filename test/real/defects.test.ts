@@ -21,7 +21,7 @@ const DATED: readonly { repo: string; entries: number }[] = [
 /** Headings as grep finds them, fences and all: level 2, beginning with a date behind at most a few marks. */
 const LIKE_AN_ENTRY = /^## [^\p{L}\p{N}]{0,8}\d{4}-\d{2}-\d{2}/gmu;
 
-const filesOf = (repo: string): BrainFile[] => brains().get(repo) ?? [];
+const filesOf = (repo: string): readonly BrainFile[] => brains().get(repo) ?? [];
 
 describeReal("the entries of real brains", () => {
   it.each(DATED)("finds the $entries dated headings of $repo", ({ repo, entries }) => {

@@ -110,7 +110,7 @@ describeReal("what real sessions used", () => {
     }
     const { groups } = await report(t, device, "session");
     expect(new Map(groups.map((group) => [group.key, tokensOf(group)]))).toEqual(expected);
-  }, 60_000);
+  });
 
   it("costs what can be worked out by hand, to the last digit", async () => {
     const { real } = golden().find(({ gold }) => gold.file.includes("00ef13bd")) as { real: RealTranscript };

@@ -26,7 +26,7 @@ it("looks right on every kind of page, in light, dark and narrow", async () => {
     await go(path);
     await judge(`site-${name}`);
   }
-}, 60_000);
+});
 
 it("says what to do where there is nothing yet, and what is not there", async () => {
   const site = await startSite();

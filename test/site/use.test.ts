@@ -4,9 +4,6 @@ import { fillSite } from "../support/site.ts";
 
 useBrowser();
 
-/** For what comes about by itself, however busy the machine is. */
-const PATIENT = { timeout: 10_000 };
-
 it("finds packs by words and stack, at once with the script and by a button without it", async () => {
   const site = await startSite();
   await fillSite(site.t);
@@ -16,12 +13,10 @@ it("finds packs by words and stack, at once with the script and by a button with
   await go("/marketplace");
   expect(await titles(page)).toHaveLength(3);
   await page.getByLabel("Search").fill("hydration");
-  await expect
-    .poll(() => titles(page), PATIENT)
-    .toEqual(["Hydration mismatches in React, collected over one long winter"]);
+  await expect.poll(() => titles(page)).toEqual(["Hydration mismatches in React, collected over one long winter"]);
   expect(page.url()).toBe(`${site.url}/marketplace?q=hydration`);
   await page.getByLabel("Search").fill("nothing like it");
-  await expect.poll(() => page.locator("#results").textContent(), PATIENT).toContain("No pack fits");
+  await expect.poll(() => page.locator("#results").textContent()).toContain("No pack fits");
 
   const plain = await site.open(undefined, { javaScript: false });
   await plain.go("/marketplace");
@@ -49,7 +44,7 @@ it("moves nothing while it loads, and copies commands", async () => {
   }
   await go("/");
   await page.getByRole("button", { name: "Copy" }).first().click();
-  await expect.poll(() => page.evaluate("navigator.clipboard.readText()"), PATIENT).toContain("/api/connect/exchange");
+  await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toContain("/api/connect/exchange");
 });
 
 it("leads whoever is signed in to the dashboard, and from its mark back to the overview", async () => {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import { createUser, type Role, type Team } from "../../src/accounts/accounts.ts";
 import { storeSession } from "../../src/accounts/sessions.ts";
 import { cookieNames } from "../../src/http/cookies.ts";
@@ -25,9 +25,10 @@ const EXECUTABLE = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ].find((path) => path !== "" && existsSync(path));
 
-let browser: Browser;
+/** Kept for the next file of this worker, and gone with the worker; each visit has a context of its own. */
+let browser: Browser | undefined;
 
-/** Call at the top of a test file: one browser for the file. */
+/** Call at the top of a test file. */
 export function useBrowser(): void {
   if (EXECUTABLE === undefined) {
     // On a machine of one's own the other tests are worth running; where changes are judged, nothing may be left out unseen.
@@ -36,6 +37,7 @@ export function useBrowser(): void {
     return;
   }
   beforeAll(async () => {
+    if (browser?.isConnected()) return;
     mkdirSync(SCREENSHOTS, { recursive: true });
     browser = await chromium.launch({
       executablePath: EXECUTABLE,
@@ -45,11 +47,10 @@ export function useBrowser(): void {
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
+        // Each window would load two pages of its own, for an address bar that nobody sees.
+        "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
       ],
     });
-  });
-  afterAll(async () => {
-    await browser?.close();
   });
 }
 
@@ -111,7 +112,7 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
       return { userId: user.id, email: address, team: of, token, cookie: `${cookieNames(url).session}=${token}` };
     },
     async open(person, { javaScript = true } = {}) {
-      const context = await browser.newContext({
+      const context = await (browser as Browser).newContext({
         viewport: WIDE,
         javaScriptEnabled: javaScript,
         timezoneId: "Europe/Berlin",
@@ -121,6 +122,7 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
       onTestFinished(() => context.close());
       if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
       const page = await context.newPage();
+      readWhatArrived(page);
       const complaints: string[] = [];
       page.on("pageerror", (error) => complaints.push(`script error: ${error.message}`));
       page.on("console", (message) => {
@@ -143,6 +145,20 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
         judge: (name) => judge(page, name, complaints),
       };
     },
+  };
+}
+
+/**
+ * Playwright's clicks wait until the navigation they begin is committed, when the new page may be there in part; counts and texts
+ * are read without waiting. From here on clicks wait until the page is there whole.
+ */
+function readWhatArrived(page: Page): void {
+  const locators = Object.getPrototypeOf(page.locator("html")) as Locator;
+  const { click } = locators;
+  if (click.name === "clickAndArrive") return;
+  locators.click = async function clickAndArrive(this: Locator, options) {
+    await click.call(this, options);
+    await this.page().waitForLoadState("domcontentloaded");
   };
 }
 

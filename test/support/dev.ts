@@ -11,6 +11,7 @@ import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { createInstance } from "../../src/server.ts";
 import { TestClock } from "./instance.ts";
+import { MAIN } from "./program.ts";
 
 export interface LocalAnswer {
   readonly status: number;
@@ -122,9 +123,6 @@ export async function startLocal(options: TestLocalOptions = {}): Promise<TestLo
   };
   return self;
 }
-
-/** The program, run from source. */
-export const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
 export interface Started extends Credentials {
   readonly child: ChildProcess;

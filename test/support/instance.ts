@@ -3,7 +3,7 @@ import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { afterAll, expect, inject, onTestFinished } from "vitest";
+import { expect, inject, onTestFinished } from "vitest";
 import { createTeam, type Team } from "../../src/accounts/accounts.ts";
 import { readConfig, type Settings } from "../../src/config.ts";
 import { bindDevice, createCode } from "../../src/connect/connect.ts";
@@ -52,16 +52,15 @@ export interface TestDevice {
   readonly team: Team;
 }
 
+/** What this worker has noted. */
 const reached = new Set<string>();
-afterAll(() => {
-  if (reached.size > 0)
-    appendFileSync(join(inject("runFolder"), "faults", `${process.pid}.txt`), `${[...reached].join("\n")}\n`);
-  reached.clear();
-});
 
-/** Notes that a declared fault was reached by other means than `call`. */
+/** Notes for the run that a declared fault was reached; `call` does so by itself. */
 export function noteFault(operationId: string, fault: string): void {
-  reached.add(`${operationId} ${fault}`);
+  const pair = `${operationId} ${fault}`;
+  if (reached.has(pair)) return;
+  reached.add(pair);
+  appendFileSync(join(inject("runFolder"), "faults", `${process.pid}.txt`), `${pair}\n`);
 }
 
 /** Checks a refusal against what its endpoint declares, and notes which fault it was. */
@@ -78,7 +77,7 @@ function checkRefusal(method: string, path: string, answer: Answer, fault: strin
   expect(
     v.safeParse(schema.type === "object" ? v.strictObject(schema.entries) : schema, answer.body).issues,
   ).toBeUndefined();
-  reached.add(`${endpoint.spec.id} ${fault}`);
+  noteFault(endpoint.spec.id, fault);
 }
 
 export interface TestInstance {

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MAIN } from "../../support/program.ts";
 
 /** The program as an operator runs it: a process of its own, signalled and read from outside. Used by tests and scripts. */
 
-const MAIN = join(import.meta.dirname, "../../../src/main.ts");
 /** Far above what anything here takes on a slow machine: reaching it means a hang. */
 export const DEADLINE_MS = 30_000;
 
@@ -59,7 +59,7 @@ export interface StartOptions {
 function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:RECKON_|NODE_OPTIONS|VITEST)/.test(name));
   // Compiled once for all processes: most of a command's time is spent on reading the program.
-  return { ...Object.fromEntries(own), NODE_COMPILE_CACHE: join(tmpdir(), "reckon-compile-cache"), ...more };
+  return { NODE_COMPILE_CACHE: join(tmpdir(), "reckon-compile-cache"), ...Object.fromEntries(own), ...more };
 }
 
 /** What a started process tells: its output so far and its exit. */
