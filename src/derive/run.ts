@@ -26,6 +26,11 @@ export interface Derivation {
 export interface Piece {
   /** The number of the last row read; above the position that was handed in. */
   readonly to: number;
+  /**
+   * Row changes that are too many for one transaction: each runs in one of its own, before `apply`. What was done of them when
+   * the process ends is done again, and must then change nothing.
+   */
+  readonly before?: Iterable<() => void>;
   /** Row changes; runs inside the transaction that stores the position. */
   readonly apply: () => void;
 }
@@ -93,7 +98,18 @@ async function follow(core: Core, derivation: Derivation): Promise<void> {
   }
 }
 
-async function advance(core: Core, { name }: Derivation, from: number, { to, apply }: Piece): Promise<void> {
+async function advance(core: Core, derivation: Derivation, from: number, piece: Piece): Promise<void> {
+  const { name } = derivation;
+  const { to, apply, before = [] } = piece;
+  for (const step of before) {
+    await core.store.write(() => {
+      if (positionOf(core, derivation) !== from) throw new Overtaken();
+      step();
+    });
+    // Transactions that follow one another at once would let nobody in.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
+  }
   await core.store.write(() => {
     const sql = rows(core.store);
     if (sql.start.run(name).changes > 0) sql.forget.run(name);

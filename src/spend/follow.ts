@@ -7,7 +7,7 @@ import { countSessionsAfter, type MeteredSession, readMetered, sessionsAfter } f
 import { readEntry } from "./read-entry.ts";
 import { readSession } from "./read-session.ts";
 import { rows } from "./rows.ts";
-import { changeByEntry, changeBySession, gatherChanges, settle } from "./settle.ts";
+import { type Changes, changeByEntry, changeBySession, gatherChanges, settle } from "./settle.ts";
 import type { Told } from "./told.ts";
 
 /** Entries looked at between two turns of others, and at most for one transaction. */
@@ -15,6 +15,8 @@ const ENTRIES_AT_ONCE = 100;
 const ENTRIES_A_PIECE = 2_000;
 /** Usages after which a piece ends: what is stored in one transaction keeps others waiting. */
 const ENOUGH_TOLD = 250;
+/** Calls of sessions that are settled in one transaction. */
+const SETTLED_AT_ONCE = 1_000;
 
 /** Usage and cost as entries of telemetry tell them. */
 export const spendEntriesDerivation: Derivation = {
@@ -58,7 +60,10 @@ export const spendSessionsDerivation: Derivation = {
       const session = await readMetered(core, id);
       if (session) sessions.push(session);
     }
-    return { to: found.deliveryId, apply: () => applySessions(core, sessions) };
+    const to = found.deliveryId;
+    const calls = sessions.reduce((sum, session) => sum + session.calls.length, 0);
+    if (calls <= SETTLED_AT_ONCE) return { to, apply: () => applySessions(core, sessions) };
+    return { to, before: applyInSteps(core, sessions), apply() {} };
   },
   skip: (core, position) => sessionsAfter(core, position)?.deliveryId,
 };
@@ -72,14 +77,27 @@ function forgetOlder(core: Core): void {
 }
 
 function applySessions(core: Core, sessions: readonly MeteredSession[]): void {
-  forgetOlder(core);
   const changes = gatherChanges();
-  for (const session of sessions) {
-    changeBySession(core, changes, session, readSession(session));
-    const { deviceId, externalId, branch, model } = session;
-    rows(core.store).nameCells.run({ deviceId, session: externalId, branch: branch ?? "", model: model ?? "" });
-  }
+  for (const session of sessions) gatherSession(core, changes, session);
   settle(core, changes);
+}
+
+function gatherSession(core: Core, changes: Changes, session: MeteredSession): void {
+  forgetOlder(core);
+  changeBySession(core, changes, session, readSession(session));
+  const { deviceId, externalId, branch, model } = session;
+  rows(core.store).nameCells.run({ deviceId, session: externalId, branch: branch ?? "", model: model ?? "" });
+}
+
+/** The same for sessions of very many calls: settling them at once would keep everybody else waiting. */
+function* applyInSteps(core: Core, sessions: readonly MeteredSession[]): Generator<() => void> {
+  for (const session of sessions) {
+    const changes = gatherChanges();
+    yield () => gatherSession(core, changes, session);
+    const usages = [...changes.byUsage];
+    for (let from = 0; from < usages.length; from += SETTLED_AT_ONCE)
+      yield () => settle(core, { byUsage: new Map(usages.slice(from, from + SETTLED_AT_ONCE)) });
+  }
 }
 
 /** Brings what is known of spend up to what was delivered. @throws StoreUnavailable while nothing can be stored */

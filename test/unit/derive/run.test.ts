@@ -90,6 +90,32 @@ it("counts once when several ask at the same time, and when another process does
   expect(summed().n).toBe(36);
 });
 
+it("makes changes that are too many for one transaction in steps, each by itself, and begins anew after a failure", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  const { stats } = core.store;
+  let broken = true;
+  const stepwise = {
+    ...summing(10),
+    name: "test.steps",
+    next(_core: Core, position: number) {
+      if (position === 2) return undefined;
+      const step = (n: number) => () => {
+        if (n === 3 && broken) throw new Error("no room");
+        core.store.db.prepare("UPDATE summed SET n = ?, times = times + 1").run(n);
+      };
+      return { to: 2, before: [step(1), step(2), step(3)], apply: () => {} };
+    },
+  };
+  await expect(catchUp(core, stepwise)).rejects.toThrow("no room");
+  expect([summed(), t.count("derivations WHERE name = 'test.steps'")]).toEqual([{ n: 2, times: 2 }, 0]);
+  broken = false;
+  const before = stats.transactions;
+  await catchUp(core, stepwise);
+  expect(stats.transactions - before).toBe(4);
+  expect(summed()).toEqual({ n: 3, times: 5 });
+});
+
 it("sees what was there when it was called, though an earlier call is under way", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 2);

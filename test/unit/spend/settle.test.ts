@@ -104,6 +104,35 @@ describe("equal figures that are told again and again in one session", () => {
   });
 });
 
+it("counts a session of very many calls exactly, in steps, though the server stops between two of them", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const call = (i: number, output: number) => ({
+    id: `${i}`,
+    startedAt: AT,
+    usage: { ...(i % 3 === 0 ? {} : { id: `m${i}` }), input_tokens: i % 7, output_tokens: output },
+  });
+  const session = (output: number) => ({
+    sessions: [
+      { id: "s", outcome: "ok", startedAt: AT, spans: Array.from({ length: 2_500 }, (_, i) => call(i, output)) },
+    ],
+  });
+  const { store } = t.instance.core;
+  for (const output of [1, 2]) {
+    expect((await t.post("/api/agent-traces/ingest", { token, json: session(output) })).status).toBe(200);
+    const before = store.stats.changes;
+    const counted = catchUpSpend(t.instance.core);
+    // What was written up to here stays, and the rest is begun anew.
+    while (store.stats.changes < before + 2) await new Promise((resolve) => setImmediate(resolve));
+    store.db.pragma("query_only = ON");
+    await expect(counted).rejects.toThrow();
+    store.db.pragma("query_only = OFF");
+    await catchUpSpend(t.instance.core);
+    expect(store.stats.changes - before).toBeGreaterThan(3);
+    expect(rolledUp(t)).toEqual(await recount(t));
+  }
+});
+
 const usage = { input_tokens: 10, output_tokens: 5 };
 const [BOTH, MESSAGE, REQUEST] = [{ id: "msg_1", requestId: "req_1" }, { id: "msg_1" }, { requestId: "req_1" }];
 
