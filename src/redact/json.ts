@@ -10,6 +10,7 @@ import {
   finish,
   marker,
   mightHoldInSlices,
+  REPLACED_AT_ONCE,
   type Redacted,
   replaceInSlices,
   type Slices,
@@ -112,7 +113,10 @@ export function* redactJsonInSlices(json: string): Slices<Redacted> {
     const found = value.length < TOO_SHORT ? [] : isLong ? yield* findInSlices(searched) : findSecrets(searched);
     const whole = name !== undefined && holdsWholeSecret(name, value) ? wholeFinding(found) : undefined;
     if (whole !== undefined || found.length > 0) {
-      for (const { rule, strength } of whole ? [whole] : found) findings.push({ rule, strength, start: open, end });
+      for (const { rule, strength } of whole ? [whole] : found) {
+        findings.push({ rule, strength, start: open, end });
+        if (findings.length % REPLACED_AT_ONCE === 0) yield;
+      }
       const replaced = whole ? marker(whole.rule) : yield* replaceInSlices(searched, found);
       parts.push(
         json.slice(done, open),

@@ -11,14 +11,11 @@ import { RULES } from "./rules.ts";
 import { TableProbe } from "./table-probe.ts";
 import { mayHoldUrlPassword, urlPassword } from "./url.ts";
 
-/** Ranks of what is not in the table: armour before any row, judged values after all. */
-const ARMOUR_RANK = -1;
-const LIKELY_RANK = RULES.length;
-
 /** The rule a JSON member's value is counted under; see `json.ts`. */
 export const ASSIGNED_RULE = "assigned-secret";
 /** The rule of a key in armour, and of one behind base64. */
 const KEY_RULE = "private-key";
+const KEY_HEADER_RULE = "private-key-header";
 
 const armour: Probe = {
   find(reading, at) {
@@ -27,8 +24,8 @@ const armour: Probe = {
     if (found === undefined) return;
     const { start, end, hasMaterial } = found;
     const strength: Strength = hasMaterial ? "certain" : "likely";
-    const rule = hasMaterial ? KEY_RULE : "private-key-header";
-    reading.candidates.push({ rule, strength, start, end, rank: ARMOUR_RANK });
+    const rule = hasMaterial ? KEY_RULE : KEY_HEADER_RULE;
+    reading.candidates.push({ rule, strength, start, end });
   },
   may: (text, at) => armourHeader(text, at) !== undefined,
 };
@@ -42,22 +39,27 @@ function judged(
   may: (text: string, at: number) => boolean = () => true,
   strength: Strength = "likely",
 ): Probe {
-  const rank = strength === "certain" ? ARMOUR_RANK : LIKELY_RANK + LIKELY.indexOf(rule);
   const probe: Probe = {
     find(reading, at) {
       reading.work++;
       const found = find(reading, at, probe);
       if (found === undefined || found.length === 0) return;
       const spans = typeof found[0] === "number" ? [found as Span] : (found as readonly Span[]);
-      for (const [start, end] of spans) reading.candidates.push({ rule, strength, start, end, rank });
+      for (const [start, end] of spans) reading.candidates.push({ rule, strength, start, end });
     },
     may,
   };
   return probe;
 }
 
-/** Rules that judge surroundings: where two of them claim exactly the same stretch, the earlier names it. */
-const LIKELY: readonly string[] = [
+/**
+ * All rules: where two of one strength claim exactly the same stretch, the earlier names it. Armour comes before any row
+ * of the table, and what is judged by its surroundings after all.
+ */
+const ORDER: readonly string[] = [
+  KEY_RULE,
+  KEY_HEADER_RULE,
+  ...RULES.map(({ id }) => id),
   "authorization-header",
   "session-cookie",
   "url-password",
@@ -68,6 +70,11 @@ const LIKELY: readonly string[] = [
   "kubernetes-secret",
   ASSIGNED_RULE,
 ];
+
+const RANKS: ReadonlyMap<string, number> = new Map(ORDER.map((rule, rank) => [rule, rank]));
+
+/** A rule's place among all; the lower, the more specific. */
+export const rankOf = (rule: string): number => RANKS.get(rule) ?? ORDER.length;
 
 const header = judged("authorization-header", headerValue, mayBeHeader);
 const assigned = judged(ASSIGNED_RULE, assignedValue, mayBeAssigned);

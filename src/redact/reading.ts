@@ -10,16 +10,11 @@ export interface Finding {
   readonly end: number;
 }
 
-export interface Candidate extends Finding {
-  /** Place in the table; the lower, the more specific. */
-  readonly rank: number;
-}
-
 export type Span = readonly [start: number, end: number];
 
 export class Reading {
   readonly text: string;
-  readonly candidates: Candidate[] = [];
+  readonly candidates: Finding[] = [];
   readonly assigned = new AssignedState();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;

@@ -1,7 +1,7 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
 import { Prefilter } from "./prefilter.ts";
-import { targets } from "./probes.ts";
-import { type Candidate, type Finding, type Probe, Reading } from "./reading.ts";
+import { rankOf, targets } from "./probes.ts";
+import { type Finding, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
 
 /**
@@ -44,11 +44,11 @@ function touchesMarker(text: string, finding: Finding): boolean {
   return false;
 }
 
-const better = (a: Candidate, b: Candidate): Candidate => {
+const better = (a: Finding, b: Finding): Finding => {
   if (a.strength !== b.strength) return a.strength === "certain" ? a : b;
   const longer = b.end - b.start - (a.end - a.start);
   if (longer !== 0) return longer > 0 ? b : a;
-  return b.rank < a.rank ? b : a;
+  return rankOf(b.rule) < rankOf(a.rule) ? b : a;
 };
 
 /** No probe finds anything that starts further before its anchor than this, but for manifests, which are read as a whole. */
@@ -58,7 +58,7 @@ const LOOKED_BACK = 32_768;
 class Merge {
   readonly #text: string;
   readonly #mayHoldMarkers: boolean;
-  readonly merged: Candidate[] = [];
+  readonly merged: Finding[] = [];
 
   constructor(text: string) {
     this.#text = text;
@@ -66,7 +66,7 @@ class Merge {
   }
 
   /** Takes up the candidates that start before a place; those behind it may still get company. */
-  take(candidates: Candidate[], before: number): void {
+  take(candidates: Finding[], before: number): void {
     candidates.sort((a, b) => a.start - b.start || b.end - a.end);
     let taken = 0;
     for (const next of candidates) {
@@ -126,7 +126,7 @@ class Search {
   /** What was found, once the search is at its end. */
   findings(): Finding[] {
     this.#take(this.#text.length);
-    return this.#merge?.merged.map(({ rule, strength, start, end }) => ({ rule, strength, start, end })) ?? [];
+    return this.#merge?.merged ?? [];
   }
 }
 
@@ -164,7 +164,7 @@ export interface Redacted {
 }
 
 /** Findings replaced between two yields. */
-const REPLACED_AT_ONCE = 10_000;
+export const REPLACED_AT_ONCE = 10_000;
 
 /** The text with its findings replaced. */
 export function* replaceInSlices(text: string, findings: readonly Finding[]): Slices<string> {

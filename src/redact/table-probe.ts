@@ -186,7 +186,6 @@ export class TableProbe implements Probe {
       strength: isSoft ? "likely" : strength,
       start,
       end,
-      rank: this.#rank,
     });
   }
 }
