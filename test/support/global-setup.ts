@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -11,14 +11,27 @@ declare module "vitest" {
   }
 }
 
+/**
+ * A file system in memory with room for a run. Most tests wait for the disk longer than they compute, and what a disk loses or
+ * refuses is tested on disks of their own (`test/faults/support/disk.ts`).
+ */
+function roomInMemory(): string | undefined {
+  const path = "/dev/shm";
+  if (!existsSync(path)) return undefined;
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize >= 2 * 1024 ** 3 ? path : undefined;
+}
+
 /** Prepares what all test files share. Making an RSA key costs half a second; instances adopt this one. */
 export default async function setup(project: TestProject): Promise<() => void> {
-  const runFolder = mkdtempSync(join(tmpdir(), "reckon-test-"));
+  const runFolder = mkdtempSync(join(roomInMemory() ?? tmpdir(), "reckon-test-"));
   // Some tests run the program as another user.
   chmodSync(runFolder, 0o755);
   mkdirSync(join(runFolder, "faults"));
   writeFileSync(join(runFolder, "signing-key.pem"), await generateSigningPem(), { mode: 0o600 });
   process.env.RECKON_TEST_RUN = runFolder;
+  process.env.TMPDIR = join(runFolder, "tmp");
+  mkdirSync(process.env.TMPDIR, { mode: 0o1777 });
   // Workers and the processes they start compile each file once between them.
   process.env.NODE_COMPILE_CACHE = join(runFolder, "compiled");
   project.provide("runFolder", runFolder);
