@@ -86,7 +86,7 @@ export class AlikeUsages {
     if (changed.length === 0) return;
     const [first, last] = LIKENESS_ENDS.map((end) => Buffer.concat([likeness, end])) as [Buffer, Buffer];
     const enough = MOST_MATCHED + changed.length + 1;
-    const held = rows(this.#core.store).within.all(teamId, first, last, enough);
+    const held = rows(this.#core.store).firstWithin.all(teamId, first, last, enough);
     // So many that the others need not be known: there were too many to be matched, and there still are.
     const isMany = held.length === enough;
     const all = isMany ? [] : held.map((row) => this.#cells.read(row));

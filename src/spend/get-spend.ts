@@ -103,7 +103,7 @@ export const spend = endpoint(
         until: "2026-11-21",
         by: "model",
         currency: "USD",
-        priceTable: { date: "2026-07-24", overridden: false },
+        priceTable: { date: "2026-11-06", overridden: false },
         total: exampleFigures({ usd: 1.56, reportedUsd: 1.55 }),
         groupCount: 1,
         groups: [{ key: "claude-sonnet-4-5", ...exampleFigures({ usd: 1.56, reportedUsd: 1.55 }) }],

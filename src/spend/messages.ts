@@ -6,9 +6,6 @@ import { witnessesOf } from "./liken.ts";
 import { rows } from "./rows.ts";
 import { endOf, messageOf, requestOf } from "./told.ts";
 
-/** No limit: all that was told of one message. */
-const ALL = -1;
-
 /**
  * Messages, each counted once by the best of its tellings. What is told by the id of a request alone is a telling of the message
  * that a link ties the request to, as long as there is one such message; otherwise the request stands for itself.
@@ -72,13 +69,13 @@ export class Messages {
 
   /** The one message that a request is tied to; undefined where there is none, or are several. */
   #messageOf(teamId: string, request: Buffer): Buffer | undefined {
-    const [link, second] = rows(this.#core.store).links.all(teamId, request, endOf(request), 2);
+    const [link, second] = rows(this.#core.store).twoLinks.all(teamId, request, endOf(request));
     return link && !second ? messageOf(link) : undefined;
   }
 
   #underMessage(teamId: string, message: Buffer): Held[] {
     return rows(this.#core.store)
-      .within.all(teamId, message, endOf(message), ALL)
+      .within.all(teamId, message, endOf(message))
       .map((row) => this.#cells.read(row));
   }
 

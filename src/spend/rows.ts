@@ -94,12 +94,16 @@ export const rows = statements((db) => ({
   candidate: db.prepare<[string, Buffer, number, number], CandidateRow>(
     `${CANDIDATE} WHERE team_id = ? AND usage_key = ? AND source = ? AND cell_id = ?`,
   ),
-  within: db.prepare<[string, Buffer, Buffer, number], CandidateRow>(
-    `${CANDIDATE} WHERE team_id = ? AND usage_key BETWEEN ? AND ? LIMIT ?`,
+  within: db.prepare<[string, Buffer, Buffer], CandidateRow>(
+    `${CANDIDATE} WHERE team_id = ? AND usage_key BETWEEN ? AND ?`,
   ),
-  links: db
-    .prepare<[string, Buffer, Buffer, number], Buffer>(
-      "SELECT DISTINCT usage_key FROM spend_usages WHERE team_id = ? AND usage_key > ? AND usage_key <= ? LIMIT ?",
+  // The planner looks at a limit that is bound, and plans anew for every value; at one that is selected it does not.
+  firstWithin: db.prepare<[string, Buffer, Buffer, number], CandidateRow>(
+    `${CANDIDATE} WHERE team_id = ? AND usage_key BETWEEN ? AND ? LIMIT (SELECT ?)`,
+  ),
+  twoLinks: db
+    .prepare<[string, Buffer, Buffer], Buffer>(
+      "SELECT DISTINCT usage_key FROM spend_usages WHERE team_id = ? AND usage_key > ? AND usage_key <= ? LIMIT 2",
     )
     .pluck(),
   // By the primary key, whole.

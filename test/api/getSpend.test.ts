@@ -36,7 +36,7 @@ it("answers with what the team's agents used and what it costs, of everything th
     until: "2026-11-21",
     by: "model",
     currency: "USD",
-    priceTable: { date: "2026-07-24", overridden: false },
+    priceTable: { date: "2026-11-06", overridden: false },
     total: { usd, ...figures, inputTokens: 100_007, outputTokens: 2_003, unpricedTokens: 10, usages: 2 },
     groupCount: 2,
     groups: [

@@ -33,7 +33,7 @@ describe("reckon spend", () => {
     const done = await spend(t, ...DAYS, "--json");
     expect([done.code, done.stderr]).toEqual([
       0,
-      "2026-11-19 to 2026-11-21 (UTC); list prices of 2026-07-24.\n703 tokens are of models whose price is not known: give one in prices.json.\n",
+      "2026-11-19 to 2026-11-21 (UTC); list prices of 2026-11-06.\n703 tokens are of models whose price is not known: give one in prices.json.\n",
     ]);
     expect(JSON.parse(done.stdout)).toMatchObject({
       teamId: device.team.id,
@@ -41,7 +41,7 @@ describe("reckon spend", () => {
       until: "2026-11-21",
       by: "model",
       currency: "USD",
-      priceTable: { date: "2026-07-24", overridden: false },
+      priceTable: { date: "2026-11-06", overridden: false },
       total: {
         usd: 5.05,
         reportedUsd: 5.25,

@@ -47,7 +47,7 @@ it("shows what was used by day and model, the same as everywhere else, and what 
   expect(cells.reduce((sum, one) => sum + one, 0)).toBeCloseTo(day.total.usd, 1);
   expect(await chart.locator("tbody tr").count()).toBe(30);
   expect(await chart.locator(".chart-axis").textContent()).toContain("$10");
-  expect(await page.getByText("List prices of 24 Jul 2026").count()).toBe(1);
+  expect(await page.getByText("List prices of 6 Nov 2026").count()).toBe(1);
   expect(await page.getByRole("table", { name: "Models without a price" }).locator("tbody tr").count()).toBe(2);
 });
 
