@@ -199,6 +199,7 @@ describe("likely findings", () => {
     "The machine has a login and a password policy2",
     "Cookie: theme=dark; lang=en-GB; consent=2024-01-01",
     '"auth": "required"',
+    '"pass": "ページに見出しが存在します",',
     "kind: Secret\nmetadata:\n  name: web-password-2\n",
     "kind: ConfigMap\ndata:\n  pin: WmVicmEyMDI0eA==\n",
     'integrity="sha512-abc123def456+/abc=="',
