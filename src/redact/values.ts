@@ -78,6 +78,7 @@ export function judgeValue(name: string, whole: string, setting: Setting): Verdi
   if (PROSE.test(value)) return "other";
   const hasDigit = /[0-9]/.test(value);
   if (!isPassword && (!hasDigit || !/[A-Za-z]/.test(value))) return "plain";
+  if (setting === "quoted" && !hasDigit && isWordy(value)) return "wordy";
   const standIn = standInAt(value);
   if (standIn !== -1) return { standIn };
   if (isPassword && setting === "member") return "secret";

@@ -132,6 +132,7 @@ describe("likely findings", () => {
     ["password: hunter2-Zebra!", "hunter2-Zebra!"],
     ['  "client_secret": "9f8a7b6c5d4e"', "9f8a7b6c5d4e"],
     ["const apiKey = 'k9Lm2Pq8Rt5V'", "k9Lm2Pq8Rt5V"],
+    ["accountKey: 'k9Lm2Pq8Rt5V'", "k9Lm2Pq8Rt5V"],
     ["login --password s3cretPa55 --user me", "s3cretPa55"],
     ["login --token=abc123def456x", "abc123def456x"],
     ["Authorization: Bearer abc123DEF456ghi7", "abc123DEF456ghi7"],
