@@ -90,6 +90,8 @@ const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
 const SHORTEST = 6;
+/** A value of which it costs more to judge it than its name. */
+const LONG = 32;
 
 /** The value given to the password-like name that stands around `at`, if there is one. */
 export function assignedValue(reading: Reading, at: number): Span | undefined {
@@ -161,7 +163,7 @@ function judge(
   const name = text.slice(from, nameEnd);
   if (start < state.plainUntil && !isPasswordName(name)) return undefined;
   reading.work += nameEnd - nameStart;
-  if (!endsInSecret(name)) return undefined;
+  if (!endsInSecret(name) || (end - start > LONG && isInnocentName(name))) return undefined;
   const verdict = judgeValue(name, text.slice(start, end), setting);
   if (verdict !== "other") reading.work += end - start;
   if (verdict === "secret" && isInnocentName(name)) return undefined;

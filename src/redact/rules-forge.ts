@@ -286,7 +286,7 @@ export const FORGE_RULES: readonly Rule[] = [
     "dependency-track-key",
     "OWASP",
     "odt_",
-    /odt_(?:[0-9A-Za-z]{8}_)?[0-9A-Za-z]{32}/y,
+    /odt_(?:[0-9A-Za-z]{8}_)?[0-9A-Za-z]{32,40}/y,
     "https://docs.dependencytrack.org/integrations/rest-api/",
     () => [`odt_${word(32)}`, `odt_${word(8)}_${word(32)}`],
   ),

@@ -22,6 +22,8 @@ const STAND_IN_START =
 /** First characters of references, paths, formats and code rather than of a value. */
 const REFERENCE =
   /^(?:[$%@*#&|?!=~^:\\/.()[\]{}+-]|op:|vault:|ref:|arn:|kms:|sops:|enc[:[]|file:|https?:|wss?:|[a-z][a-z0-9+.-]{1,12}:\/\/|projects\/|sha(?:256|384|512)[:-]|data:|[A-Za-z]:\\)/;
+/** A sentence in a script that writes no spaces: kana, ideographs, hangul. */
+const PROSE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}/;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*$/;
 
 /** Where a stand-in (`your-…`, `xxxx`, `${…}`) stands in a value, or -1. */
@@ -73,8 +75,10 @@ export function judgeValue(name: string, whole: string, setting: Setting): Verdi
     if (!password && /\s/.test(value)) return "other";
   }
   const isPassword = password && setting !== "bare";
+  if (PROSE.test(value)) return "other";
   const hasDigit = /[0-9]/.test(value);
   if (!isPassword && (!hasDigit || !/[A-Za-z]/.test(value))) return "plain";
+  if (setting === "quoted" && !hasDigit && isWordy(value)) return "wordy";
   const standIn = standInAt(value);
   if (standIn !== -1) return { standIn };
   if (isPassword && setting === "member") return "secret";
