@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -22,9 +22,24 @@ function roomInMemory(): string | undefined {
   return bavail * bsize >= 2 * 1024 ** 3 ? path : undefined;
 }
 
+/** Removes what killed runs left, which would stay in memory until the machine starts anew. */
+function sweep(room: string): void {
+  for (const name of readdirSync(room)) {
+    const pid = /^reckon-test-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined) continue;
+    try {
+      process.kill(Number(pid), 0);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ESRCH") rmSync(join(room, name), { recursive: true, force: true });
+    }
+  }
+}
+
 /** Prepares what all test files share. Making an RSA key costs half a second; instances adopt this one. */
 export default async function setup(project: TestProject): Promise<() => void> {
-  const runFolder = mkdtempSync(join(roomInMemory() ?? tmpdir(), "reckon-test-"));
+  const room = roomInMemory() ?? tmpdir();
+  sweep(room);
+  const runFolder = mkdtempSync(join(room, `reckon-test-${process.pid}-`));
   // Some tests run the program as another user.
   chmodSync(runFolder, 0o755);
   mkdirSync(join(runFolder, "faults"));
