@@ -9,7 +9,7 @@ import { sha256 } from "../kit/hash.ts";
 import { findMember, isWholeNumber, type Member, members } from "../kit/json.ts";
 import { lineCounter, RULES_VERSION, redactLongText, redactText } from "../redact/redact.ts";
 import { refreshIndex } from "./index.ts";
-import { collisionKey, judgePath } from "./paths.ts";
+import { collisionKey, judgePath, PATH_SCHEMA } from "./paths.ts";
 import { rows } from "./rows.ts";
 import { manifestDigest, type ReadyFile, type Snapshot, storeSnapshot } from "./store-snapshot.ts";
 
@@ -25,7 +25,12 @@ const BrainSnapshot = v.object({
   version: v.pipe(Counter, v.description("Counts up per device and repository.")),
   files: v.array(
     v.object({
-      path: v.pipe(v.string(), v.description("Relative to the repository, folders separated by /.")),
+      path: v.pipe(
+        v.string(),
+        v.description("Relative to the repository, folders separated by /; at most 512 bytes of UTF-8."),
+        // Judged by `judgePath`, which says what is wrong and of which file.
+        v.metadata(PATH_SCHEMA),
+      ),
       content: v.pipe(v.string(), v.description("Markdown.")),
     }),
   ),

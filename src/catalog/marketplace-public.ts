@@ -70,15 +70,8 @@ const internalCanonical = fault({
 });
 
 /** A form sends what was left empty as well, so that counts as not asked for. */
-const whole = (from: number, to: number, what: string) =>
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{0,7}$/, `must be a whole number from ${from} to ${to}`),
-      v.check((text) => text === "" || (Number(text) >= from && Number(text) <= to), `must be from ${from} to ${to}`),
-      v.description(what),
-    ),
-  );
+const whole = (form: RegExp, range: string, what: string) =>
+  v.optional(v.pipe(v.string(), v.regex(form, `must be a whole number ${range}`), v.description(what)));
 
 /** An entry for the documents. */
 export const EXAMPLE: v.InferInput<typeof PackJson> = entryJson(
@@ -128,8 +121,12 @@ export const marketplace = endpoint(
         v.pipe(v.string(), v.description("Words to find in names, titles, summaries, tags and publishers.")),
       ),
       tag: v.optional(v.pipe(v.string(), v.description("One tag, exactly; an empty one narrows nothing."))),
-      limit: whole(1, MOST_ENTRIES, "Entries at most; 1,000 by default and at most."),
-      offset: whole(0, 1_000_000, "Entries to leave out at the beginning."),
+      limit: whole(
+        /^(?:[1-9]\d{0,2}|1000)?$/,
+        `from 1 to ${MOST_ENTRIES}`,
+        "Entries at most; 1,000 by default and at most.",
+      ),
+      offset: whole(/^(?:0|[1-9]\d{0,5}|1000000)?$/, "from 0 to 1000000", "Entries to leave out at the beginning."),
     }),
     ok: v.object({
       ok: v.boolean(),

@@ -6,21 +6,15 @@ import type { Core } from "../core.ts";
 import { catchUp } from "../derive/derive.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { malformed, refuse, tierGate } from "../http/faults.ts";
-import { Counter, identifier, NO_REPO } from "../http/fields.ts";
+import { Counter, identifier, line, NO_REPO } from "../http/fields.ts";
 import type { DevicePrincipal } from "../http/principal.ts";
-import { hasControls } from "../kit/text.ts";
 import { redactText } from "../redact/redact.ts";
 import { linksDerivation } from "./follow-deliveries.ts";
 import { createLink, type Doubt, findEntry } from "./person.ts";
 import { CausalLink, EXAMPLE_LINK, entryUnknown, linkReply, sessionUnknown } from "./replies.ts";
 
-const PersonsLink = v.object({
-  repoKey: v.pipe(
-    v.string(),
-    v.maxLength(512, "must have at most 512 characters"),
-    v.check((text) => !hasControls(text), "must hold no control characters or lone surrogates"),
-    v.description('As the brain was published; "" for one that was published without.'),
-  ),
+const Cause = v.object({
+  repoKey: v.pipe(line(512), v.description('As the brain was published; "" for one that was published without.')),
   file: v.pipe(identifier(512), v.description("Path of the brain file.")),
   heading: v.pipe(identifier(1_100), v.description("The entry's heading, with or without ##, or its title alone.")),
   ordinal: v.optional(
@@ -42,6 +36,9 @@ const PersonsLink = v.object({
     ),
   ),
 });
+
+/** Without either nothing is said; the handler refuses that with a sentence. */
+const PersonsLink = v.pipe(Cause, v.metadata({ anyOf: [{ required: ["sessionId"] }, { required: ["commit"] }] }));
 
 /** Keeps somebody's own word of what caused a defect; it outranks what is computed. */
 export const createCausalLink = endpoint(

@@ -14,10 +14,7 @@ const MOST_BYTES = 20_000;
 
 const Bytes = v.pipe(
   v.string(),
-  v.check(
-    (text) => /^\d{1,6}$/.test(text) && Number(text) >= LEAST_BYTES && Number(text) <= MOST_BYTES,
-    `must be a whole number from ${LEAST_BYTES} to ${MOST_BYTES}`,
-  ),
+  v.regex(/^(?:[2-9]\d\d|[1-9]\d{3}|1\d{4}|20000)$/, `must be a whole number from ${LEAST_BYTES} to ${MOST_BYTES}`),
   v.description(
     `Room for the body in bytes of UTF-8, markdown or JSON; ${DEFAULT_BYTES} by default, ${LEAST_BYTES} to ${MOST_BYTES}.`,
   ),

@@ -228,7 +228,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string)
         // No operation can answer these, so as a response of each they would stand in the types of clients for nothing.
         "Two replies belong to no operation, both a `CanonicalError`: a method that a path does not answer gets " +
         `${methodNotAllowed.status} (\`${methodNotAllowed.code}\`) with the header \`Allow\`, and a path that does not exist ` +
-        `${notFound.status} (\`${notFound.code}\`). HEAD is answered as GET, without the body.`,
+        `${notFound.status} (\`${notFound.code}\`). HEAD is answered as GET, without the body.\n\n` +
+        "Text is Unicode: an escape that is half of a surrogate pair is refused (RFC 7493 section 2.1).",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: baseUrl }],

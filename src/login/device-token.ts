@@ -33,7 +33,9 @@ export const deviceToken = endpoint(
           v.minLength(1, "must not be empty"),
           v.maxLength(256, "must have at most 256 characters"),
         ),
-        grant_type: v.optional(v.pipe(v.string(), v.description(`May be left out; else \`${DEVICE_GRANT}\`.`))),
+        grant_type: v.optional(
+          v.pipe(v.string(), v.description("May be left out."), v.metadata({ enum: [DEVICE_GRANT] })),
+        ),
       }),
       maxBytes: () => 16 * 1024,
       form: true,

@@ -3,13 +3,14 @@ import { requireCapability } from "../accounts/accounts.ts";
 import { touchDevice } from "../connect/connect.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { malformed, refuse, tierGate } from "../http/faults.ts";
-import { Counter, DateTime, Instant, identifier, NO_REPO, RepoKey } from "../http/fields.ts";
+import { Counter, DateTime, Instant, identifier, identifierSchema, NO_REPO, RepoKey } from "../http/fields.ts";
 import { DAY_MS, isoInstant } from "../kit/clock.ts";
 import { isObject } from "../kit/json.ts";
 import { redactText } from "../redact/redact.ts";
 import { rows } from "./rows.ts";
 
 const MOST_COUNTS = 64;
+const LONGEST_NAME = 64;
 const MOST_FINGERPRINTS = 1_000;
 const MOST_BYTES = 128 * 1024;
 
@@ -24,13 +25,24 @@ const Counts = v.pipe(
     `must have at most ${MOST_COUNTS} members`,
   ),
   v.check((value) => !isObject(value) || !RESERVED.some((name) => Object.hasOwn(value, name)), "has a reserved name"),
-  v.record(identifier(64), Counter),
+  v.record(identifier(LONGEST_NAME), Counter),
   v.description("Whole numbers by name, of the client's own choosing."),
+  v.metadata({
+    maxProperties: MOST_COUNTS,
+    propertyNames: { ...identifierSchema(LONGEST_NAME), not: { enum: RESERVED } },
+  }),
 );
+
+/** The handler says what is wrong with an earlier one. */
+const FROM_1970 = "^(?:19[7-9]|[2-9][0-9]{2})[0-9]-";
 
 const BrainPulse = v.object({
   repoKey: v.optional(RepoKey),
-  at: v.pipe(DateTime, v.description("When the figures were taken.")),
+  at: v.pipe(
+    DateTime,
+    v.description("When the figures were taken; not before 1970."),
+    v.metadata({ pattern: FROM_1970 }),
+  ),
   counts: Counts,
   fingerprints: v.pipe(
     v.array(v.pipe(v.string(), v.regex(/^[0-9a-f]{8}$/, "must be 8 lower-case hexadecimal digits"))),

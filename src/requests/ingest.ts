@@ -4,14 +4,15 @@ import { openObject } from "../http/fields.ts";
 import { newId } from "../kit/ids.ts";
 import { addressHash } from "./address-hash.ts";
 import { requestTooLarge } from "./faults.ts";
-import { readRequest } from "./read-body.ts";
+import { NAMES, readRequest } from "./read-body.ts";
 import { rows } from "./rows.ts";
 
 const MAX_BYTES = 8 * 1024;
 
-/** Documented as text; of another type it is context like everything else, see `readRequest`. */
-const textMember = (says: string) =>
-  v.optional(v.pipe(v.unknown(), v.description(says), v.metadata({ type: "string" })));
+/** One of them is a text; others, and what is no text, are context like everything else, see `readRequest`. */
+const textMember = (says: string) => v.optional(v.pipe(v.unknown(), v.description(says)));
+/** A text that is not blank. */
+const SAID = { type: "string", pattern: "\\S" };
 
 /** Takes what anybody asks of the product. Of who asked nothing is kept but a keyed hash of the address. */
 export const ingest = endpoint(
@@ -23,11 +24,14 @@ export const ingest = endpoint(
     tag: "Product requests",
     auth: "none",
     body: {
-      schema: openObject({
-        text: textMember("What is asked for. Everything beside it is context, kept as sent after redaction."),
-        request: textMember("The text, when there is no `text`."),
-        message: textMember("The text, when there is neither `text` nor `request`."),
-      }),
+      schema: v.pipe(
+        openObject({
+          text: textMember("What is asked for. Everything beside it is context, kept as sent after redaction."),
+          request: textMember("The text, when there is none in `text`."),
+          message: textMember("The text, when there is none in `text` and `request`."),
+        }),
+        v.metadata({ anyOf: NAMES.map((name) => ({ required: [name], properties: { [name]: SAID } })) }),
+      ),
       maxBytes: () => MAX_BYTES,
       freeForm: true,
     },

@@ -3,7 +3,7 @@ import { duplicateKey, members } from "../kit/json.ts";
 import { redactJson, redactText } from "../redact/redact.ts";
 
 /** Where the text may stand; the first that holds one is it, and the others stay in the context. */
-const NAMES = ["text", "request", "message"] as const;
+export const NAMES = ["text", "request", "message"] as const;
 
 type Sent = { readonly [K in (typeof NAMES)[number]]?: unknown };
 
@@ -15,12 +15,13 @@ type Sent = { readonly [K in (typeof NAMES)[number]]?: unknown };
 export function readRequest(body: Sent, json: string): { text: string; context: string } {
   const top = members(json);
   if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
-  const name = NAMES.find((one) => isText(body[one]));
-  if (name === undefined)
+  const said = NAMES.filter((one) => isText(body[one]));
+  if (said.length === 0)
     refuse(malformed, { error: 'The text of the request is missing: send it as a string in "text".' });
-  const text = body[name] as string;
   // SQLite keeps UTF-8, which has no spelling for half a character: it would come back as another text.
-  if (!text.isWellFormed()) refuse(malformed, { error: `"${name}" must hold no lone surrogates.` });
+  const name = said.find((one) => (body[one] as string).isWellFormed());
+  if (name === undefined) refuse(malformed, { error: `"${said[0]}" must hold no lone surrogates.` });
+  const text = body[name] as string;
   const rest = top
     .filter(({ key }) => key !== name)
     .map(({ key, start, end }) => `${JSON.stringify(key)}:${json.slice(start, end)}`);

@@ -7,7 +7,7 @@ import { isoInstant } from "../kit/clock.ts";
 import { requireSpend } from "./follow.ts";
 import { type SpendFigures, spendReport } from "./report.ts";
 import { GROUPINGS } from "./rows.ts";
-import { isSince, isUntil, readSpan } from "./span.ts";
+import { readSpan, SINCE, UNTIL } from "./span.ts";
 
 const Usd = v.pipe(v.number(), v.minValue(0));
 const Figures = v.object({
@@ -59,8 +59,8 @@ const SpendReply = v.object({
 
 const DEFAULT_GROUPS = 100;
 
-const date = (says: string, isRight: (text: string) => boolean, wrong: string) =>
-  v.optional(v.pipe(v.string(), v.check(isRight, wrong), v.description(says)));
+const date = (says: string, form: RegExp, wrong: string) =>
+  v.optional(v.pipe(v.string(), v.regex(form, wrong), v.description(says)));
 
 /** What the team's agents used, and what that costs. */
 export const spend = endpoint(
@@ -74,12 +74,12 @@ export const spend = endpoint(
     query: v.object({
       since: date(
         "First day: a date, a date-time or a number of days such as 30d, counted back from the last; 30d by default.",
-        isSince,
+        SINCE,
         "must be a date such as 2026-11-01, a date-time or a number of days such as 30d",
       ),
       until: date(
         "Last day: a date or a date-time; today by default.",
-        isUntil,
+        UNTIL,
         "must be a date such as 2026-11-30 or a date-time",
       ),
       by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What the groups are; models by default."))),

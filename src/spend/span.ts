@@ -1,23 +1,25 @@
 import { DAY_MS } from "../kit/clock.ts";
-import { isDate } from "../kit/date.ts";
+import { DAY_PATTERN, TIME_PATTERN } from "../kit/date.ts";
 
 /** Days that spend is asked for, as people write them. */
 
-const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const DAYS = /^([1-9]\d{0,3})d$/;
+/** What `until` may be: a day, or a date-time. */
+export const UNTIL = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
+/** What `since` may be: the same, or a number of days. */
+export const SINCE = new RegExp(`${DAYS.source}|${UNTIL.source}`);
+
+/** The first day of the year 1. */
+const FIRST = Date.parse("0001-01-01T00:00:00Z");
 
 /** What `since` is when nobody says. */
 export const DEFAULT_SINCE = "30d";
 
 /** @returns milliseconds since the epoch; undefined when the text is no date and no date-time that exists */
-function readDate(text: string): number | undefined {
-  if (!isDate(text.slice(0, 10)) || (text.length > 10 && !DATE_TIME.test(text))) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at;
-}
+const readDate = (text: string): number | undefined => (isUntil(text) ? Date.parse(text) : undefined);
 
-export const isSince = (text: string): boolean => DAYS.test(text) || readDate(text) !== undefined;
-export const isUntil = (text: string): boolean => readDate(text) !== undefined;
+export const isSince = (text: string): boolean => SINCE.test(text);
+export const isUntil = (text: string): boolean => UNTIL.test(text);
 
 /**
  * The days from `since` to `until`, both whole and both included. A number of days (`30d`) counts back from `until` and
@@ -31,6 +33,8 @@ export function readSpan(
 ): { readonly from: number; readonly to: number } | undefined {
   const to = until === undefined ? now : (readDate(until) ?? now);
   const days = DAYS.exec(since)?.[1];
-  const from = days === undefined ? (readDate(since) ?? to) : to - (Number(days) - 1) * DAY_MS;
+  const counted = days === undefined ? (readDate(since) ?? to) : to - (Number(days) - 1) * DAY_MS;
+  // No day before the first that can be written.
+  const from = Math.max(counted, FIRST);
   return Math.floor(from / DAY_MS) > Math.floor(to / DAY_MS) ? undefined : { from, to };
 }
