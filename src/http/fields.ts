@@ -28,7 +28,7 @@ export const FreeObject = openObject({});
  * One line for readers of JSON Schema: no C0, DEL, C1. It says nothing of halves of surrogate pairs, which not every language can
  * name in a pattern; the document's introduction does.
  */
-const ONE_LINE = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+export const ONE_LINE = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 
 /** Text of at most so many characters, as JSON Schema counts them: one of two UTF-16 units counts once. */
 const atMost = (most: number) =>

@@ -1,3 +1,5 @@
+import { ONE_LINE } from "../http/fields.ts";
+
 /** What we use of JSON Schema in our own document. */
 export interface Schema {
   readonly $ref?: string;
@@ -29,6 +31,7 @@ export interface Member {
 }
 
 const MOST_DEPTH = 6;
+const LONGEST_PATTERN = 60;
 /** An object with fewer members is listed again wherever it comes. */
 const FEWEST_SAME = 3;
 
@@ -101,7 +104,9 @@ function bounds({ minimum, maximum, maxLength, maxItems, pattern }: Schema): str
     maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER && `at most ${maximum}`,
     maxLength !== undefined && `at most ${maxLength} characters`,
     maxItems !== undefined && `at most ${maxItems} items`,
-    pattern !== undefined && `matches ${pattern}`,
+    pattern === ONE_LINE && "one line",
+    // Longer ones are for programs; what they say stands in words beside them.
+    pattern !== undefined && pattern !== ONE_LINE && pattern.length <= LONGEST_PATTERN && `matches ${pattern}`,
   ].filter(Boolean);
   return said.length === 0 ? "" : `${said.join(", ").replace(/^./, (first) => first.toUpperCase())}.`;
 }

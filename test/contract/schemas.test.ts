@@ -63,7 +63,7 @@ function fits(schema: Schema, value: unknown): boolean {
 
 const kindOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
 
-/** Characters that names and numbers are refused or taken for. */
+/** Characters that names are refused or taken for; `around` a bound also lengths, some of characters of two units. */
 const text = fc
   .array(
     fc.constantFrom(
@@ -73,7 +73,6 @@ const text = fc
     { maxLength: 8 },
   )
   .map((some) => some.join(""));
-/** The same, and lengths around a bound, counted in characters of two units. */
 const around = (most: number) =>
   fc.oneof(
     text,
