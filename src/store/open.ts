@@ -172,6 +172,8 @@ function wrap(db: Database, directory: string): Store {
 /** Turns what the system or SQLite says into what the operator can do. @param db the connection, where there is one */
 function explain(error: unknown, directory: string, db?: Database): unknown {
   const { code = "", name, message } = error as { code?: string; name?: string; message: string };
+  // The file beside the database that processes share: making it takes room and rights, and says nothing of the disk.
+  if (/^SQLITE_IOERR_SHM/.test(code)) return cannotUse(directory, `${message}, ${code}`);
   if (/^(SQLITE_IOERR|EIO$)/.test(code))
     return new DataDirectoryError(damageAdvice(directory, `disk I/O error, ${code}`));
   if (isStorageTrouble(error) && !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return cannotUse(directory, message);

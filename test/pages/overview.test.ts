@@ -109,7 +109,7 @@ it("shows the team at a glance, and every figure leads on", async () => {
   expect(await tile("Open errors")).toBe("2 | of 3 entries in errors.md");
   expect(await tile("New errors in 7 days")).toBe("0 | ↓ down, from a mean of 1");
   expect(await tile("Gaps and rollbacks")).toBe("2 | deliveries flagged in 14 days");
-  expect(await tile("Licence")).toBe("Active | team tier");
+  expect(await tile("Licence")).toBe("Active | tier team");
   expect(await tile("Seats used")).toBe("2 of 5 | devices that can report");
   const flags = page.getByRole("table", { name: "Latest gaps and rollbacks" }).locator("tbody tr");
   expect(await flags.locator("th").allTextContents()).toEqual(["Rollback", "Gap"]);
