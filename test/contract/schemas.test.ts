@@ -26,7 +26,7 @@ interface Operation {
   readonly parameters: readonly { readonly name?: string; readonly schema?: Schema }[];
 }
 
-const document = JSON.parse(generatedFiles()["openapi.json"] as string) as {
+const document = JSON.parse(generatedFiles()["docs/generated/openapi.json"] as string) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
