@@ -129,13 +129,14 @@ const ATTACKS: readonly Attack[] = [
     times: 4,
     gzip: true,
   }),
+  sends("a gzip bomb of 100 MB, 8 at once", TELEMETRY, () => Buffer.alloc(100 * MIB, 32), { times: 8, gzip: true }),
   sends("traces with 600,000 × [[[[[[]]]]]]", TRACES, () => inSession(list("[[[[[[]]]]]]", 600_000))),
   sends("the same, 12 at once", TRACES, () => inSession(list("[[[[[[]]]]]]", 600_000)), { times: 12 }),
   sends("4 million [ and as many ]", TRACES, () => "[".repeat(4.19e6) + "]".repeat(4.19e6)),
   sends('1.3 million {"a":', TRACES, () => '{"a":'.repeat(1.3e6)),
   sends("as many arrays as a body may hold", TRACES, () => inSession(list("[[[[[[]]]]]]", 49_000)), { times: 4 }),
   sends("as many names as a body may hold", TRACES, () =>
-    inSession(`[${Array.from({ length: 140_000 }, (_, i) => `{"name ${i % 49_000}":{}}`).join(",")}]`),
+    inSession(`[${Array.from({ length: 140_000 }, (_, i) => `{"name ${i % 24_000}":{}}`).join(",")}]`),
   ),
   sends("350,000 different names", TRACES, () =>
     inSession(`{${Array.from({ length: 350_000 }, (_, i) => `"name ${i}":0`).join(",")}}`),
