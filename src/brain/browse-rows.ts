@@ -34,6 +34,12 @@ export const browseRows = statements((db) => ({
   current: db
     .prepare<[string, string], number>("SELECT snapshot_id FROM brain_currents WHERE team_id = ? AND repo_key = ?")
     .pluck(),
+  // All by primary keys. Without the manifest, whose rows are long: every answer of a search asks this.
+  publisher: db.prepare<[string, string], Pick<SnapshotFacts, "deviceId" | "version" | "receivedAt">>(
+    `SELECT l.device_id AS deviceId, s.version, l.received_at AS receivedAt FROM brain_currents c
+     CROSS JOIN brain_snapshots s ON s.id = c.snapshot_id CROSS JOIN deliveries l ON l.id = s.delivery_id
+     WHERE c.team_id = ? AND c.repo_key = ?`,
+  ),
   // By the primary key.
   snapshot: db.prepare<[number, string, string], SnapshotFacts>(
     `${SNAPSHOT} WHERE s.id = ? AND s.team_id = ? AND s.repo_key = ?`,

@@ -44,13 +44,15 @@ export function sourceFinder(
   core: Core,
   teamId: string,
 ): (file: { readonly repoKey: string; readonly path: string }) => SourceFacts | undefined {
-  const currents = new Map(
-    browseRows(core.store)
-      .currents.all(teamId)
-      .map((one) => [one.repoKey, one]),
-  );
+  const sql = browseRows(core.store);
+  // A few hits are of a few repositories, of which a team may have hundreds.
+  const known = new Map<string, ReturnType<typeof sql.publisher.get>>();
+  const currentOf = (repoKey: string) => {
+    if (!known.has(repoKey)) known.set(repoKey, sql.publisher.get(teamId, repoKey));
+    return known.get(repoKey);
+  };
   return ({ repoKey, path }) => {
-    const current = currents.get(repoKey);
+    const current = currentOf(repoKey);
     if (!current) return undefined;
     const origin = isFromPack(path) ? "pack" : "team";
     const { deviceId, version, receivedAt } = current;
