@@ -74,7 +74,8 @@ export interface Disk {
 
 /** An ext4 file system in a file. */
 export function mountDisk(megabytes: number): Disk {
-  const image = join(tmpdir(), `reckon-disk-${process.pid}-${Math.random().toString(36).slice(2)}.img`);
+  // On a disk, not in memory as other temporary files: what a cut takes away depends on how long an fsync takes.
+  const image = join("/var/tmp", `reckon-disk-${process.pid}-${Math.random().toString(36).slice(2)}.img`);
   writeFileSync(image, "");
   truncateSync(image, megabytes * 1024 * 1024);
   execFileSync("mkfs.ext4", ["-q", "-F", image]);
