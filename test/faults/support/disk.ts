@@ -22,17 +22,21 @@ function tryMount(): string | undefined {
 /** Why file systems cannot be mounted here; undefined when they can. */
 export const noMounts: string | undefined = tryMount();
 
-/** FS_IOC_SHUTDOWN with FS_SHUTDOWN_FLAGS_NOLOGFLUSH, as `xfs_io -x -c shutdown` sends it; the call stands in for the tool. */
-const SHUTDOWN =
-  "import fcntl,os,struct,sys;fcntl.ioctl(os.open(sys.argv[1],os.O_RDONLY),0x8004587D,struct.pack('I',2))";
+/**
+ * Ends processes and stops the disk behind them: FS_IOC_SHUTDOWN with FS_SHUTDOWN_FLAGS_NOLOGFLUSH, as `xfs_io -x -c shutdown`
+ * sends it. The processes go first, because ext4 answers an fsync that is under way with success although it dropped its
+ * transaction; a machine without power does not live to pass that on. The disk follows within microseconds, so that an
+ * fsync under way is cut short.
+ */
+const CUT =
+  "import fcntl,os,struct,sys\ndisk=os.open(sys.argv[1],os.O_RDONLY)\nfor pid in sys.argv[2:]:os.kill(int(pid),9)\n" +
+  "fcntl.ioctl(disk,0x8004587D,struct.pack('I',2))";
 
 /** Why power cannot be cut here; undefined when it can. */
 export const noPowerCut: string | undefined =
   noMounts ??
   (!can("mkfs.ext4", "-V") ? "mkfs.ext4 is not installed" : undefined) ??
-  (!can("xfs_io", "-V") && !can("python3", "-c", "import fcntl")
-    ? "neither xfs_io nor python3 is installed"
-    : undefined);
+  (!can("python3", "-c", "import fcntl") ? "python3 is not installed" : undefined);
 
 export interface Mount {
   readonly path: string;
@@ -65,8 +69,11 @@ export function mountTmpfs(size: string): Mount {
 
 export interface Disk {
   readonly path: string;
-  /** Cuts the power: what was not flushed by now is gone, and every access fails until the disk is mounted again. */
-  cutPower(): void;
+  /**
+   * Cuts the power: what was not flushed by now is gone, and every access fails until the disk is mounted again.
+   * @param pids processes that end with it, as on a machine that loses its power; without any, the disk alone fails
+   */
+  cutPower(...pids: number[]): void;
   /** Brings the disk back with what survived. All processes using it must be gone. */
   restorePower(): void;
   remove(): void;
@@ -74,7 +81,7 @@ export interface Disk {
 
 /** An ext4 file system in a file. */
 export function mountDisk(megabytes: number): Disk {
-  // On a disk, not in memory as other temporary files: what a cut takes away depends on how long an fsync takes.
+  // On a disk, not in memory as other temporary files: there an fsync takes long enough to be cut short.
   const image = join("/var/tmp", `reckon-disk-${process.pid}-${Math.random().toString(36).slice(2)}.img`);
   writeFileSync(image, "");
   truncateSync(image, megabytes * 1024 * 1024);
@@ -85,9 +92,7 @@ export function mountDisk(megabytes: number): Disk {
   mount();
   return {
     path,
-    cutPower() {
-      if (!can("xfs_io", "-x", "-c", "shutdown", path)) execFileSync("python3", ["-c", SHUTDOWN, path]);
-    },
+    cutPower: (...pids) => void execFileSync("python3", ["-c", CUT, path, ...pids.map(String)]),
     restorePower() {
       execFileSync("umount", [path]);
       mount();
