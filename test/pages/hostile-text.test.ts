@@ -139,7 +139,7 @@ it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }
     .filter(({ spec }) => !/export|download|record|keys|csv/.test(spec.path))
     .flatMap(({ spec }) => {
       const path = ids[spec.path] === undefined ? spec.path : spec.path.replace(/:\w+/, String(ids[spec.path]));
-      return [path, ...CORPUS.slice(0, 3).map((one) => `${path}?${where(one)}`)];
+      return [path, `${path}?${where(CORPUS.slice(0, 3).join(" "))}`, `${path}?${where(CORPUS[4] as string)}`];
     });
   const seen: string[] = [];
   for (const path of paths) {
