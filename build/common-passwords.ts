@@ -5,7 +5,7 @@ const WHOLE = 4_000;
 const WORDS = 4_000;
 
 /**
- * The passwords that everybody tries first, for `src/accounts/common-passwords.txt`: lower case, sorted, one a line, front-coded: a
+ * The passwords that everybody tries first, for `src/assets/common-passwords.txt`: lower case, sorted, one a line, front-coded: a
  * line's first character, in base 36, says how many characters it shares with the line before. Ranked by how often they
  * stood in lists that leaked (the frequency lists of zxcvbn). Those that are a word with digits or signs behind it are
  * left out where the word is in it: the comparison takes those off (`withoutTail`).

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SHORTEST, withoutTail } from "../src/accounts/password-rules.ts";
 import { SETTINGS } from "../src/config.ts";
 import { CONTRACT } from "../src/contract.ts";
-import { faultsOf } from "../src/http/endpoint.ts";
-import { openApiDocument } from "../src/http/openapi.ts";
+import { SHORTEST, withoutTail } from "../src/identity/accounts/password-rules.ts";
+import { faultsOf } from "../src/platform/http/endpoint.ts";
+import { openApiDocument } from "../src/platform/http/openapi.ts";
 import { commonPasswords } from "./common-passwords.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -62,7 +62,7 @@ function faultTable(): string {
 /** What is generated, by its path in the repository. */
 export function generatedFiles(): Record<string, string> {
   return {
-    "src/accounts/common-passwords.txt": commonPasswords(SHORTEST, withoutTail),
+    "src/assets/common-passwords.txt": commonPasswords(SHORTEST, withoutTail),
     "docs/generated/openapi.json": `${JSON.stringify(openApiDocument(CONTRACT, EXAMPLE_URL), null, 2)}\n`,
     "docs/generated/configuration.md": configurationTable(),
     "docs/generated/faults.md": faultTable(),

@@ -4,9 +4,9 @@
  * that differ on DATE (today by default), are printed. Which of both is right, the provider's own page says.
  */
 import { readFileSync } from "node:fs";
+import { PriceTable, usdOf } from "../src/insight/spend/price-table.ts";
+import { SHIPPED_PRICES } from "../src/insight/spend/prices.ts";
 import { DAY_MS } from "../src/kit/clock.ts";
-import { PriceTable, usdOf } from "../src/spend/price-table.ts";
-import { SHIPPED_PRICES } from "../src/spend/prices.ts";
 
 const KINDS = {
   input: "input_cost_per_token",

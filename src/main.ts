@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { reasonOf, run } from "./cli/run.ts";
+import { reasonOf, run } from "./surfaces/cli/run.ts";
 
 // Rules are written to be linear; should one not be, V8's linear engine takes over instead of stalling every request.
 setFlagsFromString("--enable-experimental-regexp-engine-on-excessive-backtracks");

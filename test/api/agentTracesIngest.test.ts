@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { verifyLedger } from "../../src/safekeeping/safekeeping.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startInstance } from "../support/instance.ts";
 
 const PATH = "/api/agent-traces/ingest";

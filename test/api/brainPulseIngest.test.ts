@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
-import { listPulses } from "../../src/pulses/pulses.ts";
+import { listPulses } from "../../src/record/pulses/pulses.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const pulse = (more: Record<string, unknown> = {}) => ({

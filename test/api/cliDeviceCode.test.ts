@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startAuthorization } from "../../src/login/login.ts";
+import { startAuthorization } from "../../src/identity/device-flow/device-flow.ts";
 import { person, poll, waiting } from "../support/cli.ts";
 import { startInstance } from "../support/instance.ts";
 

@@ -1,9 +1,9 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { describe, expect, it } from "vitest";
-import { setDisabled } from "../../src/accounts/accounts.ts";
-import { COMMAND_LINE } from "../../src/audit/audit.ts";
+import { setDisabled } from "../../src/identity/accounts/accounts.ts";
+import { decideAuthorization } from "../../src/identity/device-flow/device-flow.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { decideAuthorization } from "../../src/login/login.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { answered, person, poll, waiting } from "../support/cli.ts";
 import { startInstance } from "../support/instance.ts";
 

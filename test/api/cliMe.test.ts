@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { setDisabled } from "../../src/accounts/accounts.ts";
-import { COMMAND_LINE } from "../../src/audit/audit.ts";
+import { setDisabled } from "../../src/identity/accounts/accounts.ts";
+import { listCliTokens, revokeCliToken } from "../../src/identity/device-flow/device-flow.ts";
+import { rotateKey, verifyLicense } from "../../src/identity/license/license.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
-import { rotateKey, verifyLicense } from "../../src/license/license.ts";
-import { listCliTokens, revokeCliToken } from "../../src/login/login.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cliToken, person } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 

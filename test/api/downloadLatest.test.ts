@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { addRelease, removeRelease } from "../../src/releases/releases.ts";
+import { addRelease, removeRelease } from "../../src/share/releases/releases.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { installer } from "../support/site.ts";
 

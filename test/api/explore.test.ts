@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { curatePack } from "../../src/catalog/catalog.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { curatePack } from "../../src/share/packs/packs.ts";
 import { startInstance } from "../support/instance.ts";
 import { archiveOf, download, publish, publisher } from "../support/packs.ts";
 

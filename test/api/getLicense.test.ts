@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../src/accounts/accounts.ts";
+import { updateTeam } from "../../src/identity/accounts/accounts.ts";
+import { verifyLicense } from "../../src/identity/license/license.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { verifyLicense } from "../../src/license/license.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const PATH = "/api/license";

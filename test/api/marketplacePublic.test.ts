@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../src/accounts/accounts.ts";
-import { curatePack, verifyPublisher } from "../../src/catalog/catalog.ts";
+import { updateTeam } from "../../src/identity/accounts/accounts.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { curatePack, verifyPublisher } from "../../src/share/packs/packs.ts";
 import { noteFault, startInstance } from "../support/instance.ts";
 import { publish, publisher } from "../support/packs.ts";
 

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { curatePack, installCommand } from "../../src/catalog/catalog.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
+import { curatePack, installCommand } from "../../src/share/packs/packs.ts";
 import { startInstance } from "../support/instance.ts";
 import { archiveOf, download, ERRORS, publish, publisher, pushBrain } from "../support/packs.ts";
 

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { get as httpGet, request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { createResetLink, createUser, findSession } from "../../src/accounts/accounts.ts";
-import { COMMAND_LINE } from "../../src/audit/audit.ts";
-import { cookieNames, isOwnOrigin } from "../../src/http/cookies.ts";
-import { createCliToken } from "../../src/login/login.ts";
-import { createReadToken } from "../../src/reads/reads.ts";
+import { createResetLink, createUser, findSession } from "../../src/identity/accounts/accounts.ts";
+import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
+import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { cookieNames, isOwnOrigin } from "../../src/platform/http/cookies.ts";
 import { answered, poll } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 

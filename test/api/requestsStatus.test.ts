@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { changeRequest, mergeRequest, STATUSES, unmergeRequest } from "../../src/requests/requests.ts";
+import {
+  changeRequest,
+  mergeRequest,
+  STATUSES,
+  unmergeRequest,
+} from "../../src/share/feature-requests/feature-requests.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const PATH = "/api/requests/status";

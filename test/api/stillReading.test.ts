@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { evidenceDerivation } from "../../src/causes/causes.ts";
-import { linksDerivation } from "../../src/causes/follow-deliveries.ts";
-import { entriesDerivation } from "../../src/defects/defects.ts";
-import { catchUp } from "../../src/derive/derive.ts";
+import { evidenceDerivation } from "../../src/insight/causes/causes.ts";
+import { linksDerivation } from "../../src/insight/causes/follow-deliveries.ts";
+import { entriesDerivation } from "../../src/insight/defects/defects.ts";
+import { catchUp } from "../../src/platform/projections/projections.ts";
 import { startInstance } from "../support/instance.ts";
 
 /** What is read of deliveries in between: how replies that need it whole go while it is not. */

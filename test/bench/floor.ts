@@ -9,7 +9,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, gunzipSync } from "node:zlib";
-import { openStore, type Store } from "../../src/store/store.ts";
+import { openStore, type Store } from "../../src/platform/store/store.ts";
 
 interface Batch {
   readonly entries: readonly { readonly seq: number; readonly payload: unknown; readonly clientTimestamp: string }[];

@@ -3,14 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createTeam } from "../../src/accounts/accounts.ts";
 import { readConfig } from "../../src/config.ts";
-import { bindDevice, createCode } from "../../src/connect/connect.ts";
 import type { Core } from "../../src/core.ts";
+import { createTeam } from "../../src/identity/accounts/accounts.ts";
+import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openStore } from "../../src/platform/store/store.ts";
 import { type Address, Wire } from "./load.ts";
 
 export const ROOT = resolve(import.meta.dirname, "../..");

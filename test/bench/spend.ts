@@ -5,15 +5,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createTeam } from "../../src/accounts/accounts.ts";
 import { readConfig } from "../../src/config.ts";
-import { bindDevice, createCode } from "../../src/connect/connect.ts";
 import type { Core } from "../../src/core.ts";
+import { createTeam } from "../../src/identity/accounts/accounts.ts";
+import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
+import { catchUpSpend, GROUPINGS, spendReport } from "../../src/insight/spend/spend.ts";
 import { DAY_MS, systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
-import { catchUpSpend, GROUPINGS, spendReport } from "../../src/spend/spend.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openStore } from "../../src/platform/store/store.ts";
 import { randomOf } from "./text.ts";
 
 const MODELS = ["claude-opus-4-6", "claude-sonnet-4-5-20250929", "claude-haiku-4-5", "gpt-5.4", "gemini-2.5-pro"];

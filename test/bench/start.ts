@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/kit/clock.ts";
-import { databasePath, openStore } from "../../src/store/store.ts";
+import { databasePath, openStore } from "../../src/platform/store/store.ts";
 import { requestBytes } from "./load.ts";
 import type { Settings } from "./run.ts";
 import {

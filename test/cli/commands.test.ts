@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CURRENT_SCHEMA } from "../../src/store/migrate.ts";
+import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { reckon, serve } from "../faults/support/process.ts";
 
 function folder(): string {

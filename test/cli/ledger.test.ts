@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
-import { examine, verifyLedger } from "../../src/safekeeping/safekeeping.ts";
+import { examine, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { withDirectory } from "../faults/support/data.ts";
 import { reckon } from "../faults/support/process.ts";
 import { startInstance, type TestDevice } from "../support/instance.ts";

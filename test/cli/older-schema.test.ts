@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { CURRENT_SCHEMA } from "../../src/store/migrate.ts";
+import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { reckon, serve, startRefused } from "../faults/support/process.ts";
 import { firstSchemaDirectory } from "../support/older.ts";

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { storeSession } from "../../src/accounts/sessions.ts";
 import { CONTRACT } from "../../src/contract.ts";
-import { cookieNames } from "../../src/http/cookies.ts";
+import { storeSession } from "../../src/identity/accounts/sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
+import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { cliToken } from "../support/cli.ts";
 import { type Ask, startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";

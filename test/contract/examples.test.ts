@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import { CONTRACT } from "../../src/contract.ts";
-import { faultsOf } from "../../src/http/endpoint.ts";
-import { SHAPE_SCHEMAS } from "../../src/http/faults.ts";
-import { openApiDocument } from "../../src/http/openapi.ts";
+import { faultsOf } from "../../src/platform/http/endpoint.ts";
+import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
+import { openApiDocument } from "../../src/platform/http/openapi.ts";
 
 /** What the documents show as an exchange is one that the server would take and give. */
 

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
-import { createInvitation, createUser, type Role, type Team } from "../../src/accounts/accounts.ts";
-import { storeSession } from "../../src/accounts/sessions.ts";
-import { COMMAND_LINE } from "../../src/audit/audit.ts";
-import { createCode, renameDevice } from "../../src/connect/connect.ts";
-import { PAGES } from "../../src/dashboard/dashboard.ts";
-import { cookieNames, csrfToken } from "../../src/http/cookies.ts";
-import type { Page } from "../../src/http/page.ts";
+import { createInvitation, createUser, type Role, type Team } from "../../src/identity/accounts/accounts.ts";
+import { storeSession } from "../../src/identity/accounts/sessions.ts";
+import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
+import { createCode, renameDevice } from "../../src/identity/devices/devices.ts";
+import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
-import { createCliToken } from "../../src/login/login.ts";
-import { setPolicy } from "../../src/policy/policy.ts";
-import { createReadToken } from "../../src/reads/reads.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { cookieNames, csrfToken } from "../../src/platform/http/cookies.ts";
+import type { Page } from "../../src/platform/http/page.ts";
+import { setPolicy } from "../../src/share/policy/policy.ts";
+import { PAGES } from "../../src/surfaces/web/dashboard/dashboard.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 
 /** Who may open what, and that nobody reaches another team's record: every page there is, without a browser. */

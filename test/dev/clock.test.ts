@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LocalClock } from "../../src/dev/clock.ts";
+import { LocalClock } from "../../src/surfaces/dev/clock.ts";
 import { startLocal } from "../support/dev.ts";
 import { TestClock } from "../support/instance.ts";
 

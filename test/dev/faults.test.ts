@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { CONTRACT } from "../../src/contract.ts";
-import { faultsOf } from "../../src/http/endpoint.ts";
-import { SHAPE_SCHEMAS } from "../../src/http/faults.ts";
+import { faultsOf } from "../../src/platform/http/endpoint.ts";
+import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
 import { startLocal } from "../support/dev.ts";
 
 const plan = { operationId: "telemetryIngest", status: 503 };

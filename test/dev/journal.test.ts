@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { maskBody } from "../../src/dev/journal.ts";
+import { maskBody } from "../../src/surfaces/dev/journal.ts";
 import { startLocal, type TestLocal } from "../support/dev.ts";
 
 const entries = async (t: TestLocal, query = "") => (await t.get(`/_dev/journal${query}`)).body.entries;

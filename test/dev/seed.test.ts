@@ -13,10 +13,10 @@ import {
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { derivePem, keyFolder } from "../../src/dev/key.ts";
-import { keepTemplate, useTemplate } from "../../src/dev/template.ts";
 import { readSigningKey } from "../../src/kit/jwt.ts";
 import { seededRandom } from "../../src/kit/random.ts";
+import { derivePem, keyFolder } from "../../src/surfaces/dev/key.ts";
+import { keepTemplate, useTemplate } from "../../src/surfaces/dev/template.ts";
 import { startLocal } from "../support/dev.ts";
 import { TestClock } from "../support/instance.ts";
 

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, statSync, truncateSync, writeFileSync } from "node
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CURRENT_SCHEMA } from "../../src/store/migrate.ts";
+import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { openToRead } from "./support/data.ts";
 import { mountTmpfs, noMounts } from "./support/disk.ts";

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as client from "openid-client";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { COMMAND_LINE } from "../../src/audit/audit.ts";
+import { decideAuthorization, findAuthorization } from "../../src/identity/device-flow/device-flow.ts";
 import { verifyJwt } from "../../src/kit/jwt.ts";
-import { decideAuthorization, findAuthorization } from "../../src/login/login.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { person } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 

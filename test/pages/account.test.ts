@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { findSession, signIn } from "../../src/accounts/accounts.ts";
-import { COMMAND_LINE } from "../../src/audit/audit.ts";
-import { createCliToken } from "../../src/login/login.ts";
+import { findSession, signIn } from "../../src/identity/accounts/accounts.ts";
+import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { csrfToken } from "../../src/http/cookies.ts";
-import { startAuthorization } from "../../src/login/authorizations.ts";
+import { startAuthorization } from "../../src/identity/device-flow/authorizations.ts";
+import { csrfToken } from "../../src/platform/http/cookies.ts";
 import { PASSWORD, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

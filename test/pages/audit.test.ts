@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createInvitation, setRole, updateTeam } from "../../src/accounts/accounts.ts";
-import { type Actor, recordEvent } from "../../src/audit/audit.ts";
+import { createInvitation, setRole, updateTeam } from "../../src/identity/accounts/accounts.ts";
+import { type Actor, recordEvent } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { TestClock } from "../support/instance.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { renameDevice } from "../../src/connect/connect.ts";
+import { renameDevice } from "../../src/identity/devices/devices.ts";
 import { brains, describeReal } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";

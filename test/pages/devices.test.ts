@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { bindDevice, createCode } from "../../src/connect/connect.ts";
+import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 

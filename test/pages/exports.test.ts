@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { createTeam, createUser } from "../../src/accounts/accounts.ts";
-import { storeSession } from "../../src/accounts/sessions.ts";
-import { cookieNames } from "../../src/http/cookies.ts";
+import { createTeam, createUser } from "../../src/identity/accounts/accounts.ts";
+import { storeSession } from "../../src/identity/accounts/sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
+import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startInstance } from "../support/instance.ts";
 
 /** Every copy of the record that somebody takes away is in the audit, with what it holds. */

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { createInvitation, createTeam, renameUser } from "../../src/accounts/accounts.ts";
-import { COMMAND_LINE } from "../../src/audit/audit.ts";
-import { renameDevice } from "../../src/connect/connect.ts";
-import { PAGES } from "../../src/dashboard/dashboard.ts";
-import { setPolicy } from "../../src/policy/policy.ts";
-import { createReadToken } from "../../src/reads/reads.ts";
+import { createInvitation, createTeam, renameUser } from "../../src/identity/accounts/accounts.ts";
+import { renameDevice } from "../../src/identity/devices/devices.ts";
+import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { setPolicy } from "../../src/share/policy/policy.ts";
+import { PAGES } from "../../src/surfaces/web/dashboard/dashboard.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

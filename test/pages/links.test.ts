@@ -5,7 +5,7 @@ import {
   createSetupLink,
   createTeam,
   findUser,
-} from "../../src/accounts/accounts.ts";
+} from "../../src/identity/accounts/accounts.ts";
 import { PASSWORD, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { startInstance } from "../support/instance.ts";
 import { openByForms } from "../support/links.ts";

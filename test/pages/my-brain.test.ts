@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { removeMember, setRole } from "../../src/accounts/accounts.ts";
+import { removeMember, setRole } from "../../src/identity/accounts/accounts.ts";
+import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { createReadToken } from "../../src/reads/reads.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { publish } from "../support/reads.ts";
 

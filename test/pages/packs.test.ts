@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { draftPack, getPack, getTeamPack } from "../../src/catalog/catalog.ts";
+import { draftPack, getPack, getTeamPack } from "../../src/share/packs/packs.ts";
 import { type Person, type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
 import { archiveOf, download, ERRORS, FILES, plantInBrain, publish, pushBrain, REPO } from "../support/packs.ts";
 

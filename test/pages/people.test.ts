@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createInvitation, createUser, roleIn } from "../../src/accounts/accounts.ts";
+import { createInvitation, createUser, roleIn } from "../../src/identity/accounts/accounts.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

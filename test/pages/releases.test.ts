@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { addRelease } from "../../src/releases/releases.ts";
+import { addRelease } from "../../src/share/releases/releases.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
 import { installer } from "../support/site.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changeRequest, mergeRequest } from "../../src/requests/requests.ts";
+import { changeRequest, mergeRequest } from "../../src/share/feature-requests/feature-requests.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { judgeArrival } from "../../src/dashboard/pages/settings-address.ts";
+import { judgeArrival } from "../../src/surfaces/web/dashboard/settings/address.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createInvitation, createResetLink, createSetupLink } from "../../src/accounts/accounts.ts";
+import { createInvitation, createResetLink, createSetupLink } from "../../src/identity/accounts/accounts.ts";
 import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

@@ -4,8 +4,8 @@
  * a heuristic (blame, SZZ).
  */
 import { expect, it } from "vitest";
-import { type Link, linksDerivation, listLinks } from "../../src/causes/causes.ts";
-import { catchUp } from "../../src/derive/derive.ts";
+import { type Link, linksDerivation, listLinks } from "../../src/insight/causes/causes.ts";
+import { catchUp } from "../../src/platform/projections/projections.ts";
 import { startInstance } from "../support/instance.ts";
 import { describeReal, readData } from "./data.ts";
 

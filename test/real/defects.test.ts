@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseFile } from "../../src/defects/defects.ts";
+import { parseFile } from "../../src/insight/defects/defects.ts";
 import { startInstance } from "../support/instance.ts";
 import { type BrainFile, brains, describeReal } from "./data.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
+import { PriceTable, usdOf } from "../../src/insight/spend/price-table.ts";
+import { SHIPPED_PRICES } from "../../src/insight/spend/prices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { PriceTable, usdOf } from "../../src/spend/price-table.ts";
-import { SHIPPED_PRICES } from "../../src/spend/prices.ts";
 import { describeReal, readData } from "./data.ts";
 import { asRecord, parseJson } from "./formats/read.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { catchUpSpend, type SpendGroup, spendReport } from "../../src/spend/spend.ts";
+import { catchUpSpend, type SpendGroup, spendReport } from "../../src/insight/spend/spend.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { sessionOf, sumUsage, type TraceSession, telemetryOf } from "./convert.ts";
 import { describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";

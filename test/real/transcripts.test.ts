@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { verifyLedger } from "../../src/safekeeping/safekeeping.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSteps, sessionOf, sumUsage, type TelemetryEntry, type TraceSession, telemetryOf } from "./convert.ts";
 import { brains, describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";

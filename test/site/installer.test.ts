@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { get as httpGet } from "node:http";
 import { describe, expect, it } from "vitest";
-import { addRelease, removeRelease } from "../../src/releases/releases.ts";
-import { readRange } from "../../src/site/range.ts";
+import { addRelease, removeRelease } from "../../src/share/releases/releases.ts";
+import { readRange } from "../../src/surfaces/web/site/range.ts";
 import { startInstance } from "../support/instance.ts";
 import { installer } from "../support/site.ts";
 

@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { storeSession } from "../../src/accounts/sessions.ts";
-import { cookieNames } from "../../src/http/cookies.ts";
-import { DOCS } from "../../src/site/docs-list.ts";
-import { SITE_PAGES } from "../../src/site/site.ts";
+import { storeSession } from "../../src/identity/accounts/sessions.ts";
+import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { DOCS } from "../../src/surfaces/web/site/docs-list.ts";
+import { SITE_PAGES } from "../../src/surfaces/web/site/site.ts";
 import { person } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { publisher } from "../support/packs.ts";
@@ -193,7 +193,7 @@ describe("the whole site", () => {
       ...readdirSync(folder).filter((name) => name !== "dev.md"),
       ...readdirSync(join(folder, "generated")).map((name) => `generated/${name}`),
     ].filter((name) => name.endsWith(".md"));
-    // One that is missing here needs its row in src/site/docs-list.ts.
+    // One that is missing here needs its row in src/surfaces/web/site/docs-list.ts.
     expect(DOCS.map(({ file }) => file).sort()).toEqual(written.sort());
     const index = await textOf(t, "/docs");
     for (const { slug } of DOCS) expect([slug, index.includes(`href="/docs/${slug}"`)]).toEqual([slug, true]);

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, onTestFinished } from "vitest";
-import { createUser, type Role, type Team } from "../../src/accounts/accounts.ts";
-import { storeSession } from "../../src/accounts/sessions.ts";
-import { cookieNames } from "../../src/http/cookies.ts";
+import { createUser, type Role, type Team } from "../../src/identity/accounts/accounts.ts";
+import { storeSession } from "../../src/identity/accounts/sessions.ts";
+import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startInstance, type TestInstance, type TestOptions } from "./instance.ts";
 
 /** A real Chromium on a real socket. With RECKON_TEST_SCREENSHOTS=1, pictures of every page that is judged go to dist/screenshots. */

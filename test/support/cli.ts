@@ -1,6 +1,6 @@
-import { createUser } from "../../src/accounts/accounts.ts";
-import { COMMAND_LINE } from "../../src/audit/audit.ts";
-import { createCliToken, decideAuthorization } from "../../src/login/login.ts";
+import { createUser } from "../../src/identity/accounts/accounts.ts";
+import { createCliToken, decideAuthorization } from "../../src/identity/device-flow/device-flow.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Ask, TestInstance } from "./instance.ts";
 
 export interface Person {

@@ -2,7 +2,7 @@ import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import { CONTRACT } from "../../src/contract.ts";
-import { faultsOf } from "../../src/http/endpoint.ts";
+import { faultsOf } from "../../src/platform/http/endpoint.ts";
 
 /** Fails a whole run in which no test reached a fault that the contract declares. */
 export default class FaultReporter implements Reporter {

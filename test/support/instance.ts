@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { expect, inject, onTestFinished } from "vitest";
-import { createTeam, type Team } from "../../src/accounts/accounts.ts";
+import { createInstance, type Instance } from "../../src/app.ts";
 import { readConfig, type Settings } from "../../src/config.ts";
-import { bindDevice, createCode } from "../../src/connect/connect.ts";
 import { CONTRACT } from "../../src/contract.ts";
-import { faultsOf } from "../../src/http/endpoint.ts";
-import { SHAPE_SCHEMAS } from "../../src/http/faults.ts";
+import { createTeam, type Team } from "../../src/identity/accounts/accounts.ts";
+import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
-import { createInstance, type Instance } from "../../src/server.ts";
+import { faultsOf } from "../../src/platform/http/endpoint.ts";
+import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
 
 /** A clock that a test moves; it stands still otherwise. */
 export class TestClock implements Clock {

@@ -1,4 +1,4 @@
-import { draftPack, publishPack, type WantedPack } from "../../src/catalog/catalog.ts";
+import { draftPack, publishPack, type WantedPack } from "../../src/share/packs/packs.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 
 export const REPO = "github.com/acme/shop";

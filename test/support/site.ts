@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { curatePack, verifyPublisher } from "../../src/catalog/catalog.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { addRelease } from "../../src/releases/releases.ts";
+import { curatePack, verifyPublisher } from "../../src/share/packs/packs.ts";
+import { addRelease } from "../../src/share/releases/releases.ts";
 import type { TestInstance } from "./instance.ts";
 import { archiveOf, download, publish, publisher, pushBrain } from "./packs.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { bindDevice, createCode, renameDevice } from "../../src/connect/connect.ts";
+import { bindDevice, createCode, renameDevice } from "../../src/identity/devices/devices.ts";
 import type { Person, Site } from "./browser.ts";
 import type { TestDevice } from "./instance.ts";
 

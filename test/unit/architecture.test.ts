@@ -1,158 +1,138 @@
-import { expect, it } from "vitest";
-import { metafile } from "../../build/bundle.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { describe, expect, it } from "vitest";
 
-const inputs = Object.entries((await metafile()).inputs);
-const files = inputs.filter(([path]) => path.startsWith("src/")).map(([path]) => path);
-const imports = new Map(
-  inputs
-    .filter(([path]) => path.startsWith("src/"))
-    .map(([path, { imports }]) => [path, imports.map((one) => one.path).filter((one) => one.startsWith("src/"))]),
-);
-const packages = (path: string) =>
-  (inputs.find(([one]) => one === path)?.[1].imports ?? [])
-    .map((one) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(one.path)?.[1])
-    .filter((name): name is string => name !== undefined);
-
-const roomOf = (path: string) => path.split("/").slice(1, -1)[0] ?? "";
-const isDoor = (path: string) => path === `src/${roomOf(path)}/${roomOf(path)}.ts`;
-
-/** What anybody may import: it imports no room itself, or only their types. */
+/** The house, from the ground up: a room imports rooms of floors before its own, and others of its floor by their doors. */
+const FLOORS = ["kit", "formats", "redact", "platform", "identity", "log", "record", "insight", "share", "surfaces"];
+/** What every floor above `kit` may import: they know rooms by type only. */
 const LEAVES = ["src/config.ts", "src/core.ts"];
-const BELOW: Record<string, readonly string[]> = { kit: [], store: ["kit"], http: ["kit"], redact: ["kit"] };
-const CAPABILITIES = [
-  "accounts",
-  "audit",
-  "brain",
-  "catalog",
-  "causes",
-  "connect",
-  "defects",
-  "derive",
-  "health",
-  "ledger",
-  "license",
-  "login",
-  "policy",
-  "pulses",
-  "reads",
-  "releases",
-  "requests",
-  "safekeeping",
-  "spend",
-  "telemetry",
-  "traces",
-];
-/** What capabilities may take from http: declarations, never the serving itself. */
-const HTTP_FOR_ALL = ["endpoint", "faults", "fields", "principal"].map((name) => `src/http/${name}.ts`);
-/** What the dashboard may take from http: how a page is declared. */
-const HTTP_FOR_PAGES = ["page", "endpoint", "principal", "fields"].map((name) => `src/http/${name}.ts`);
-/** What the public site may take besides: the document that it explains. */
-const HTTP_FOR_SITE = [...HTTP_FOR_PAGES, "src/http/openapi-endpoint.ts"];
-/** What the public site shares with the dashboard: components and the files of its look, nothing that knows of people. */
-const isLook = (to: string) => to.startsWith("src/dashboard/parts/") || to === "src/dashboard/assets.ts";
-/** What the local instance may take from http: what is declared, and how it is refused. */
-const HTTP_FOR_DEV = ["endpoint", "faults", "version"].map((name) => `src/http/${name}.ts`);
+const ROOF = ["src/app.ts", "src/contract.ts", "src/upkeep.ts", "src/main.ts"];
+const MAX_LINES = 300;
+const MAX_DOOR_NAMES = 25;
+
+const files = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .map((path) => posix.join("src", path))
+  .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"));
+const source = new Map(files.map((path) => [path, readFileSync(path, "utf8")]));
+const specifiers = (path: string) =>
+  [...(source.get(path) as string).matchAll(/^(?:import|export)\b[^;"=]*?"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(
+    ([, named, called]) => (named ?? called) as string,
+  );
+/** Types included. */
+const imports = new Map(
+  files.map((path) => [
+    path,
+    specifiers(path)
+      .filter((one) => one.startsWith("."))
+      .map((one) => join(dirname(path), one)),
+  ]),
+);
+
+const floorOf = (path: string) => FLOORS.indexOf(path.split("/")[1] as string);
+/** A folder with a door; floors without folders are one room. */
+const roomOf = (path: string) => {
+  const [, floor, room, place] = path.split("/") as [string, string, string, string | undefined];
+  if (["kit", "formats", "redact", "log"].includes(floor)) return floor;
+  return room === "web" ? `${floor}/web/${place}` : `${floor}/${room}`;
+};
+const doorOf = (room: string) => `src/${room}/${room.split("/").at(-1)}.ts`;
 
 function mayImport(from: string, to: string): boolean {
-  const room = roomOf(from);
-  const target = roomOf(to);
-  if (room === target && room !== "" && !from.startsWith("src/dashboard/parts/")) return true;
-  if (from.startsWith("src/dashboard/parts/") && to.startsWith("src/dashboard/parts/")) return true;
-  if (LEAVES.includes(to) && room !== "kit") return true;
-  if (room in BELOW) return (BELOW[room] as readonly string[]).includes(target);
-  if (CAPABILITIES.includes(room)) {
-    if (target === "http") return HTTP_FOR_ALL.includes(to);
-    if (target === "store" || target === "redact") return isDoor(to);
-    return target === "kit" || (CAPABILITIES.includes(target) && isDoor(to));
-  }
-  if (from === "src/main.ts") return room === "" && target === "cli";
-  if (from === "src/config.ts") return target === "kit";
-  if (from === "src/contract.ts") return !["cli", "dashboard", "dev", "site"].includes(target);
-  // Pages have no SQL and no decisions of their own: they call the doors. Their parts know nothing of us but HTML.
-  if (from.startsWith("src/dashboard/parts/")) return target === "kit";
-  if (room === "dashboard")
-    return (
-      target === "kit" || HTTP_FOR_PAGES.includes(to) || ([...CAPABILITIES, "redact"].includes(target) && isDoor(to))
+  if (ROOF.includes(from)) return true;
+  if (LEAVES.includes(to)) return floorOf(from) > 0 || LEAVES.includes(from);
+  if (LEAVES.includes(from)) return floorOf(to) === 0 || to === doorOf("platform/store");
+  if (roomOf(from) === roomOf(to)) return true;
+  if (floorOf(to) < 0 || floorOf(to) > floorOf(from)) return ROOF.includes(to) && from.startsWith("src/surfaces/");
+  return ["kit", "formats"].includes(roomOf(to)) || to === doorOf(roomOf(to)) || OPEN.includes(roomOf(to));
+}
+/** Rooms that are a set of parts rather than one thing behind a door. */
+const OPEN = ["platform/http", "surfaces/web/ui"];
+
+describe("the house", () => {
+  it("imports only downward, and other rooms by their doors", () => {
+    const wrong = [...imports].flatMap(([from, tos]) =>
+      tos.filter((to) => !mayImport(from, to)).map((to) => `${from} -> ${to}`),
     );
-  // The local instance stands outside the server's code and uses what everybody may use.
-  if (room === "dev")
-    return (
-      target === "kit" ||
-      HTTP_FOR_DEV.includes(to) ||
-      ([...CAPABILITIES, "redact", "store"].includes(target) && isDoor(to))
+    expect(wrong).toEqual([]);
+  });
+
+  it("has no circle of files or of rooms", () => {
+    expect(circles(imports)).toEqual([]);
+    const rooms = new Map<string, string[]>();
+    for (const [from, tos] of imports) {
+      if (floorOf(from) < 0) continue;
+      const others = tos.filter((to) => floorOf(to) >= 0 && roomOf(to) !== roomOf(from)).map(roomOf);
+      rooms.set(roomOf(from), [...(rooms.get(roomOf(from)) ?? []), ...others]);
+    }
+    expect(circles(rooms)).toEqual([]);
+  });
+
+  it("keeps each third-party package in one room", () => {
+    const homes = new Map<string, Set<string>>();
+    for (const path of files)
+      for (const name of specifiers(path).filter((one) => !one.startsWith(".") && !one.startsWith("node:"))) {
+        const pack = name.split("/", name.startsWith("@") ? 2 : 1).join("/");
+        homes.set(pack, (homes.get(pack) ?? new Set()).add(floorOf(path) < 0 ? path : roomOf(path)));
+      }
+    homes.delete("valibot");
+    expect([...homes].filter(([, rooms]) => rooms.size > 1)).toEqual([]);
+  });
+
+  it("reads time, chance and environment only where they enter", () => {
+    const allowed = (path: string) => path.startsWith("src/kit/") || path === "src/config.ts" || path === "src/main.ts";
+    const reads = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b/;
+    expect(files.filter((path) => !allowed(path) && reads.test(source.get(path) as string))).toEqual([]);
+  });
+
+  it("has a door in every room, which says what is not behind it and is not wide", () => {
+    const rooms = new Set(files.filter((path) => floorOf(path) > 2 && !OPEN.includes(roomOf(path))).map(roomOf));
+    for (const room of rooms) {
+      const door = source.get(doorOf(room));
+      expect(door, `${room} has a door`).toMatch(/^\/\*\*[\s\S]*(?:[Nn]ot here|knows)/);
+      expect([room, namesOf(door as string) <= MAX_DOOR_NAMES]).toEqual([room, true]);
+    }
+  });
+
+  it("prepares statements in rows files only, each table in one room", () => {
+    const TABLE = /\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z]\w+)/g;
+    const tables = new Set(
+      [...readFileSync("schema.sql", "utf8").matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g)].map(([, name]) => name),
     );
-  if (room === "site")
-    return (
-      target === "kit" || HTTP_FOR_SITE.includes(to) || isLook(to) || (CAPABILITIES.includes(target) && isDoor(to))
-    );
-  if (room === "cli")
-    return target === "kit" || target === "http" || to === "src/server.ts" || to === "src/contract.ts" || isDoor(to);
-  return room === "" && target !== "cli" && target !== "dev";
+    const owners = new Map<string, Set<string>>();
+    for (const path of files) {
+      if (!/\.prepare(?:<|\()/.test(source.get(path) as string) || path.startsWith("src/platform/store/")) continue;
+      expect(path).toMatch(/rows\.ts$/);
+      for (const [, table] of (source.get(path) as string).matchAll(TABLE))
+        if (tables.has(table)) owners.set(table as string, (owners.get(table as string) ?? new Set()).add(roomOf(path)));
+    }
+    expect([...owners].filter(([, rooms]) => rooms.size > 1).map(([table, rooms]) => [table, ...rooms])).toEqual([]);
+  });
+
+  it("has no large files", () => {
+    const lines = (path: string) => (source.get(path) as string).split("\n").length - 1;
+    expect(files.filter((path) => lines(path) > MAX_LINES)).toEqual([]);
+  });
+});
+
+function namesOf(door: string): number {
+  const lists = [...door.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names]) => (names as string).split(","));
+  const own = [...door.matchAll(/^export (?:async )?(?:const|function|class|interface|type) \w/gm)];
+  return lists.filter((one) => one.trim() !== "").length + own.length;
 }
 
-it("imports only downward, and other rooms only through their doors", () => {
-  const wrong = [...imports].flatMap(([from, tos]) =>
-    tos.filter((to) => !mayImport(from, to)).map((to) => `${from} -> ${to}`),
-  );
-  expect(wrong).toEqual([]);
-});
-
-it("has no cycle among files", () => {
+function circles(edges: ReadonlyMap<string, readonly string[]>): string[] {
   const state = new Map<string, "open" | "done">();
-  const cycles: string[] = [];
-  const visit = (path: string, trail: string[]) => {
-    if (state.get(path) === "done") return;
-    if (state.get(path) === "open") {
-      cycles.push([...trail.slice(trail.indexOf(path)), path].join(" -> "));
+  const found: string[] = [];
+  const visit = (node: string, trail: readonly string[]) => {
+    if (state.get(node) === "done") return;
+    if (state.get(node) === "open") {
+      found.push([...trail.slice(trail.indexOf(node)), node].join(" -> "));
       return;
     }
-    state.set(path, "open");
-    for (const next of imports.get(path) ?? []) visit(next, [...trail, path]);
-    state.set(path, "done");
+    state.set(node, "open");
+    for (const next of new Set(edges.get(node) ?? [])) visit(next, [...trail, node]);
+    state.set(node, "done");
   };
-  for (const path of files) visit(path, []);
-  expect(cycles).toEqual([]);
-});
-
-it("keeps each third-party package in one room", () => {
-  const HOMES: Record<string, readonly string[]> = {
-    h3: ["http", "server"],
-    srvx: ["http"],
-    "better-sqlite3": ["store"],
-    jose: ["kit"],
-    minisearch: ["brain"],
-    "markdown-it": ["kit"],
-    commander: ["cli"],
-    "@valibot/to-json-schema": ["http"],
-    "d3-scale": ["dashboard"],
-    "d3-shape": ["dashboard"],
-    diff: ["brain"],
-    negotiator: ["site"],
-    semver: ["kit"],
-    "modern-tar": ["catalog"],
-  };
-  for (const path of files)
-    for (const name of packages(path)) {
-      if (name === "valibot") continue;
-      const home = roomOf(path) || path.replace("src/", "").replace(".ts", "");
-      expect([name, HOMES[name]?.includes(home)], `${path} imports ${name}`).toEqual([name, true]);
-    }
-});
-
-it("reads time, chance and environment only where they enter", async () => {
-  const { readFileSync } = await import("node:fs");
-  const allowed = (path: string) => path.startsWith("src/kit/") || path === "src/config.ts" || path === "src/main.ts";
-  const wrong = files.filter(
-    (path) => !allowed(path) && /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b/.test(readFileSync(path, "utf8")),
-  );
-  expect(wrong).toEqual([]);
-});
-
-it("has a door in every room that says what it owns and what not", async () => {
-  const { readFileSync, existsSync } = await import("node:fs");
-  for (const room of [...CAPABILITIES, "dashboard", "dev", "site"]) {
-    const door = `src/${room}/${room}.ts`;
-    expect([room, existsSync(door)]).toEqual([room, true]);
-    expect(readFileSync(door, "utf8")).toMatch(/^\/\*\*[\s\S]*(?:[Nn]ot here|knows)/);
-  }
-});
+  for (const node of edges.keys()) visit(node, []);
+  return found;
+}

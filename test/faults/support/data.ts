@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { createTeam, type Team } from "../../../src/accounts/accounts.ts";
 import { readConfig } from "../../../src/config.ts";
-import { bindDevice, createCode } from "../../../src/connect/connect.ts";
 import type { Core } from "../../../src/core.ts";
+import { createTeam, type Team } from "../../../src/identity/accounts/accounts.ts";
+import { bindDevice, createCode } from "../../../src/identity/devices/devices.ts";
 import { systemClock } from "../../../src/kit/clock.ts";
 import { createLog } from "../../../src/kit/log.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
-import { openStore } from "../../../src/store/store.ts";
+import { openStore } from "../../../src/platform/store/store.ts";
 
 /** Data directories with teams and devices in them, made by the program's own functions as its commands do. */
 

@@ -19,9 +19,9 @@ import {
   setOperator,
   setRole,
   setUp,
-} from "../../../src/accounts/accounts.ts";
-import { LINK_LIFETIME_MS } from "../../../src/accounts/links.ts";
-import { COMMAND_LINE } from "../../../src/audit/audit.ts";
+} from "../../../src/identity/accounts/accounts.ts";
+import { LINK_LIFETIME_MS } from "../../../src/identity/accounts/links.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";

@@ -10,7 +10,7 @@ import {
   roleIn,
   setDisabled,
   setOperator,
-} from "../../../src/accounts/accounts.ts";
+} from "../../../src/identity/accounts/accounts.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";

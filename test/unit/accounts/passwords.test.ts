@@ -12,9 +12,9 @@ import {
   setPassword,
   setUp,
   signIn,
-} from "../../../src/accounts/accounts.ts";
-import { type Chooser, requireAcceptablePassword } from "../../../src/accounts/password-rules.ts";
-import { hashPassword, verifyPassword } from "../../../src/accounts/passwords.ts";
+} from "../../../src/identity/accounts/accounts.ts";
+import { type Chooser, requireAcceptablePassword } from "../../../src/identity/accounts/password-rules.ts";
+import { hashPassword, verifyPassword } from "../../../src/identity/accounts/passwords.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { startInstance } from "../../support/instance.ts";
 

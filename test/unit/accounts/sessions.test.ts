@@ -10,10 +10,10 @@ import {
   signOutEverywhere,
   switchTeam,
   touchSession,
-} from "../../../src/accounts/accounts.ts";
-import { SESSION_IDLE_MS, SESSION_LIFETIME_MS, storeSession } from "../../../src/accounts/sessions.ts";
-import { COMMAND_LINE } from "../../../src/audit/audit.ts";
+} from "../../../src/identity/accounts/accounts.ts";
+import { SESSION_IDLE_MS, SESSION_LIFETIME_MS, storeSession } from "../../../src/identity/accounts/sessions.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 
 async function start() {

@@ -9,7 +9,7 @@ import {
   listVersions,
   readFile,
   searchBrain,
-} from "../../../src/brain/brain.ts";
+} from "../../../src/record/brain/brain.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const publish = async (

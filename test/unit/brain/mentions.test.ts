@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findMentions } from "../../../src/brain/brain.ts";
+import { findMentions } from "../../../src/record/brain/brain.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const SHA = "4f9d2c1a7b3e5d60819273645546372819a0bcde";

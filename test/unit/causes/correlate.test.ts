@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attribution, correlate, linksOfEntry, linksOfSession, listLinks } from "../../../src/causes/causes.ts";
+import { attribution, correlate, linksOfEntry, linksOfSession, listLinks } from "../../../src/insight/causes/causes.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { at, ERRORS, everything, follow, linked, OTHER, publish, SHA, session, trace } from "./support.ts";
 

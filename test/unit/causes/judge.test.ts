@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Case, judge, type NamedCommit } from "../../../src/causes/judge.ts";
-import type { Role } from "../../../src/causes/roles.ts";
+import { type Case, judge, type NamedCommit } from "../../../src/insight/causes/judge.ts";
+import type { Role } from "../../../src/insight/causes/roles.ts";
 
 const commit = (role: Role, ...sessions: number[]): NamedCommit => ({
   named: "abc1234",

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { COMMAND_LINE } from "../../../src/audit/audit.ts";
 import {
   attribution,
   type Cause,
@@ -10,8 +9,9 @@ import {
   type Link,
   linksOfEntry,
   listLinks,
-} from "../../../src/causes/causes.ts";
-import type { Defect } from "../../../src/defects/defects.ts";
+} from "../../../src/insight/causes/causes.ts";
+import type { Defect } from "../../../src/insight/defects/defects.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 import { at, ERRORS, follow, linked, OTHER, publish, SHA, session, trace } from "./support.ts";
 

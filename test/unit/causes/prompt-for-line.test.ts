@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { promptForLine } from "../../../src/causes/causes.ts";
+import { promptForLine } from "../../../src/insight/causes/causes.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { at, follow, SHA, session, trace } from "./support.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { changesOfDiff, readEdits } from "../../../src/causes/edits.ts";
-import { isSameFile, normalisePath } from "../../../src/causes/paths.ts";
-import { promptAt } from "../../../src/causes/prompts.ts";
-import { bodyFrom } from "../../../src/causes/scene.ts";
-import { datesFor, dayOf, overlaps, reachOf } from "../../../src/causes/window.ts";
+import { changesOfDiff, readEdits } from "../../../src/insight/causes/edits.ts";
+import { isSameFile, normalisePath } from "../../../src/insight/causes/paths.ts";
+import { promptAt } from "../../../src/insight/causes/prompts.ts";
+import { bodyFrom } from "../../../src/insight/causes/scene.ts";
+import { datesFor, dayOf, overlaps, reachOf } from "../../../src/insight/causes/window.ts";
 
 describe("paths", () => {
   it("brings the spellings of one path together", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rolesOf } from "../../../src/causes/roles.ts";
+import { rolesOf } from "../../../src/insight/causes/roles.ts";
 
 const A = "abc1234";
 const B = "def5678";

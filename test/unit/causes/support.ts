@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { evidenceDerivation, linksDerivation, listLinks } from "../../../src/causes/causes.ts";
-import { catchUp } from "../../../src/derive/derive.ts";
+import { evidenceDerivation, linksDerivation, listLinks } from "../../../src/insight/causes/causes.ts";
+import { catchUp } from "../../../src/platform/projections/projections.ts";
 import type { TestDevice, TestInstance } from "../../support/instance.ts";
 
 export const ERRORS = ".claude/brain/errors.md";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { COMMAND_LINE } from "../../../src/audit/audit.ts";
-import { attribution, createLink, decideLink, linksOfEntry, listLinks } from "../../../src/causes/causes.ts";
-import { type Defect, listDefects } from "../../../src/defects/defects.ts";
+import { attribution, createLink, decideLink, linksOfEntry, listLinks } from "../../../src/insight/causes/causes.ts";
+import { type Defect, listDefects } from "../../../src/insight/defects/defects.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ERRORS, follow, publish, SHA, session, trace } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { outlined } from "../../../src/dashboard/pages/brain-outline.ts";
 import { html } from "../../../src/kit/html.ts";
+import { outlined } from "../../../src/surfaces/web/dashboard/brain/outline.ts";
 
 const FILE = `---
 title: x

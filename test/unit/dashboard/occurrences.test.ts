@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { occurrences } from "../../../src/dashboard/parts/occurrences.ts";
+import { occurrences } from "../../../src/surfaces/web/ui/occurrences.ts";
 
 const draw = (days: string[], from: string, to: string) =>
   String(occurrences({ days, from, to, tall: true, says: `${days.length} times` }));

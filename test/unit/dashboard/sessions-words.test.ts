@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { indentJson, outcomeBadge, short } from "../../../src/dashboard/pages/sessions-words.ts";
+import { indentJson, outcomeBadge, short } from "../../../src/surfaces/web/dashboard/sessions/labels.ts";
 
 it("lays JSON out as JSON.stringify does, and leaves numbers and escapes as they were sent", () => {
   const value = { a: [1, { b: 'x "{[,:]}" \\ y' }, [], {}], c: null, "d,": true };

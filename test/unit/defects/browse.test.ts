@@ -8,7 +8,7 @@ import {
   onWire,
   pageOfDefects,
   weeklyHistory,
-} from "../../../src/defects/defects.ts";
+} from "../../../src/insight/defects/defects.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const FILE = `# Errors

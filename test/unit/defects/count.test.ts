@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countEntries } from "../../../src/defects/defects.ts";
+import { countEntries } from "../../../src/insight/defects/defects.ts";
 import { startInstance } from "../../support/instance.ts";
 
 it("counts the errors files of all of a team's current brains, of nobody else's and of no earlier version", async () => {

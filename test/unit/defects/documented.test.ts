@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { onWire, parseFile } from "../../../src/defects/defects.ts";
+import { onWire, parseFile } from "../../../src/insight/defects/defects.ts";
 
 it("reads the documentation's example as the documentation says", () => {
   const page = readFileSync(new URL("../../../docs/defects.md", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
 import MarkdownIt from "markdown-it";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { entriesDerivation, listDefects } from "../../../src/defects/defects.ts";
-import { catchUp, failures, isBehind } from "../../../src/derive/derive.ts";
+import { entriesDerivation, listDefects } from "../../../src/insight/defects/defects.ts";
+import { catchUp, failures, isBehind } from "../../../src/platform/projections/projections.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const publish = (

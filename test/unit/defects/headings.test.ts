@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseFile } from "../../../src/defects/defects.ts";
+import { parseFile } from "../../../src/insight/defects/defects.ts";
 
 const only = (markdown: string) => parseFile(markdown).entries.map(({ date, title, open }) => [date, title, open]);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Admission, type GivenUp, Intake } from "../../../src/http/admission.ts";
+import { Admission, type GivenUp, Intake } from "../../../src/platform/http/admission.ts";
 
 const MIB = 1024 * 1024;
 const KIB = 1024;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { comparePolicies, MOST_GLOBS, parsePolicy, readWatchlist } from "../../../src/policy/policy.ts";
+import { comparePolicies, MOST_GLOBS, parsePolicy, readWatchlist } from "../../../src/share/policy/policy.ts";
 
 it.each([
   "src/auth/**",

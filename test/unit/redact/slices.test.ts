@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readBatch } from "../../../src/record/traces/read-batch.ts";
 import {
   mightHoldSecret,
   mightLongHoldSecret,
@@ -8,7 +9,6 @@ import {
   redactText,
 } from "../../../src/redact/redact.ts";
 import { word } from "../../../src/redact/rule.ts";
-import { readBatch } from "../../../src/traces/read-batch.ts";
 
 /** No more of a text is searched at once. */
 const SLICE = 1 << 16;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, truncateSync, utimesSyn
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
-import { addRelease, examineInstallers, removeLeftovers } from "../../../src/releases/releases.ts";
+import { addRelease, examineInstallers, removeLeftovers } from "../../../src/share/releases/releases.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { installer } from "../../support/site.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { spendCsv } from "../../../src/spend/spend.ts";
+import { spendCsv } from "../../../src/insight/spend/spend.ts";
 
 const figures = {
   ...{ usd: 1.5, reportedUsd: null, inputTokens: 1, outputTokens: 2, cacheWriteTokens: 3 },

@@ -2,12 +2,12 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { comparePrices } from "../../../build/prices.ts";
-import { contextClass } from "../../../src/spend/context.ts";
-import { namesOf } from "../../../src/spend/match.ts";
-import { readPriceFile } from "../../../src/spend/price-file.ts";
-import { PriceTable, usdOf } from "../../../src/spend/price-table.ts";
-import { SHIPPED_PRICES } from "../../../src/spend/prices.ts";
-import { currentPrices } from "../../../src/spend/spend.ts";
+import { contextClass } from "../../../src/insight/spend/context.ts";
+import { namesOf } from "../../../src/insight/spend/match.ts";
+import { readPriceFile } from "../../../src/insight/spend/price-file.ts";
+import { PriceTable, usdOf } from "../../../src/insight/spend/price-table.ts";
+import { SHIPPED_PRICES } from "../../../src/insight/spend/prices.ts";
+import { currentPrices } from "../../../src/insight/spend/spend.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const none = { input: 0, output: 0, cacheWrite: 0, cacheWrite1h: 0, cacheRead: 0 };

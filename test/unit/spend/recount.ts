@@ -1,5 +1,5 @@
-import { readEntry } from "../../../src/spend/read-entry.ts";
-import { readSession } from "../../../src/spend/read-session.ts";
+import { readEntry } from "../../../src/insight/spend/read-entry.ts";
+import { readSession } from "../../../src/insight/spend/read-session.ts";
 import {
   FIGURES,
   type Figures,
@@ -10,9 +10,9 @@ import {
   type Place,
   requestOf,
   type Told,
-} from "../../../src/spend/told.ts";
-import type { MeteredEntry } from "../../../src/telemetry/telemetry.ts";
-import { readMetered } from "../../../src/traces/traces.ts";
+} from "../../../src/insight/spend/told.ts";
+import type { MeteredEntry } from "../../../src/record/telemetry/telemetry.ts";
+import { readMetered } from "../../../src/record/traces/traces.ts";
 import type { TestInstance } from "../../support/instance.ts";
 
 interface Telling extends Told {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { catchUpSpend } from "../../../src/spend/spend.ts";
+import { catchUpSpend } from "../../../src/insight/spend/spend.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { recount, rolledUp } from "./recount.ts";
 

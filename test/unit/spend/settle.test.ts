@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rows } from "../../../src/spend/rows.ts";
-import { catchUpSpend, spendReport } from "../../../src/spend/spend.ts";
+import { rows } from "../../../src/insight/spend/rows.ts";
+import { catchUpSpend, spendReport } from "../../../src/insight/spend/spend.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { recount, rolledUp } from "./recount.ts";
 

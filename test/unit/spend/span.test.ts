@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isSince, isUntil, readSpan } from "../../../src/spend/spend.ts";
+import { isSince, isUntil, readSpan } from "../../../src/insight/spend/spend.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 8);
 const days = (since?: string, until?: string) => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { catchUpSpend, type Grouping, spendReport } from "../../../src/spend/spend.ts";
+import { catchUpSpend, type Grouping, spendReport } from "../../../src/insight/spend/spend.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const AT = "2026-11-20T10:00:00Z";

@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { StoreUnavailable } from "../../../src/kit/unavailable.ts";
-import { CommitQueue } from "../../../src/store/commit.ts";
+import { CommitQueue } from "../../../src/platform/store/commit.ts";
 
 function open() {
   const db = new Sqlite(":memory:");

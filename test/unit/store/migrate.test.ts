@@ -13,8 +13,8 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { createLog, silentLog } from "../../../src/kit/log.ts";
-import { CURRENT_SCHEMA, createSchema, type SchemaPlan, upgrade } from "../../../src/store/migrate.ts";
-import { openStore } from "../../../src/store/store.ts";
+import { CURRENT_SCHEMA, createSchema, type SchemaPlan, upgrade } from "../../../src/platform/store/migrate.ts";
+import { openStore } from "../../../src/platform/store/store.ts";
 
 const NOW = "2026-11-21T08:00:00.000Z";
 const V1: SchemaPlan = { version: 1, migrations: [], read: () => "CREATE TABLE things (a TEXT) STRICT;" };

@@ -5,7 +5,7 @@ import {
   listConflicts,
   listEntries,
   listStreams,
-} from "../../../src/telemetry/telemetry.ts";
+} from "../../../src/record/telemetry/telemetry.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const send = (t: TestInstance, { token }: TestDevice, repoKey: string, seqs: number[], more: object = {}) =>

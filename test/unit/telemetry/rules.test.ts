@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { holesAbove, isSameEntry, splitGap } from "../../../src/telemetry/rules.ts";
+import { holesAbove, isSameEntry, splitGap } from "../../../src/record/telemetry/rules.ts";
 
 it("finds exactly the numbers that are missing above the last one held", () => {
   fc.assert(

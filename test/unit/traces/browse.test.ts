@@ -5,7 +5,7 @@ import {
   listSessions,
   type SessionFilter,
   sessionFacets,
-} from "../../../src/traces/traces.ts";
+} from "../../../src/record/traces/traces.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const send = async (t: TestInstance, { token }: TestDevice, sessions: object[], more: object = {}) => {

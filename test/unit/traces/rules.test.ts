@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readInstant, readSpan } from "../../../src/traces/rules.ts";
+import { readInstant, readSpan } from "../../../src/record/traces/rules.ts";
 
 const AT = Date.UTC(2026, 10, 21, 8);
 

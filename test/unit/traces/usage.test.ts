@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Call, countedCalls } from "../../../src/traces/calls.ts";
-import { tokensOf } from "../../../src/traces/tokens.ts";
-import { readAttributes, readAttributeUsage, readUsage } from "../../../src/traces/usage.ts";
+import { type Call, countedCalls } from "../../../src/record/traces/calls.ts";
+import { tokensOf } from "../../../src/record/traces/tokens.ts";
+import { readAttributes, readAttributeUsage, readUsage } from "../../../src/record/traces/usage.ts";
 
 const counts = { input: null, output: null, cacheWrite: null, cacheWrite1h: null, cacheRead: null };
 

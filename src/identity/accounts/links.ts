@@ -1,0 +1,174 @@
+import type { Core } from "../../core.ts";
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { newId } from "../../kit/ids.ts";
+import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
+import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import { getMember, outranks, requireRank } from "./members.ts";
+import { type LinkRow, type Member, type Role, rows } from "./people-rows.ts";
+import { getUser, hasUsers, readEmail } from "./users.ts";
+
+/** How long a one-time link works. */
+export const LINK_LIFETIME_MS = { setup: 30 * MINUTE_MS, invitation: 7 * DAY_MS, reset: DAY_MS } as const;
+
+export interface OneTimeLink {
+  readonly id: string;
+  /** Shown once; only its SHA-256 is stored. */
+  readonly token: string;
+  /** Below the base URL, with the token in its fragment, which browsers send nowhere (RFC 3986 section 3.5). */
+  readonly path: `/${string}`;
+  readonly expiresAt: number;
+}
+
+const PATHS = { setup: "/setup", invitation: "/invitation", reset: "/reset-password" } as const;
+
+type Wanted = Pick<LinkRow, "kind"> & Partial<Pick<LinkRow, "teamId" | "role" | "email" | "userId">>;
+
+function storeLink(core: Core, wanted: Wanted, by: Actor): OneTimeLink {
+  const token = newToken("rkl", core.random);
+  const id = newId("inv", core.clock, core.random);
+  const now = core.clock.now();
+  const expiresAt = now + LINK_LIFETIME_MS[wanted.kind];
+  rows(core.store).insertLink.run({
+    teamId: null,
+    role: null,
+    email: null,
+    userId: null,
+    ...wanted,
+    id,
+    tokenHash: tokenDigest(token),
+    createdBy: by.label,
+    makerId: by.kind === "user" ? by.id : null,
+    createdAt: now,
+    expiresAt,
+  });
+  return { id, token, path: `${PATHS[wanted.kind]}#${token}`, expiresAt };
+}
+
+/** The link that makes the first operator; an earlier one stops working. @returns undefined once there is anybody */
+export function createSetupLink(core: Core): Promise<OneTimeLink | undefined> {
+  return core.store.write(() => {
+    if (hasUsers(core)) return undefined;
+    rows(core.store).revokeLinksOf.run(core.clock.now(), "setup", null, null);
+    return storeLink(core, { kind: "setup" }, SYSTEM);
+  });
+}
+
+/**
+ * Invites whoever opens the link into a team.
+ * @param email only this address, when given
+ * @param actorRole the role of the person who invites; undefined for operators and the command line
+ */
+export function createInvitation(
+  core: Core,
+  wanted: { readonly teamId: string; readonly role: Role; readonly email?: string | null },
+  by: Actor = COMMAND_LINE,
+  actorRole?: Role,
+): Promise<OneTimeLink> {
+  const email = wanted.email ? readEmail(wanted.email) : null;
+  return core.store.write(() => {
+    requireRank(actorRole, undefined, wanted.role);
+    const link = storeLink(core, { kind: "invitation", teamId: wanted.teamId, role: wanted.role, email }, by);
+    recordEvent(core, by, {
+      action: "invitation.made",
+      teamId: wanted.teamId,
+      target: { kind: "invitation", id: link.id, label: email },
+      detail: { role: wanted.role },
+    });
+    return link;
+  });
+}
+
+/** Invitations of a team that still work. */
+export const listInvitations = (core: Core, teamId: string): LinkRow[] =>
+  rows(core.store)
+    .invitations.all(teamId, core.clock.now())
+    .filter((link) => isMakerEntitled(core, link));
+
+/** Takes an invitation back. @throws Complaint when it is not there or was used */
+export function revokeInvitation(core: Core, teamId: string, id: string, by: Actor): Promise<void> {
+  return core.store.write(() => {
+    if (rows(core.store).revokeInvitation.run(core.clock.now(), id, teamId).changes === 0)
+      throw new Complaint("This invitation was used or taken back already.", 404);
+    recordEvent(core, by, { action: "invitation.revoked", teamId, target: { kind: "invitation", id } });
+  });
+}
+
+/** A link with which a person chooses a new password; an earlier one stops working. For operators and the command line. */
+export function createResetLink(core: Core, idOrEmail: string, by: Actor = COMMAND_LINE): Promise<OneTimeLink> {
+  return core.store.write(() => storeResetLink(core, getUser(core, idOrEmail), by, null));
+}
+
+/**
+ * The same for one of a team's people, made by an admin of that team. Whoever opens the link has the account, with everything
+ * it opens: nobody gets more by it than they have over that team.
+ * @throws Complaint 404 for who is not in the team; 403 for who outranks the admin, runs the installation or is in other teams;
+ * 409 for the admin's own account and one that is closed
+ */
+export function createMemberResetLink(
+  core: Core,
+  teamId: string,
+  userId: string,
+  by: Actor,
+  actorRole: Role,
+): Promise<OneTimeLink> {
+  return core.store.write(() => {
+    const member = getMember(core, teamId, userId);
+    requireRank(actorRole, member.role, undefined);
+    if (by.id === userId) throw new Complaint("Change your own password under Your account.", 409);
+    const beyond = beyondTeam(core, member);
+    if (beyond !== undefined) throw new Complaint(`${beyond}: only an operator can make this link.`, 403);
+    const user = getUser(core, userId);
+    if (user.disabledAt !== null) throw new Complaint("This account is closed; an operator can open it again.", 409);
+    return storeResetLink(core, user, by, teamId);
+  });
+}
+
+/** Why somebody's account opens more than their team answers for; undefined when it does not. */
+function beyondTeam(core: Core, member: Member): string | undefined {
+  if (member.operator === 1) return "This person runs the installation";
+  return rows(core.store).memberships.all(member.userId).length > 1 ? "This person is in other teams too" : undefined;
+}
+
+/**
+ * Whether who made a link may still do what it does. A link lends its maker's right: it must not outlive their seat or role,
+ * and not grow with what the person it is for becomes.
+ */
+function isMakerEntitled(core: Core, link: LinkRow): boolean {
+  if (link.makerId === null) return true;
+  const maker = rows(core.store).userById.get(link.makerId);
+  if (maker?.disabledAt !== null) return false;
+  if (maker.operator === 1) return true;
+  const role = link.teamId === null ? undefined : rows(core.store).role.get(link.teamId, maker.id);
+  if (link.teamId === null || role === undefined) return false;
+  if (link.kind === "invitation") return outranks(role, undefined, link.role ?? undefined);
+  const member = rows(core.store).member.get(link.teamId, link.userId ?? "");
+  return member !== undefined && outranks(role, member.role, undefined) && beyondTeam(core, member) === undefined;
+}
+
+function storeResetLink(core: Core, user: { id: string; email: string }, by: Actor, teamId: string | null) {
+  rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", user.id, user.id);
+  const link = storeLink(core, { kind: "reset", userId: user.id, teamId }, by);
+  recordEvent(core, by, {
+    action: "user.reset_link_made",
+    teamId,
+    target: { kind: "user", id: user.id, label: user.email },
+  });
+  return link;
+}
+
+/**
+ * The link a token stands for, while it works.
+ * @throws Complaint 404 for one that is not known, 410 for one that was used, taken back or has expired, or whose maker may no
+ * longer make it
+ */
+export function getLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
+  const link = isWellFormedToken(token, "rkl") ? rows(core.store).link.get(tokenDigest(token)) : undefined;
+  if (!link || link.kind !== kind) throw new Complaint("This link is not known. Was it copied whole?", 404);
+  if (link.usedAt !== null) throw new Complaint("This link was used already; each works once.", 410);
+  if (link.revokedAt !== null) throw new Complaint("This link was taken back. Ask for another.", 410);
+  if (link.expiresAt <= core.clock.now()) throw new Complaint("This link has expired. Ask for another.", 410);
+  if (!isMakerEntitled(core, link))
+    throw new Complaint("Who made this link may no longer make it. Ask somebody else for another.", 410);
+  return link;
+}

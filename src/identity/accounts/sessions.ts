@@ -1,0 +1,125 @@
+import type { Core } from "../../core.ts";
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { newId } from "../../kit/ids.ts";
+import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
+import { StoreUnavailable } from "../../kit/unavailable.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import type { SessionPrincipal } from "../../platform/http/principal.ts";
+import { rows as people } from "./people-rows.ts";
+import { rows, type SessionRow } from "./session-rows.ts";
+
+/** However busy, a sign-in ends after this long. */
+export const SESSION_LIFETIME_MS = 30 * DAY_MS;
+/** One that nobody used for this long ends. */
+export const SESSION_IDLE_MS = 7 * DAY_MS;
+/** `last_seen_at` is written at most once in this time. */
+const SEEN_EVERY_MS = MINUTE_MS;
+
+/** Where a request came from, for the person to recognise it by. */
+export interface Origin {
+  readonly ip: string;
+  readonly userAgent: string | null;
+}
+
+/** Begins a sign-in; call inside a transaction. @returns the token for the cookie; only its SHA-256 is stored */
+export function storeSession(
+  core: Core,
+  userId: string,
+  origin: Origin,
+): { readonly token: string; readonly id: string } {
+  const now = core.clock.now();
+  const token = newToken("rks", core.random);
+  const id = newId("ses", core.clock, core.random);
+  const teams = people(core.store).memberships.all(userId);
+  const last = rows(core.store).lastTeam.get(userId);
+  const team = teams.find((one) => one.teamId === last) ?? teams[0];
+  const { ip, userAgent } = origin;
+  rows(core.store).insert.run(
+    id,
+    tokenDigest(token),
+    userId,
+    team?.teamId ?? null,
+    ip,
+    userAgent,
+    now,
+    now,
+    now + SESSION_LIFETIME_MS,
+  );
+  return { token, id };
+}
+
+/** Whose a session token is; undefined when it is nobody's, ended, expired, or its person's account is closed. */
+export function findSession(core: Core, token: string): SessionPrincipal | undefined {
+  if (!isWellFormedToken(token, "rks")) return undefined;
+  const found = rows(core.store).byToken.get(tokenDigest(token));
+  const now = core.clock.now();
+  if (!found || found.endedAt !== null || found.disabledAt !== null) return undefined;
+  if (found.expiresAt <= now || found.lastSeenAt + SESSION_IDLE_MS <= now) return undefined;
+  const teams = people(core.store).memberships.all(found.userId);
+  // Somebody who left the team they were looking at sees another, or none.
+  const team = teams.find((one) => one.teamId === found.teamId) ?? teams[0];
+  return {
+    sessionId: found.id,
+    userId: found.userId,
+    email: found.email,
+    name: found.name,
+    operator: found.operator === 1,
+    team: team ? { id: team.teamId, name: team.teamName, role: team.role } : null,
+    teams: teams.map(({ teamId, teamName, role }) => ({ id: teamId, name: teamName, role })),
+    lastSeenAt: found.lastSeenAt,
+  };
+}
+
+/** Notes that a session was used, at most once a minute. Pages go on being shown while nothing can be stored. */
+export async function touchSession(core: Core, session: SessionPrincipal, ip: string): Promise<void> {
+  const now = core.clock.now();
+  if (now - session.lastSeenAt < SEEN_EVERY_MS && now >= session.lastSeenAt) return;
+  try {
+    await core.store.write(() => rows(core.store).touch.run(now, ip, session.sessionId));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}
+
+/** Shows another of the person's teams from now on. @throws Complaint when they are not in it */
+export async function switchTeam(core: Core, session: SessionPrincipal, teamId: string): Promise<void> {
+  if (!session.teams.some((team) => team.id === teamId)) throw new Complaint("You are not in this team.", 404);
+  await core.store.write(() => rows(core.store).setTeam.run(teamId, session.sessionId));
+}
+
+/** The sign-ins of a person that still work, newest use first. */
+export function listSessions(core: Core, userId: string): SessionRow[] {
+  const now = core.clock.now();
+  return rows(core.store).live.all(userId, now, now - SESSION_IDLE_MS);
+}
+
+/** Ends one of a person's own sign-ins. @returns false when it had ended before, or is not theirs */
+export function endSession(core: Core, userId: string, sessionId: string, by: Actor): Promise<boolean> {
+  return core.store.write(() => {
+    if (rows(core.store).end.run(core.clock.now(), sessionId, userId).changes === 0) return false;
+    recordEvent(core, by, { action: "session.ended", teamId: null, target: { kind: "session", id: sessionId } });
+    return true;
+  });
+}
+
+/** Ends all sign-ins of a person but one; call inside a transaction. @returns how many */
+export function endSessionsOf(core: Core, userId: string, exceptId = ""): number {
+  return rows(core.store).endAll.run(core.clock.now(), userId, exceptId).changes;
+}
+
+/** Signs a person out everywhere, this browser included unless kept. */
+export async function signOutEverywhere(core: Core, userId: string, by: Actor, keepSessionId?: string): Promise<void> {
+  await core.store.write(() => {
+    const count = endSessionsOf(core, userId, keepSessionId);
+    if (count > 0) recordEvent(core, by, { action: "session.ended_all", teamId: null, detail: { count } });
+  });
+}
+
+/** Who acts, when a person does something in the dashboard. */
+export const actorOf = (session: SessionPrincipal, ip: string): Actor => ({
+  kind: "user",
+  id: session.userId,
+  label: session.email,
+  ip,
+});

@@ -1,0 +1,141 @@
+import type { Core } from "../../core.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { tokenDigest } from "../../kit/tokens.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import { refuse } from "../../platform/http/faults.ts";
+import { findUser } from "../accounts/accounts.ts";
+import { tooManyWaiting } from "./faults.ts";
+import { type AuthorizationRow, type Channel, rows } from "./rows.ts";
+import { newUserCode, readUserCode } from "./user-code.ts";
+
+export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
+/** An expired one stays this much longer, so that its tool is told that it expired and not that it never was. */
+const KEPT_AFTER_MS = 15 * MINUTE_MS;
+/** Authorizations held at most, in whatever state. */
+const MOST_HELD = 50_000;
+const DEVICE_CODE_BYTES = 32;
+
+/** Where a tool asks from, for the person to recognise it by. */
+export interface Requester {
+  readonly channel: Channel | null;
+  readonly ip: string;
+  readonly userAgent: string | null;
+}
+
+/** A tool that waits for a person's answer. */
+export interface Authorization extends Requester {
+  /** As it is shown: `XXXX-XXXX`. */
+  readonly userCode: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+export interface Started {
+  /** The tool's secret (256 bits); only its SHA-256 is stored. */
+  readonly deviceCode: string;
+  readonly userCode: string;
+}
+
+/**
+ * Begins an authorization (RFC 8628 section 3.1), and clears away some that expired long ago.
+ * @throws Refusal tooManyWaiting (503) when as many as may be are held already
+ */
+export function startAuthorization(core: Core, from: Requester): Promise<Started> {
+  const deviceCode = core.random(DEVICE_CODE_BYTES).toString("base64url");
+  const hash = tokenDigest(deviceCode);
+  return core.store.write(() => {
+    const now = core.clock.now();
+    rows(core.store).removeExpired.run(now - KEPT_AFTER_MS);
+    if ((rows(core.store).count.get() ?? 0) >= MOST_HELD) refuse(tooManyWaiting, { headers: { "retry-after": "60" } });
+    let userCode = newUserCode(core.random);
+    // Among 50,000 of 20^8 a second try is rare and a third is not seen in a lifetime.
+    while (rows(core.store).pending.get(userCode)) userCode = newUserCode(core.random);
+    rows(core.store).insertAuthorization.run({
+      ...from,
+      hash,
+      userCode,
+      createdAt: now,
+      expiresAt: now + CODE_LIFETIME_MS,
+    });
+    return { deviceCode, userCode };
+  });
+}
+
+const shownOf = ({ userCode, channel, ip, userAgent, createdAt, expiresAt }: AuthorizationRow): Authorization => ({
+  userCode,
+  channel,
+  ip,
+  userAgent,
+  createdAt,
+  expiresAt,
+});
+
+/** The tool that waits under a user code, however it was typed; undefined for a code that is wrong, answered or expired. */
+export function findAuthorization(core: Core, typedUserCode: string): Authorization | undefined {
+  const userCode = readUserCode(typedUserCode);
+  const found = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
+  return found && found.expiresAt > core.clock.now() ? shownOf(found) : undefined;
+}
+
+/**
+ * As `findAuthorization`, saying why there is none.
+ * @throws Complaint 404 for an unknown code, 409 for one that was answered before, 410 for an expired one
+ */
+export function getAuthorization(core: Core, typedUserCode: string): Authorization {
+  const found = findAuthorization(core, typedUserCode);
+  if (found) return found;
+  const userCode = readUserCode(typedUserCode);
+  throw userCode !== undefined && rows(core.store).pending.get(userCode) ? expired() : notPending(core, userCode);
+}
+
+/** The tools that wait for an answer, the newest first; 200 at most. */
+export function listAuthorizations(core: Core): Authorization[] {
+  return rows(core.store).waiting.all(core.clock.now()).map(shownOf);
+}
+
+/**
+ * Answers a waiting tool, once: of parallel answers the first counts.
+ * @param user who signs in with the tool; may be null only for a denial
+ * @param by who answers
+ * @throws Complaint 404 for an unknown code, 409 for one that was answered before or a closed account, 410 for an expired one
+ */
+export function decideAuthorization(
+  core: Core,
+  typedUserCode: string,
+  decision: "approved" | "denied",
+  user: { readonly id: string; readonly email: string } | null,
+  by: Actor,
+): Promise<Authorization> {
+  const userCode = readUserCode(typedUserCode);
+  return core.store.write(() => {
+    const now = core.clock.now();
+    const found = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
+    if (userCode === undefined || !found) throw notPending(core, userCode);
+    if (found.expiresAt <= now) throw expired();
+    if (decision === "approved") requireOpenAccount(core, user);
+    rows(core.store).decide.run(decision, user?.id ?? null, now, userCode, now);
+    const { channel, ip, userAgent } = found;
+    recordEvent(core, by, {
+      action: `cli_authorization.${decision}`,
+      teamId: null,
+      target: { kind: "cli_authorization", id: userCode, label: user?.email ?? null },
+      detail: { channel, ip, userAgent },
+    });
+    return shownOf(found);
+  });
+}
+
+const expired = () => new Complaint("This code has expired. Start again in the tool.", 410);
+
+function notPending(core: Core, userCode: string | undefined): Complaint {
+  return userCode !== undefined && rows(core.store).decided.get(userCode) === 1
+    ? new Complaint("This code was answered before.", 409)
+    : new Complaint("No tool waits under this code. Check it, or start again in the tool.", 404);
+}
+
+function requireOpenAccount(core: Core, user: { readonly id: string } | null): void {
+  const account = user === null ? undefined : findUser(core, user.id);
+  if (!account) throw new Complaint("Only a person can approve a sign-in.", 404);
+  if (account.disabledAt !== null) throw new Complaint("This account is closed.", 409);
+}

@@ -1,0 +1,60 @@
+import type { Core } from "../../core.ts";
+import { tokenDigest } from "../../kit/tokens.ts";
+import { refuse } from "../../platform/http/faults.ts";
+import type { Requester } from "./authorizations.ts";
+import { authorizationPending, expiredToken, invalidGrant, signingUnavailable, slowDown } from "./faults.ts";
+import { pacing } from "./pacing.ts";
+import { type AuthorizationRow, rows } from "./rows.ts";
+import { judgeAuthorization } from "./rules.ts";
+import { openAccount, type SignedToken, signToken, storeToken } from "./tokens.ts";
+
+/**
+ * One poll with a device code (RFC 8628 section 3.4). Nothing is written unless a token is given out.
+ * @param from where the poll comes from
+ * @throws Refusal authorizationPending, slowDown, expiredToken, invalidGrant (400) or signingUnavailable (503)
+ */
+export async function redeemDeviceCode(
+  core: Core,
+  deviceCode: string,
+  from: Omit<Requester, "channel">,
+): Promise<SignedToken> {
+  const hash = tokenDigest(deviceCode);
+  const key = hash.toString("base64");
+  const found = rows(core.store).byDeviceCode.get(hash);
+  const standing = judgeAuthorization(found, core.clock.now());
+  const now = core.clock.monotonic();
+  if (!found || standing === "unknown" || standing === "over" || standing === "expired") {
+    pacing(core).forget(key);
+    return refuse(standing === "expired" ? expiredToken : invalidGrant);
+  }
+  if (pacing(core).early(key, now)) refuse(slowDown);
+  if (standing === "pending") {
+    pacing(core).note(key, now, found.expiresAt - core.clock.now());
+    return refuse(authorizationPending);
+  }
+  const signed = await redeem(core, hash, found, from);
+  pacing(core).forget(key);
+  return signed;
+}
+
+/** Turns an approval into a token, once: of parallel polls the first to get to the update finds it unredeemed. */
+async function redeem(
+  core: Core,
+  hash: Buffer,
+  { userId, channel }: AuthorizationRow,
+  from: Omit<Requester, "channel">,
+): Promise<SignedToken> {
+  const user = openAccount(core, userId) ?? refuse(invalidGrant);
+  const signed = await signToken(core, user).catch((error: unknown) => {
+    core.log.error("cli_token_signing_failed", { cause: String(error) });
+    return refuse(signingUnavailable, { headers: { "retry-after": "30" } });
+  });
+  return core.store.write(() => {
+    if (rows(core.store).redeem.run(hash, core.clock.now()).changes === 0) refuse(invalidGrant);
+    // The account may have been closed while the token was being signed.
+    if (!openAccount(core, user.id)) refuse(invalidGrant);
+    const by = { kind: "user", id: user.id, label: user.email, ip: from.ip } as const;
+    storeToken(core, signed, user, { ...from, channel }, by);
+    return signed;
+  });
+}

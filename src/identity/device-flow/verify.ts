@@ -1,0 +1,56 @@
+import type { Core } from "../../core.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
+import { verifyJwt } from "../../kit/jwt.ts";
+import { StoreUnavailable } from "../../kit/unavailable.ts";
+import type { CliPrincipal } from "../../platform/http/principal.ts";
+import { findPublicKey } from "../license/license.ts";
+import { rows, type TokenRow } from "./rows.ts";
+import { TYP } from "./tokens.ts";
+
+/** Longer than any token of ours; what is longer is not read. */
+const MOST_CHARS = 4_096;
+/** `last_used_at` is written at most once in this time. */
+const USED_EVERY_MS = MINUTE_MS;
+
+/** The key that a compact JWS claims to be signed with; undefined when it says nothing of the kind. */
+function claimedKey(token: string): string | undefined {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.split(".", 1)[0] as string, "base64url").toString("utf8"));
+    const kid = (header as { kid?: unknown } | null)?.kid;
+    return typeof kid === "string" ? kid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whose a CLI access token is. Algorithm, type, issuer and audience are pinned (RFC 9068 section 4), the key is one that
+ * signs or signed here, and the token's row must say that it still holds.
+ * @returns undefined for everything else: a licence, an expired or revoked token, a closed account
+ */
+export async function findCli(core: Core, token: string): Promise<CliPrincipal | undefined> {
+  if (token.length > MOST_CHARS) return undefined;
+  const kid = claimedKey(token);
+  const publicPem = kid === undefined ? undefined : findPublicKey(core, kid);
+  if (publicPem === undefined) return undefined;
+  const issuer = baseUrlOf(core.config);
+  const now = core.clock.now();
+  const verdict = await verifyJwt(token, publicPem, { typ: TYP, audience: issuer, issuer, at: new Date(now) });
+  if (!verdict.valid || typeof verdict.claims.jti !== "string") return undefined;
+  const found = rows(core.store).token.get(verdict.claims.jti);
+  if (!found || found.userId !== verdict.claims.sub) return undefined;
+  if (found.revokedAt !== null || found.disabledAt !== null || found.expiresAt <= now) return undefined;
+  await noteUse(core, found, now);
+  return { tokenId: found.id, userId: found.userId, email: found.email };
+}
+
+/** A full disk must not shut people out: what could not be noted now is noted with a later use. */
+async function noteUse(core: Core, { id, lastUsedAt }: TokenRow, now: number): Promise<void> {
+  if (lastUsedAt !== null && now >= lastUsedAt && now - lastUsedAt < USED_EVERY_MS) return;
+  try {
+    await core.store.write(() => rows(core.store).touchToken.run(now, id));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}

@@ -1,0 +1,114 @@
+import type { Core } from "../../core.ts";
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { newId } from "../../kit/ids.ts";
+import { newToken, tokenDigest } from "../../kit/tokens.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { refuse } from "../../platform/http/faults.ts";
+import { findTeam, type Team } from "../accounts/accounts.ts";
+import { codeDigest, ID_BYTES } from "./codes.ts";
+import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
+import { type DeviceRow, rows } from "./rows.ts";
+
+export const TOKEN_LIFETIME_MS = 90 * DAY_MS;
+
+/** How stale `last_seen_at` may be: written at most once in this time, so that a busy device costs no extra row a request. */
+const SEEN_EVERY_MS = MINUTE_MS;
+
+export interface Device extends DeviceRow {
+  readonly status: "active" | "revoked";
+}
+
+export interface Binding {
+  readonly deviceId: string;
+  readonly deviceToken: string;
+  readonly expiresAt: number;
+  readonly team: Team;
+}
+
+/**
+ * Consumes a connect code and binds a device to its team, in one transaction: of parallel exchanges exactly one succeeds.
+ * @throws Refusal teamNotFound (404), codeUsed or codeExpired (400)
+ */
+export function bindDevice(
+  core: Core,
+  typedCode: string,
+  consentVersion: string,
+  label: string | null,
+  userAgent: string | null = null,
+  ip: string | null = null,
+): Promise<Binding> {
+  const digest = codeDigest(typedCode);
+  if (!digest) return refuse(teamNotFound);
+  const deviceId = newId("dev", core.clock, core.random);
+  const deviceToken = newToken("rkd", core.random);
+  return core.store.write(() => {
+    const now = core.clock.now();
+    const code = rows(core.store).code.get(digest);
+    const team = code && findTeam(core, code.teamId);
+    if (!code || !team) return refuse(teamNotFound);
+    if (code.consumedAt !== null) refuse(codeUsed);
+    if (code.expiresAt <= now) refuse(codeExpired);
+    const expiresAt = now + TOKEN_LIFETIME_MS;
+    rows(core.store).consumeCode.run(now, deviceId, digest);
+    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent);
+    rows(core.store).insertToken.run(tokenDigest(deviceToken), deviceId, now, expiresAt);
+    recordEvent(core, deviceActor(deviceId, label, ip), {
+      action: "device.connected",
+      teamId: team.id,
+      target: { kind: "device", id: deviceId, label },
+      detail: { code: digest.subarray(0, ID_BYTES).toString("hex"), consentVersion, userAgent },
+    });
+    return { deviceId, deviceToken, expiresAt, team };
+  });
+}
+
+/**
+ * Notes that a device was heard of; call inside a transaction.
+ * @param userAgent what it calls its program, as `readUserAgent` gives it; null leaves what is known
+ */
+export function touchDevice(
+  core: Core,
+  device: { readonly deviceId: string; readonly lastSeenAt: number | null },
+  now: number,
+  userAgent: string | null = null,
+): void {
+  if (device.lastSeenAt === null || now - device.lastSeenAt >= SEEN_EVERY_MS || now < device.lastSeenAt)
+    rows(core.store).touchDevice.run(now, userAgent, device.deviceId);
+}
+
+/** @param teamId only this team's devices; all when undefined */
+export function listDevices(core: Core, teamId?: string): Device[] {
+  return rows(core.store)
+    .devices.all(teamId ?? null, teamId ?? null)
+    .map((row) => ({ ...row, status: row.revokedAt === null ? "active" : "revoked" }));
+}
+
+/** Ends a device's binding. @returns false when it had ended before. @throws Error for an unknown device */
+export function revokeDevice(core: Core, deviceId: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => {
+    const device = rows(core.store).device.get(deviceId);
+    if (!device) throw new Error(`there is no device with the id "${deviceId}" (see: reckon device list)`);
+    return endBinding(core, device, by, "device.revoked");
+  });
+}
+
+/** Ends a binding and records who did; call inside a transaction. @returns false when it had ended before */
+export function endBinding(
+  core: Core,
+  device: { readonly id: string; readonly teamId: string; readonly label: string | null },
+  by: Actor,
+  action: "device.revoked" | "device.disconnected",
+): boolean {
+  const { id, teamId, label } = device;
+  if (rows(core.store).revokeDevice.run(core.clock.now(), id).changes === 0) return false;
+  recordEvent(core, by, { action, teamId, target: { kind: "device", id, label } });
+  return true;
+}
+
+/** A device that acts for itself. */
+export const deviceActor = (id: string, label: string | null, ip: string | null): Actor => ({
+  kind: "device",
+  id,
+  label: label ?? id,
+  ip,
+});

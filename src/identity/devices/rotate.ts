@@ -1,0 +1,66 @@
+import * as v from "valibot";
+import { isoInstant } from "../../kit/clock.ts";
+import { newToken, tokenDigest } from "../../kit/tokens.ts";
+import { recordEvent } from "../../platform/audit/audit.ts";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { type Fault, refuse } from "../../platform/http/faults.ts";
+import { Instant } from "../../platform/http/fields.ts";
+import type { DevicePrincipal } from "../../platform/http/principal.ts";
+import { readUserAgent } from "../../redact/redact.ts";
+import { deviceActor, TOKEN_LIFETIME_MS } from "./binding.ts";
+import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faults.ts";
+import { rows } from "./rows.ts";
+
+/** Why a token cannot be rotated, or undefined when it can. What a person did (revoke) outranks what time did (expire). */
+export function judgeRotation(device: DevicePrincipal, now: number): Fault | undefined {
+  if (device.revokedAt !== null) return tokenRevoked;
+  if (device.tokenReplacedAt !== null) return alreadyRotated;
+  if (device.tokenExpiresAt !== null && device.tokenExpiresAt <= now) return tokenExpired;
+  return undefined;
+}
+
+/** Replaces a device token; the old one stops working in the same transaction. */
+export const rotate = endpoint(
+  {
+    id: "connectRotate",
+    method: "POST",
+    path: "/api/connect/rotate",
+    summary: "Replace the device token with a new one",
+    tag: "Connect",
+    auth: "deviceAnyState",
+    ok: v.object({ deviceToken: v.string(), expiresAt: Instant, teamId: v.string() }),
+    faults: [invalidToken, tokenExpired, tokenRevoked, alreadyRotated],
+    limits: [],
+    example: {
+      ok: {
+        deviceToken: "rkd_0123456789abcdefghijklmnopqrst4xK2Qz",
+        expiresAt: "2027-02-19T08:00:00.000Z",
+        teamId: "team_06a15c9c007x7v3w3nbxrw2s5m",
+      },
+    },
+  },
+  async ({ core, principal, header, ip }) => {
+    if (!principal) return refuse(invalidToken);
+    const refused = judgeRotation(principal, core.clock.now());
+    if (refused) refuse(refused);
+    const deviceToken = newToken("rkd", core.random);
+    const userAgent = readUserAgent(header("user-agent"));
+    const address = ip();
+    const expiresAt = await core.store.write(() => {
+      const now = core.clock.now();
+      // Of parallel rotations the first to get here wins: the update finds the token unreplaced once.
+      if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) refuse(alreadyRotated);
+      const device = rows(core.store).device.get(principal.deviceId);
+      if (device?.revokedAt !== null) return refuse(tokenRevoked);
+      rows(core.store).insertToken.run(tokenDigest(deviceToken), principal.deviceId, now, now + TOKEN_LIFETIME_MS);
+      rows(core.store).touchDevice.run(now, userAgent, principal.deviceId);
+      recordEvent(core, deviceActor(device.id, device.label, address), {
+        action: "device.rotated",
+        teamId: device.teamId,
+        target: { kind: "device", id: device.id, label: device.label },
+      });
+      return now + TOKEN_LIFETIME_MS;
+    });
+    return { deviceToken, expiresAt: isoInstant(expiresAt), teamId: principal.teamId };
+  },
+);

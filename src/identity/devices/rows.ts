@@ -1,0 +1,104 @@
+import { statements } from "../../platform/store/store.ts";
+
+export interface CodeRow {
+  readonly teamId: string;
+  readonly expiresAt: number;
+  readonly consumedAt: number | null;
+}
+
+export interface DeviceRow {
+  readonly id: string;
+  readonly teamId: string;
+  readonly teamName: string;
+  readonly label: string | null;
+  readonly consentVersion: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export interface OverviewRow {
+  readonly id: string;
+  readonly label: string | null;
+  readonly userAgent: string | null;
+  readonly consentVersion: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number | null;
+  readonly revokedAt: number | null;
+  /** When the token in use expires; null when it never does, or there is none. */
+  readonly tokenExpiresAt: number | null;
+}
+
+export interface OpenCode {
+  /** Names the code without telling it: the first 8 bytes of its digest, in hex. */
+  readonly id: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly createdBy: string | null;
+}
+
+export const rows = statements((db) => ({
+  insertCode: db.prepare<[Buffer, string, number, number, string | null]>(
+    "INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?)",
+  ),
+  // By connect_codes_by_team, as is expireCode.
+  openCodes: db.prepare<[string, number], OpenCode>(
+    `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy
+     FROM connect_codes WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL ORDER BY expires_at DESC LIMIT 200`,
+  ),
+  // By connect_codes_by_team, its first column.
+  connectedBy: db.prepare<[string], { deviceId: string; createdBy: string }>(
+    `SELECT device_id AS deviceId, created_by AS createdBy FROM connect_codes
+     WHERE team_id = ? AND device_id IS NOT NULL AND created_by IS NOT NULL`,
+  ),
+  expireCode: db.prepare<[number, string, number, Buffer]>(
+    `UPDATE connect_codes SET expires_at = ? WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL AND substr(code_hash, 1, 8) = ?`,
+  ),
+  // By connect_codes' primary key.
+  code: db.prepare<[Buffer], CodeRow>(
+    "SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt FROM connect_codes WHERE code_hash = ?",
+  ),
+  consumeCode: db.prepare<[number, string, Buffer]>(
+    "UPDATE connect_codes SET consumed_at = ?, device_id = ? WHERE code_hash = ? AND consumed_at IS NULL",
+  ),
+  insertDevice: db.prepare<[string, string, string | null, string, number, string | null]>(
+    "INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent) VALUES (?, ?, ?, ?, ?, ?)",
+  ),
+  insertToken: db.prepare<[Buffer, string, number, number]>(
+    "INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
+  ),
+  replaceToken: db.prepare<[number, Buffer]>(
+    "UPDATE device_tokens SET replaced_at = ? WHERE token_hash = ? AND replaced_at IS NULL",
+  ),
+  revokeDevice: db.prepare<[number, string]>("UPDATE devices SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"),
+  touchDevice: db.prepare<[number, string | null, string]>(
+    "UPDATE devices SET last_seen_at = ?, user_agent = coalesce(?, user_agent) WHERE id = ?",
+  ),
+  renameDevice: db.prepare<[string | null, string, string]>(
+    "UPDATE devices SET label = ? WHERE id = ? AND team_id = ?",
+  ),
+  // Both by devices_by_team, then device_tokens_by_device for each.
+  count: db.prepare<[{ teamId: string; now: number; seenSince: number }], { active: number; seen: number }>(
+    `SELECT count(*) AS active, count(*) FILTER (WHERE d.last_seen_at >= @seenSince) AS seen
+     FROM devices d WHERE d.team_id = @teamId AND d.revoked_at IS NULL AND EXISTS (
+       SELECT 1 FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
+         AND (k.expires_at IS NULL OR k.expires_at > @now))`,
+  ),
+  overview: db.prepare<[{ teamId: string; deviceId: string | null }], OverviewRow>(
+    `SELECT d.id, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion, d.created_at AS createdAt,
+       d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
+       (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
+        ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt
+     FROM devices d WHERE d.team_id = @teamId AND (@deviceId IS NULL OR d.id = @deviceId)
+     ORDER BY d.created_at DESC, d.id DESC`,
+  ),
+  // By devices_by_team.
+  devices: db.prepare<[string | null, string | null], DeviceRow>(
+    `SELECT d.id, d.team_id AS teamId, t.name AS teamName, d.label, d.consent_version AS consentVersion, d.created_at AS createdAt,
+       d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt
+     FROM devices d JOIN teams t ON t.id = d.team_id WHERE ? IS NULL OR d.team_id = ? ORDER BY d.team_id, d.created_at, d.id`,
+  ),
+  device: db.prepare<[string], { id: string; teamId: string; label: string | null; revokedAt: number | null }>(
+    "SELECT id, team_id AS teamId, label, revoked_at AS revokedAt FROM devices WHERE id = ?",
+  ),
+}));

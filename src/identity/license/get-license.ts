@@ -1,0 +1,89 @@
+import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { fault, refuse, storeUnavailable } from "../../platform/http/faults.ts";
+import { Count } from "../../platform/http/fields.ts";
+import { mintLicense } from "./mint.ts";
+import { judgeSubscription } from "./rules.ts";
+
+const noSubscription = fault({
+  name: "noSubscription",
+  status: 402,
+  code: "payment_required",
+  shape: "legacy",
+  says: "The team has no active subscription.",
+});
+const suspended = fault({
+  name: "suspended",
+  status: 403,
+  code: "forbidden",
+  shape: "legacy",
+  says: "The account is suspended.",
+});
+const signingUnavailable = fault({
+  name: "signingUnavailable",
+  status: 503,
+  code: "unavailable",
+  shape: "retryable",
+  says: "Licence signing is unavailable.",
+});
+const signingOff = fault({
+  ...signingUnavailable,
+  name: "signingOff",
+  says: "Licence signing is switched off on this server.",
+  retryable: false,
+});
+
+/** In the shape that every 503 has here. */
+const storeUnavailableHere = fault({ ...storeUnavailable, shape: "retryable" });
+
+/** Signs a licence for the bound team. */
+export const license = endpoint(
+  {
+    id: "getLicense",
+    method: "GET",
+    path: "/api/license",
+    summary: "Mint a signed licence for the bound team",
+    tag: "Licence",
+    auth: "device",
+    ok: v.object({
+      license: v.pipe(
+        v.string(),
+        v.description("RS256 JWT of type license+jwt; verifies offline with the public key."),
+      ),
+      teamId: v.string(),
+      seatCount: Count,
+      status: v.picklist(["active", "trialing", "past_due"]),
+    }),
+    faults: [noSubscription, suspended, signingUnavailable, signingOff, storeUnavailableHere],
+    limits: [],
+    example: {
+      ok: {
+        license: "eyJhbGciOiJSUzI1NiIsInR5cCI6ImxpY2Vuc2Urand0In0.eyJhdWQiOiJyZWNrb246bGljZW5zZSJ9.c2lnbmF0dXJl",
+        teamId: "team_06a15c9c007x7v3w3nbxrw2s5m",
+        seatCount: 25,
+        status: "active",
+      },
+    },
+  },
+  async ({ core, principal }) => {
+    const entitlement = judgeSubscription(principal, core.clock.now());
+    if (!entitlement.licensed) return refuse(entitlement.because === "suspended" ? suspended : noSubscription);
+    if (core.config.signing === "off") refuse(signingOff);
+    const team = { ...principal, id: principal.teamId };
+    const signed = await mintLicense(core, team, principal.deviceId).catch((error: unknown) =>
+      unavailable(core, error),
+    );
+    return {
+      license: signed as string,
+      teamId: principal.teamId,
+      seatCount: principal.seats,
+      status: entitlement.status,
+    };
+  },
+);
+
+function unavailable(core: Core, error: unknown): never {
+  core.log.error("license_signing_failed", { cause: String(error) });
+  return refuse(signingUnavailable, { headers: { "retry-after": "30" } });
+}

@@ -1,0 +1,76 @@
+import { Complaint } from "../../kit/complaint.ts";
+import { globMatcher, judgeGlob } from "../../kit/glob.ts";
+import { hasControls } from "../../kit/text.ts";
+import type { ReadScope } from "../../platform/http/principal.ts";
+import { KINDS } from "../../record/brain/brain.ts";
+import { redactText } from "../../redact/redact.ts";
+
+/** Values in each of a scope's lists. */
+const MOST_VALUES = 50;
+const MOST_REPO_CHARS = 512;
+
+/**
+ * Reads the scope that somebody wants of a token. Values named twice count once.
+ * @param teams ids of the teams that its owner is in
+ * @throws Complaint on the first value that cannot be
+ */
+export function readScope(wanted: Partial<ReadScope>, teams: readonly string[]): ReadScope {
+  return {
+    teams: list("teams", wanted.teams, (team) => {
+      if (!teams.includes(team)) throw new Complaint(`The token's owner is not in the team "${team}".`);
+      return team;
+    }),
+    repos: list("repositories", wanted.repos, readRepo),
+    paths: list("path globs", wanted.paths, readGlob),
+    kinds: list("kinds", wanted.kinds, (kind) => {
+      if (!(KINDS as readonly string[]).includes(kind))
+        throw new Complaint(`"${kind}" is no kind; there are ${KINDS.join(", ")}.`);
+      return kind;
+    }),
+  };
+}
+
+function list(what: string, values: readonly string[] = [], read: (value: string) => string): string[] {
+  if (values.length > MOST_VALUES) throw new Complaint(`A scope has at most ${MOST_VALUES} ${what}.`);
+  return [...new Set(values.map(read))];
+}
+
+function readRepo(repo: string): string {
+  if (repo === "" || repo.length > MOST_REPO_CHARS || hasControls(repo))
+    throw new Complaint(`A repository's key has 1 to ${MOST_REPO_CHARS} characters on one line.`);
+  // As the keys themselves are stored, so that it still names the same repository.
+  return redactText(repo).text;
+}
+
+function readGlob(glob: string): string {
+  if (hasControls(glob)) throw new Complaint("A path glob holds no control characters.");
+  if (redactText(glob).findings.length > 0) throw new Complaint("A path glob holds what looks like a secret.");
+  const wrong = judgeGlob(glob);
+  if (wrong !== undefined) throw new Complaint(`The path glob "${glob}" ${wrong}.`);
+  return glob;
+}
+
+/** What a file is known by when it is judged. */
+export interface ScopedFile {
+  readonly repoKey: string;
+  readonly path: string;
+  readonly kind: string;
+}
+
+/** Makes the judge of what a scope lets through of a team's files. It remembers the paths it has judged: use it for one read. */
+export function scopeFilter(scope: ReadScope): (file: ScopedFile) => boolean {
+  const globs = scope.paths.map(globMatcher);
+  const judged = new Map<string, boolean>();
+  const inPaths = (path: string) => {
+    let known = judged.get(path);
+    if (known === undefined) {
+      known = globs.some((matches) => matches(path));
+      judged.set(path, known);
+    }
+    return known;
+  };
+  return ({ repoKey, path, kind }) =>
+    (scope.repos.length === 0 || scope.repos.includes(repoKey)) &&
+    (scope.kinds.length === 0 || scope.kinds.includes(kind)) &&
+    (globs.length === 0 || inPaths(path));
+}

@@ -1,0 +1,151 @@
+import type { Core } from "../../core.ts";
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { newId } from "../../kit/ids.ts";
+import { hasControls } from "../../kit/text.ts";
+import { newToken, tokenDigest } from "../../kit/tokens.ts";
+import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
+import type { ReadScope } from "../../platform/http/principal.ts";
+import { redactText } from "../../redact/redact.ts";
+import { getUser, membershipsOf } from "../accounts/accounts.ts";
+import { dayOf } from "./daily.ts";
+import { rows, type TokenRow } from "./rows.ts";
+import { readScope } from "./scope.ts";
+
+export const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
+export const LONGEST_LIFETIME_MS = 365 * DAY_MS;
+const SHORTEST_LIFETIME_MS = MINUTE_MS;
+const MOST_NAME_CHARS = 100;
+/** Tokens of one person that work at the same time. */
+const MOST_LIVE = 100;
+
+export interface NewReadToken {
+  readonly userId: string;
+  /** What its owner will recognise it by. */
+  readonly name: string;
+  /** Lists left out do not narrow. */
+  readonly scope?: Partial<ReadScope>;
+  /** A minute to a year; 90 days when null or left out. No read token works for ever. */
+  readonly lifetimeMs?: number | null;
+}
+
+export interface IssuedReadToken {
+  readonly id: string;
+  /** Shown once; only its SHA-256 is stored. */
+  readonly token: string;
+  readonly scope: ReadScope;
+  readonly expiresAt: number;
+}
+
+/**
+ * Makes a read token for a person.
+ * @throws Complaint when the account is closed, or the name, the lifetime or the scope will not do
+ */
+export async function createReadToken(
+  core: Core,
+  wanted: NewReadToken,
+  by: Actor = COMMAND_LINE,
+): Promise<IssuedReadToken> {
+  const name = readName(wanted.name);
+  const lifetimeMs = wanted.lifetimeMs ?? DEFAULT_LIFETIME_MS;
+  if (!(lifetimeMs >= SHORTEST_LIFETIME_MS && lifetimeMs <= LONGEST_LIFETIME_MS))
+    throw new Complaint("A read token works for a minute at least and 365 days at most.");
+  const token = newToken("rkr", core.random);
+  const id = newId("rtk", core.clock, core.random);
+  return core.store.write(() => {
+    const now = core.clock.now();
+    const owner = getUser(core, wanted.userId);
+    if (owner.disabledAt !== null) throw new Complaint(`The account of ${owner.email} is closed.`, 409);
+    if ((rows(core.store).liveCount.get(owner.id, now) ?? 0) >= MOST_LIVE)
+      throw new Complaint(`There are ${MOST_LIVE} read tokens that work: revoke one first.`, 409);
+    const teams = membershipsOf(core, owner.id).map(({ teamId }) => teamId);
+    const scope = readScope(wanted.scope ?? {}, teams);
+    const expiresAt = now + Math.round(lifetimeMs);
+    rows(core.store).insertToken.run(id, tokenDigest(token), owner.id, name, JSON.stringify(scope), now, expiresAt);
+    recordInTeams(core, by, owner.id, scope, {
+      action: "read_token.created",
+      target: { kind: "read_token", id, label: name },
+      detail: { owner: owner.email, expiresAt },
+    });
+    return { id, token, scope, expiresAt };
+  });
+}
+
+/**
+ * Tells every team whose brain a token may read: its owners answer for who reads it. Where there are several, none is told the
+ * names of the others and of their repositories.
+ */
+function recordInTeams(core: Core, by: Actor, userId: string, scope: ReadScope, event: Omit<Event, "teamId">): void {
+  const own = membershipsOf(core, userId).map(({ teamId }) => teamId);
+  const reached = own.filter((teamId) => scope.teams.length === 0 || scope.teams.includes(teamId));
+  const told = reached.length > 1 ? { paths: scope.paths, kinds: scope.kinds } : scope;
+  for (const teamId of reached.length > 0 ? reached : [null])
+    recordEvent(core, by, { ...event, teamId, detail: { ...event.detail, scope: told } });
+}
+
+function readName(typed: string): string {
+  const name = typed.trim();
+  if (name === "" || name.length > MOST_NAME_CHARS || hasControls(name))
+    throw new Complaint(`A read token's name has 1 to ${MOST_NAME_CHARS} characters on one line.`);
+  return redactText(name).text;
+}
+
+/** A read token as its owner sees it. */
+export interface ReadTokenFacts extends Omit<TokenRow, "scope"> {
+  readonly scope: ReadScope;
+  readonly status: "active" | "expired" | "revoked";
+}
+
+function factsOf(core: Core, row: TokenRow): ReadTokenFacts {
+  const expired = row.expiresAt !== null && row.expiresAt <= core.clock.now();
+  const status = row.revokedAt !== null ? "revoked" : expired ? "expired" : "active";
+  return { ...row, scope: JSON.parse(row.scope) as ReadScope, status };
+}
+
+/** A person's read tokens, whatever their state, newest first. */
+export function listReadTokens(core: Core, userId: string): ReadTokenFacts[] {
+  const today = dayOf(core.clock.now());
+  return rows(core.store)
+    .tokensOf.all(today, userId)
+    .map((row) => factsOf(core, row));
+}
+
+/** Everybody's read tokens, newest first; for the command line. */
+export function listAllReadTokens(core: Core): ReadTokenFacts[] {
+  const today = dayOf(core.clock.now());
+  return rows(core.store)
+    .tokens.all(today)
+    .map((row) => factsOf(core, row));
+}
+
+/**
+ * Ends one of a person's own read tokens.
+ * @returns false when it was revoked before
+ * @throws Complaint (404) when it is not theirs
+ */
+export function revokeReadToken(core: Core, userId: string, id: string, by: Actor): Promise<boolean> {
+  return core.store.write(() => revokeRow(core, id, userId, by));
+}
+
+/** Ends anybody's read token; for the command line. @throws Complaint (404) when there is none */
+export function revokeAnyReadToken(core: Core, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => revokeRow(core, id, undefined, by));
+}
+
+/** Ends all of a person's read tokens that work; call inside a transaction. */
+export function endReadTokens(core: Core, userId: string, by: Actor): void {
+  for (const { id, status } of listReadTokens(core, userId)) if (status === "active") revokeRow(core, id, userId, by);
+}
+
+function revokeRow(core: Core, id: string, userId: string | undefined, by: Actor): boolean {
+  const now = core.clock.now();
+  const row = rows(core.store).token.get(dayOf(now), id);
+  if (!row || (userId !== undefined && row.userId !== userId)) throw new Complaint("There is no such read token.", 404);
+  if (rows(core.store).revoke.run(now, id).changes === 0) return false;
+  recordInTeams(core, by, row.userId, JSON.parse(row.scope) as ReadScope, {
+    action: "read_token.revoked",
+    target: { kind: "read_token", id, label: row.name },
+    detail: { owner: getUser(core, row.userId).email },
+  });
+  return true;
+}

@@ -1,0 +1,73 @@
+import type { Core } from "../../core.ts";
+import { findDefectAt } from "../defects/defects.ts";
+import { type CertainRow, linkRows } from "./link-rows.ts";
+import { placeText } from "./links.ts";
+
+/** How many defects one session, model or agent is answerable for. */
+export interface Share {
+  readonly defects: number;
+}
+
+export interface SessionShare extends Share {
+  /** The number under which the session is kept. */
+  readonly sessionNumber: number;
+  /** As the agent gave it. */
+  readonly sessionId: string;
+  readonly agent: string | null;
+  readonly model: string | null;
+}
+
+export interface NamedShare extends Share {
+  /** null: the sessions didn't say. */
+  readonly name: string | null;
+}
+
+/** Figures over links that count: strong and probable ones that nobody outranked, and people's own. Weak ones never do. */
+export interface Attribution {
+  /** Defects that are put down to anything. */
+  readonly defects: number;
+  /** Of these, put down to a session; the others to a commit of nobody's session. */
+  readonly ofSessions: number;
+  /** Most defects first. */
+  readonly sessions: readonly SessionShare[];
+  readonly models: readonly NamedShare[];
+  readonly agents: readonly NamedShare[];
+}
+
+/** Whose work a team's defects were. A defect with several causes counts once for each of them. */
+export function attribution(core: Core, teamId: string, { repoKey }: { readonly repoKey?: string } = {}): Attribution {
+  const certain = linkRows(core.store)
+    .certain.all({ teamId, repoKey: repoKey ?? null })
+    // Of the entries that are put down to something; a team may have many more.
+    .filter((row) => findDefectAt(core, teamId, row) !== undefined)
+    .map((row): Counted => ({ ...row, place: placeText(row) }));
+  const said = new Set(certain.filter(({ word }) => word === 1).map(({ place }) => place));
+  const counted = certain.filter(({ word, place }) => word === 1 || !said.has(place));
+  const withSession = counted.filter(({ sessionNumber }) => sessionNumber !== null);
+  const sessions = [...Map.groupBy(withSession, ({ sessionNumber }) => sessionNumber as number)].map(
+    ([sessionNumber, own]): SessionShare => {
+      const { sessionId, agent, model } = own[0] as Counted;
+      return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(own) };
+    },
+  );
+  return {
+    defects: defectsOf(counted),
+    ofSessions: defectsOf(withSession),
+    sessions: sessions.sort((a, b) => b.defects - a.defects || b.sessionNumber - a.sessionNumber),
+    models: sharesBy(withSession, ({ model }) => model),
+    agents: sharesBy(withSession, ({ agent }) => agent),
+  };
+}
+
+interface Counted extends CertainRow {
+  /** Of the entry. */
+  readonly place: string;
+}
+
+const defectsOf = (links: readonly Counted[]): number => new Set(links.map(({ place }) => place)).size;
+
+function sharesBy(links: readonly Counted[], nameOf: (link: Counted) => string | null): NamedShare[] {
+  return [...Map.groupBy(links, nameOf)]
+    .map(([name, own]) => ({ name, defects: defectsOf(own) }))
+    .sort((a, b) => b.defects - a.defects || ((a.name ?? "") < (b.name ?? "") ? -1 : 1));
+}

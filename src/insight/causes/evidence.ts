@@ -1,0 +1,104 @@
+import { isObject } from "../../kit/json.ts";
+import { type SessionSource, type SpanSource, understandSession } from "../../record/traces/traces.ts";
+import { readEdits, readSha, type ToldEdit } from "./edits.ts";
+import { nameOf, normalisePath } from "./paths.ts";
+
+/** A file's edit, its path as the repository knows it. */
+export interface Edit extends ToldEdit {
+  readonly spanId: string;
+}
+
+export interface MadeCommit {
+  readonly sha: string;
+  readonly at: number | null;
+}
+
+/** What a session tells of its part in a defect. Instants are milliseconds since the epoch. */
+export interface Evidence {
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly commits: readonly MadeCommit[];
+  readonly files: readonly string[];
+  /** Oldest first; those of one span from the file's top down. */
+  readonly edits: readonly Edit[];
+}
+
+export const MOST_FILES = 5_000;
+const MOST_COMMITS = 1_000;
+
+/** Members of a session that name the folder its repository stands in. */
+const ROOTS = ["cwd", "repositoryRoot", "repoRoot", "gitRoot", "projectRoot", "workspace", "worktree", "root"];
+
+/** The folders whose files a session knows by their whole path, the longest first. */
+export function rootsOf(document: Record<string, unknown>): string[] {
+  const attributes = isObject(document.attributes) ? document.attributes : {};
+  return [document, attributes]
+    .flatMap((where) => ROOTS.map((name) => where[name]))
+    .filter((value): value is string => typeof value === "string" && value !== "")
+    .map((value) => normalisePath(value))
+    .filter((value): value is string => value !== undefined)
+    .sort((a, b) => b.length - a.length);
+}
+
+/** The edits of some spans, as they were told. */
+export function editsOf(spans: readonly SpanSource[], roots: readonly string[]): Edit[] {
+  return spans.flatMap(({ spanId, startedAt, endedAt, document }) =>
+    readEdits(document.edits).flatMap((edit) => {
+      const path = normalisePath(edit.path, roots);
+      if (path === undefined || nameOf(path) === "..") return [];
+      return [{ ...edit, path, spanId, at: edit.at ?? endedAt ?? startedAt }];
+    }),
+  );
+}
+
+/**
+ * Puts together what a session tells.
+ * @param times of its spans
+ */
+export function evidenceOf(
+  source: SessionSource,
+  edits: readonly Edit[],
+  times: { readonly first: number | null; readonly last: number | null },
+): Evidence {
+  const { prompts, files, commits } = understandSession(source.document);
+  const roots = rootsOf(source.document);
+  const made = new Map<string, MadeCommit>();
+  for (const { sha: written, at } of commits) {
+    const sha = readSha(written);
+    const known = sha === null ? undefined : made.get(sha);
+    if (sha !== null && made.size < MOST_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
+  }
+  const told = [...prompts.map(({ at }) => at), ...[...made.values()].map(({ at }) => at), times.first, times.last];
+  const instants = told.filter((at) => at !== null);
+  const startedAt = source.startedAt ?? earliest(source.endedAt === null ? instants : [...instants, source.endedAt]);
+  const endedAt = source.endedAt ?? latest(startedAt === null ? instants : [...instants, startedAt]);
+  const paths = new Set<string>();
+  for (const path of [...files.map((file) => normalisePath(file, roots)), ...edits.map((edit) => edit.path)])
+    if (path !== undefined && paths.size < MOST_FILES) paths.add(path);
+  const swapped = startedAt !== null && endedAt !== null && endedAt < startedAt;
+  return {
+    startedAt: swapped ? endedAt : startedAt,
+    endedAt: swapped ? startedAt : endedAt,
+    commits: [...made.values()],
+    files: [...paths].sort(),
+    edits: inOrder(edits.map((edit) => ({ ...edit, at: edit.at ?? endedAt }))),
+  };
+}
+
+/** By time, then span, then file; within those from the file's top down, as its lines are numbered after all of them. */
+function inOrder(edits: readonly Edit[]): Edit[] {
+  const spans = new Map<string, number>();
+  for (const { spanId } of edits) if (!spans.has(spanId)) spans.set(spanId, spans.size);
+  return edits.toSorted(
+    (a, b) =>
+      (a.at ?? 0) - (b.at ?? 0) ||
+      (spans.get(a.spanId) as number) - (spans.get(b.spanId) as number) ||
+      (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
+      (a.startLine ?? 0) - (b.startLine ?? 0),
+  );
+}
+
+const earliest = (instants: readonly number[]) =>
+  instants.length === 0 ? null : instants.reduce((a, b) => Math.min(a, b));
+const latest = (instants: readonly number[]) =>
+  instants.length === 0 ? null : instants.reduce((a, b) => Math.max(a, b));

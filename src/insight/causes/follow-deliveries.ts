@@ -1,0 +1,139 @@
+import type { Core } from "../../core.ts";
+import { sha256 } from "../../kit/hash.ts";
+import { perOwner } from "../../kit/memo.ts";
+import { deliveriesAfter } from "../../log/log.ts";
+import { catchUp, type Derivation, type Piece } from "../../platform/projections/projections.ts";
+import { type SessionPlace, sessionsBetween } from "../../record/traces/traces.ts";
+import { type Defect, entriesDerivation, listDefects } from "../defects/defects.ts";
+import { correlateRepository } from "./correlate.ts";
+import { evidenceRows } from "./evidence-rows.ts";
+import { evidenceDerivation } from "./follow-sessions.ts";
+import { linkRows } from "./link-rows.ts";
+import { readTexts } from "./scene.ts";
+import { datesFor } from "./window.ts";
+
+/** Deliveries of one piece. */
+const MOST_DELIVERIES = 1_000;
+
+/** What a repository's entries looked like when they were correlated last. */
+const correlated = perOwner((_core: Core) => new Map<string, string>());
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * Keeps causal_links after what arrives: a brain whose entries changed is correlated whole, a session with the entries that it
+ * may have caused. The work is done in transactions of its own, of which each repeated changes nothing.
+ */
+export const linksDerivation: Derivation = {
+  name: "links",
+  async next(core: Core, position: number, alone: boolean): Promise<Piece | undefined> {
+    const deliveries = deliveriesAfter(core, position, alone ? 1 : MOST_DELIVERIES);
+    const last = deliveries.at(-1);
+    if (!last) return undefined;
+    if (deliveries.some(({ kind }) => kind !== "telemetry")) {
+      await catchUp(core, entriesDerivation);
+      await catchUp(core, evidenceDerivation);
+    }
+    const brains = new Map<string, { teamId: string; repoKey: string }>();
+    for (const { kind, teamId, repoKey } of deliveries)
+      if (kind === "brain") brains.set(`${teamId} ${repoKey}`, { teamId, repoKey });
+    const done = new Set<string>();
+    for (const [key, { teamId, repoKey }] of brains)
+      if (await correlateChanged(core, teamId, repoKey, key)) done.add(key);
+    if (deliveries.some(({ kind }) => kind === "traces"))
+      await correlateSessions(core, sessionsBetween(core, position, last.id), done);
+    return { to: last.id, apply: () => {} };
+  },
+  skip: (core, position) => deliveriesAfter(core, position, 1)[0]?.id,
+};
+
+/** Correlates a repository whose entries are not those of last time. @returns whether it had to */
+async function correlateChanged(core: Core, teamId: string, repoKey: string, key: string): Promise<boolean> {
+  const known = correlated(core);
+  const digest = digestOf(core, teamId, repoKey);
+  if (known.get(key) === digest) return false;
+  await correlateRepository(core, teamId, repoKey);
+  if (known.size >= MOST_REMEMBERED) known.clear();
+  known.set(key, digest);
+  return true;
+}
+
+/** Everything of a repository's entries that correlation looks at. */
+function digestOf(core: Core, teamId: string, repoKey: string): string {
+  const texts = readTexts(core, teamId, repoKey);
+  const entries = listDefects(core, teamId, { repoKey }).map((defect) => {
+    const { id, path, heading, ordinal, date, fingerprint, commits, files } = defect;
+    return [
+      id,
+      path,
+      heading,
+      ordinal,
+      date,
+      fingerprint.toString("hex"),
+      commits,
+      files,
+      commits.length > 0 && texts(defect),
+    ];
+  });
+  return sha256(JSON.stringify(entries)).toString("base64");
+}
+
+/** Which entries of a repository are looked at again. */
+interface Reach {
+  from: string;
+  to: string;
+  /** Dates of entries that are put down to the sessions now. */
+  readonly linked: Set<string>;
+  /** Every entry that names a commit: a session that tells no time may have made it. */
+  anyCommit: boolean;
+}
+
+const reachNothing = (): Reach => ({ from: "9999-12-31", to: "0000-01-01", linked: new Set(), anyCommit: false });
+
+/** Correlates the entries that sessions may have caused, or were thought to. */
+async function correlateSessions(core: Core, sessions: readonly SessionPlace[], done: ReadonlySet<string>) {
+  for (const [teamId, ofTeam] of Map.groupBy(sessions, (session) => session.teamId)) {
+    const reaches = reachOfAll(core, ofTeam);
+    for (const [repoKey, reach] of reaches)
+      if (!done.has(`${teamId} ${repoKey}`))
+        await correlateRepository(core, teamId, repoKey, (defect) => isWithin(defect, reach));
+    // A session that named no repository may have made the commits that entries of any repository name.
+    const homeless = reaches.get("");
+    if (!homeless) continue;
+    const others = new Set(listDefects(core, teamId).map((defect) => defect.repoKey));
+    for (const repoKey of others)
+      if (repoKey !== "" && !done.has(`${teamId} ${repoKey}`))
+        await correlateRepository(
+          core,
+          teamId,
+          repoKey,
+          (defect) => defect.commits.length > 0 && isWithin(defect, homeless),
+        );
+  }
+}
+
+/** By repository. Links may stand in another one than the session does: it may have moved. */
+function reachOfAll(core: Core, sessions: readonly SessionPlace[]): Map<string, Reach> {
+  const reaches = new Map<string, Reach>();
+  const reachIn = (repoKey: string): Reach => {
+    const reach = reaches.get(repoKey) ?? reachNothing();
+    reaches.set(repoKey, reach);
+    return reach;
+  };
+  for (const { id, repoKey } of sessions) {
+    for (const linked of linkRows(core.store).entriesOfSession.all(id)) reachIn(linked.repoKey).linked.add(linked.date);
+    const reach = reachIn(repoKey);
+    const window = evidenceRows(core.store).window.get(id);
+    const dates = window && datesFor(window);
+    if (!dates) {
+      reach.anyCommit = true;
+      continue;
+    }
+    if (dates.from < reach.from) reach.from = dates.from;
+    if (dates.to > reach.to) reach.to = dates.to;
+  }
+  return reaches;
+}
+
+function isWithin({ date, commits }: Defect, { from, to, linked, anyCommit }: Reach): boolean {
+  return (date >= from && date <= to) || linked.has(date) || (anyCommit && commits.length > 0);
+}

@@ -1,0 +1,87 @@
+import * as v from "valibot";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { stillReading } from "../../platform/http/faults.ts";
+import { Instant, identifier, RepoKey } from "../../platform/http/fields.ts";
+import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
+import { evidenceDerivation } from "./follow-sessions.ts";
+import { BANDS } from "./judge.ts";
+import { promptForLine } from "./prompt-for-line.ts";
+import { instantOrNull } from "./replies.ts";
+
+/** The prompts that a line of code comes from. */
+export const promptForLineEndpoint = endpoint(
+  {
+    id: "promptForLine",
+    method: "GET",
+    path: "/api/prompt-for-line",
+    summary: "Find the prompt that a line of code comes from",
+    tag: "Causes",
+    auth: "device",
+    query: v.object({
+      repoKey: v.optional(RepoKey),
+      path: v.pipe(identifier(1_024), v.description("Of the file; folders above the repository may be left out.")),
+      line: v.pipe(
+        v.string(),
+        v.regex(/^[1-9]\d{0,8}$/, "must be a whole number from 1"),
+        v.description("1-based, as the file stands now, or at the commit."),
+      ),
+      commit: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^[0-9a-fA-F]{7,40}$/, "must have 7 to 40 hexadecimal digits"),
+          v.description("Only edits at or before this commit, as far as sessions told when it was made."),
+        ),
+      ),
+    }),
+    ok: v.object({
+      ok: v.boolean(),
+      matches: v.pipe(
+        v.array(
+          v.object({
+            sessionId: v.pipe(v.string(), v.description("As its agent named it.")),
+            spanId: v.string(),
+            prompt: v.pipe(
+              v.nullable(v.string()),
+              v.description(
+                "The session's last prompt at or before the edit, on one line, its first 2,000 characters.",
+              ),
+            ),
+            commit: v.nullable(v.string()),
+            at: v.nullable(Instant),
+            band: v.pipe(
+              v.picklist(BANDS),
+              v.description(
+                "strong: an edit covers the line, and it is known how later ones moved it; probable: not all of them told, but none lies above; weak: the file was edited.",
+              ),
+            ),
+          }),
+        ),
+        v.description("Newest first."),
+      ),
+      behind: Behind,
+    }),
+    faults: [stillReading],
+    limits: [],
+    example: {
+      query: { path: "src/login.ts", line: "12" },
+      ok: {
+        ok: true,
+        matches: [
+          {
+            ...{ sessionId: "s-1", spanId: "a", prompt: "Set the session cookie after login" },
+            ...{ commit: null, at: "2026-11-20T14:00:05.000Z", band: "strong" },
+          },
+        ],
+      },
+    },
+  },
+  async ({ core, principal, query: { repoKey, path, line, commit } }) => {
+    const standing = await requireCaughtUp(core, evidenceDerivation);
+    const found = promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
+    return {
+      ok: true,
+      matches: found.map(({ sessionNumber: _, at, ...match }) => ({ ...match, at: instantOrNull(at) })),
+      ...standing,
+    };
+  },
+);

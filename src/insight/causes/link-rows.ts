@@ -1,0 +1,132 @@
+import { statements } from "../../platform/store/store.ts";
+import type { Band } from "./judge.ts";
+
+/** Which entry a link is of. */
+export interface EntryKey {
+  readonly teamId: string;
+  readonly repoKey: string;
+  readonly path: string;
+  readonly heading: string;
+  readonly ordinal: number;
+}
+
+export interface LinkRow extends EntryKey {
+  readonly id: string;
+  readonly date: string;
+  readonly fingerprint: Buffer;
+  readonly band: Band;
+  readonly origin: "computed" | "person";
+  readonly sessionId: number | null;
+  readonly commit: string | null;
+  readonly promptExcerpt: string | null;
+  /** JSON, see Evidence in says.ts. */
+  readonly evidence: string;
+  readonly verdict: "confirmed" | "rejected" | null;
+  readonly decidedBy: string | null;
+  readonly decidedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Of the entry as it stood last; null where that is not known. */
+  readonly entryId: number;
+  /** The highest number of an entry when this one was found to be gone; null while it is there. */
+  readonly goneAfter: number | null;
+}
+
+/** A link with what is asked of it most: whose session it is, and whether it is counted. */
+export interface ListedRow extends LinkRow {
+  readonly externalId: string | null;
+  readonly agent: string | null;
+  readonly model: string | null;
+  /** A person's word stands against it. */
+  readonly outranked: 0 | 1;
+}
+
+/** A link that may be counted: what is certain enough, or a person's word. */
+export interface CertainRow extends Omit<EntryKey, "teamId"> {
+  readonly sessionNumber: number | null;
+  readonly sessionId: string | null;
+  readonly agent: string | null;
+  readonly model: string | null;
+  /** Somebody said so, which outranks what was computed of the same entry. */
+  readonly word: 0 | 1;
+}
+
+const COLUMNS = `l.id, l.team_id AS teamId, l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.date, l.fingerprint, l.band,
+  l.origin, l.session_id AS sessionId, l.commit_sha AS 'commit', l.prompt_excerpt AS promptExcerpt, l.evidence, l.verdict,
+  l.decided_by AS decidedBy, l.decided_at AS decidedAt, l.created_at AS createdAt, l.updated_at AS updatedAt,
+  l.entry_id AS entryId, l.gone_after AS goneAfter`;
+
+/** A person's word: a link of their own, or one that they confirmed. */
+const WORD = "(p.origin = 'person' OR p.verdict = 'confirmed') AND p.verdict IS NOT 'rejected'";
+
+/** Windows by primary key, words by causal_links_by_entry. */
+const LISTED = `SELECT ${COLUMNS}, w.external_id AS externalId, w.agent, w.model,
+    l.origin = 'computed' AND l.verdict IS NULL AND EXISTS (
+      SELECT 1 FROM causal_links p WHERE p.team_id = l.team_id AND p.repo_key = l.repo_key AND p.path = l.path
+        AND p.heading = l.heading AND p.ordinal = l.ordinal AND ${WORD}) AS outranked
+  FROM causal_links l LEFT JOIN session_windows w ON w.session_id = l.session_id`;
+
+const RANK = `l.origin = 'person' DESC, l.verdict IS 'confirmed' DESC,
+  CASE l.band WHEN 'strong' THEN 0 WHEN 'probable' THEN 1 ELSE 2 END, w.ended_at DESC, l.session_id DESC, l.id`;
+
+export const linkRows = statements((db) => ({
+  // By causal_links_by_entry.
+  ofEntry: db.prepare<[string, string, string, string, number], LinkRow>(
+    `SELECT ${COLUMNS} FROM causal_links l
+     WHERE l.team_id = ? AND l.repo_key = ? AND l.path = ? AND l.heading = ? AND l.ordinal = ? ORDER BY l.id`,
+  ),
+  ofRepo: db.prepare<[string, string], LinkRow>(
+    `SELECT ${COLUMNS} FROM causal_links l WHERE l.team_id = ? AND l.repo_key = ? ORDER BY l.id`,
+  ),
+  listedOfEntry: db.prepare<[string, string, string, string, number], ListedRow>(
+    `${LISTED} WHERE l.team_id = ? AND l.repo_key = ? AND l.path = ? AND l.heading = ? AND l.ordinal = ? ORDER BY ${RANK}`,
+  ),
+  // By causal_links_by_session.
+  listedOfSession: db.prepare<[number, string], ListedRow>(
+    `${LISTED} WHERE l.session_id = ? AND l.team_id = ? ORDER BY l.date DESC, l.path, l.heading, l.ordinal, ${RANK}`,
+  ),
+  entriesOfSession: db.prepare<[number], { repoKey: string; date: string }>(
+    "SELECT DISTINCT repo_key AS repoKey, date FROM causal_links WHERE session_id = ?",
+  ),
+  // By causal_links_by_date, from its end.
+  listed: db.prepare<[{ teamId: string; repoKey: string | null; path: string | null }], ListedRow>(
+    `${LISTED} WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND (@path IS NULL OR l.path = @path)
+     ORDER BY l.date DESC, l.repo_key, l.path, l.heading, l.ordinal, ${RANK}`,
+  ),
+  // By causal_links_by_date, its first column; windows by primary key.
+  certain: db.prepare<[{ teamId: string; repoKey: string | null }], CertainRow>(
+    `SELECT l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.session_id AS sessionNumber, w.external_id AS sessionId, w.agent,
+       w.model, l.origin = 'person' OR l.verdict IS 'confirmed' AS word
+     FROM causal_links l LEFT JOIN session_windows w ON w.session_id = l.session_id
+     WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND l.verdict IS NOT 'rejected'
+       AND (l.band <> 'weak' OR l.origin = 'person' OR l.verdict IS 'confirmed')`,
+  ),
+  // By primary key.
+  byId: db.prepare<[string, string], LinkRow>(`SELECT ${COLUMNS} FROM causal_links l WHERE l.id = ? AND l.team_id = ?`),
+  listedById: db.prepare<[string, string], ListedRow>(`${LISTED} WHERE l.id = ? AND l.team_id = ?`),
+  insert: db.prepare<[LinkRow]>(
+    `INSERT INTO causal_links (id, team_id, repo_key, path, heading, ordinal, date, fingerprint, band, origin, session_id,
+       commit_sha, prompt_excerpt, evidence, verdict, decided_by, decided_at, created_at, updated_at, entry_id)
+     VALUES (@id, @teamId, @repoKey, @path, @heading, @ordinal, @date, @fingerprint, @band, @origin, @sessionId,
+       @commit, @promptExcerpt, @evidence, @verdict, @decidedBy, @decidedAt, @createdAt, @updatedAt, @entryId)
+     ON CONFLICT (team_id, repo_key, path, heading, ordinal, session_id) WHERE origin = 'computed' DO NOTHING`,
+  ),
+  update: db.prepare<
+    [Pick<LinkRow, "id" | "date" | "fingerprint" | "band" | "commit" | "promptExcerpt" | "evidence" | "updatedAt">]
+  >(
+    `UPDATE causal_links SET date = @date, fingerprint = @fingerprint, band = @band, commit_sha = @commit,
+       prompt_excerpt = @promptExcerpt, evidence = @evidence, updated_at = @updatedAt WHERE id = @id AND verdict IS NULL`,
+  ),
+  // Out of the way of the links of every entry that is there.
+  park: db.prepare<[number, number | null, string]>("UPDATE causal_links SET ordinal = ?, gone_after = ? WHERE id = ?"),
+  move: db.prepare<
+    [Pick<LinkRow, "id" | "path" | "heading" | "ordinal" | "date" | "fingerprint" | "entryId" | "updatedAt">]
+  >(
+    `UPDATE causal_links SET path = @path, heading = @heading, ordinal = @ordinal, date = @date, fingerprint = @fingerprint,
+       entry_id = @entryId, gone_after = NULL, updated_at = @updatedAt WHERE id = @id`,
+  ),
+  decide: db.prepare<[string | null, string | null, number | null, number, string]>(
+    "UPDATE causal_links SET verdict = ?, decided_by = ?, decided_at = ?, updated_at = ? WHERE id = ?",
+  ),
+  drop: db.prepare<[string]>("DELETE FROM causal_links WHERE id = ? AND origin = 'computed' AND verdict IS NULL"),
+}));

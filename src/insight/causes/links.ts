@@ -1,0 +1,146 @@
+import type { Core } from "../../core.ts";
+import { type Defect, listDefects } from "../defects/defects.ts";
+import type { Band } from "./judge.ts";
+import { entryText } from "./keys.ts";
+import { type ListedRow, linkRows } from "./link-rows.ts";
+import type { Evidence } from "./says.ts";
+
+/** A defect put down to a session, as pages and replies show it. Instants are milliseconds since the epoch. */
+export interface Link {
+  readonly id: string;
+  readonly repoKey: string;
+  readonly path: string;
+  readonly heading: string;
+  readonly ordinal: number;
+  /** YYYY-MM-DD */
+  readonly date: string;
+  /** 32 bytes. */
+  readonly fingerprint: Buffer;
+  readonly band: Band;
+  readonly label: "Caused by" | "Probably caused by" | "Possibly caused by";
+  readonly origin: "computed" | "person";
+  /** Whether figures count it. */
+  readonly counts: boolean;
+  readonly commit: string | null;
+  /** The number under which the session is kept; null when no session is known. */
+  readonly sessionNumber: number | null;
+  /** The session's id as its agent gave it. */
+  readonly sessionId: string | null;
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly promptExcerpt: string | null;
+  readonly evidence: readonly Evidence[];
+  readonly verdict: "confirmed" | "rejected" | null;
+  readonly decidedBy: string | null;
+  readonly decidedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export function readLink(row: ListedRow): Link {
+  const { teamId: _, entryId: __, goneAfter: ___, sessionId, externalId, outranked, evidence, ...rest } = row;
+  const word = row.origin === "person" || row.verdict === "confirmed";
+  return {
+    ...rest,
+    label: labelOf(row.band, word),
+    counts: row.verdict !== "rejected" && outranked === 0 && (word || row.band !== "weak"),
+    sessionNumber: sessionId,
+    sessionId: externalId,
+    evidence: JSON.parse(evidence) as Evidence[],
+  };
+}
+
+/** @param word somebody said so */
+function labelOf(band: Band, word: boolean): Link["label"] {
+  if (word || band === "strong") return "Caused by";
+  return band === "probable" ? "Probably caused by" : "Possibly caused by";
+}
+
+export interface LinkFilter {
+  readonly repoKey?: string | undefined;
+  /** Path of the file that the entries stand in. */
+  readonly path?: string | undefined;
+  /** Hexadecimal, its first 8 to 64 digits. */
+  readonly fingerprint?: string | undefined;
+  /** As the agent gave it. */
+  readonly sessionId?: string | undefined;
+  /** Rejected ones too. */
+  readonly rejected?: boolean | undefined;
+  readonly limit?: number | undefined;
+  /** Where an earlier list ended, as its `next`. Anything else asks for the first links. */
+  readonly after?: string | undefined;
+}
+
+export interface LinkList {
+  /** All that fit, however many are listed. */
+  readonly total: number;
+  readonly links: readonly Link[];
+  /** Where to go on; absent when nothing follows. */
+  readonly next?: string;
+}
+
+/** What tells where a list ended: the last link, and its date in case it is gone by then. */
+export const LINK_CURSOR = /^(\d{4}-\d\d-\d\d)\.(lnk_[0-9a-z]{26})$/;
+
+/** Judges of each row, in order, whether it is past where an earlier list ended. */
+function pastCursor(core: Core, teamId: string, after: string | undefined): (row: ListedRow) => boolean {
+  const [, date, id] = LINK_CURSOR.exec(after ?? "") ?? [];
+  if (date === undefined || id === undefined) return () => true;
+  // Correlation may have taken it away since: its day is then listed again, rather than a link passed over.
+  if (linkRows(core.store).byId.get(id, teamId)?.date !== date) return (row) => row.date <= date;
+  let past = false;
+  return (row) => {
+    const now = past;
+    past ||= row.id === id;
+    return now;
+  };
+}
+
+/**
+ * A page of a team's links to entries that its brains hold now: the newest entries first, of one entry a person's word before the
+ * stronger bands. As fresh as `linksDerivation`.
+ */
+export function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): LinkList {
+  const { repoKey, path, fingerprint, sessionId, rejected = false, limit = 50 } = filter;
+  const there = new Set(listDefects(core, teamId, { repoKey }).map(placeText));
+  const isPast = pastCursor(core, teamId, filter.after);
+  const links: Link[] = [];
+  let total = 0;
+  let more = false;
+  for (const row of linkRows(core.store).listed.iterate({ teamId, repoKey: repoKey ?? null, path: path ?? null })) {
+    const past = isPast(row);
+    if (!there.has(placeText(row)) || (row.verdict === "rejected" && !rejected)) continue;
+    if (sessionId !== undefined && row.externalId !== sessionId) continue;
+    if (fingerprint !== undefined && !row.fingerprint.toString("hex").startsWith(fingerprint)) continue;
+    total++;
+    if (!past) continue;
+    if (links.length < limit) links.push(readLink(row));
+    else more = true;
+  }
+  const last = links.at(-1);
+  return { total, links, ...(more && last ? { next: `${last.date}.${last.id}` } : {}) };
+}
+
+/** What tells the entries of a team apart, as text for maps. */
+export const placeText = (entry: Pick<Defect, "repoKey" | "path" | "heading" | "ordinal">) =>
+  `${entry.repoKey}\n${entryText(entry)}`;
+
+/** Everything that an entry is put down to, rejected links too, the weightiest first. */
+export function linksOfEntry(
+  core: Core,
+  teamId: string,
+  { repoKey, path, heading, ordinal }: Pick<Defect, "repoKey" | "path" | "heading" | "ordinal">,
+): Link[] {
+  return linkRows(core.store).listedOfEntry.all(teamId, repoKey, path, heading, ordinal).map(readLink);
+}
+
+/** The entries that are put down to a session, newest first. @param sessionNumber the number under which it is kept */
+export function linksOfSession(core: Core, teamId: string, sessionNumber: number): Link[] {
+  const links = linkRows(core.store)
+    .listedOfSession.all(sessionNumber, teamId)
+    .filter(({ verdict }) => verdict !== "rejected")
+    .map(readLink);
+  if (links.length === 0) return links;
+  const there = new Set(listDefects(core, teamId).map(placeText));
+  return links.filter((link) => there.has(placeText(link)));
+}

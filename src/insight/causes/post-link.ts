@@ -1,0 +1,103 @@
+import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
+import type { Actor } from "../../platform/audit/audit.ts";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { malformed, refuse, tierGate } from "../../platform/http/faults.ts";
+import { Counter, identifier, line, NO_REPO } from "../../platform/http/fields.ts";
+import type { DevicePrincipal } from "../../platform/http/principal.ts";
+import { catchUp } from "../../platform/projections/projections.ts";
+import { redactText } from "../../redact/redact.ts";
+import { linksDerivation } from "./follow-deliveries.ts";
+import { createLink, type Doubt, findEntry } from "./person.ts";
+import { CausalLink, EXAMPLE_LINK, entryUnknown, linkReply, sessionUnknown } from "./replies.ts";
+
+const Cause = v.object({
+  repoKey: v.pipe(line(512), v.description('As the brain was published; "" for one that was published without.')),
+  file: v.pipe(identifier(512), v.description("Path of the brain file.")),
+  heading: v.pipe(identifier(1_100), v.description("The entry's heading, with or without ##, or its title alone.")),
+  ordinal: v.optional(
+    v.pipe(Counter, v.description("Among equal headings of the file, counted from its end; the newest without it.")),
+  ),
+  sessionId: v.optional(v.pipe(identifier(256), v.description("As its agent named it."))),
+  commit: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[0-9a-fA-F]{7,40}$/, "must have 7 to 40 hexadecimal digits"),
+      v.description("A commit that no session made is taken as well."),
+    ),
+  ),
+  promptExcerpt: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(4_000, "must have at most 4000 characters"),
+      v.description("Kept up to 280 characters."),
+    ),
+  ),
+});
+
+/** Without either nothing is said; the handler refuses that with a sentence. */
+const PersonsLink = v.pipe(Cause, v.metadata({ anyOf: [{ required: ["sessionId"] }, { required: ["commit"] }] }));
+
+/** Keeps somebody's own word of what caused a defect; it outranks what is computed. */
+export const createCausalLink = endpoint(
+  {
+    id: "causalLinkCreate",
+    method: "POST",
+    path: "/api/causal-link",
+    summary: "Say what a defect was caused by",
+    tag: "Causes",
+    auth: "device",
+    body: { schema: PersonsLink, maxBytes: () => 64 * 1024 },
+    ok: v.object({ ok: v.boolean(), link: CausalLink }),
+    faults: [tierGate, entryUnknown, sessionUnknown],
+    limits: [{ name: "link", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
+    example: {
+      body: {
+        repoKey: "github.com/acme/shop",
+        file: ".claude/brain/errors.md",
+        heading: "2026-11-20 Login loop",
+        commit: "3f2a9c1",
+      },
+      ok: { ok: true, link: { ...EXAMPLE_LINK, origin: "person" } },
+    },
+  },
+  async ({ core, principal, body, ip }) => {
+    requireCapability(principal.tier, "traces");
+    const { repoKey, file, heading, ordinal, sessionId, commit, promptExcerpt } = body;
+    if (sessionId === undefined && commit === undefined)
+      refuse(malformed, { error: 'In the body, "sessionId" or "commit" must say what the defect was caused by.' });
+    await core.store.write(() => touchDevice(core, principal, core.clock.now()));
+    await catchUp(core, linksDerivation);
+    const place = repoKey === NO_REPO ? NO_REPO : redactText(repoKey).text;
+    const entry = findEntry(core, principal.teamId, { repoKey: place, path: file, heading, ordinal });
+    if (!entry) return refuse(entryUnknown);
+    const excerpt = promptExcerpt === undefined ? undefined : redactText(promptExcerpt).text;
+    const cause = { sessionId, commit, promptExcerpt: excerpt };
+    const link = await createLink(core, principal.teamId, entry, cause, actorOf(core, principal, ip()));
+    if (typeof link === "string") return refuseDoubt(link);
+    return { ok: true, link: linkReply(link) };
+  },
+);
+
+function actorOf(core: Core, { deviceId, teamId }: DevicePrincipal, ip: string): Actor {
+  return { kind: "device", id: deviceId, label: findDeviceOf(core, teamId, deviceId)?.label ?? deviceId, ip };
+}
+
+function refuseDoubt(doubt: Doubt): never {
+  switch (doubt) {
+    case "unknownSession":
+      return refuse(sessionUnknown);
+    case "noCommit":
+      return refuse(malformed, { error: 'In the body, "commit" must have 7 to 40 hexadecimal digits.' });
+    case "ambiguousCommit":
+      return refuse(malformed, { error: 'In the body, "commit" fits several commits of the team: send more digits.' });
+    case "notMadeBySession":
+      return refuse(malformed, {
+        error: 'In the body, "commit" was made by another session than "sessionId" names: send one of the two.',
+      });
+    default:
+      return doubt satisfies never;
+  }
+}

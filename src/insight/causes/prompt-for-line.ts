@@ -1,0 +1,84 @@
+import type { Core } from "../../core.ts";
+import { readSha } from "./edits.ts";
+import { evidenceRows, type LineEditRow } from "./evidence-rows.ts";
+import type { Band } from "./judge.ts";
+import { followLine } from "./line.ts";
+import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";
+import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
+
+export interface LineQuery {
+  readonly repoKey?: string | undefined;
+  readonly path: string;
+  /** 1-based, as the file stands now, or at the commit. */
+  readonly line: number;
+  /** 7 to 40 hexadecimal digits: only edits at or before it. */
+  readonly commit?: string | undefined;
+}
+
+/** An edit that a line comes from. */
+export interface PromptMatch {
+  /** The number under which the session is kept. */
+  readonly sessionNumber: number;
+  readonly sessionId: string;
+  readonly spanId: string;
+  /** The session's last prompt at or before the edit. */
+  readonly prompt: string | null;
+  readonly commit: string | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number | null;
+  readonly band: Band;
+}
+
+/** Edits of files of one name that are looked at: the newest. */
+const MOST_EDITS = 5_000;
+const PROMPT_CHARS = 2_000;
+
+/** The prompts that a line of a file comes from, newest first; see `followLine`. As fresh as `evidenceDerivation`. */
+export function promptForLine(core: Core, teamId: string, query: LineQuery): PromptMatch[] {
+  const path = normalisePath(query.path);
+  if (path === undefined) return [];
+  const sql = evidenceRows(core.store);
+  const edits = sql.editsNamed
+    .all(teamId, nameOf(path), MOST_EDITS)
+    .filter((edit) => isSameFile(path, edit.path) && (query.repoKey === undefined || edit.repoKey === query.repoKey));
+  const upTo = query.commit === undefined ? edits : beforeCommit(core, teamId, edits, query.commit);
+  // Files of one name may stand in several folders and repositories, each with lines of its own. A path whose repository
+  // is unknown is taken for the one that was asked for.
+  const files = Map.groupBy(upTo, (edit) => `${edit.repoKey}\n${isAbsolute(edit.path) ? path : edit.path}`);
+  const exact = [...files].filter(([key]) => key.endsWith(`\n${path}`)).map(([, own]) => own);
+  const meant = exact.length > 0 ? exact : [...files.values()];
+  return meant
+    .flatMap((own) => followLine(own, query.line))
+    .sort((a, b) => (b.edit.at ?? 0) - (a.edit.at ?? 0) || b.edit.id - a.edit.id)
+    .map(({ edit, band }) => matchOf(core, edit, meant.length > 1 ? "weak" : band));
+}
+
+/** Those edits that stand in a commit: made at or before it, or said to be its own. */
+function beforeCommit(core: Core, teamId: string, edits: readonly LineEditRow[], commit: string): LineEditRow[] {
+  const sha = readSha(commit);
+  if (sha === null) return [];
+  const isIt = (other: string) => other.startsWith(sha) || sha.startsWith(other);
+  const instants = evidenceRows(core.store)
+    .makers.all(teamId, sha.slice(0, 7), `${sha.slice(0, 7)}g`)
+    .filter((maker) => isIt(maker.sha))
+    .map(({ at, endedAt }) => at ?? endedAt)
+    .filter((at) => at !== null);
+  const until = instants.length === 0 ? undefined : Math.max(...instants);
+  return edits.filter(
+    (edit) =>
+      (edit.commit !== null && isIt(edit.commit)) || (until !== undefined && edit.at !== null && edit.at <= until),
+  );
+}
+
+function matchOf(core: Core, edit: LineEditRow, band: Band): PromptMatch {
+  const window = evidenceRows(core.store).window.get(edit.sessionId);
+  return {
+    sessionNumber: edit.sessionId,
+    sessionId: window?.externalId ?? "",
+    spanId: edit.spanId,
+    prompt: excerptOf(promptAt(promptsOf(core, edit.sessionId), edit.at)?.text, PROMPT_CHARS),
+    commit: edit.commit,
+    at: edit.at,
+    band,
+  };
+}

@@ -1,0 +1,101 @@
+import type { Core } from "../../core.ts";
+import { breather } from "../../kit/breathe.ts";
+import { plainText, splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
+import { perOwner } from "../../kit/memo.ts";
+import { currentBrains, isFromPack, kindOf, readBlob } from "../../record/brain/brain.ts";
+import { readHeading } from "./heading.ts";
+import { oneLine } from "./one-line.ts";
+
+/** A decision as its heading says it. */
+export interface Decision {
+  /** YYYY-MM-DD, null where the heading has none. */
+  readonly date: string | null;
+  readonly title: string;
+  readonly repoKey: string;
+  readonly path: string;
+  readonly line: number;
+}
+
+type Told = Pick<Decision, "date" | "title" | "line">;
+
+/** Files looked at, at most: of records that are a file each the highest numbers are the newest. */
+const MOST_FILES = 20;
+/** Headings of one file that may be shown. */
+const MOST_OF_A_FILE = 20;
+const LONGEST_TITLE = 500;
+const MOST_HELD = 500;
+/** Content never changes, so neither does what was read of it. */
+const held = perOwner<object, Map<number, readonly Told[]>>(() => new Map());
+
+/**
+ * The newest decisions of a team's current brains: those with a date in the order of their dates, then the others, of
+ * numbered records (`docs/adr/0007-….md`) the highest numbers first, of one file in its own order.
+ */
+export async function newestDecisions(
+  core: Core,
+  teamId: string,
+  repoKey: string | undefined,
+  most: number,
+): Promise<Decision[]> {
+  const files = currentBrains(core, teamId)
+    .filter((brain) => repoKey === undefined || brain.repoKey === repoKey)
+    .flatMap((brain) => brain.files.map(([path, blobId]) => ({ repoKey: brain.repoKey, path, blobId })))
+    .filter(({ path }) => kindOf(path) === "decision" && !isFromPack(path) && !NO_DECISIONS.test(path))
+    .sort((a, b) => compareNames(nameOf(b.path), nameOf(a.path)))
+    .slice(0, MOST_FILES);
+  const all: Decision[] = [];
+  for (const { blobId, ...place } of files)
+    for (const told of await decisionsIn(core, blobId)) all.push({ ...told, ...place });
+  const dated = all.filter(({ date }) => date !== null);
+  dated.sort((a, b) => ((a.date as string) < (b.date as string) ? 1 : a.date === b.date ? 0 : -1));
+  return [...dated, ...all.filter(({ date }) => date === null)].slice(0, most);
+}
+
+const NO_DECISIONS = /(?:^|\/)(?:readme|index|template)\.\w+$/i;
+const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+/** Names with numbers by their numbers; all others before them, as a file of many decisions is. */
+const compareNames = (a: string, b: string) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1);
+const numberOf = (name: string) => Number(/\d{1,12}/.exec(name)?.[0] ?? Number.MAX_SAFE_INTEGER);
+
+async function decisionsIn(core: Core, blobId: number): Promise<readonly Told[]> {
+  const known = held(core.store);
+  const before = known.get(blobId);
+  if (before) return before;
+  const markdown = readBlob(core, blobId);
+  const read = await readDecisions(markdown, breather(core.clock)).catch((error: unknown) => {
+    core.log.error("decisions_unreadable", { blob: blobId, cause: String(error) });
+    return [];
+  });
+  if (known.size >= MOST_HELD) known.clear();
+  known.set(blobId, read);
+  return read;
+}
+
+/**
+ * What a file decides: its dated level-2 headings; without any, the title of a file that is one record, else its level-2
+ * headings.
+ */
+async function readDecisions(markdown: string, breathe: () => Promise<void> | undefined): Promise<readonly Told[]> {
+  const dated: Told[] = [];
+  const others: Told[] = [];
+  let title: Told | undefined;
+  for (const chunk of textBlocks(splitLines(markdown))) {
+    for (const { level, top, text, line } of chunk) {
+      if (!top || (level !== 1 && level !== 2)) continue;
+      const known = level === 2 ? readHeading(text.slice(0, 2 * LONGEST_TITLE)) : undefined;
+      if (known?.title) dated.push({ date: known.date, title: oneLine(known.title, LONGEST_TITLE), line });
+      const heading = oneLine(plainText(text.slice(0, 2 * LONGEST_TITLE)), LONGEST_TITLE);
+      if (known || heading === "") continue;
+      if (level === 1) title ??= { date: null, title: heading, line };
+      else if (others.length < MOST_OF_A_FILE) others.push({ date: null, title: heading, line });
+    }
+    if (dated.length >= MOST_OF_A_FILE) break;
+    await breathe();
+  }
+  if (dated.length > 0) return dated.slice(0, MOST_OF_A_FILE);
+  return title && (others.length === 0 || others.some((one) => RECORD_PARTS.test(one.title))) ? [title] : others;
+}
+
+/** Headings that the parts of one decision record have, in the usual templates. */
+const RECORD_PARTS =
+  /^(?:\d+\.\s*)?(?:status|context|decision|consequences|rationale|alternatives|considered options)\b/i;

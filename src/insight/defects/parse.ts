@@ -1,0 +1,115 @@
+import { splitLines, type TextBlock, textBlocks } from "../../kit/markdown-blocks.ts";
+import type { Entry } from "./entry.ts";
+import { fingerprintOf, fingerprintOfNothing } from "./fingerprint.ts";
+import { type DatedHeading, readHeading } from "./heading.ts";
+import { commitsIn, filesIn } from "./mentions.ts";
+import { oneLine } from "./one-line.ts";
+import { findRule } from "./rule.ts";
+import { saysOpen } from "./status.ts";
+
+/** What a file of entries holds. */
+export interface ParsedFile {
+  /** In the order of the file. */
+  readonly entries: readonly Entry[];
+  /** Level-2 headings without a date, and entries beyond the most that one file may have. */
+  readonly skipped: number;
+  /** Why nothing could be read of it; then it counts as skipped itself. */
+  readonly unreadable?: string;
+}
+
+/** Entries of one file at most; one of a MiB with a line of text under each heading has as many. */
+export const MOST_ENTRIES = 5_000;
+const LONGEST_HEADING = 1_000;
+const LONGEST_TITLE = 500;
+const LONGEST_RULE = 4_000;
+
+type Unnumbered = Omit<Entry, "ordinal" | "fingerprint"> & {
+  /** Of an entry that has neither rule nor title its whole text instead. */
+  readonly fingerprint: Buffer | string;
+};
+
+interface Begun extends DatedHeading {
+  readonly heading: string;
+  readonly line: number;
+  readonly blocks: TextBlock[];
+}
+
+/** The entries of an errors, security or anti-patterns file: its dated level-2 headings. */
+export function parseEntries(markdown: string): readonly Entry[] {
+  return parseFile(markdown).entries;
+}
+
+/** The entries of a file, and how many level-2 headings are none. */
+export function parseFile(markdown: string): ParsedFile {
+  const steps = parseSteps(markdown);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Parses a file a few KiB a step. */
+export function* parseSteps(markdown: string): Generator<void, ParsedFile, void> {
+  const lines = splitLines(markdown);
+  const entries: Unnumbered[] = [];
+  let skipped = 0;
+  let begun: Begun | undefined;
+  const end = (line: number) => {
+    if (begun && entries.length < MOST_ENTRIES)
+      entries.push(finish(begun, lines.slice(begun.line - 1, line - 1).join("\n")));
+    else if (begun) skipped++;
+    begun = undefined;
+  };
+  for (const chunk of textBlocks(lines)) {
+    for (const block of chunk) {
+      const dated = block.top && block.level === 2 ? readHeading(block.text.slice(0, LONGEST_HEADING)) : undefined;
+      if (!endsEntry(block) && !dated) {
+        begun?.blocks.push(block);
+        continue;
+      }
+      end(block.line);
+      if (dated) begun = { ...dated, heading: oneLine(block.text, LONGEST_HEADING), line: block.line, blocks: [] };
+      else if (block.level === 2) skipped++;
+    }
+    yield;
+  }
+  end(lines.length + 1);
+  return { entries: numbered(entries), skipped };
+}
+
+/** An undated heading of level 2 made by a line of dashes is a paragraph with a rule drawn too close under it. */
+function endsEntry({ top, level, underlined }: TextBlock): boolean {
+  return top && (level === 1 || (level === 2 && !underlined));
+}
+
+function finish({ heading, line, date, title, marked, blocks }: Begun, text: string): Unnumbered {
+  const rule = findRule(blocks);
+  return {
+    ...{ heading, date, line },
+    title: oneLine(title, LONGEST_TITLE),
+    open: marked || saysOpen(blocks),
+    fingerprint: fingerprintOf(rule, title) ?? text.trim(),
+    rule: rule ? oneLine(rule, LONGEST_RULE) : null,
+    commits: commitsIn(text),
+    files: filesIn(text),
+  };
+}
+
+/** Numbers equal headings from the file's end: new entries come first, so those that are there keep their numbers. */
+function numbered(entries: readonly Unnumbered[]): Entry[] {
+  const seen = new Map<string, number>();
+  const next = (text: string) => {
+    const number = seen.get(text) ?? 0;
+    seen.set(text, number + 1);
+    return number;
+  };
+  return entries
+    .toReversed()
+    .map(({ fingerprint, ...entry }) => ({
+      ...entry,
+      ordinal: next(entry.heading),
+      fingerprint:
+        typeof fingerprint === "string" ? fingerprintOfNothing(fingerprint, next(`\0${fingerprint}`)) : fingerprint,
+    }))
+    .reverse();
+}

@@ -1,0 +1,144 @@
+import * as v from "valibot";
+import { isoInstant } from "../../kit/clock.ts";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { malformed, refuse, stillReading } from "../../platform/http/faults.ts";
+import { Count, RepoKey } from "../../platform/http/fields.ts";
+import { Behind } from "../../platform/projections/projections.ts";
+import { requireSpend } from "./follow.ts";
+import { type SpendFigures, spendReport } from "./report.ts";
+import { GROUPINGS } from "./rows.ts";
+import { readSpan, SINCE, UNTIL } from "./span.ts";
+
+const Usd = v.pipe(v.number(), v.minValue(0));
+const Figures = v.object({
+  usd: v.pipe(
+    v.nullable(Usd),
+    v.description(
+      "At list prices; null when nothing of it has a price. Tokens of models without a price are not in it.",
+    ),
+  ),
+  reportedUsd: v.pipe(v.nullable(Usd), v.description("What agents themselves said it cost; null when none did.")),
+  inputTokens: v.pipe(Count, v.description("Neither read from a cache nor written to one.")),
+  outputTokens: Count,
+  cacheWriteTokens: Count,
+  cacheReadTokens: Count,
+  unpricedTokens: v.pipe(Count, v.description("Tokens of models whose price is not known.")),
+  usages: v.pipe(Count, v.description("Model calls, or whole sessions that told of no calls. Each counts once.")),
+});
+
+const SpendReply = v.object({
+  ok: v.boolean(),
+  since: v.pipe(v.string(), v.isoDate(), v.description("The first day, UTC, whole.")),
+  until: v.pipe(v.string(), v.isoDate(), v.description("The last day, UTC, whole.")),
+  by: v.picklist(GROUPINGS),
+  currency: v.literal("USD"),
+  priceTable: v.object({
+    date: v.pipe(v.string(), v.isoDate(), v.description("When the prices were looked up.")),
+    overridden: v.pipe(v.boolean(), v.description("Whether this instance's own prices are among them.")),
+  }),
+  total: Figures,
+  groupCount: v.pipe(
+    Count,
+    v.description("Groups there are; those beyond `limit` are not shown, but are in the total."),
+  ),
+  groups: v.pipe(
+    v.array(
+      v.object({
+        key: v.pipe(
+          v.string(),
+          v.description("The model, repository, branch, device, session or day; empty when nobody told."),
+        ),
+        deviceId: v.optional(v.pipe(v.string(), v.description("The device of a session."))),
+        ...Figures.entries,
+      }),
+    ),
+    v.description("Dearest first; days in their order, of which the last ones are kept within `limit`."),
+  ),
+  behind: Behind,
+});
+
+const DEFAULT_GROUPS = 100;
+
+const date = (says: string, form: RegExp, wrong: string) =>
+  v.optional(v.pipe(v.string(), v.regex(form, wrong), v.description(says)));
+
+/** What the team's agents used, and what that costs. */
+export const spend = endpoint(
+  {
+    id: "getSpend",
+    method: "GET",
+    path: "/api/spend",
+    summary: "What the team's agents used and what it costs",
+    tag: "Spend",
+    auth: "device",
+    query: v.object({
+      since: date(
+        "First day: a date, a date-time or a number of days such as 30d, counted back from the last; 30d by default.",
+        SINCE,
+        "must be a date such as 2026-11-01, a date-time or a number of days such as 30d",
+      ),
+      until: date(
+        "Last day: a date or a date-time; today by default.",
+        UNTIL,
+        "must be a date such as 2026-11-30 or a date-time",
+      ),
+      by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What the groups are; models by default."))),
+      repoKey: v.optional(RepoKey),
+      limit: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^(?:[1-9]\d{0,2}|1000)$/, "must be a whole number from 1 to 1000"),
+          v.description("Groups at most; 100 by default, 1000 at most."),
+        ),
+      ),
+    }),
+    ok: SpendReply,
+    faults: [stillReading],
+    limits: [],
+    example: {
+      query: { since: "30d", by: "model" },
+      ok: {
+        ok: true,
+        since: "2026-10-23",
+        until: "2026-11-21",
+        by: "model",
+        currency: "USD",
+        priceTable: { date: "2026-11-06", overridden: false },
+        total: exampleFigures({ usd: 1.56, reportedUsd: 1.55 }),
+        groupCount: 1,
+        groups: [{ key: "claude-sonnet-4-5", ...exampleFigures({ usd: 1.56, reportedUsd: 1.55 }) }],
+      },
+    },
+  },
+  async ({ core, principal, query: { since, until, by = "model", repoKey, limit } }) => {
+    const span = readSpan({ since, until }, core.clock.now());
+    if (!span) refuse(malformed, { error: "The query's until must not lie before its since." });
+    const most = limit === undefined ? DEFAULT_GROUPS : Number(limit);
+    const standing = await requireSpend(core);
+    const { total, groups, prices } = spendReport(core, principal.teamId, { ...span, by, repoKey });
+    return {
+      ok: true,
+      since: isoInstant(span.from).slice(0, 10),
+      until: isoInstant(span.to).slice(0, 10),
+      by,
+      currency: "USD" as const,
+      priceTable: { date: prices.date, overridden: prices.overridden },
+      total,
+      groupCount: groups.length,
+      groups: by === "day" ? groups.slice(-most) : groups.slice(0, most),
+      ...standing,
+    };
+  },
+);
+
+function exampleFigures(dollars: Pick<SpendFigures, "usd" | "reportedUsd">): SpendFigures {
+  return {
+    ...dollars,
+    inputTokens: 20_000,
+    outputTokens: 60_000,
+    cacheWriteTokens: 80_000,
+    cacheReadTokens: 1_000_000,
+    unpricedTokens: 0,
+    usages: 42,
+  };
+}

@@ -1,0 +1,89 @@
+import * as v from "valibot";
+import { isDate } from "../../kit/date.ts";
+import { BREAKPOINTS } from "./context.ts";
+
+/** How prices are written: those that ship and those of a data directory's `prices.json`. */
+
+/** Six decimals of a dollar a million tokens are whole trillionths of a dollar a token, in which all sums are made. */
+const Price = v.pipe(
+  v.number("must be a number of US dollars per million tokens"),
+  v.minValue(0, "must not be negative"),
+  v.maxValue(1_000_000, "must be at most 1000000"),
+  v.check((usd) => Math.abs(usd * 1e6 - Math.round(usd * 1e6)) < 1e-4, "must have at most six decimals"),
+);
+const Day = v.pipe(v.string("must be a date such as 2026-11-21"), v.check(isDate, "must be a date such as 2026-11-21"));
+const Name = v.pipe(v.string("must be text"), v.minLength(1, "must not be empty"));
+
+const PRICES = {
+  input: Price,
+  output: Price,
+  cacheWrite: v.optional(Price),
+  cacheWrite1h: v.optional(Price),
+  cacheRead: v.optional(Price),
+};
+const SIZES = BREAKPOINTS.join(", ");
+const Above = v.record(
+  v.picklist(BREAKPOINTS.map(String), `must be one of the sizes that usage is kept by: ${SIZES}`),
+  v.strictObject(PRICES),
+);
+const OneModel = v.strictObject({
+  ...PRICES,
+  above: v.optional(Above),
+  from: v.optional(Day),
+  aliases: v.optional(v.array(Name)),
+});
+const OneAfterAnother = v.pipe(v.array(OneModel), v.minLength(1, "must not be empty"));
+// Chosen by what stands there, so that a fault is named where it is.
+const Model = v.lazy(
+  (input) => (Array.isArray(input) ? OneAfterAnother : OneModel) as v.GenericSchema<ModelPrice | ModelPrice[]>,
+);
+
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite?: number | undefined;
+  readonly cacheWrite1h?: number | undefined;
+  readonly cacheRead?: number | undefined;
+}
+
+export interface ModelPrice extends Prices {
+  /** Prices of requests of more tokens than the name says. */
+  readonly above?: Readonly<Record<string, Prices>> | undefined;
+  /** The first day it holds; without it, always before. */
+  readonly from?: string | undefined;
+  /** Other names of the model. */
+  readonly aliases?: readonly string[] | undefined;
+}
+
+export interface PriceFile {
+  /** When the prices were looked up. */
+  readonly date: string;
+  /** Prices by model; several where they changed. */
+  readonly models: Readonly<Record<string, ModelPrice | readonly ModelPrice[]>>;
+}
+
+const Schema = v.strictObject({ date: Day, models: v.record(Name, Model) });
+
+/**
+ * Reads the text of a price file.
+ * @throws Error whose message names the place and what is wrong there
+ */
+export function readPriceFile(text: string): PriceFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`is not JSON: ${(error as Error).message}`);
+  }
+  const { issues, output, success } = v.safeParse(Schema, value);
+  if (success) return output;
+  const [issue] = issues;
+  const place = (issue.path ?? []).reduce((at, { key }) => `${at}[${JSON.stringify(key)}]`, "");
+  const says = issue.message.startsWith("must") ? issue.message : saysOf(issue);
+  throw new Error(place === "" ? `must be an object with "date" and "models": ${says}` : `${place} ${says}`);
+}
+
+function saysOf({ expected, received }: v.BaseIssue<unknown>): string {
+  if (expected === "never") return "is not a member that is known";
+  return received === "undefined" ? "is missing" : `is ${received} where ${expected} is expected`;
+}

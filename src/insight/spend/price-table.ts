@@ -1,0 +1,115 @@
+import { DAY_MS } from "../../kit/clock.ts";
+import { namesOf } from "./match.ts";
+import type { ModelPrice, PriceFile, Prices } from "./price-file.ts";
+
+/** Trillionths of a dollar for one token: whole numbers, so that sums are exact in whatever order they are made. */
+interface Rates {
+  readonly input: bigint;
+  readonly output: bigint;
+  readonly cacheWrite: bigint;
+  readonly cacheWrite1h: bigint;
+  readonly cacheRead: bigint;
+}
+
+interface Version {
+  /** The first day it holds, in days since the epoch. */
+  readonly from: number;
+  /** By the size a request lies above, largest first; 0 is the last. */
+  readonly bySize: readonly (readonly [above: number, Rates])[];
+}
+
+/** Tokens of one model and size class. */
+export interface Amounts {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite: number;
+  readonly cacheWrite1h: number;
+  readonly cacheRead: number;
+}
+
+const pico = (usdPerMillion: number) => BigInt(Math.round(usdPerMillion * 1e6));
+/** Trillionths in a dollar. */
+const PICO = 1e12;
+
+export const usdOf = (picoUsd: bigint): number => Number(picoUsd) / PICO;
+
+function ratesOf({ input, output, cacheWrite = input, cacheWrite1h = cacheWrite, cacheRead = input }: Prices): Rates {
+  return {
+    input: pico(input),
+    output: pico(output),
+    cacheWrite: pico(cacheWrite),
+    cacheWrite1h: pico(cacheWrite1h),
+    cacheRead: pico(cacheRead),
+  };
+}
+
+function versionOf({ from, above = {}, ...prices }: ModelPrice): Version {
+  const sizes = Object.entries(above).map(([size, other]) => [Number(size), ratesOf(other)] as const);
+  return {
+    from: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from) / DAY_MS,
+    bySize: [...sizes, [0, ratesOf(prices)] as const].sort(([a], [b]) => b - a),
+  };
+}
+
+/** Prices ready for use. A later file's models replace those of earlier ones, which keep the other names they had. */
+export class PriceTable {
+  readonly #models = new Map<string, readonly Version[]>();
+  /** Other names of models, each with the name of its model. */
+  readonly #aliases = new Map<string, string>();
+  readonly #found = new Map<string, readonly Version[] | undefined>();
+
+  constructor(...files: readonly PriceFile[]) {
+    for (const { models } of files) {
+      const all = Object.entries(models).map(([name, given]): [string, readonly ModelPrice[]] => [
+        name,
+        Array.isArray(given) ? given : [given as ModelPrice],
+      ]);
+      for (const [name, versions] of all)
+        for (const alias of versions.flatMap(({ aliases = [] }) => aliases))
+          for (const each of [alias, alias.toLowerCase()]) this.#aliases.set(each, name);
+      for (const [name, versions] of all) {
+        const ready = versions.map(versionOf).sort((a, b) => b.from - a.from);
+        for (const each of [name, name.toLowerCase()]) {
+          this.#models.set(each, ready);
+          this.#aliases.delete(each);
+        }
+      }
+    }
+  }
+
+  /** Days since the epoch on which some price changed, ascending. */
+  get changes(): number[] {
+    const days = [...this.#models.values()].flatMap((versions) => versions.map(({ from }) => from));
+    return [...new Set(days.filter(Number.isFinite))].sort((a, b) => a - b);
+  }
+
+  /**
+   * What tokens cost.
+   * @param day days since the epoch
+   * @param context the class of the requests' size, see `contextClass`
+   * @returns trillionths of a dollar; undefined where no price is known
+   */
+  cost(model: string, day: number, context: number, tokens: Amounts): bigint | undefined {
+    const version = this.#find(model)?.find(({ from }) => from <= day);
+    const rates = version?.bySize.find(([above]) => above <= context)?.[1];
+    if (!rates) return undefined;
+    return (
+      BigInt(tokens.input) * rates.input +
+      BigInt(tokens.output) * rates.output +
+      BigInt(tokens.cacheWrite) * rates.cacheWrite +
+      BigInt(tokens.cacheWrite1h) * rates.cacheWrite1h +
+      BigInt(tokens.cacheRead) * rates.cacheRead
+    );
+  }
+
+  #find(model: string): readonly Version[] | undefined {
+    if (!this.#found.has(model)) {
+      // Names of models come from agents; only so many are remembered.
+      if (this.#found.size > 1_000) this.#found.clear();
+      const names = namesOf(model).map((name) => this.#aliases.get(name) ?? name);
+      const name = names.find((one) => this.#models.has(one));
+      this.#found.set(model, name === undefined ? undefined : this.#models.get(name));
+    }
+    return this.#found.get(model);
+  }
+}

@@ -1,0 +1,40 @@
+import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_PATTERN, TIME_PATTERN } from "../../kit/date.ts";
+
+/** Days that spend is asked for, as people write them. */
+
+const DAYS = /^([1-9]\d{0,3})d$/;
+/** What `until` may be: a day, or a date-time. */
+export const UNTIL = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
+/** What `since` may be: the same, or a number of days. */
+export const SINCE = new RegExp(`${DAYS.source}|${UNTIL.source}`);
+
+/** The first day of the year 1. */
+const FIRST = Date.parse("0001-01-01T00:00:00Z");
+
+/** What `since` is when nobody says. */
+export const DEFAULT_SINCE = "30d";
+
+/** @returns milliseconds since the epoch; undefined when the text is no date and no date-time that exists */
+const readDate = (text: string): number | undefined => (isUntil(text) ? Date.parse(text) : undefined);
+
+export const isSince = (text: string): boolean => SINCE.test(text);
+export const isUntil = (text: string): boolean => UNTIL.test(text);
+
+/**
+ * The days from `since` to `until`, both whole and both included. A number of days (`30d`) counts back from `until` and
+ * includes it.
+ * @param now milliseconds since the epoch; what `until` is when nobody says
+ * @returns instants of the first and the last day; undefined when the last lies before the first
+ */
+export function readSpan(
+  { since = DEFAULT_SINCE, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
+  now: number,
+): { readonly from: number; readonly to: number } | undefined {
+  const to = until === undefined ? now : (readDate(until) ?? now);
+  const days = DAYS.exec(since)?.[1];
+  const counted = days === undefined ? (readDate(since) ?? to) : to - (Number(days) - 1) * DAY_MS;
+  // No day before the first that can be written.
+  const from = Math.max(counted, FIRST);
+  return Math.floor(from / DAY_MS) > Math.floor(to / DAY_MS) ? undefined : { from, to };
+}

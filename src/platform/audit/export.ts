@@ -1,0 +1,42 @@
+import type { Core } from "../../core.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { csvLine } from "../../kit/csv.ts";
+import { type EventFilter, type StoredEvent, stretches } from "./list.ts";
+
+const COLUMNS = [
+  "id",
+  "at",
+  "teamId",
+  "actorKind",
+  "actorId",
+  "actorLabel",
+  "action",
+  "targetKind",
+  "targetId",
+  "targetLabel",
+  "ip",
+  "detail",
+] as const satisfies readonly (keyof StoredEvent)[];
+
+const FORMATS = {
+  jsonl: {
+    head: "",
+    row: (event: StoredEvent) => `${JSON.stringify({ ...event, at: isoInstant(event.at) })}\n`,
+  },
+  csv: {
+    head: csvLine(COLUMNS),
+    row: (event: StoredEvent) => {
+      const values = { ...event, at: isoInstant(event.at), detail: JSON.stringify(event.detail) };
+      return csvLine(COLUMNS.map((name) => values[name]));
+    },
+  },
+};
+
+export type EventFormat = keyof typeof FORMATS;
+
+/** All events that match, newest first, as JSON lines or as CSV; read stretch by stretch, so that no transaction stays open. */
+export async function* exportEvents(core: Core, filter: EventFilter, format: EventFormat): AsyncGenerator<string> {
+  const { head, row } = FORMATS[format];
+  if (head) yield head;
+  for await (const stretch of stretches(core, filter)) yield stretch.map(row).join("");
+}

@@ -1,0 +1,93 @@
+import type { Core } from "../../core.ts";
+import { breather } from "../../kit/breathe.ts";
+import { likePattern } from "../../kit/text.ts";
+import { type EventRow, rows, type Stretch } from "./rows.ts";
+
+export interface EventFilter {
+  /** Only what concerns this team; everything when null, for who runs the installation. */
+  readonly teamId: string | null;
+  readonly action?: string | undefined;
+  /** Part of an actor's or target's name or of an address. */
+  readonly text?: string | undefined;
+  /** Milliseconds since the epoch, inclusive; `to` exclusive. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+export interface StoredEvent extends Omit<EventRow, "detail"> {
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** Where a page begins: with what is older, or newer, than an event. */
+export interface EventCursor {
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+}
+
+export interface EventPage {
+  /** Newest first. */
+  readonly rows: readonly StoredEvent[];
+  /** Ask for what is before, or after, this event; absent when there is nothing on that side. */
+  readonly older?: number;
+  readonly newer?: number;
+}
+
+/** Ids looked at in one go. A filter that nothing matches walks everything, and others want their turn meanwhile. */
+const STRETCH_IDS = 4_000;
+
+/**
+ * One page of events. The work is bounded by what is looked through, and lets other requests in between.
+ * Going newer and arriving at the top gives the first page, whole.
+ */
+export async function listEvents(
+  core: Core,
+  filter: EventFilter,
+  limit: number,
+  cursor: EventCursor = {},
+): Promise<EventPage> {
+  const { before, after } = cursor;
+  const upward = after !== undefined;
+  const found: StoredEvent[] = [];
+  for await (const stretch of stretches(core, filter, cursor)) {
+    found.push(...(upward ? stretch.reverse() : stretch));
+    if (found.length > limit) break;
+  }
+  const more = found.length > limit;
+  if (upward && !more) return listEvents(core, filter, limit);
+  const page = found.slice(0, limit);
+  if (upward) page.reverse();
+  const [first, last] = [page[0], page.at(-1)];
+  return {
+    rows: page,
+    ...(last && (more || upward) ? { older: last.id } : {}),
+    ...(first && (upward || before !== undefined) ? { newer: first.id } : {}),
+  };
+}
+
+/** Matching events a stretch of ids at a time, each newest first; upward from a cursor's `after`, else downward. */
+export async function* stretches(
+  core: Core,
+  filter: EventFilter,
+  { before, after }: EventCursor = {},
+): AsyncGenerator<StoredEvent[]> {
+  const breathe = breather(core.clock);
+  const lastId = rows(core.store).lastId.get() ?? 0;
+  const statement = filter.teamId === null ? rows(core.store).ofAll : rows(core.store).ofTeam;
+  const narrowed: Omit<Stretch, "low" | "high"> = {
+    teamId: filter.teamId ?? "",
+    action: filter.action || null,
+    like: likePattern(filter.text ?? ""),
+    from: filter.from ?? null,
+    to: filter.to ?? null,
+  };
+  const sign = after === undefined ? -1 : 1;
+  let at = after === undefined ? Math.min((before ?? lastId + 1) - 1, lastId) : Math.max(after + 1, 1);
+  while (at >= 1 && at <= lastId) {
+    const end = at + sign * (STRETCH_IDS - 1);
+    const found = statement.all({ ...narrowed, low: Math.min(at, end), high: Math.max(at, end) });
+    if (found.length > 0)
+      yield found.map((row) => ({ ...row, detail: JSON.parse(row.detail) as StoredEvent["detail"] }));
+    at = end + sign;
+    await breathe();
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Which bodies are taken in, and whose turn it is to have a large one read: no sender may take the memory or the processor that
+ * the others need. Small bodies are always taken; what they can cost together is bounded by the number of connections.
+ */
+
+import { quotaKey } from "../../kit/address.ts";
+
+/** Who sends a body: a credential, and the team it acts for; both the address of somebody who has shown none. */
+export interface Sender {
+  readonly credential: string;
+  readonly team: string;
+}
+
+/** Somebody without a credential, by the part of their address that one subscriber holds. */
+export const addressSender = (ip: string): Sender => {
+  const address = `address ${quotaKey(ip)}`;
+  return { credential: address, team: address };
+};
+
+/** Bodies up to this many bytes are taken whatever else is going on. */
+export const SMALL_BODY_BYTES = 64 * 1024;
+const MIB = 1024 * 1024;
+/** Bytes of larger bodies held at once: of all, of one team, of one credential. */
+const MOST_BYTES = 256 * MIB;
+const MOST_OF_TEAM = 128 * MIB;
+const MOST_OF_CREDENTIAL = 32 * MIB;
+
+/** Bodies that hold more than this once inflated are read in turn. */
+export const HEAVY_BODY_BYTES = 256 * 1024;
+/** Heavy bodies that are read, checked and stored at the same time; each yields to the others, and holds memory. */
+const MOST_TURNS = 4;
+
+/** How often the arriving bodies are looked at, and how much each must bring in between: 8 KiB a second. */
+const WATCH_MS = 5_000;
+const LEAST_BYTES = 40 * 1024;
+
+/** Why a body is not waited for any longer. */
+export type GivenUp = "no room" | "too slow";
+
+interface Waiting {
+  readonly intake: Intake;
+  readonly go: () => void;
+}
+
+/** One for a listener; holds what is under way and nothing else. */
+export class Admission {
+  #total = 0;
+  readonly #held = new Map<string, number>();
+  readonly #arriving = new Set<Intake>();
+  #watch: NodeJS.Timeout | undefined;
+  readonly #running: Intake[] = [];
+  readonly #waiting: Waiting[] = [];
+
+  /** Finds room for more bytes of a large body that is arriving. @returns whether there is */
+  hold(intake: Intake, bytes: number): boolean {
+    const [credentialKey, teamKey] = keysOf(intake.sender);
+    const ofCredential = (this.#held.get(credentialKey) ?? 0) + bytes;
+    const ofTeam = (this.#held.get(teamKey) ?? 0) + bytes;
+    // A credential's only body fits whatever size the configuration allows it.
+    const isOnly = ofCredential === intake.heldBytes + bytes;
+    if (ofCredential > MOST_OF_CREDENTIAL && !isOnly) return false;
+    if (ofTeam > MOST_OF_TEAM || this.#total + bytes > MOST_BYTES) return false;
+    this.#held.set(credentialKey, ofCredential).set(teamKey, ofTeam);
+    this.#total += bytes;
+    this.#arriving.add(intake);
+    this.#watch ??= setInterval(() => this.#lookForSlow(), WATCH_MS).unref();
+    return true;
+  }
+
+  /** All of a body has arrived, or no more of it will be waited for. */
+  arrived(intake: Intake): void {
+    if (!this.#arriving.delete(intake) || this.#arriving.size > 0) return;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+  }
+
+  /** Settles when it is a body's turn to be read. */
+  turn(intake: Intake): Promise<void> {
+    if (this.#running.length >= MOST_TURNS) return new Promise((go) => this.#waiting.push({ intake, go }));
+    this.#running.push(intake);
+    return Promise.resolve();
+  }
+
+  /** Gives back all that a body took: its bytes and its turn. */
+  leave(intake: Intake): void {
+    this.arrived(intake);
+    this.#total -= intake.heldBytes;
+    for (const key of keysOf(intake.sender)) {
+      const left = (this.#held.get(key) ?? 0) - intake.heldBytes;
+      if (left > 0) this.#held.set(key, left);
+      else this.#held.delete(key);
+    }
+    const place = this.#running.indexOf(intake);
+    if (place === -1) return;
+    this.#running.splice(place, 1);
+    const [next] = this.#waiting.splice(this.#nextInLine(), 1);
+    if (!next) return;
+    this.#running.push(next.intake);
+    next.go();
+  }
+
+  /** Of those who wait, whose team has least under way, then whose credential has, then who came first. */
+  #nextInLine(): number {
+    const weights = this.#waiting.map(({ intake: { sender } }) => {
+      const ofTeam = this.#running.filter((one) => one.sender.team === sender.team).length;
+      const ofCredential = this.#running.filter((one) => one.sender.credential === sender.credential).length;
+      return ofTeam * (MOST_TURNS + 1) + ofCredential;
+    });
+    return weights.indexOf(Math.min(...weights));
+  }
+
+  #lookForSlow(): void {
+    for (const intake of [...this.#arriving]) if (!intake.hasBrought(LEAST_BYTES)) intake.giveUp("too slow");
+  }
+}
+
+const keysOf = ({ credential, team }: Sender) => [`credential ${credential}`, `team ${team}`] as const;
+
+/** One body, from its first byte until its request is answered. */
+export class Intake {
+  readonly sender: Sender;
+  /** Called when the body must not be waited for any longer. */
+  onGivenUp: (why: GivenUp) => void = () => {};
+  readonly #admission: Admission;
+  #size = 0;
+  #held = 0;
+  #sizeWhenAsked: number | undefined;
+
+  constructor(admission: Admission, sender: Sender) {
+    this.#admission = admission;
+    this.sender = sender;
+  }
+
+  /** Bytes counted against the sender's share: none of a small body, all of a large one. */
+  get heldBytes(): number {
+    return this.#held;
+  }
+
+  /** Counts bytes that arrived; gives the body up when there is no room for them. */
+  add(bytes: number): void {
+    this.#size += bytes;
+    if (this.#size <= SMALL_BODY_BYTES) return;
+    const more = this.#size - this.#held;
+    if (this.#admission.hold(this, more)) this.#held += more;
+    else this.giveUp("no room");
+  }
+
+  giveUp(why: GivenUp): void {
+    this.#admission.arrived(this);
+    this.onGivenUp(why);
+  }
+
+  /** Whether enough has come since this was asked last; it always has when it is asked first. */
+  hasBrought(bytes: number): boolean {
+    const before = this.#sizeWhenAsked;
+    this.#sizeWhenAsked = this.#size;
+    return before === undefined || this.#size - before >= bytes;
+  }
+
+  /** All of the body is there. */
+  arrived(): void {
+    this.#admission.arrived(this);
+  }
+
+  /** Settles when a heavy body may be read; its turn lasts until it leaves. */
+  turn(): Promise<void> {
+    return this.#admission.turn(this);
+  }
+
+  /** The request is answered, or its client is gone. */
+  leave(): void {
+    this.#admission.leave(this);
+    this.#held = 0;
+  }
+}

@@ -1,0 +1,222 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gunzip as gunzipCallback, gunzipSync } from "node:zlib";
+import type { H3Event } from "h3";
+import * as v from "valibot";
+import { repeatsMember } from "../../kit/json.ts";
+import { exceededBound, type JsonLimits } from "../../kit/json-bounds.ts";
+import { type GivenUp, HEAVY_BODY_BYTES, type Intake } from "./admission.ts";
+import type { BodySpec, Schema } from "./endpoint.ts";
+import { type Extra, type Fault, malformed, Refusal, refuse, storeUnavailable, tooLarge } from "./faults.ts";
+import { misfit } from "./misfit.ts";
+
+const gunzip = promisify(gunzipCallback);
+
+/**
+ * What one body may hold. Parsing holds up everybody else, and a body at its cap in bytes takes ten times as long to parse as it
+ * should when all of it is brackets or names: the largest honest ones (20,000 spans with edits and usage) stay far below.
+ */
+const LIMITS: JsonLimits = { depth: 64, values: 1_000_000, containers: 300_000, names: 25_000 };
+
+const EXCESS: Readonly<Record<keyof JsonLimits, string>> = {
+  depth: `The body nests deeper than ${LIMITS.depth} levels.`,
+  values: `The body holds more than ${LIMITS.values} values. Send it in smaller parts.`,
+  containers: `The body holds more than ${LIMITS.containers} arrays and objects. Send it in smaller parts.`,
+  names: `The body holds more than ${LIMITS.names} different member names. Send it in smaller parts.`,
+};
+
+/** How a body comes in. */
+export interface Arrival {
+  readonly intake: Intake;
+  /** Told what a compressed body held, in bytes, before any of it is read; may refuse. */
+  readonly onInflated: (wireBytes: number, bytes: number) => void;
+}
+
+/**
+ * Reads a body as JSON text: content type, coding, cap, UTF-8, depth and number of values, syntax, in that order.
+ * @returns the text and its parsed value; `""` and undefined when there is none
+ * @throws Refusal malformed (400), also for another media type or coding; tooLarge (413) or storeUnavailable (503)
+ */
+export async function readBody(
+  event: H3Event,
+  spec: BodySpec<Schema>,
+  maxBytes: number,
+  arrival: Arrival,
+): Promise<{ text: string; value: unknown }> {
+  const headers = event.req.headers;
+  const type = headers.get("content-type");
+  if (spec.form && type !== null && FORM_TYPE.test(type))
+    return { text: "", value: await readForm(event, maxBytes, arrival.intake) };
+  if (type !== null && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
+    refuse(malformed, { error: spec.form ? JSON_OR_FORM : "The body must be application/json." });
+  const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  const gzipped = coding === "gzip" && spec.gzip === true;
+  if (!gzipped && coding !== "identity" && coding !== "")
+    refuse(malformed, {
+      error: spec.gzip
+        ? "The only content coding accepted here is gzip, once."
+        : "No content coding is accepted here; send plain JSON.",
+    });
+  const declared = headers.get("content-length");
+  if (declared !== null && Number(declared) > maxBytes) refuse(tooLarge, { error: tooLargeText(maxBytes) });
+  let bytes = await readBytes(event, maxBytes, arrival.intake);
+  if (gzipped && bytes.length > 0) bytes = await inflate(bytes, maxBytes, arrival);
+  else if (bytes.length > HEAVY_BODY_BYTES) await arrival.intake.turn();
+  if (bytes.length === 0) {
+    if (spec.optional) return { text: "", value: {} };
+    refuse(malformed, { error: "A JSON body is required." });
+  }
+  if (!isUtf8(bytes)) refuse(malformed, { error: "The body is not valid UTF-8." });
+  if (bytes[0] === 0xef && bytes[1] === 0xbb)
+    refuse(malformed, { error: "The body begins with a byte order mark; send JSON without one." });
+  const text = bytes.toString("utf8");
+  // What follows cannot be cut into slices, but others get their turn between one step and the next.
+  const pause = () => (bytes.length > HEAVY_BODY_BYTES ? setImmediate() : undefined);
+  await pause();
+  const excess = exceededBound(text, LIMITS);
+  if (excess) refuse(excess === "depth" ? malformed : tooLarge, { error: EXCESS[excess] });
+  await pause();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    refuse(malformed, { error: "The body is not valid JSON." });
+  }
+  if (!spec.freeForm && repeatsMember(text)) refuse(malformed, { error: "The body names a member twice." });
+  await pause();
+  return { text, value };
+}
+
+const JSON_OR_FORM = "The body must be application/json or application/x-www-form-urlencoded.";
+
+const tooLargeText = (maxBytes: number) => `The body exceeds ${maxBytes} bytes. Send it in smaller parts.`;
+
+function readBytes(event: H3Event, maxBytes: number, intake: Intake): Promise<Buffer> {
+  const incoming = event.runtime?.node?.req as IncomingMessage | undefined;
+  return incoming ? readStream(incoming, maxBytes, intake) : readRequest(event, maxBytes);
+}
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+
+/**
+ * Reads the fields of a form.
+ * @returns by name; of a field sent twice the last counts
+ * @throws Refusal malformed (400) or tooLarge (413)
+ */
+async function readForm(event: H3Event, maxBytes: number, intake: Intake): Promise<Record<string, string>> {
+  return Object.fromEntries(await readFormFields(event, maxBytes, intake));
+}
+
+/** Reads a form whose fields may come several times. @throws Refusal malformed (400), tooLarge (413) or storeUnavailable (503) */
+export async function readFormFields(event: H3Event, maxBytes: number, intake: Intake): Promise<URLSearchParams> {
+  const type = event.req.headers.get("content-type");
+  if (type === null || !FORM_TYPE.test(type)) refuse(malformed, { error: "The body must be a form." });
+  const coding = event.req.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (coding !== "identity" && coding !== "")
+    refuse(malformed, { error: "No content coding is accepted here; send a plain form." });
+  const declared = event.req.headers.get("content-length");
+  if (declared !== null && Number(declared) > maxBytes) refuse(tooLarge, { error: tooLargeText(maxBytes) });
+  const bytes = await readBytes(event, maxBytes, intake);
+  if (!isUtf8(bytes)) refuse(malformed, { error: "The body is not valid UTF-8." });
+  return new URLSearchParams(bytes.toString("utf8"));
+}
+
+/** What is said of a body that is not waited for any longer. Both are worth another try. */
+const GIVEN_UP: Readonly<Record<GivenUp, Extra>> = {
+  "no room": {
+    error: "The server is taking in as much as it can. Nothing of this request was kept; send it again later.",
+  },
+  "too slow": {
+    error: "The body arrived too slowly. Nothing of this request was kept; send it again, in smaller parts if need be.",
+    headers: { connection: "close" },
+  },
+};
+
+/** Reading the Node stream itself is a fifth faster than going through a web stream, and keeps the bytes. */
+function readStream(incoming: IncomingMessage, maxBytes: number, intake: Intake): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const done = (settle: () => void) => {
+      intake.arrived();
+      incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
+      settle();
+    };
+    const refuseWith = (fault: Fault, extra: Extra) => done(() => reject(new Refusal(fault, extra)));
+    intake.onGivenUp = (why) => refuseWith(storeUnavailable, GIVEN_UP[why]);
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) refuseWith(tooLarge, { error: tooLargeText(maxBytes) });
+      else {
+        chunks.push(chunk);
+        intake.add(chunk.length);
+      }
+    };
+    const onEnd = () => done(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    const onGone = () => done(() => reject(new ClientGone()));
+    incoming.on("data", onData).once("end", onEnd).once("error", onGone).once("close", onGone);
+  });
+}
+
+/** The client left before its body had arrived; there is nobody to answer. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+}
+
+async function readRequest(event: H3Event, maxBytes: number): Promise<Buffer> {
+  const bytes = Buffer.from(await event.req.arrayBuffer());
+  if (bytes.length > maxBytes) refuse(tooLarge, { error: tooLargeText(maxBytes) });
+  return bytes;
+}
+
+/** Up to this many compressed bytes inflating here is cheaper than handing it to another thread. */
+const SMALL_GZIP_BYTES = 4_096;
+
+/** Inflated in pieces of this size; zlib's default is a quarter of it and slower. */
+const INFLATE_CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Inflates gzip (RFC 1952) up to a cap; memory never exceeds the cap, whatever the body claims to hold. What turns out heavy
+ * waits for its turn first: a few kilobytes may hold megabytes.
+ */
+async function inflate(bytes: Buffer, maxBytes: number, { intake, onInflated }: Arrival): Promise<Buffer> {
+  const light = Math.min(maxBytes, HEAVY_BODY_BYTES);
+  // The last four bytes tell the size, if nobody lied (section 2.3.1): it spares inflating heavy ones twice.
+  const told = bytes.length >= 4 ? bytes.readUInt32LE(bytes.length - 4) : 0;
+  let inflated = told <= light ? await gunzipUpTo(bytes, light) : undefined;
+  if (!inflated && light < maxBytes) {
+    await intake.turn();
+    inflated = await gunzipUpTo(bytes, maxBytes);
+  }
+  if (!inflated) return refuse(tooLarge, { error: tooLargeText(maxBytes) });
+  onInflated(bytes.length, inflated.length);
+  return inflated;
+}
+
+/** @returns undefined when more than `maxBytes` come out */
+async function gunzipUpTo(bytes: Buffer, maxBytes: number): Promise<Buffer | undefined> {
+  const options = { maxOutputLength: maxBytes, chunkSize: INFLATE_CHUNK_BYTES };
+  try {
+    return bytes.length <= SMALL_GZIP_BYTES ? gunzipSync(bytes, options) : await gunzip(bytes, options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
+    return refuse(malformed, { error: "The body is not a complete gzip stream." });
+  }
+}
+
+/**
+ * Checks a value against a schema.
+ * @throws Refusal malformed, naming the first member that does not fit and why, never its value
+ */
+export function validate<S extends Schema>(schema: S, value: unknown, what: "body" | "query"): v.InferOutput<S> {
+  const result = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true });
+  if (result.success) return result.output;
+  const issue = result.issues[0];
+  const path = v.getDotPath(issue);
+  const where = path ? `"${path.slice(0, 200).replace(/[^\x20-\x7e]/g, "?")}"` : `the ${what}`;
+  return refuse(malformed, {
+    error: `${what === "body" ? "In the body" : "In the query"}, ${where} ${misfit(issue)}.`,
+  });
+}

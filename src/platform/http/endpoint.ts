@@ -1,0 +1,184 @@
+import type * as v from "valibot";
+import type { Config } from "../../config.ts";
+import type { Core } from "../../core.ts";
+import type { Decision, Quota } from "../../kit/buckets.ts";
+import type { Fault, Shape } from "./faults.ts";
+import {
+  internal,
+  malformed,
+  rateLimited,
+  storeUnavailable,
+  tooLarge,
+  unauthorized,
+  unsupportedVersion,
+} from "./faults.ts";
+import type { Auth, Principals } from "./principal.ts";
+
+export type Schema = v.GenericSchema<unknown, unknown>;
+type Out<S> = S extends Schema ? v.InferOutput<S> : undefined;
+
+/** A quota on an endpoint. */
+export interface Limit {
+  /** As it stands in `RateLimit-Policy`. */
+  readonly name: string;
+  readonly quota: (config: Config) => Quota | null;
+  /** Whose use is counted. */
+  readonly per: "ip" | "team" | "token";
+  /** Whether the rate-limit headers go on every reply or on refusals only. */
+  readonly headers: "always" | "limited";
+  /**
+   * For a quota that outlives the process: what is left of it, read anew whenever it is asked for. The handler counts each
+   * request where it stores what it does, and refuses with `rateLimited` there when parallel ones were faster.
+   */
+  readonly stored?: (core: Core, key: string) => Decision;
+}
+
+/** Groups of operations in the documents, in their order. */
+export const TAGS = {
+  Health: "Whether the service can keep what it is sent.",
+  Connect: "Binding machines to teams, and the life of their tokens.",
+  Licence: "Signed statements of what a team is entitled to, verifiable offline.",
+  Telemetry: "The append-only stream of what agents did.",
+  Brain: "Versioned snapshots of a repository's markdown files, and the search over them.",
+  "Agent traces": "Sessions of agents with their spans and labels.",
+  Causes: "Which sessions and prompts defects and lines of code come from.",
+  Spend: "What agents used of models, and what it costs.",
+  Policy: "What capture agents may record.",
+  "CLI sign-in": "Device authorization (RFC 8628) for command-line tools.",
+  "My Brain": "What a person's own read tokens may ask.",
+  "Product requests": "What people and agents ask of the product, without an account, and what became of it.",
+  Marketplace: "Brain packs that teams published, for everybody.",
+  Download: "Desktop installers that were registered here; none comes with Reckon.",
+  Meta: "The description of the API itself.",
+} as const;
+
+export interface BodySpec<B extends Schema> {
+  readonly schema: B;
+  /** Cap in bytes, after inflating where gzip is accepted. */
+  readonly maxBytes: (config: Config) => number;
+  readonly gzip?: boolean;
+  /** A form (`application/x-www-form-urlencoded`) is taken as well, as OAuth clients send it. */
+  readonly form?: boolean;
+  /** An absent body counts as `{}`. */
+  readonly optional?: boolean;
+  /** Parts of the body are the client's own and kept as sent; the handler looks for members named twice in the others. */
+  readonly freeForm?: boolean;
+}
+
+export interface EndpointSpec<
+  A extends Auth,
+  Q extends Schema | undefined,
+  B extends Schema | undefined,
+  R extends Schema,
+> {
+  /** The OpenAPI operationId. */
+  readonly id: string;
+  readonly method: "GET" | "POST";
+  readonly path: `/${string}`;
+  /** Also answers with the base URL's sub-path behind its own, where RFC 8414 section 3.1 puts metadata. */
+  readonly wellKnown?: boolean;
+  /** One line for the documents. */
+  readonly summary: string;
+  readonly tag: keyof typeof TAGS;
+  readonly auth: A;
+  readonly query?: Q;
+  readonly body?: B extends Schema ? BodySpec<B> : never;
+  readonly ok: R;
+  /** Media type of a success. Default `application/json`. */
+  readonly media?: string;
+  /** Other media types of a success, for those who ask for them; the handler names which its reply is in. */
+  readonly renditions?: readonly { readonly media: string; readonly schema: Schema }[];
+  /** Replies other than 200 and the faults: status and what it means, with the schema where there is a body. */
+  readonly also?: readonly {
+    readonly status: number;
+    readonly says: string;
+    readonly schema?: Schema;
+    readonly example?: unknown;
+  }[];
+  readonly faults: readonly Fault[];
+  readonly limits: readonly Limit[];
+  /** Shape of the faults any endpoint can meet. Default `legacy`. */
+  readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse">;
+  /** `Cache-Control` of a success. Default `no-store`. */
+  readonly cache?: string;
+  /** An exchange for the documents; `query` by name. */
+  readonly example?: {
+    readonly query?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+    readonly ok?: unknown;
+  };
+}
+
+/** A request as a handler sees it: validated, and of a known caller. */
+export interface Call<A extends Auth = Auth, Q = unknown, B = unknown> {
+  readonly core: Core;
+  readonly principal: Principals[A];
+  /** The bearer token that was sent, well-formed or not. */
+  readonly bearer: string | undefined;
+  readonly query: Q;
+  readonly body: B;
+  /** The JSON text as sent, for what must be kept in its own spelling; `""` without a body. */
+  readonly text: string;
+  /** The client's address, proxies seen through. */
+  readonly ip: () => string;
+  header(name: string): string | null;
+}
+
+/** A success with more to say than its body. */
+export class Reply<R> {
+  readonly body: R | null;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Which of the endpoint's renditions the body is; its own media type without it. */
+  readonly media: string | undefined;
+  /** The body as JSON text, where it is the same every time and was rendered before. */
+  readonly text: string | undefined;
+  constructor(
+    body: R | null,
+    options: {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly media?: string | undefined;
+      readonly text?: string | undefined;
+    } = {},
+  ) {
+    this.body = body;
+    this.status = options.status ?? 200;
+    this.headers = options.headers ?? {};
+    this.media = options.media;
+    this.text = options.text;
+  }
+}
+
+export type Handler<A extends Auth, Q, B, R> = (call: Call<A, Q, B>) => R | Reply<R> | Promise<R | Reply<R>>;
+
+export interface Endpoint {
+  readonly spec: EndpointSpec<Auth, Schema | undefined, Schema | undefined, Schema>;
+  readonly handle: (call: Call<never, never, never>) => unknown;
+}
+
+/** Declares an endpoint. Everything that is known of it without running it is in the first argument. */
+export function endpoint<
+  A extends Auth,
+  R extends Schema,
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+>(spec: EndpointSpec<A, Q, B, R>, handler: Handler<A, Out<Q>, Out<B>, v.InferInput<R>>): Endpoint {
+  return { spec: spec as unknown as Endpoint["spec"], handle: handler as unknown as Endpoint["handle"] };
+}
+
+/** Every fault an endpoint can answer with: its own, and those that follow from what it declares. */
+export function faultsOf({ spec }: Endpoint): Fault[] {
+  const shape = spec.errorShape ?? "legacy";
+  const implied: Fault[] = [];
+  if (spec.auth === "device" || spec.auth === "cli" || spec.auth === "read") implied.push(unauthorized);
+  if (spec.body || spec.query) implied.push(malformed);
+  if (spec.body) implied.push(tooLarge);
+  if (spec.limits.length > 0) implied.push(rateLimited);
+  // The health check tells of the store by a reply of its own.
+  if (!spec.also?.some(({ status }) => status === storeUnavailable.status)) implied.push(storeUnavailable);
+  implied.push(internal);
+  const own = new Set(spec.faults.map((fault) => fault.name));
+  const rest = implied.filter((fault) => !own.has(fault.name)).map((fault) => ({ ...fault, shape }));
+  return [...spec.faults, ...rest, unsupportedVersion];
+}

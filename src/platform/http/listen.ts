@@ -1,0 +1,214 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { NodeRequest, sendNodeResponse } from "srvx/node";
+import type { Log } from "../../kit/log.ts";
+import { badRequest, faultBody } from "./faults.ts";
+import { SERVED_VERSIONS } from "./version.ts";
+
+/** How long a client may take over its headers, over a whole request, and between two requests. */
+const HEADERS_MS = 5_000;
+const REQUEST_MS = 30_000;
+const KEEP_ALIVE_MS = 65_000;
+/** A socket on which nothing moves for so long during a request, in either direction, is given up. */
+const STALLED_MS = 30_000;
+const SWEEP_MS = 5_000;
+/** How long requests in flight may take once the server is told to stop. */
+const DRAIN_MS = 8_000;
+
+/** What answers requests. */
+export interface Application {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly maxConnections: number;
+  readonly log: Log;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Stops accepting and finishes what is in flight. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves an application over HTTP/1.1. What Node's parser refuses, or would answer by itself, is answered here: every reply is
+ * JSON in the declared shape, and no socket is held by a client that neither speaks nor listens.
+ */
+export async function listen(app: Application, options: ListenOptions): Promise<Listener> {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: 16_384,
+      // Node's own refusal has no body; ours is in `answer`.
+      requireHostHeader: false,
+    },
+    (request, reply) => {
+      // Node keeps this timer itself from the second request on (see `server.timeout`).
+      if (request.socket.timeout === HEADERS_MS) request.socket.setTimeout(STALLED_MS);
+      answer(app, request, reply, options.log);
+    },
+  );
+  server.maxConnections = options.maxConnections;
+  // Node's timers start with the first byte; until then a socket costs its place, so that it must speak up.
+  server.timeout = STALLED_MS;
+  server.on("connection", (socket) => socket.setTimeout(HEADERS_MS));
+  const stopSweeping = sweepDeaf(server);
+  server.on("timeout", (socket) => socket.destroy());
+  server.on("clientError", (error, socket) => refuseAfterReplies(error, socket));
+  server.on("checkExpectation", (_request, reply) => refusePlainly(reply, 417, "The expectation cannot be met."));
+  server.on("connect", (_request, socket) => endWith(socket, 405, "This server is no proxy."));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: options.host, port: options.port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return { port: (server.address() as { port: number }).port, close: () => drain(server).finally(stopSweeping) };
+}
+
+/**
+ * Gives up clients that do not read their replies: to Node such a socket is merely idle, and idle ones may stay for long.
+ * @returns a function that stops looking
+ */
+function sweepDeaf(server: Server): () => void {
+  const waiting = new Map<Socket, { written: number; sweeps: number }>();
+  server.on("connection", (socket) => {
+    waiting.set(socket, { written: 0, sweeps: 0 });
+    socket.once("close", () => waiting.delete(socket));
+  });
+  const timer = setInterval(() => {
+    for (const [socket, seen] of waiting) {
+      const written = socket.bytesWritten - socket.writableLength;
+      seen.sweeps = socket.writableLength > 0 && written === seen.written ? seen.sweeps + 1 : 0;
+      seen.written = written;
+      if (seen.sweeps * SWEEP_MS >= STALLED_MS) socket.destroy();
+    }
+  }, SWEEP_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function answer(app: Application, request: IncomingMessage, reply: ServerResponse, log: Log): void {
+  // RFC 9112 section 3.2: a request without Host is malformed, but for HTTP/1.0.
+  if (request.headers.host === undefined && request.httpVersion !== "1.0") {
+    refusePlainly(reply, 400, "The request names no host.");
+    return;
+  }
+  const target = request.url ?? "/";
+  if (!target.startsWith("/") && target !== "*" && !isAbsoluteForm(target)) {
+    refusePlainly(reply, 400, "The request's target cannot be read.");
+    return;
+  }
+  const failed = (error: unknown) => {
+    log.error("reply_failed", { cause: String(error) });
+    if (reply.headersSent) reply.destroy();
+    else refusePlainly(reply, 500, "Internal error.");
+  };
+  try {
+    const response = app.fetch(new NodeRequest({ req: request, res: reply }));
+    if (response instanceof Promise) response.then((done) => send(reply, done)).catch(failed);
+    else Promise.resolve(send(reply, response)).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** What srvx makes of a response for Node. */
+interface Prepared {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: unknown;
+}
+
+/** Writes a reply. Head and text go out in one piece, which halves what a small reply costs. */
+function send(reply: ServerResponse, response: Response): Promise<void> | undefined {
+  const prepared = (response as Response & { _toNodeResponse?: () => Prepared })._toNodeResponse?.();
+  if (!prepared) return sendNodeResponse(reply, response);
+  const { status, statusText, headers, body } = prepared;
+  if (typeof body !== "string" && body !== null && body !== undefined)
+    return sendNodeResponse(reply, { _toNodeResponse: () => prepared } as unknown as Response);
+  reply.writeHead(status, statusText, headers).end(body ?? undefined);
+  return undefined;
+}
+
+function isAbsoluteForm(target: string): boolean {
+  if (!URL.canParse(target)) return false;
+  const { protocol, host } = new URL(target);
+  return (protocol === "http:" || protocol === "https:") && host !== "";
+}
+
+const plainBody = (text: string) => JSON.stringify(faultBody(badRequest, { error: text }));
+
+function plainHeaders(body: string): Record<string, string> {
+  return {
+    "service-api-version": SERVED_VERSIONS.at(-1) as string,
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(body)),
+    "cache-control": "no-store",
+    connection: "close",
+  };
+}
+
+function refusePlainly(reply: ServerResponse, status: number, text: string): void {
+  const body = plainBody(text);
+  reply.writeHead(status, plainHeaders(body)).end(body);
+}
+
+/** Writes a refusal to a socket that has no request object, and closes both its halves once that is sent. */
+function endWith(socket: Duplex, status: number, text: string): void {
+  const body = plainBody(text);
+  const head = Object.entries(plainHeaders(body)).map(([name, value]) => `${name}: ${value}`);
+  socket.on("error", () => {});
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("\r\n")}\r\n\r\n${body}`, () =>
+    socket.destroy(),
+  );
+}
+
+const REFUSALS: Readonly<Record<string, readonly [status: number, text: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "The request's headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive."],
+};
+
+/** What Node keeps on a socket: the reply being written, and the request being read. */
+type HttpSocket = Duplex & {
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+};
+
+/** Answers what the parser refused, after the replies to earlier requests on the same socket: replies keep their order. */
+function refuseAfterReplies(error: NodeJS.ErrnoException, socket: HttpSocket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const current = socket._httpMessage;
+  const incoming = socket.parser?.incoming;
+  // A request whose own body is what failed has a reply too, which will never be written.
+  if (current && !(incoming && !incoming.complete)) {
+    current.once("close", () => setImmediate(refuseAfterReplies, error, socket));
+    return;
+  }
+  const [status, text] = REFUSALS[error.code ?? ""] ?? [400, badRequest.says];
+  endWith(socket, status, text);
+}
+
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // close() waits for idle keep-alive sockets, which may stay for minutes: they are closed as they fall idle.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
+}

@@ -1,0 +1,50 @@
+import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { etagMatches } from "../../kit/etag.ts";
+import { sha256Hex } from "../../kit/hash.ts";
+import { perOwner } from "../../kit/memo.ts";
+import { type Endpoint, endpoint, Reply } from "./endpoint.ts";
+import { type OpenApiDocument, openApiDocument } from "./openapi.ts";
+
+/** The document is of the list that this endpoint is itself part of, so the list is handed over once it is complete. */
+const described = perOwner((_core: Core): { endpoints: readonly Endpoint[] } => ({ endpoints: [] }));
+const rendered = perOwner((core: Core) => {
+  const document = openApiDocument(described(core).endpoints, baseUrlOf(core.config));
+  const text = JSON.stringify(document);
+  return { document, text, etag: `"${sha256Hex(text).slice(0, 32)}"` };
+});
+
+/** Tells an instance which endpoints its document describes. */
+export function describeEndpoints(core: Core, endpoints: readonly Endpoint[]): void {
+  described(core).endpoints = endpoints;
+}
+
+/** The document as this instance serves it. */
+export const servedDocument = (core: Core): OpenApiDocument => rendered(core).document;
+
+export const openapi = endpoint(
+  {
+    id: "getOpenapi",
+    method: "GET",
+    path: "/openapi.json",
+    summary: "This document",
+    tag: "Meta",
+    auth: "none",
+    ok: v.looseObject({
+      openapi: v.string(),
+      info: v.looseObject({ title: v.string(), version: v.string() }),
+      paths: v.looseObject({}),
+    }),
+    also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
+    faults: [],
+    limits: [],
+    cache: "public, max-age=300",
+    example: { ok: { openapi: "3.1.0", info: { title: "Reckon", version: "1.0.0" }, paths: {} } },
+  },
+  ({ core, header }) => {
+    const { document, text, etag } = rendered(core);
+    if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers: { etag } });
+    return new Reply(document, { headers: { etag }, text });
+  },
+);

@@ -1,0 +1,148 @@
+import type { Core } from "../../core.ts";
+import type { Complaint } from "../../kit/complaint.ts";
+import type { Html } from "../../kit/html.ts";
+import { cookieNames, readCookies, setCookie } from "./cookies.ts";
+import type { Limit } from "./endpoint.ts";
+import type { SessionPrincipal, TeamSeat } from "./principal.ts";
+
+/** A person whose session shows a team. */
+export interface TeamSession extends SessionPrincipal {
+  readonly team: TeamSeat;
+}
+
+/**
+ * Who may open a page: anyone; whoever is signed in; somebody in a team, an admin of it (owners are), its owner; or who runs the
+ * installation. The team is the one the session shows, never one that a request names.
+ */
+export interface Access {
+  anyone: SessionPrincipal | undefined;
+  person: SessionPrincipal;
+  member: TeamSession;
+  admin: TeamSession;
+  owner: TeamSession;
+  operator: SessionPrincipal;
+}
+
+/** What an error page says. */
+export interface PageError {
+  readonly status: number;
+  readonly text: string;
+  /** Instead of the title that the status has. */
+  readonly title?: string;
+}
+
+export interface PageSpec<A extends keyof Access> {
+  /** Names the page in logs and tests. */
+  readonly id: string;
+  readonly method: "GET" | "POST";
+  /** With `:name` for a part that varies. */
+  readonly path: `/${string}`;
+  readonly access: A;
+  /** Only limits by address apply to pages. */
+  readonly limits?: readonly Limit[];
+  /** Cap of a form in bytes. Default 64 KiB. */
+  readonly maxFormBytes?: number;
+  /** Holds no form that is posted, so that whoever only looks gets no cookie. */
+  readonly formless?: boolean;
+  /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
+  readonly signedInSince?: (call: PageCall) => PageReply;
+  /** Tells what went wrong, instead of the error page that all have; the status is the error's. */
+  readonly renderError?: (call: PageCall, error: PageError) => PageReply;
+}
+
+/** What the last page left to say on the next one. */
+export interface Flash {
+  readonly kind: "done" | "warn" | "wrong";
+  readonly text: string;
+}
+
+/** A request for a page, as its handler sees it. A form has proved its origin before. */
+interface CallBy<Session> {
+  readonly core: Core;
+  readonly session: Session;
+  /** Parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Fields of a POST; empty for a GET. */
+  readonly form: URLSearchParams;
+  readonly path: string;
+  /** Only the head of the reply is wanted (HEAD). */
+  readonly headOnly: boolean;
+  readonly baseUrl: string;
+  /** To be put into every form as `_csrf`. */
+  readonly csrf: string;
+  readonly flash: Flash | undefined;
+  readonly userAgent: string | null;
+  readonly ip: () => string;
+  /** The socket's other end, which is a proxy's address behind one. */
+  readonly peer: string;
+  header(name: string): string | null;
+  /** An address within this site as it stands in links: below the base URL's path. */
+  href(path: string): string;
+}
+
+/** A call by whom a page is for. An alias, so that an admin's call will do where any member's is wanted. */
+export type PageCall<A extends keyof Access = keyof Access> = CallBy<Access[A]>;
+
+/** What a page answers when it is more than HTML. */
+export interface PageReply {
+  readonly status?: number;
+  readonly headers?: readonly (readonly [string, string])[];
+  /** Begins a session (its token), ends it (null), or leaves it. */
+  readonly session?: string | null;
+  readonly flash?: Flash;
+  /** A path within this site; answered as 303. */
+  readonly location?: string;
+  /** HTML; or text or bytes in the media type given, at once or piece by piece. */
+  readonly body?: Html | string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+  readonly media?: string;
+  /** Offers the body as a file of this name. */
+  readonly filename?: string;
+}
+
+export interface Page {
+  readonly spec: PageSpec<keyof Access>;
+  readonly handle: (call: PageCall<never>) => unknown;
+}
+
+/** Declares a page. */
+export function page<A extends keyof Access>(
+  spec: PageSpec<A>,
+  handler: (call: PageCall<A>) => Html | PageReply | Promise<Html | PageReply>,
+): Page {
+  return { spec, handle: handler as Page["handle"] };
+}
+
+/** Goes on to another page after something was done (303, so that reloading does not do it again). */
+export const redirect = (location: string, done?: string): PageReply => ({
+  location,
+  ...(done === undefined ? {} : { flash: { kind: "done", text: done } }),
+});
+
+/** As long as the shortest-lived link works. */
+const LINK_SECONDS = 30 * 60;
+
+/** The token of a one-time link that this browser holds for the page that is asked for; undefined for none. */
+export const heldLinkToken = (call: PageCall): string | undefined =>
+  readCookies(call.header("cookie")).get(cookieNames(call.baseUrl).link) || undefined;
+
+/** The header with which a browser holds the token of a one-time link for a page, or forgets the one it has (null). */
+export function holdLinkToken(
+  { baseUrl, href }: PageCall,
+  path: string,
+  token: string | null,
+): readonly [string, string] {
+  const { link, secure } = cookieNames(baseUrl);
+  return ["set-cookie", setCookie(link, token ?? "", secure, token === null ? 0 : LINK_SECONDS, href(path))];
+}
+
+/** When what was refused is worth trying again, as a header of the page that says so (RFC 9110 section 10.2.3). */
+export const retryAfter = ({ retryAfterSeconds }: Complaint): readonly (readonly [string, string])[] =>
+  retryAfterSeconds === undefined ? [] : [["retry-after", String(retryAfterSeconds)]];
+
+/** A file to save. */
+export const download = (filename: string, media: string, body: PageReply["body"] & {}): PageReply => ({
+  filename,
+  media,
+  body,
+});

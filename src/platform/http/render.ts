@@ -1,0 +1,70 @@
+import { STATUS_CODES } from "node:http";
+import { FastResponse } from "srvx";
+import { type Decision, nearestExhaustion } from "../../kit/buckets.ts";
+import type { Limit } from "./endpoint.ts";
+import { type Extra, type Fault, faultBody } from "./faults.ts";
+
+import { SERVED_VERSIONS, VERSION_HEADER } from "./version.ts";
+
+export type HeaderList = [string, string][];
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Headers of every reply, whatever became of the request. */
+export const COMMON: HeaderList = [
+  [VERSION_HEADER, SERVED_VERSIONS.at(-1) as string],
+  ["x-content-type-options", "nosniff"],
+];
+
+/** A reply whose body is JSON, or text already in its media type. */
+export function respond(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> | HeaderList,
+  media?: string,
+  rendered?: string,
+): Response {
+  const list: HeaderList = [...COMMON];
+  for (const entry of Array.isArray(headers) ? headers : Object.entries(headers)) list.push(entry as [string, string]);
+  if (body === null) return new FastResponse(null, { status, statusText: STATUS_CODES[status] ?? "", headers: list });
+  list.push(["content-type", media ?? JSON_TYPE]);
+  const text = rendered ?? (media && media !== JSON_TYPE && typeof body === "string" ? body : JSON.stringify(body));
+  return new FastResponse(text, { status, statusText: STATUS_CODES[status] ?? "", headers: list });
+}
+
+/** The reply to a refused request. */
+export function respondFault(
+  fault: Fault,
+  extra: Extra,
+  context: { readonly sentToken: boolean; readonly rate: HeaderList },
+): Response {
+  const headers: HeaderList = [["cache-control", "no-store"], ...context.rate];
+  if (fault.status === 401)
+    headers.push(["www-authenticate", context.sentToken ? 'Bearer error="invalid_token"' : "Bearer"]);
+  if (fault.status === 503 && fault.retryable !== false && extra.headers?.["retry-after"] === undefined)
+    headers.push(["retry-after", "5"]);
+  for (const entry of Object.entries(extra.headers ?? {})) headers.push(entry);
+  return respond(fault.status, faultBody(fault, extra), headers);
+}
+
+/**
+ * The rate-limit headers (draft-ietf-httpapi-ratelimit-headers-07): the quota nearest exhaustion, and every quota in force.
+ * @param drawn the endpoint's limits with what each bucket said
+ */
+export function rateHeaders(
+  drawn: readonly { readonly limit: Limit; readonly decision: Decision; readonly seconds: number }[],
+): HeaderList {
+  const nearest = nearestExhaustion(drawn.map(({ decision }) => decision));
+  if (!nearest) return [];
+  const headers: HeaderList = [
+    ["ratelimit-limit", String(nearest.limit)],
+    ["ratelimit-remaining", String(nearest.remaining)],
+    ["ratelimit-reset", String(nearest.resetSeconds)],
+    [
+      "ratelimit-policy",
+      drawn.map(({ limit, decision, seconds }) => `${limit.name};q=${decision.limit};w=${seconds}`).join(", "),
+    ],
+  ];
+  if (!nearest.allowed) headers.push(["retry-after", String(nearest.retryAfterSeconds)]);
+  return headers;
+}

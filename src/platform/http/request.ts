@@ -1,0 +1,79 @@
+import type { BlockList } from "node:net";
+import type { H3Event } from "h3";
+import type { Core } from "../../core.ts";
+import type { Buckets, Decision } from "../../kit/buckets.ts";
+import { clientAddress } from "./address.ts";
+import type { Limit } from "./endpoint.ts";
+import { badRequest, rateLimited, refuse } from "./faults.ts";
+
+/** What endpoints and pages share of reading a request. */
+
+/** A limit that a request drew on, with what its bucket said. */
+export interface Drawn {
+  readonly limit: Limit;
+  readonly decision: Decision;
+  readonly seconds: number;
+}
+
+/** The address of the socket's other end; requests made in the process itself come from loopback. */
+export function peerAddress(event: H3Event): string {
+  const socket = event.runtime?.node?.req.socket;
+  return socket ? (socket.remoteAddress ?? "0.0.0.0") : "127.0.0.1";
+}
+
+/** The client's address, proxies seen through. */
+export function addressOf(event: H3Event, trusted: BlockList): string {
+  return clientAddress(peerAddress(event), event.req.headers.get("x-forwarded-for"), trusted);
+}
+
+/** Two Host headers mean that a proxy and we may disagree on whose request this is (RFC 9112 section 3.2). */
+export function requireSoundRequest(event: H3Event): void {
+  const raw = event.runtime?.node?.req.rawHeaders;
+  if (!raw) return;
+  let hosts = 0;
+  for (let i = 0; i < raw.length; i += 2) if (raw[i]?.length === 4 && raw[i]?.toLowerCase() === "host") hosts++;
+  if (hosts > 1) refuse(badRequest, { error: "The request names more than one host." });
+}
+
+/**
+ * Draws on the limits of one kind; every one of them, so that the headers can tell of the nearest.
+ * @param cost how much of each quota is drawn; never more than the whole of it
+ * @throws Refusal rateLimited
+ */
+export function drawLimits(
+  core: Core,
+  limits: readonly Limit[],
+  per: Limit["per"],
+  key: string,
+  buckets: Buckets,
+  drawn: Drawn[],
+  cost = 1,
+): void {
+  let refused = false;
+  for (const limit of limits) {
+    const quota = limit.per === per ? limit.quota(core.config) : null;
+    if (!quota) continue;
+    const { stored } = limit;
+    if (stored) {
+      // Read again when the headers are made: by then the handler may have found it used up.
+      const one = {
+        limit,
+        seconds: quota.seconds,
+        get decision() {
+          return stored(core, key);
+        },
+      };
+      drawn.push(one);
+      refused ||= !one.decision.allowed;
+      continue;
+    }
+    const decision = buckets.take(`${limit.name} ${key}`, core.clock.monotonic(), quota, Math.min(cost, quota.count));
+    drawn.push({ limit, decision, seconds: quota.seconds });
+    refused ||= !decision.allowed;
+  }
+  if (refused) refuse(rateLimited);
+}
+
+export function causeText(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,33 @@
+import type { Core } from "../../core.ts";
+import { rows } from "./rows.ts";
+
+/** What one derivation passed over. */
+export interface Failures {
+  /** Of the derivation. */
+  readonly name: string;
+  readonly count: number;
+  /** Where its source stood at the last of them. */
+  readonly position: number;
+  /** Milliseconds since the epoch. */
+  readonly failedAt: number;
+  readonly cause: string;
+}
+
+/** Of a cause: what it says, without what it may quote at length. */
+const LONGEST_CAUSE = 200;
+
+/** An error in words short enough to be kept. */
+export const causeText = (error: unknown): string => String(error).slice(0, LONGEST_CAUSE).toWellFormed();
+
+/**
+ * Row change: keeps that a piece, or a part of it, could not be worked through. It is forgotten when the derivation begins anew.
+ * @param position of the piece in the derivation's source
+ */
+export function recordFailure(core: Core, name: string, position: number, error: unknown): void {
+  rows(core.store).fail.run(name, position, core.clock.now(), causeText(error));
+}
+
+/** What each derivation passed over since it began, by name; none where all is well. */
+export function failures(core: Core): Failures[] {
+  return rows(core.store).failures.all();
+}

@@ -1,0 +1,194 @@
+import type { Core } from "../../core.ts";
+import { perOwner } from "../../kit/memo.ts";
+import { StoreUnavailable, storeTrouble } from "../../kit/unavailable.ts";
+import { causeText, recordFailure } from "./failures.ts";
+import { rows } from "./rows.ts";
+
+/** A table that follows a source whose rows have growing numbers. */
+export interface Derivation {
+  /** Stands in the database; never reused for another meaning. A new name fills the table anew. */
+  readonly name: string;
+  /**
+   * Reads what follows `position`, as much as is worked through in a few milliseconds.
+   * @param alone only the next row: with others it failed, and they must not be lost with it
+   * @returns undefined when nothing follows
+   */
+  next(core: Core, position: number, alone: boolean): Piece | undefined | Promise<Piece | undefined>;
+  /**
+   * The number of the row that follows `position`, not looking into it: where to go on when it cannot be worked through. A
+   * derivation without this tries for ever.
+   * @returns undefined when nothing follows
+   */
+  skip?(core: Core, position: number): number | undefined;
+}
+
+/** What was read of the source, and what to make of it. */
+export interface Piece {
+  /** The number of the last row read; above the position that was handed in. */
+  readonly to: number;
+  /**
+   * Row changes that are too many for one transaction: each runs in one of its own, before `apply`. What was done of them when
+   * the process ends is done again, and must then change nothing.
+   */
+  readonly before?: Iterable<() => void>;
+  /** Row changes; runs inside the transaction that stores the position. */
+  readonly apply: () => void;
+}
+
+/** Another process has done the same piece of work meanwhile: the changes are undone. */
+class Overtaken extends Error {}
+
+const running = perOwner((_core: Core) => new Map<string, Promise<void>>());
+/** Instances that are stopping: what they have not read yet, the next start reads. */
+const halted = new WeakSet<Core>();
+
+const positionOf = (core: Core, { name }: Derivation): number => rows(core.store).position.get(name) ?? 0;
+
+/**
+ * Brings a derivation up to what its source held when this was called. Calls at the same time share the work.
+ * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
+ */
+export async function catchUp(core: Core, derivation: Derivation): Promise<void> {
+  const inWork = running(core);
+  const before = inWork.get(derivation.name);
+  // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
+  const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, derivation));
+  inWork.set(derivation.name, own);
+  try {
+    await own;
+  } finally {
+    if (inWork.get(derivation.name) === own) inWork.delete(derivation.name);
+  }
+}
+
+/**
+ * The same for somebody who cannot wait for ever, as long work there is after an upgrade. The work goes on.
+ * @returns whether it was done in time
+ * @throws StoreUnavailable as `catchUp` does
+ */
+export async function catchUpWithin(core: Core, derivation: Derivation, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  const done = catchUp(core, derivation).then(() => true);
+  // Nobody may be left to hear of what comes too late; whoever keeps the derivation up to date tells of it.
+  done.catch(() => {});
+  return Promise.race([done, late]).finally(() => clearTimeout(timer));
+}
+
+async function follow(core: Core, derivation: Derivation): Promise<void> {
+  let alone = false;
+  for (;;) {
+    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
+    const from = positionOf(core, derivation);
+    try {
+      const piece = await derivation.next(core, from, alone);
+      if (!piece) return;
+      await advance(core, derivation, from, piece);
+    } catch (error) {
+      if (!(error instanceof Overtaken)) {
+        if (!derivation.skip || isTrouble(core, error)) throw error;
+        if (alone) await passOver(core, derivation, from, error);
+        alone = !alone;
+      }
+    }
+    // Requests that came meanwhile have their turn.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+async function advance(core: Core, derivation: Derivation, from: number, piece: Piece): Promise<void> {
+  const { name } = derivation;
+  const { to, apply, before = [] } = piece;
+  for (const step of before) {
+    await core.store.write(() => {
+      if (positionOf(core, derivation) !== from) throw new Overtaken();
+      step();
+    });
+    // Transactions that follow one another at once would let nobody in.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
+  }
+  await core.store.write(() => {
+    const sql = rows(core.store);
+    if (sql.start.run(name).changes > 0) sql.forget.run(name);
+    if (sql.advance.run(to, name, from).changes === 0) throw new Overtaken();
+    apply();
+  });
+}
+
+/** Whether it is the store that fails rather than a row: then all waits until it is well again. */
+function isTrouble({ store }: Core, error: unknown): boolean {
+  return storeTrouble(error) !== undefined || !store.db.open;
+}
+
+/** Leaves out a row that failed twice, the second time by itself, where an operator sees it: in the log and by the doctor. */
+async function passOver(core: Core, derivation: Derivation, from: number, error: unknown): Promise<void> {
+  const { name } = derivation;
+  const to = derivation.skip?.(core, from);
+  if (to === undefined) throw error;
+  try {
+    await advance(core, derivation, from, { to, apply: () => recordFailure(core, name, to, error) });
+  } catch (second) {
+    if (second instanceof Overtaken) return;
+    throw second;
+  }
+  core.log.error("derivation_passed_over", { derivation: name, position: to, cause: causeText(error) });
+}
+
+/** Whether the source holds more than the derivation has read. */
+export async function isBehind(core: Core, derivation: Derivation): Promise<boolean> {
+  return (await derivation.next(core, positionOf(core, derivation), false)) !== undefined;
+}
+
+const LOOK_EVERY_MS = 250;
+
+/**
+ * Keeps derivations up to date while the instance runs: looks a few times a second whether anything was delivered, by one
+ * indexed question, so that taking a delivery waits for none of them.
+ * @returns a function that stops it, and everybody else who catches up, and waits for the piece in work
+ */
+export function runDerivations(core: Core, derivations: readonly Derivation[]): () => Promise<void> {
+  halted.delete(core);
+  let seen: number | undefined;
+  let round: Promise<void> | undefined;
+  const failing = new Set<string>();
+  const look = async () => {
+    const now = rows(core.store).lastDelivery.get() ?? 0;
+    if (now === seen) return;
+    for (const derivation of derivations) {
+      const error = await attempt(derivation);
+      // One that fails keeps no other waiting, unless nothing can be stored.
+      if (error instanceof StoreUnavailable || !core.store.db.open) return;
+    }
+    if (failing.size === 0) seen = now;
+  };
+  const attempt = async (derivation: Derivation): Promise<unknown> => {
+    try {
+      await catchUp(core, derivation);
+      failing.delete(derivation.name);
+      return undefined;
+    } catch (error) {
+      // Told once: a full disk stays full for longer than a quarter of a second.
+      if (core.store.db.open && !halted.has(core) && !failing.has(derivation.name))
+        core.log.warn("derivation_failed", { derivation: derivation.name, cause: String(error) });
+      failing.add(derivation.name);
+      return error;
+    }
+  };
+  const timer = setInterval(() => {
+    round ??= look()
+      // The question itself failed: it is asked again.
+      .catch(() => {})
+      .finally(() => {
+        round = undefined;
+      });
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    halted.add(core);
+    await round;
+  };
+}

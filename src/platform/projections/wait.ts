@@ -1,0 +1,44 @@
+import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import { StoreUnavailable } from "../../kit/unavailable.ts";
+import { refuse, stillReading } from "../http/faults.ts";
+import { catchUpWithin, type Derivation } from "./run.ts";
+
+/** How long a client is kept waiting: below what clients and proxies wait for a reply. */
+const CLIENT_WAITS_MS = 8_000;
+/** How long a person is, or an agent that begins its session. */
+const PAGE_WAITS_MS = 4_000;
+const RETRY_SECONDS = "10";
+
+/** A member for replies made of what stands while nothing can be stored. */
+export const Behind = v.optional(
+  v.pipe(
+    v.literal(true),
+    v.description("Only while nothing can be stored: what was delivered last may be missing from this reply."),
+  ),
+);
+
+/**
+ * For replies whose figures should be whole: brings a derivation up to what was delivered.
+ * @returns nothing; or that the reply is behind, to be spread into it, while nothing can be stored: reading goes on then
+ * @throws Refusal stillReading (503) when there is so much to read that a client should rather ask again
+ */
+export async function requireCaughtUp(core: Core, derivation: Derivation): Promise<{ readonly behind?: true }> {
+  try {
+    if (await catchUpWithin(core, derivation, CLIENT_WAITS_MS)) return {};
+  } catch (error) {
+    tellBehind(core, derivation, error);
+    return { behind: true };
+  }
+  return refuse(stillReading, { headers: { "retry-after": RETRY_SECONDS } });
+}
+
+/** For what is worth showing as it stands when it cannot be brought up to what was delivered, or not soon. */
+export async function freshen(core: Core, derivation: Derivation): Promise<void> {
+  await catchUpWithin(core, derivation, PAGE_WAITS_MS).catch((error: unknown) => tellBehind(core, derivation, error));
+}
+
+function tellBehind(core: Core, { name }: Derivation, error: unknown): void {
+  if (!(error instanceof StoreUnavailable)) throw error;
+  core.log.warn("derived_tables_behind", { derivation: name, cause: String(error.cause ?? error) });
+}

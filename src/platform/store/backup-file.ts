@@ -1,0 +1,69 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Database } from "better-sqlite3";
+import { syncDirectory, syncFile } from "../../kit/files.ts";
+import { openFile, removeDatabase } from "./file.ts";
+
+/**
+ * What a backup file is: a database with two more tables, `backup_files`, which carries the files beside it, and
+ * `backup_facts`. Older programs restore it too: they take of `backup_files` the names that they know.
+ */
+
+export const KEY_FILE = "signing-key.pem";
+/** Public halves of earlier keys. */
+export const RETIRED_FOLDER = "retired-keys";
+/** A data directory's own prices. */
+export const PRICES_FILE = "prices.json";
+
+/** Whether a name in a backup is one that we write there: the file may have been made by anybody. */
+export function isCarried(name: string): boolean {
+  return name === KEY_FILE || name === PRICES_FILE || /^retired-keys\/[\w-]+\.pem$/.test(name);
+}
+
+/** The files of a data directory without which its database would not be what it was. */
+function filesBeside(directory: string): string[] {
+  const isFile = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() ?? false;
+  const retired = join(directory, RETIRED_FOLDER);
+  const names = existsSync(retired) ? readdirSync(retired).map((name) => `${RETIRED_FOLDER}/${name}`) : [];
+  return [KEY_FILE, PRICES_FILE, ...names].filter((name) => isCarried(name) && isFile(name));
+}
+
+export interface BackupResult {
+  readonly file: string;
+  readonly bytes: number;
+  readonly schema: number;
+  readonly keys: number;
+}
+
+/**
+ * Makes a backup of a copied database: it gets the files beside the original, reaches the disk, and only then its name.
+ * @param partial the copy; it is removed when this fails
+ * @param directory the original's, whose files are carried
+ * @throws Error when it cannot be written
+ */
+export function finishBackup(partial: string, target: string, directory: string, nowIso: string): BackupResult {
+  let copy: Database | undefined;
+  try {
+    // It holds the private key.
+    chmodSync(partial, 0o600);
+    copy = openFile(partial);
+    copy.pragma("journal_mode = DELETE");
+    copy.exec("CREATE TABLE backup_files (name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT");
+    copy.exec("CREATE TABLE backup_facts (made_at TEXT NOT NULL) STRICT");
+    copy.prepare("INSERT INTO backup_facts VALUES (?)").run(nowIso);
+    const insert = copy.prepare("INSERT INTO backup_files VALUES (?, ?)");
+    const names = filesBeside(directory);
+    for (const name of names) insert.run(name, readFileSync(join(directory, name), "utf8"));
+    const schema = copy.pragma("user_version", { simple: true }) as number;
+    copy.close();
+    syncFile(partial);
+    renameSync(partial, target);
+    syncDirectory(dirname(target));
+    const keys = names.filter((name) => name.endsWith(".pem")).length;
+    return { file: target, bytes: statSync(target).size, schema, keys };
+  } catch (error) {
+    copy?.close();
+    removeDatabase(partial);
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { DataDirectoryInUse } from "../../kit/unavailable.ts";
+
+export interface DirectoryLock {
+  /** Tells later comers where this server answers, and at which address the public finds it. */
+  announce(url: string, baseUrl: string): void;
+  release(): void;
+}
+
+/** Written once a server answers, and left there: it also tells that the directory was in use. */
+export const SERVER_NOTE = "server.json";
+
+/**
+ * Claims a data directory for one server. The claim is an operating-system lock that SQLite holds on `serve.lock`, so a
+ * killed server leaves nothing to clean up; `server.json` beside it only says who answered here last.
+ * @throws DataDirectoryInUse naming the process that has it.
+ */
+export function lockDirectory(directory: string): DirectoryLock {
+  const note = join(directory, SERVER_NOTE);
+  const holder = new Sqlite(join(directory, "serve.lock"), { timeout: 0 });
+  try {
+    holder.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    holder.close();
+    if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
+    throw new DataDirectoryInUse(`the data directory ${directory} is in use by ${whoAnswers(note)}`);
+  }
+  const forget = () => {
+    if (existsSync(note)) writeFileSync(note, "{}");
+  };
+  // A killed server's name is still there.
+  forget();
+  return {
+    announce: (url, baseUrl) => writeFileSync(note, JSON.stringify({ pid: process.pid, url, baseUrl })),
+    release: () => {
+      try {
+        forget();
+      } finally {
+        holder.close();
+      }
+    },
+  };
+}
+
+function readNote(note: string): { readonly pid?: number; readonly url?: string; readonly baseUrl?: string } {
+  try {
+    return JSON.parse(readFileSync(note, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+function whoAnswers(note: string): string {
+  const { pid, url } = readNote(note);
+  if (pid === undefined) return "another server";
+  return `another server (process ${pid}${url ? ` at ${url}` : ""})`;
+}
+
+/** The public address of the server that has a data directory, or had it when it was killed; undefined for none. */
+export function announcedBaseUrl(directory: string): string | undefined {
+  return readNote(join(directory, SERVER_NOTE)).baseUrl;
+}

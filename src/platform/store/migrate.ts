@@ -1,0 +1,121 @@
+import { dirname } from "node:path";
+import type { Database } from "better-sqlite3";
+import { readAsset } from "../../kit/assets.ts";
+import type { Log } from "../../kit/log.ts";
+import { DataDirectoryError } from "../../kit/unavailable.ts";
+import { removeDatabase } from "./file.ts";
+import { findPutAside, putAside } from "./put-aside.ts";
+
+/** "RKON" in SQLite's application_id, so that a foreign database is not mistaken for ours. */
+const APPLICATION_ID = 0x524b4f4e;
+
+/** A step from one schema version to the next; `file` is an asset path. */
+export interface Migration {
+  readonly version: number;
+  readonly file: string;
+}
+
+/** Steps for files older than `schema.sql`, oldest first. A new step also changes `schema.sql`. */
+const MIGRATIONS: readonly Migration[] = [
+  { version: 2, file: "src/platform/store/migrations/0002-people.sql" },
+  { version: 3, file: "src/platform/store/migrations/0003-public.sql" },
+  { version: 4, file: "src/platform/store/migrations/0004-defects.sql" },
+  { version: 5, file: "src/platform/store/migrations/0005-link-makers.sql" },
+  { version: 6, file: "src/platform/store/migrations/0006-tier-none.sql" },
+];
+
+export interface SchemaPlan {
+  readonly version: number;
+  readonly migrations: readonly Migration[];
+  readonly read: (asset: string) => string;
+}
+
+export const CURRENT_SCHEMA: SchemaPlan = { version: 1 + MIGRATIONS.length, migrations: MIGRATIONS, read: readAsset };
+
+/** The schema version that a database says it has; 0 for an empty file. */
+export const schemaVersion = (db: Database) => db.pragma("user_version", { simple: true }) as number;
+
+/** @throws DataDirectoryError when the file is newer than this program or is not ours. */
+export function requireOurs(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): void {
+  if (db.pragma("application_id", { simple: true }) !== APPLICATION_ID)
+    throw new DataDirectoryError(`${db.name} is a database of another program; choose another directory`);
+  const version = schemaVersion(db);
+  if (version <= plan.version) return;
+  const directory = dirname(db.name);
+  const copy = findPutAside(directory, plan.version);
+  throw new DataDirectoryError(
+    `${db.name} was written by a newer Reckon (schema ${version}; this program knows up to ${plan.version}): run the newer ` +
+      `program, or restore ${
+        copy === undefined
+          ? "a backup made before the upgrade with: reckon restore FILE"
+          : `what the upgrade put aside, without what came since, with: reckon restore ${copy} --data ${directory}`
+      }`,
+  );
+}
+
+/**
+ * Refuses what only a starting server changes: a migration cannot be taken back, so no other command makes one.
+ * @throws DataDirectoryError when the database is of an older schema
+ */
+export function requireCurrent(db: Database, directory: string, plan: SchemaPlan = CURRENT_SCHEMA): void {
+  const version = schemaVersion(db);
+  if (version < plan.version)
+    throw new DataDirectoryError(
+      `${db.name} has schema ${version} of an older Reckon, and this command needs schema ${plan.version}: starting ` +
+        `"reckon serve --data ${directory}" upgrades it, after putting a backup aside`,
+    );
+}
+
+/**
+ * Gives a new file `schema.sql`; one that has a schema is left as it is.
+ * @throws DataDirectoryError when the file is newer than this program or is not ours.
+ */
+export function createSchema(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): void {
+  if (schemaVersion(db) === 0) {
+    db.transaction(() => {
+      if (schemaVersion(db) !== 0) return;
+      const tables = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() as number;
+      if (tables > 0)
+        throw new DataDirectoryError(`${db.name} is a database of another program; choose another directory`);
+      db.exec(plan.read("schema.sql"));
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.pragma(`user_version = ${plan.version}`);
+    }).immediate();
+  }
+  requireOurs(db, plan);
+}
+
+/**
+ * Takes an older database through the numbered migrations, in one transaction, after putting a backup into `backups/`. Call
+ * while nobody else has the directory. A database that is up to date is left as it is.
+ * @throws DataDirectoryError when there is no room for the backup, or the steps do not fit; nothing is changed then
+ */
+export function upgrade(
+  db: Database,
+  directory: string,
+  nowIso: string,
+  log: Log,
+  plan: SchemaPlan = CURRENT_SCHEMA,
+): void {
+  const from = schemaVersion(db);
+  const to = plan.version;
+  if (from >= to) return;
+  log.info("schema_upgrading", { from, to });
+  const backup = putAside(db, directory, to, nowIso);
+  db.pragma("foreign_keys = OFF");
+  try {
+    db.transaction(() => {
+      for (const step of plan.migrations) if (step.version > from) db.exec(plan.read(step.file));
+      const broken = db.pragma("foreign_key_check") as unknown[];
+      if (broken.length > 0) throw new DataDirectoryError(`the migration to schema ${to} does not fit ${db.name}`);
+      db.pragma(`user_version = ${to}`);
+    }).immediate();
+  } catch (error) {
+    // A service manager tries again and again: the backup of what did not change is not kept each time.
+    if (schemaVersion(db) === from) removeDatabase(backup);
+    throw error;
+  } finally {
+    db.pragma("foreign_keys = ON");
+  }
+  log.info("schema_upgraded", { from, to, backup });
+}

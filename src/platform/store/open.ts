@@ -1,0 +1,192 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { isoInstant } from "../../kit/clock.ts";
+import { type Log, silentLog } from "../../kit/log.ts";
+import { DataDirectoryError, isStorageTrouble } from "../../kit/unavailable.ts";
+import { CommitQueue } from "./commit.ts";
+import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
+import { databasePath } from "./file.ts";
+import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
+import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
+import { openOlder } from "./older.ts";
+import type { Store } from "./store.ts";
+
+/** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
+export const CHECK_AT_START_BYTES = 64 * 1024 * 1024;
+
+export interface OpenOptions {
+  /** The directory is claimed by the caller (a server), which may therefore upgrade an older database. */
+  readonly locked?: boolean;
+  /** What becomes of an older database that is not upgraded: `refuse` it, or `look` at it without changing a byte. */
+  readonly older?: "refuse" | "look";
+  /** Create the directory and database when there is none. Default true. */
+  readonly create?: boolean;
+  /** Check the file's structure before use when it is small enough. */
+  readonly check?: boolean;
+  readonly now: () => number;
+  /** Told of an upgrade. */
+  readonly log?: Log;
+}
+
+/** Signs that a directory held a database before, which is then missing rather than not made yet. */
+const TRACES_OF_USE = ["retired-keys", "backups", "restoring.db"];
+
+/** @throws DataDirectoryError when the database is gone, or is an empty file, though the directory was in use. */
+function requireNotLost(directory: string): void {
+  const path = databasePath(directory);
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0 || existsSync(`${path}-wal`)) return;
+  const has = (name: string) => existsSync(join(directory, name));
+  if (!TRACES_OF_USE.some(has) && !(has("signing-key.pem") && has(SERVER_NOTE))) return;
+  throw new DataDirectoryError(
+    `the database ${path} is missing or empty, though ${directory} was in use: restore the newest backup with ` +
+      `"reckon restore FILE --data ${directory}", or choose an empty directory to start afresh`,
+  );
+}
+
+/**
+ * Claims a data directory for a server, making it if need be.
+ * @throws DataDirectoryInUse naming the server that has it; DataDirectoryError when it cannot be used
+ */
+export function claimDirectory(directory: string): DirectoryLock {
+  try {
+    requireNotLost(directory);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return lockDirectory(directory);
+  } catch (error) {
+    throw explain(error, directory);
+  }
+}
+
+/**
+ * Opens the database of a data directory, ready for use: WAL, `synchronous=FULL` (read back), current schema. Only who has
+ * claimed the directory upgrades one of an older schema.
+ * @throws DataDirectoryError with what to do, when it cannot be used.
+ */
+export function openStore(directory: string, options: OpenOptions): Store {
+  const path = databasePath(directory);
+  const isNew = !existsSync(path);
+  if (isNew && options.create === false)
+    throw new DataDirectoryError(
+      `there is no Reckon database in ${directory}; name another with --data, or start "reckon serve" there first`,
+    );
+  let db: Database | undefined;
+  try {
+    if (!options.locked) requireNotLost(directory);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (!isNew && !options.locked) {
+      const older = openOlder(path);
+      if (older && options.older === "look") return wrap(older, directory);
+      try {
+        if (older) requireCurrent(older, directory);
+      } finally {
+        older?.close();
+      }
+    }
+    db = new Sqlite(path, { timeout: 5_000 });
+    configure(db);
+    if (options.check && !isNew && statSync(path).size <= CHECK_AT_START_BYTES) {
+      const finding = checkStructure(db);
+      if (finding) throw new DataDirectoryError(damageAdvice(directory, finding));
+    }
+    createSchema(db);
+    if (options.locked) upgrade(db, directory, isoInstant(options.now()), options.log ?? silentLog);
+    else requireCurrent(db, directory);
+    return wrap(db, directory);
+  } catch (error) {
+    const told = explain(error, directory, db);
+    db?.close();
+    throw told;
+  }
+}
+
+function configure(db: Database): void {
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = FULL");
+  db.pragma("foreign_keys = ON");
+  db.pragma("trusted_schema = OFF");
+  db.pragma("temp_store = MEMORY");
+  db.pragma("cache_size = -32768");
+  db.pragma("journal_size_limit = 67108864");
+  // Checkpoints run on a timer of ours, away from requests.
+  db.pragma("wal_autocheckpoint = 0");
+  const mode = db.pragma("journal_mode", { simple: true });
+  const synchronous = db.pragma("synchronous", { simple: true });
+  if (mode !== "wal" || synchronous !== 2)
+    throw new DataDirectoryError(
+      `this file system cannot hold the database safely (journal_mode ${mode}, synchronous ${synchronous}): choose a local disk`,
+    );
+}
+
+function wrap(db: Database, directory: string): Store {
+  // Opening waits for others; from here on the commit queue does, without stopping the process (see CommitQueue).
+  db.pragma("busy_timeout = 0");
+  const queue = new CommitQueue(db);
+  const dataVersion = db.prepare("PRAGMA data_version").pluck();
+  let watchers = 0;
+  const opened = statSync(db.name);
+  let dirtySince = 0;
+  return {
+    db,
+    directory,
+    write: (change) => queue.write(change),
+    tryWrite: (change) => queue.tryWrite(change),
+    stats: queue.stats,
+    get failing() {
+      return queue.lastFailure !== undefined;
+    },
+    checkpoint() {
+      if (dirtySince === queue.stats.changes) return;
+      dirtySince = queue.stats.changes;
+      db.pragma("wal_checkpoint(PASSIVE)");
+    },
+    outsideVersion: () => dataVersion.get() as number,
+    onChange(tables, told) {
+      const name = `told_${watchers++}`;
+      db.function(name, () => {
+        told();
+        return null;
+      });
+      for (const table of tables)
+        for (const event of ["UPDATE", "DELETE"])
+          db.exec(
+            `CREATE TEMP TRIGGER ${name}_${table}_${event} AFTER ${event} ON main.${table} BEGIN SELECT ${name}(); END`,
+          );
+    },
+    checkInPlace() {
+      const now = statSync(db.name, { throwIfNoEntry: false });
+      if (now?.ino === opened.ino && now.dev === opened.dev) return true;
+      queue.blocked = new Error(`${db.name} was removed or replaced while in use`);
+      return false;
+    },
+    walBytes() {
+      return statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    },
+    close() {
+      queue.flush();
+      db.close();
+    },
+  };
+}
+
+/** Turns what the system or SQLite says into what the operator can do. @param db the connection, where there is one */
+function explain(error: unknown, directory: string, db?: Database): unknown {
+  const { code = "", name, message } = error as { code?: string; name?: string; message: string };
+  // The file beside the database that processes share: making it takes room and rights, and says nothing of the disk.
+  if (/^SQLITE_IOERR_SHM/.test(code)) return cannotUse(directory, `${message}, ${code}`);
+  if (/^(SQLITE_IOERR|EIO$)/.test(code))
+    return new DataDirectoryError(damageAdvice(directory, `disk I/O error, ${code}`));
+  if (isStorageTrouble(error) && !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return cannotUse(directory, message);
+  // Any other complaint of SQLite about a file that was opened before is about what stands in it.
+  if (name === "SqliteError")
+    return new DataDirectoryError(damageAdvice(directory, db ? lookAgain(db, message) : message));
+  if (/^(ENOENT|EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EEXIST|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
+    return cannotUse(directory, message);
+  return error;
+}
+
+function cannotUse(directory: string, message: string): DataDirectoryError {
+  return new DataDirectoryError(
+    `the data directory ${directory} cannot be written (${message}): check its owner, its permissions and the free space`,
+  );
+}

@@ -1,0 +1,103 @@
+import type { Core } from "../../core.ts";
+import { browseRows, type SnapshotFacts } from "./browse-rows.ts";
+import { findSnapshot, manifestReader } from "./manifests.ts";
+import { type Kind, kindOf } from "./paths.ts";
+
+/** A repository by its current snapshot. */
+export interface Repository extends SnapshotFacts {
+  /** Files of each kind; kinds without files are absent. */
+  readonly kinds: Readonly<Partial<Record<Kind, number>>>;
+}
+
+/** A team's repositories, by key (`""` for what came without one). */
+export function listRepositories(core: Core, teamId: string): Repository[] {
+  const manifest = manifestReader(core);
+  return browseRows(core.store)
+    .currents.all(teamId)
+    .map((row) => {
+      const kinds: Partial<Record<Kind, number>> = {};
+      for (const path of manifest(row.manifestId).keys()) {
+        const kind = kindOf(path);
+        kinds[kind] = (kinds[kind] ?? 0) + 1;
+      }
+      return { ...row, kinds };
+    });
+}
+
+export interface BrainFile {
+  readonly path: string;
+  readonly kind: Kind;
+  readonly bytes: number;
+  /** When the content it has in this snapshot first came; with `orEarlier`, it was there before all that was looked at. */
+  readonly changedAt: number;
+  readonly orEarlier: boolean;
+}
+
+export interface FileList {
+  readonly snapshot: SnapshotFacts;
+  /** Whether the snapshot is the repository's current one. */
+  readonly current: boolean;
+  /** By path. */
+  readonly files: readonly BrainFile[];
+}
+
+/** Accepted snapshots looked back through for when a file changed. */
+const LOOK_BACK = 100;
+
+/** The files of a snapshot, by default the current one. @returns undefined when the team has no such snapshot */
+export function listFiles(core: Core, teamId: string, repoKey: string, snapshotId?: number): FileList | undefined {
+  const snapshot = findSnapshot(core, teamId, repoKey, snapshotId);
+  if (!snapshot) return undefined;
+  const sql = browseRows(core.store);
+  const manifest = manifestReader(core);
+  const files = manifest(snapshot.manifestId);
+  const changedAt = new Map([...files.keys()].map((path) => [path, snapshot.receivedAt]));
+  const open = new Set(files.keys());
+  const earlier = sql.acceptedBelow.all(teamId, repoKey, snapshot.snapshotId, LOOK_BACK);
+  for (const { manifestId, receivedAt } of earlier) {
+    if (open.size === 0) break;
+    const held = manifest(manifestId);
+    for (const path of open)
+      if (held.get(path) === files.get(path)) changedAt.set(path, receivedAt);
+      else open.delete(path);
+  }
+  const whole = earlier.length < LOOK_BACK;
+  return {
+    snapshot,
+    current: sql.current.get(teamId, repoKey) === snapshot.snapshotId,
+    files: [...files].map(([path, blobId]) => ({
+      path,
+      kind: kindOf(path),
+      bytes: (sql.blobBytes.get(blobId) as number | undefined) ?? 0,
+      changedAt: changedAt.get(path) as number,
+      orEarlier: !whole && open.has(path),
+    })),
+  };
+}
+
+export interface FileContent {
+  readonly path: string;
+  readonly kind: Kind;
+  readonly bytes: number;
+  readonly content: string;
+  readonly snapshot: SnapshotFacts;
+  readonly current: boolean;
+}
+
+/** One file of a snapshot, by default of the current one. @returns undefined when there is no such file */
+export function readFile(
+  core: Core,
+  teamId: string,
+  repoKey: string,
+  path: string,
+  snapshotId?: number,
+): FileContent | undefined {
+  const snapshot = findSnapshot(core, teamId, repoKey, snapshotId);
+  const blobId = snapshot && manifestReader(core)(snapshot.manifestId).get(path);
+  const blob = blobId === undefined ? undefined : browseRows(core.store).blob.get(blobId);
+  if (!snapshot || !blob) return undefined;
+  const current = browseRows(core.store).current.get(teamId, repoKey) === snapshot.snapshotId;
+  return { path, kind: kindOf(path), ...blob, snapshot, current };
+}
+
+export type { SnapshotFacts };

@@ -1,0 +1,34 @@
+import type { Core } from "../../core.ts";
+import { type ManifestEntries, rows } from "./rows.ts";
+
+/** A repository's current brain, for what is derived from it. */
+export interface CurrentBrain {
+  readonly teamId: string;
+  readonly repoKey: string;
+  readonly snapshotId: number;
+  /** Paths with the number of their content, sorted by path. */
+  readonly files: ManifestEntries;
+}
+
+/**
+ * Of all teams' current brains the one whose snapshot has the smallest number above the given one: what came, in its order,
+ * without what was replaced since.
+ */
+export function nextCurrent(core: Core, above: number): CurrentBrain | undefined {
+  const row = rows(core.store).nextCurrent.get(above);
+  if (!row) return undefined;
+  const { entries, ...current } = row;
+  return { ...current, files: JSON.parse(entries) as ManifestEntries };
+}
+
+/** A team's current brains by repository. */
+export function currentBrains(core: Core, teamId: string): CurrentBrain[] {
+  return rows(core.store)
+    .currents.all(teamId)
+    .map(({ entries, ...current }) => ({ teamId, ...current, files: JSON.parse(entries) as ManifestEntries }));
+}
+
+/** The content that a manifest names by number; content never changes. */
+export function readBlob(core: Core, blobId: number): string {
+  return (rows(core.store).blobContent.get(blobId) as string | undefined) ?? "";
+}

@@ -1,0 +1,196 @@
+import MiniSearch, { type SearchResult } from "minisearch";
+import type { Core } from "../../core.ts";
+import { breather } from "../../kit/breathe.ts";
+import { sections } from "../../kit/markdown.ts";
+import { perOwner } from "../../kit/memo.ts";
+import { type Kind, kindOf } from "./paths.ts";
+import { type ManifestEntries, rows } from "./rows.ts";
+
+/** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
+const MOST_TEXT = 64 * 1024 * 1024;
+/** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
+const PART_CHARS = 4_000;
+
+const SHORT_QUESTION = 4;
+/** The last word of a question may be unfinished; shorter beginnings stand for too many words to tell anything. */
+const SHORTEST_BEGINNING = 4;
+
+/** Words that one index knows at most, many times what a large brain holds, and how long they are. */
+const MOST_WORDS = 100_000;
+const LONGEST_WORD = 64;
+
+/** With fewer sections than this holding all the words, those holding some are shown after them. */
+export const FEW = 5;
+
+/** One indexed section. */
+export interface Document {
+  readonly id: number;
+  readonly repoKey: string;
+  readonly path: string;
+  readonly heading: string;
+  readonly line: number;
+  readonly kind: Kind;
+  readonly text: string;
+}
+
+interface IndexedFile {
+  readonly blobId: number;
+  readonly documents: readonly number[];
+}
+
+/** The words of a text: what stands between spaces, punctuation and symbols (code marks like ` and = among them). */
+export function words(text: string): string[] {
+  return text.split(/[\s\p{P}\p{S}]+/u).filter(Boolean);
+}
+
+/** The searchable sections of a team's current files. */
+class TeamIndex {
+  readonly documents = new Map<number, Document>();
+  readonly #mini = new MiniSearch<Document>({
+    fields: ["text", "heading", "path"],
+    tokenize: words,
+    processTerm: (term) => this.#admit(term.toLowerCase()),
+    searchOptions: { processTerm: (term) => term.toLowerCase() },
+    // Small steps with pauses: a vacuum in one go would keep other requests waiting.
+    autoVacuum: { minDirtCount: 200, minDirtFactor: 0.1, batchSize: 100, batchWait: 10 },
+  });
+  readonly #vocabulary = new Set<string>();
+  readonly #repos = new Map<string, { snapshotId: number; files: Map<string, IndexedFile> }>();
+  #updating: Promise<void> | undefined;
+  #nextId = 1;
+  textChars = 0;
+
+  /** Brings the index to the team's current snapshots by the difference, giving way to other work between slices. */
+  async update(core: Core, teamId: string): Promise<void> {
+    while (this.#updating) await this.#updating;
+    if (!this.#isStale(core, teamId)) return;
+    this.#updating = this.#apply(core, teamId).finally(() => {
+      this.#updating = undefined;
+    });
+    await this.#updating;
+  }
+
+  #isStale(core: Core, teamId: string): boolean {
+    return rows(core.store)
+      .currentIds.all(teamId)
+      .some(({ repoKey, snapshotId }) => this.#repos.get(repoKey)?.snapshotId !== snapshotId);
+  }
+
+  async #apply(core: Core, teamId: string): Promise<void> {
+    const breathe = breather(core.clock);
+    for (const { repoKey, snapshotId, entries } of rows(core.store).currents.all(teamId)) {
+      const repo = this.#repos.get(repoKey) ?? { snapshotId: 0, files: new Map<string, IndexedFile>() };
+      if (repo.snapshotId === snapshotId) continue;
+      const wanted = new Map(JSON.parse(entries) as ManifestEntries);
+      for (const [path, file] of repo.files) if (wanted.get(path) !== file.blobId) this.#remove(repo.files, path, file);
+      for (const [path, blobId] of wanted) {
+        if (repo.files.has(path)) continue;
+        const content = rows(core.store).blobContent.get(blobId) as string | undefined;
+        const documents: number[] = [];
+        for (const part of content === undefined ? [] : parts(content)) {
+          documents.push(this.#add({ ...part, repoKey, path, kind: kindOf(path) }));
+          await breathe();
+        }
+        repo.files.set(path, { blobId, documents });
+      }
+      repo.snapshotId = snapshotId;
+      this.#repos.set(repoKey, repo);
+    }
+  }
+
+  /** A question by beginnings visits every word that begins so: without a bound on words one team could stall all. */
+  #admit(term: string): string | null {
+    if (term.length > LONGEST_WORD) return null;
+    if (!this.#vocabulary.has(term)) {
+      if (this.#vocabulary.size >= MOST_WORDS) return null;
+      this.#vocabulary.add(term);
+    }
+    return term;
+  }
+
+  #add(document: Omit<Document, "id">): number {
+    const whole = { id: this.#nextId++, ...document };
+    this.#mini.add(whole);
+    this.documents.set(whole.id, whole);
+    this.textChars += whole.text.length;
+    return whole.id;
+  }
+
+  #remove(files: Map<string, IndexedFile>, path: string, file: IndexedFile): void {
+    files.delete(path);
+    for (const id of file.documents) {
+      this.#mini.discard(id);
+      this.textChars -= this.documents.get(id)?.text.length ?? 0;
+      this.documents.delete(id);
+    }
+  }
+
+  /**
+   * Sections with all the words; when those are few, followed by those with some. Only the last word may be a beginning, and
+   * misspellings are looked for in short questions only: each costs a walk through the vocabulary.
+   */
+  search(query: string, keep: (document: Document) => boolean): SearchResult[] {
+    const count = words(query).length;
+    const results = this.#mini.search(query, {
+      boost: { heading: 3, path: 2 },
+      prefix: (term, i) => term.length >= SHORTEST_BEGINNING && i === count - 1,
+      fuzzy: (term) => (term.length >= 6 && count <= SHORT_QUESTION ? 1 : false),
+      filter: (result) => {
+        const document = this.documents.get(result.id as number);
+        return document !== undefined && keep(document);
+      },
+      combineWith: "OR",
+    });
+    const whole = results.filter((result) => result.queryTerms.length === count);
+    return whole.length >= FEW ? whole : [...whole, ...results.filter((result) => result.queryTerms.length < count)];
+  }
+}
+
+function* parts(content: string): Generator<{ heading: string; line: number; text: string }> {
+  for (const section of sections(content)) {
+    if (section.text.length <= PART_CHARS) {
+      yield section;
+      continue;
+    }
+    let line = section.line;
+    let from = 0;
+    while (from < section.text.length) {
+      const newline = section.text.lastIndexOf("\n", from + PART_CHARS);
+      const to =
+        newline > from && from + PART_CHARS < section.text.length
+          ? newline + 1
+          : Math.min(section.text.length, from + PART_CHARS);
+      const text = section.text.slice(from, to);
+      yield { heading: section.heading, line, text };
+      line += text.split("\n").length - 1;
+      from = to;
+    }
+  }
+}
+
+const indexes = perOwner((_core: Core) => new Map<string, TeamIndex>());
+
+/** A team's index, up to date; built at first use. */
+export async function teamIndex(core: Core, teamId: string): Promise<TeamIndex> {
+  const all = indexes(core);
+  const index = all.get(teamId) ?? new TeamIndex();
+  // Re-inserting keeps the map in order of last use.
+  all.delete(teamId);
+  all.set(teamId, index);
+  await index.update(core, teamId);
+  let held = [...all.values()].reduce((sum, one) => sum + one.textChars, 0);
+  for (const [id, one] of all) {
+    if (held <= MOST_TEXT || id === teamId) break;
+    held -= one.textChars;
+    all.delete(id);
+  }
+  return index;
+}
+
+/** Brings a team's index up to date in the background if it is in use. */
+export function refreshIndex(core: Core, teamId: string): void {
+  indexes(core)
+    .get(teamId)
+    ?.update(core, teamId)
+    .catch((error: unknown) => core.log.error("index_update_failed", { cause: String(error) }));
+}

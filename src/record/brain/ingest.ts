@@ -1,0 +1,188 @@
+import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { breather } from "../../kit/breathe.ts";
+import { sha256 } from "../../kit/hash.ts";
+import { findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { fault, malformed, refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
+import { Count, Counter, DateTime, NO_REPO, RepoKey } from "../../platform/http/fields.ts";
+import { lineCounter, RULES_VERSION, redactLongText, redactText } from "../../redact/redact.ts";
+import { refreshIndex } from "./index.ts";
+import { collisionKey, judgePath, PATH_SCHEMA } from "./paths.ts";
+import { rows } from "./rows.ts";
+import { manifestDigest, type ReadyFile, type Snapshot, storeSnapshot } from "./store-snapshot.ts";
+
+const rawSecret = fault({
+  name: "rawSecret",
+  status: 422,
+  code: "unprocessable",
+  shape: "legacy",
+  says: "A file holds a raw secret. Nothing was stored; redact it and send the snapshot again.",
+});
+
+const BrainSnapshot = v.object({
+  version: v.pipe(Counter, v.description("Counts up per device and repository.")),
+  files: v.array(
+    v.object({
+      path: v.pipe(
+        v.string(),
+        v.description("Relative to the repository, folders separated by /; at most 512 bytes of UTF-8."),
+        // Judged by `judgePath`, which says what is wrong and of which file.
+        v.metadata(PATH_SCHEMA),
+      ),
+      content: v.pipe(v.string(), v.description("Markdown.")),
+    }),
+  ),
+  repoKey: v.optional(RepoKey),
+  clientTimestamp: v.optional(DateTime),
+});
+
+type SentFile = v.InferOutput<typeof BrainSnapshot>["files"][number];
+
+/** Takes a whole snapshot of a repository's brain; files that did not change cost nothing. */
+export const ingest = endpoint(
+  {
+    id: "brainIngest",
+    method: "POST",
+    path: "/api/brain/ingest",
+    summary: "Publish a snapshot of a repository's brain files",
+    tag: "Brain",
+    auth: "device",
+    // JSON may spell a byte in six: the snapshot's own cap is checked on the decoded files.
+    body: { schema: BrainSnapshot, maxBytes: (config) => 2 * config.maxBrainSnapshotBytes },
+    ok: v.object({
+      ok: v.boolean(),
+      version: Count,
+      files: Count,
+      bytes: v.optional(Count),
+      redactionHits: v.optional(v.pipe(Count, v.description("Likely secrets that the server replaced."))),
+      ledger: v.optional(
+        v.object({
+          gap: v.pipe(v.boolean(), v.description("Versions were skipped.")),
+          rollback: v.pipe(
+            v.boolean(),
+            v.description("The version is not above the last and its content differs: kept as evidence, not current."),
+          ),
+        }),
+      ),
+    }),
+    faults: [tierGate, rawSecret],
+    limits: [{ name: "brain", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
+    example: {
+      ok: { ok: true, version: 7, files: 1, bytes: 96, redactionHits: 0, ledger: { gap: false, rollback: false } },
+      body: {
+        version: 7,
+        repoKey: "github.com/acme/shop",
+        files: [
+          {
+            path: ".claude/brain/errors.md",
+            content:
+              "## 2026-11-20 Login loop\n\nThe cookie lacked its path.\n\n**Prevention rule:** set Path on every cookie.\n",
+          },
+        ],
+      },
+    },
+  },
+  async ({ core, principal, body, text }) => {
+    requireCapability(principal.tier, "brain");
+    const number = findMember(members(text), "version") as Member;
+    if (!isWholeNumber(text.slice(number.start, number.end)))
+      refuse(malformed, { error: 'In the body, "version" must be a whole number.' });
+    requireSoundFiles(core, body.files);
+    const snapshot = await prepare(core, principal.teamId, body);
+    const digest = manifestDigest(snapshot.files);
+    const stored = await core.store.write(() => storeSnapshot(core, principal, snapshot, digest));
+    if (!stored.rollback) refreshIndex(core, principal.teamId);
+    return {
+      ok: true,
+      version: snapshot.version,
+      files: snapshot.files.length,
+      bytes: snapshot.bytes,
+      redactionHits: snapshot.redactionHits,
+      ledger: stored,
+    };
+  },
+);
+
+const named = (path = "") => JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
+
+function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
+  if (files.length > config.maxBrainFiles)
+    refuse(tooLarge, { error: `The snapshot has ${files.length} files; at most ${config.maxBrainFiles} fit in one.` });
+  const seen = new Map<string, number>();
+  let total = 0;
+  files.forEach(({ path, content }, i) => {
+    const wrong = judgePath(path);
+    if (wrong) refuse(malformed, { error: `The path of file ${i} ${wrong}.` });
+    const twin = seen.get(collisionKey(path));
+    if (twin !== undefined)
+      refuse(malformed, {
+        error: `Files ${twin} and ${i} have paths that are the same but for case or Unicode form: ${named(files[twin]?.path)} and ${named(path)}.`,
+      });
+    seen.set(collisionKey(path), i);
+    if (!content.isWellFormed()) refuse(malformed, { error: `The content of file ${i} holds a lone surrogate.` });
+    const bytes = Buffer.byteLength(content);
+    if (bytes > config.maxBrainFileBytes)
+      refuse(tooLarge, { error: `File ${i} has ${bytes} bytes; at most ${config.maxBrainFileBytes} are taken.` });
+    total += bytes;
+  });
+  if (total > config.maxBrainSnapshotBytes)
+    refuse(tooLarge, {
+      error: `The files have ${total} bytes together; at most ${config.maxBrainSnapshotBytes} are taken.`,
+    });
+}
+
+/** Findings named in a refusal; one is enough to refuse, the others save a round trip each. */
+const MOST_NAMED = 50;
+
+/** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between. */
+async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof BrainSnapshot>): Promise<Snapshot> {
+  const breathe = breather(core.clock);
+  const tripped: string[] = [];
+  let redactionHits = 0;
+  let redactedFiles = 0;
+  let bytes = 0;
+  const clean = async (text: string, name: (line: number, rule: string) => string): Promise<string> => {
+    const redacted = await redactLongText(text, breathe);
+    const lineAt = lineCounter(text);
+    for (const { rule, strength, start } of redacted.findings)
+      if (strength === "certain") tripped.push(name(lineAt(start), rule));
+    redactionHits += redacted.findings.length;
+    return redacted.text;
+  };
+  const files: ReadyFile[] = [];
+  for (const [i, { path, content }] of sent.files.entries()) {
+    await breathe();
+    const digest = sha256(content);
+    const name = await clean(path, (_line, rule) => `the path of file ${i} (${rule})`);
+    const held = rows(core.store).blob.get(teamId, digest);
+    if (held && held.rulesVersion === RULES_VERSION) {
+      bytes += held.bytes;
+      files.push({ path: name, sha256: digest, bytes: held.bytes, blobId: held.id });
+      continue;
+    }
+    const text = await clean(content, (line, rule) => `${name} line ${line} (${rule})`);
+    const size = Buffer.byteLength(text);
+    bytes += size;
+    if (text !== content) redactedFiles++;
+    files.push({ path: name, sha256: text === content ? digest : sha256(text), bytes: size, content: text });
+  }
+  if (tripped.length > 0) {
+    const unnamed = tripped.length - MOST_NAMED;
+    const more = unnamed > 0 ? `; and ${unnamed} more` : "";
+    refuse(rawSecret, {
+      error: `Raw secret in ${tripped.slice(0, MOST_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
+    });
+  }
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return {
+    repoKey: sent.repoKey === undefined ? NO_REPO : redactText(sent.repoKey).text,
+    version: sent.version,
+    files,
+    bytes,
+    redactionHits,
+    redactedFiles,
+    clientTimestamp: sent.clientTimestamp ?? null,
+  };
+}

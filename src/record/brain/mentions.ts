@@ -1,0 +1,93 @@
+import type { Core } from "../../core.ts";
+import { breather } from "../../kit/breathe.ts";
+import { teamIndex } from "./index.ts";
+import { type Named, NO_PATHS, placesIn, shasByBeginning, sortPaths } from "./mention-places.ts";
+import type { Kind } from "./paths.ts";
+
+/** What to look for: commits (at least seven hexadecimal digits of each) and paths of files. */
+export interface Wanted {
+  readonly commits: readonly string[];
+  readonly files: readonly string[];
+  /** Paths mean something in their own repository only; commits are looked for in all of the team's. */
+  readonly repoKey: string;
+}
+
+/** A place in the team's current brain that names a commit or a file. */
+export interface Mention {
+  readonly repoKey: string;
+  readonly path: string;
+  readonly kind: Kind;
+  /** Of the section that it stands in; `""` for what precedes the first heading. */
+  readonly heading: string;
+  /** 1-based line of the place itself. */
+  readonly line: number;
+  /** That line, cut to 240 characters around the place. */
+  readonly text: string;
+  readonly names: Named;
+}
+
+export interface Mentions {
+  /** By repository, path and line; of one thing named several times in a section only the first place. */
+  readonly mentions: readonly Mention[];
+  /** Not everything was looked through, or not every place is listed. */
+  readonly cutShort: boolean;
+}
+
+const LOOKED_THROUGH: readonly Kind[] = ["error", "security", "anti-pattern", "decision"];
+const MOST_TEXT = 16 * 1024 * 1024;
+const MOST_MENTIONS = 50;
+const MOST_WANTED = 500;
+const EXCERPT_CHARS = 240;
+
+/**
+ * Where the errors, decisions, security notes and anti-patterns of a team's current brain name one of the commits (by a
+ * beginning of its SHA of at least seven digits, or in full) or one of the files (by its whole path). Nothing is guessed: a
+ * file's bare name is no mention of it, unless the name is all of its path.
+ */
+export async function findMentions(core: Core, teamId: string, wanted: Wanted): Promise<Mentions> {
+  const commits = shasByBeginning(wanted.commits.slice(0, MOST_WANTED));
+  const files = sortPaths(wanted.files.slice(0, MOST_WANTED));
+  const found: Mention[] = [];
+  if (commits.size === 0 && wanted.files.length === 0) return { mentions: found, cutShort: false };
+  const index = await teamIndex(core, teamId);
+  const breathe = breather(core.clock);
+  let room = MOST_TEXT;
+  let cutShort = files.cut || wanted.files.length > MOST_WANTED || wanted.commits.length > MOST_WANTED;
+  for (const document of index.documents.values()) {
+    const own = document.repoKey === wanted.repoKey;
+    if (!LOOKED_THROUGH.includes(document.kind) || (!own && commits.size === 0)) continue;
+    room -= document.text.length;
+    // One more than is listed is looked for: it tells that there are more.
+    if (room < 0 || found.length > MOST_MENTIONS) break;
+    const { repoKey, path, kind, heading, text } = document;
+    for (const { at, names } of placesIn(text, commits, own ? files : NO_PATHS)) {
+      found.push({
+        repoKey,
+        path,
+        kind,
+        heading,
+        line: document.line + linesBefore(text, at),
+        text: lineAt(text, at),
+        names,
+      });
+    }
+    await breathe();
+  }
+  cutShort ||= room < 0 || found.length > MOST_MENTIONS;
+  found.splice(MOST_MENTIONS);
+  found.sort((a, b) => compare(a.repoKey, b.repoKey) || compare(a.path, b.path) || a.line - b.line);
+  return { mentions: found, cutShort };
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+function linesBefore(text: string, at: number): number {
+  return (text.slice(0, at).match(/\r\n|[\r\n]/g) ?? []).length;
+}
+
+function lineAt(text: string, at: number): string {
+  const from = Math.max(text.lastIndexOf("\n", at - 1) + 1, at - EXCERPT_CHARS / 2);
+  const end = text.indexOf("\n", at);
+  const to = Math.min(end === -1 ? text.length : end, from + EXCERPT_CHARS);
+  return text.slice(from, to).toWellFormed().replace(/\s+/g, " ").trim();
+}

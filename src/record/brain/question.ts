@@ -1,0 +1,179 @@
+import type { Core } from "../../core.ts";
+import { beginning } from "../../kit/text.ts";
+import { type Document, teamIndex, words } from "./index.ts";
+import type { Kind } from "./paths.ts";
+import { type SourceFacts, sourceFinder } from "./source.ts";
+
+const MOST_QUERY_CHARS = 256;
+const MOST_TERMS = 16;
+const SNIPPET_CHARS = 240;
+const DEFAULT_HITS = 20;
+/** Places of one word that a snippet is chosen among. */
+const MOST_PLACES = 20;
+
+/** Words that every question holds and no section is about. */
+const STOP_WORDS = new Set(
+  (
+    "a an and are as at be by can could did do does for from had has have how i if in into is it its me my of on or our " +
+    "should so some that the their them then there these they this to us was we were what when where which who why will with would you your"
+  ).split(" "),
+);
+
+/** The question as far as it is looked at: bounded, so that no question costs much more than another. */
+export const questionAsked = (question: string): string => beginning(question.toWellFormed(), MOST_QUERY_CHARS);
+
+/** The words of a question that are searched for, without stop words unless it has no others. */
+export function searchTerms(question: string): string {
+  const all = [...new Set(words(questionAsked(question).toLowerCase()))];
+  const telling = all.filter((word) => !STOP_WORDS.has(word));
+  return (telling.length > 0 ? telling : all).slice(0, MOST_TERMS).join(" ");
+}
+
+/**
+ * Where in a text most of the words found stand together. Where several places hold as many, the first.
+ * @param found lower-case words, as the index matched them
+ * @param span how far apart words count as together, in UTF-16 units
+ */
+export function densestAt(text: string, found: readonly string[], span: number): number {
+  const lower = text.toLowerCase();
+  const places = found.flatMap((word) => placesOf(lower, word).map((at) => ({ word, at }))).sort((a, b) => a.at - b.at);
+  let best = { count: 0, at: 0 };
+  for (const { at } of places) {
+    const within = new Set(places.filter((one) => one.at >= at && one.at < at + span).map((one) => one.word));
+    if (within.size > best.count) best = { count: within.size, at };
+  }
+  return best.at;
+}
+
+/**
+ * The stretch of a section that holds most of the words found, on one line.
+ * @param found lower-case words, as the index matched them
+ */
+export function snippetOf(text: string, found: readonly string[]): string {
+  const at = densestAt(text, found, (SNIPPET_CHARS * 2) / 3);
+  const from = Math.max(0, Math.min(at - SNIPPET_CHARS / 6, text.length - SNIPPET_CHARS));
+  const cut = text
+    .slice(from, from + SNIPPET_CHARS)
+    .toWellFormed()
+    .replace(/\s+/g, " ")
+    .trim();
+  return `${from > 0 ? "…" : ""}${cut}${from + SNIPPET_CHARS < text.length ? "…" : ""}`;
+}
+
+/** Where a word stands by itself in a text; enough of the places to choose from, not all of a hostile text's. */
+function placesOf(lower: string, word: string): number[] {
+  const places: number[] = [];
+  for (
+    let at = lower.indexOf(word);
+    at !== -1 && places.length < MOST_PLACES;
+    at = lower.indexOf(word, at + word.length)
+  ) {
+    if (!isWordChar(lower[at - 1]) && !isWordChar(lower[at + word.length])) places.push(at);
+  }
+  return places;
+}
+
+const isWordChar = (char: string | undefined) => char !== undefined && /[^\s\p{P}\p{S}]/u.test(char);
+
+export interface Hit {
+  readonly filePath: string;
+  /** The stretch of the section that holds most of the words, on one line. */
+  readonly snippet: string;
+  /** Null when the client named no repository. */
+  readonly repoKey: string | null;
+  readonly kind: Kind;
+  readonly heading: string;
+  /** 1-based line of the section. */
+  readonly line: number;
+  /** Higher is better; comparable within one answer. */
+  readonly rank: number;
+  /** Whose words the snippet is. */
+  readonly source: SourceFacts | undefined;
+}
+
+export interface Answer {
+  /** The question as it was asked, 256 characters at most. */
+  readonly query: string;
+  /** The words of it that were searched for, 16 at most, between spaces. */
+  readonly terms: string;
+  /** Sections found; `hits` holds the best of them. */
+  readonly total: number;
+  readonly hits: readonly Hit[];
+}
+
+export interface SearchScope {
+  readonly repoKey?: string | undefined;
+  readonly kind?: Kind | undefined;
+  /** Hits at most; 20 by default. */
+  readonly limit?: number | undefined;
+  /** Sections of files that this refuses are neither shown nor counted. */
+  readonly keep?: ((document: Pick<Document, "repoKey" | "path" | "kind">) => boolean) | undefined;
+}
+
+/** A section that a question found. */
+export interface Found {
+  readonly section: Omit<Document, "id">;
+  /** Lower-case words of the section that the question's words matched. */
+  readonly words: readonly string[];
+  /** BM25+ with the weights of the index, by how rare the words are in this team's brain; higher is better. */
+  readonly score: number;
+  /** Whether the section holds all the question's words. */
+  readonly whole: boolean;
+}
+
+export interface Findings {
+  /** The words that were searched for, between spaces. */
+  readonly terms: string;
+  /** Best first. */
+  readonly found: readonly Found[];
+  /** Sections that the team's brain has; scores of brains of different size compare only with regard to it. */
+  readonly sections: number;
+}
+
+/** All sections of a team's current brain files that a question finds. */
+export async function findSections(
+  core: Core,
+  teamId: string,
+  question: string,
+  scope: Omit<SearchScope, "limit"> = {},
+): Promise<Findings> {
+  const { repoKey, kind, keep } = scope;
+  const terms = searchTerms(question);
+  const index = await teamIndex(core, teamId);
+  const wanted = (document: Document) =>
+    (repoKey === undefined || document.repoKey === repoKey) &&
+    (kind === undefined || document.kind === kind) &&
+    (keep === undefined || keep(document));
+  const count = terms.split(" ").length;
+  const found = (terms === "" ? [] : index.search(terms, wanted)).map((result) => ({
+    section: index.documents.get(result.id as number) as Document,
+    words: result.terms,
+    score: result.score,
+    whole: result.queryTerms.length === count,
+  }));
+  return { terms, found, sections: index.documents.size };
+}
+
+/** Ranked sections of a team's current brain files. */
+export async function searchBrain(
+  core: Core,
+  teamId: string,
+  question: string,
+  scope: SearchScope = {},
+): Promise<Answer> {
+  const { terms, found } = await findSections(core, teamId, question, scope);
+  const sourceOf = sourceFinder(core, teamId);
+  const hits = found.slice(0, scope.limit ?? DEFAULT_HITS).map(
+    ({ section, words, score }): Hit => ({
+      filePath: section.path,
+      snippet: snippetOf(section.text, words),
+      repoKey: section.repoKey === "" ? null : section.repoKey,
+      kind: section.kind,
+      heading: section.heading,
+      line: section.line,
+      rank: Math.round(score * 1000) / 1000,
+      source: sourceOf(section),
+    }),
+  );
+  return { query: questionAsked(question), terms, total: found.length, hits };
+}

@@ -1,0 +1,82 @@
+import * as v from "valibot";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { Count, RepoKey } from "../../platform/http/fields.ts";
+import { KINDS } from "./paths.ts";
+import { searchBrain } from "./question.ts";
+import { EXAMPLE_SOURCE, Source } from "./source.ts";
+
+const BrainHits = v.looseObject({
+  ok: v.boolean(),
+  query: v.pipe(
+    v.string(),
+    v.description("The question as it was asked, cut at 256 characters. At most 16 of its words are searched for."),
+  ),
+  total: Count,
+  shown: Count,
+  hits: v.array(
+    v.object({
+      filePath: v.string(),
+      snippet: v.pipe(v.string(), v.description("Words of the file, on one line; see `source` for whose they are.")),
+      repoKey: v.nullable(v.string()),
+      kind: v.picklist(KINDS),
+      heading: v.string(),
+      line: v.pipe(Count, v.description("1-based line of the section.")),
+      rank: v.pipe(v.number(), v.description("Higher is better; comparable within one reply.")),
+      source: v.optional(Source),
+    }),
+  ),
+});
+
+/** Ranked sections of the team's current brain files. */
+export const search = endpoint(
+  {
+    id: "brainSearch",
+    method: "GET",
+    path: "/api/brain/search",
+    summary: "Search the team's brain",
+    tag: "Brain",
+    auth: "device",
+    query: v.object({
+      q: v.pipe(v.string(), v.minLength(1, "must not be empty"), v.description("Words to look for.")),
+      repoKey: v.optional(RepoKey),
+      limit: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^(?:[1-9]|[1-4]\d|50)$/, "must be a whole number from 1 to 50"),
+          v.description("Hits at most; 20 by default, 50 at most."),
+        ),
+      ),
+    }),
+    ok: BrainHits,
+    faults: [],
+    limits: [],
+    example: {
+      query: { q: "login cookie" },
+      ok: {
+        ok: true,
+        query: "login cookie",
+        total: 1,
+        shown: 1,
+        hits: [
+          {
+            filePath: ".claude/brain/errors.md",
+            snippet: "## 2026-11-20 Login loop\n\nThe cookie lacked its path.",
+            repoKey: "github.com/acme/shop",
+            kind: "error",
+            heading: "2026-11-20 Login loop",
+            line: 1,
+            rank: 0.82,
+            source: EXAMPLE_SOURCE,
+          },
+        ],
+      },
+    },
+  },
+  async ({ core, principal, query: { q, repoKey, limit } }) => {
+    const { query, total, hits } = await searchBrain(core, principal.teamId, q, {
+      repoKey,
+      limit: limit === undefined ? undefined : Number(limit),
+    });
+    return { ok: true, query, total, shown: hits.length, hits: [...hits] };
+  },
+);

@@ -1,0 +1,117 @@
+import * as v from "valibot";
+import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { touchDevice } from "../../identity/devices/devices.ts";
+import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { isObject } from "../../kit/json.ts";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { malformed, refuse, tierGate } from "../../platform/http/faults.ts";
+import {
+  Counter,
+  DateTime,
+  Instant,
+  identifier,
+  identifierSchema,
+  NO_REPO,
+  RepoKey,
+} from "../../platform/http/fields.ts";
+import { redactText } from "../../redact/redact.ts";
+import { rows } from "./rows.ts";
+
+const MOST_COUNTS = 64;
+const LONGEST_NAME = 64;
+const MOST_FINGERPRINTS = 1_000;
+const MOST_BYTES = 128 * 1024;
+
+/** Names that valibot leaves out of records without a word. */
+const RESERVED = ["__proto__", "constructor", "prototype"];
+
+const Counts = v.pipe(
+  v.unknown(),
+  v.check(isObject, "must be an object"),
+  v.check(
+    (value) => !isObject(value) || Object.keys(value).length <= MOST_COUNTS,
+    `must have at most ${MOST_COUNTS} members`,
+  ),
+  v.check((value) => !isObject(value) || !RESERVED.some((name) => Object.hasOwn(value, name)), "has a reserved name"),
+  v.record(identifier(LONGEST_NAME), Counter),
+  v.description("Whole numbers by name, of the client's own choosing."),
+  v.metadata({
+    maxProperties: MOST_COUNTS,
+    propertyNames: { ...identifierSchema(LONGEST_NAME), not: { enum: RESERVED } },
+  }),
+);
+
+/** The handler says what is wrong with an earlier one. */
+const FROM_1970 = "^(?:19[7-9]|[2-9][0-9]{2})[0-9]-";
+
+const BrainPulse = v.object({
+  repoKey: v.optional(RepoKey),
+  at: v.pipe(
+    DateTime,
+    v.description("When the figures were taken; not before 1970."),
+    v.metadata({ pattern: FROM_1970 }),
+  ),
+  counts: Counts,
+  fingerprints: v.pipe(
+    v.array(v.pipe(v.string(), v.regex(/^[0-9a-f]{8}$/, "must be 8 lower-case hexadecimal digits"))),
+    v.maxLength(MOST_FINGERPRINTS, `must have at most ${MOST_FINGERPRINTS} items`),
+    v.description("First 8 hexadecimal digits of the fingerprints of errors that the device knows of."),
+  ),
+});
+
+/** Takes a device's figures on a repository's brain. It keeps the newest: what comes late is answered with what stands. */
+export const ingest = endpoint(
+  {
+    id: "brainPulseIngest",
+    method: "POST",
+    path: "/api/brain-pulse/ingest",
+    summary: "Report hourly counts and fingerprints of a repository's brain",
+    tag: "Brain",
+    auth: "device",
+    body: { schema: BrainPulse, maxBytes: () => MOST_BYTES },
+    ok: v.object({
+      ok: v.boolean(),
+      repoKey: v.nullable(v.string()),
+      at: v.pipe(Instant, v.description("When the figures that stand now were taken.")),
+    }),
+    faults: [tierGate],
+    limits: [{ name: "brain", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
+    example: {
+      body: {
+        repoKey: "github.com/acme/shop",
+        at: "2026-11-21T08:00:00Z",
+        counts: { errors: 9, open: 1 },
+        fingerprints: ["3fa9c1d2"],
+      },
+      ok: { ok: true, repoKey: "github.com/acme/shop", at: "2026-11-21T08:00:00.000Z" },
+    },
+  },
+  async ({ core, principal, body }) => {
+    requireCapability(principal.tier, "brain");
+    const at = Date.parse(body.at);
+    const now = core.clock.now();
+    if (at < 0) refuse(malformed, { error: 'In the body, "at" lies before 1970.' });
+    if (at > now + DAY_MS) refuse(malformed, { error: 'In the body, "at" lies more than a day ahead.' });
+    const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
+    const counts = JSON.stringify(redactNames(body.counts));
+    const fingerprints = JSON.stringify([...new Set(body.fingerprints)].sort());
+    const { deviceId, teamId } = principal;
+    const stands = await core.store.write(() => {
+      const sql = rows(core.store);
+      touchDevice(core, principal, now);
+      sql.put.run(deviceId, repoKey, teamId, at, counts, fingerprints, now);
+      return sql.at.get(deviceId, repoKey) as number;
+    });
+    return { ok: true, repoKey: repoKey === NO_REPO ? null : repoKey, at: isoInstant(stands) };
+  },
+);
+
+/** Names free of secrets; the figures of names that are the same without them are added up. */
+function redactNames(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const sums = new Map<string, number>();
+  for (const [name, count] of Object.entries(counts)) {
+    const clean = redactText(name).text;
+    sums.set(clean, Math.min((sums.get(clean) ?? 0) + count, Number.MAX_SAFE_INTEGER));
+  }
+  return Object.fromEntries(sums);
+}

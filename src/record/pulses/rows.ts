@@ -1,0 +1,26 @@
+import { statements } from "../../platform/store/store.ts";
+
+/** `counts` is a JSON object of whole numbers, `fingerprints` a JSON array. */
+export interface PulseRow {
+  readonly deviceId: string;
+  readonly repoKey: string;
+  readonly at: number;
+  readonly counts: string;
+  readonly fingerprints: string;
+}
+
+export const rows = statements((db) => ({
+  // By the primary key (device_id, repo_key).
+  put: db.prepare<[string, string, string, number, string, string, number]>(
+    `INSERT INTO brain_pulses (device_id, repo_key, team_id, at, counts, fingerprints, received_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (device_id, repo_key) DO UPDATE SET at = excluded.at, counts = excluded.counts,
+     fingerprints = excluded.fingerprints, received_at = excluded.received_at WHERE excluded.at >= brain_pulses.at`,
+  ),
+  at: db.prepare<[string, string], number>("SELECT at FROM brain_pulses WHERE device_id = ? AND repo_key = ?").pluck(),
+  // By brain_pulses_by_team.
+  list: db.prepare<[string, number, number], PulseRow>(
+    `SELECT device_id AS deviceId, repo_key AS repoKey, at, counts, fingerprints FROM brain_pulses
+     WHERE team_id = ? AND at >= ? ORDER BY at DESC LIMIT ?`,
+  ),
+}));

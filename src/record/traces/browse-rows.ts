@@ -1,0 +1,110 @@
+import { statements } from "../../platform/store/store.ts";
+
+export interface SessionListRow {
+  readonly id: number;
+  readonly externalId: string;
+  readonly deviceId: string;
+  readonly deviceLabel: string | null;
+  readonly repoKey: string;
+  readonly outcome: string;
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly branch: string | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly deliveryId: number;
+}
+
+export interface SpanListRow {
+  readonly id: number;
+  readonly externalId: string;
+  readonly parentId: string | null;
+  readonly name: string | null;
+  readonly kind: string | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Of its document. */
+  readonly bytes: number;
+}
+
+export interface SessionDelivery {
+  readonly id: number;
+  readonly receivedAt: number;
+  readonly items: number;
+  readonly redacted: number;
+  readonly flagged: "gap" | "rollback" | null;
+}
+
+const SESSION = `SELECT s.id, s.external_id AS externalId, s.device_id AS deviceId, d.label AS deviceLabel, s.repo_key AS repoKey,
+    s.outcome, s.agent, s.model, s.branch, s.started_at AS startedAt, s.ended_at AS endedAt, s.created_at AS createdAt,
+    s.updated_at AS updatedAt, s.delivery_id AS deliveryId
+  FROM trace_sessions s CROSS JOIN devices d ON d.id = s.device_id`;
+
+export const browseRows = statements((db) => {
+  /** Walks of one index: sessions with a start on either side of a key, and those without one by id. */
+  const walks = (where: string) => ({
+    down: db.prepare<[...string[], number, number, number], SessionListRow>(
+      `${SESSION} WHERE ${where} AND (s.started_at, s.id) < (?, ?) ORDER BY s.started_at DESC, s.id DESC LIMIT ?`,
+    ),
+    up: db.prepare<[...string[], number, number, number], SessionListRow>(
+      `${SESSION} WHERE ${where} AND (s.started_at, s.id) > (?, ?) ORDER BY s.started_at, s.id LIMIT ?`,
+    ),
+    undatedDown: db.prepare<[...string[], number, number], SessionListRow>(
+      `${SESSION} WHERE ${where} AND s.started_at IS NULL AND s.id < ? ORDER BY s.id DESC LIMIT ?`,
+    ),
+    undatedUp: db.prepare<[...string[], number, number], SessionListRow>(
+      `${SESSION} WHERE ${where} AND s.started_at IS NULL AND s.id > ? ORDER BY s.id LIMIT ?`,
+    ),
+  });
+  return {
+    // By trace_sessions_recent.
+    ofTeam: walks("s.team_id = ?"),
+    // By trace_sessions_by_team.
+    ofRepo: walks("s.team_id = ? AND s.repo_key = ?"),
+    // By primary key.
+    session: db.prepare<[number, string], SessionListRow>(`${SESSION} WHERE s.id = ? AND s.team_id = ?`),
+    // By trace_sessions' unique index (device_id, external_id).
+    sessionByExternalId: db
+      .prepare<[string, string, string], number>(
+        "SELECT id FROM trace_sessions WHERE device_id = ? AND external_id = ? AND team_id = ?",
+      )
+      .pluck(),
+    documentBytes: db
+      .prepare<[number], number>("SELECT octet_length(document) FROM trace_sessions WHERE id = ?")
+      .pluck(),
+    document: db.prepare<[number], string>("SELECT document FROM trace_sessions WHERE id = ?").pluck(),
+    // Within trace_spans_by_session alone.
+    spanCount: db.prepare<[number], number>("SELECT count(*) FROM trace_spans WHERE session_id = ?").pluck(),
+    // Both by trace_labels_by_session.
+    labelCount: db
+      .prepare<[string, string], number>("SELECT count(*) FROM trace_labels WHERE device_id = ? AND session_id = ?")
+      .pluck(),
+    labels: db.prepare<[string, string, number], { spanId: string | null; name: string | null; document: string }>(
+      `SELECT span_id AS spanId, name, document FROM trace_labels WHERE device_id = ? AND session_id = ? ORDER BY id LIMIT ?`,
+    ),
+    // By trace_spans_by_session; documents are read one by one, as far as there is room for them.
+    spans: db.prepare<[number, number], SpanListRow>(
+      `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
+         octet_length(document) AS bytes
+       FROM trace_spans WHERE session_id = ? ORDER BY started_at IS NULL, started_at, id LIMIT ?`,
+    ),
+    spanDocument: db.prepare<[number], string>("SELECT document FROM trace_spans WHERE id = ?").pluck(),
+    // Spans by trace_spans_by_session; deliveries by primary key.
+    deliveries: db.prepare<[number, number, number], SessionDelivery>(
+      `SELECT id, received_at AS receivedAt, items, redacted, flagged FROM deliveries
+       WHERE id IN (SELECT delivery_id FROM trace_spans WHERE session_id = ? UNION SELECT delivery_id FROM trace_sessions WHERE id = ?)
+       ORDER BY id DESC LIMIT ?`,
+    ),
+    // By trace_sessions_recent, from its end.
+    newest: db.prepare<
+      [string, number],
+      Pick<SessionListRow, "repoKey" | "deviceId" | "outcome" | "agent" | "model" | "branch">
+    >(
+      `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM trace_sessions
+       WHERE team_id = ? ORDER BY started_at DESC, id DESC LIMIT ?`,
+    ),
+    deviceLabel: db.prepare<[string], string | null>("SELECT label FROM devices WHERE id = ?").pluck(),
+  };
+});

@@ -1,0 +1,198 @@
+import type { Core } from "../../core.ts";
+import { breather } from "../../kit/breathe.ts";
+import { type Key, type Page, pageSize, readCursor, type Towards, writeCursor } from "../../kit/page.ts";
+import { browseRows, type SessionListRow } from "./browse-rows.ts";
+import { asObject } from "./rules.ts";
+import { countMembers } from "./understood.ts";
+
+/** Which sessions are shown. Absent members do not narrow. Instants are of the start; `from` is included, `to` is not. */
+export interface SessionFilter {
+  readonly repoKey?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** Stands somewhere in the session's document (its prompts, files, …; not its spans), in any case. */
+  readonly text?: string | undefined;
+}
+
+/** A session with how much it holds. */
+export interface SessionRow extends SessionListRow {
+  readonly spans: number;
+  readonly labels: number;
+  /** Null when the session is too large to be read for a list. */
+  readonly prompts: number | null;
+  readonly files: number | null;
+  readonly commits: number | null;
+  /** What it was asked first: one line, at most 160 characters. */
+  readonly firstPrompt: string | null;
+}
+
+export interface SessionPage extends Page<SessionRow> {
+  /** Sessions looked at for this page. */
+  readonly examined: number;
+  /** Set when looking stopped before the page was full: all that started after this instant was looked at (null: all with a start), and `older` (or `newer`) goes on. */
+  readonly examinedTo?: number | null;
+}
+
+/** What one page may look at. */
+const MOST_EXAMINED = 20_000;
+const MOST_BYTES_SEARCHED = 64_000_000;
+const MOST_BYTES_COUNTED = 256 * 1024;
+const CHUNK = 500;
+
+/** A page of a team's sessions, the one that started last first, those without a start at the end. @param limit 1 to 200, 50 by default */
+export async function listSessions(
+  core: Core,
+  teamId: string,
+  asked: SessionFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
+): Promise<SessionPage> {
+  const size = pageSize(asked.limit);
+  const cursor = readCursor(asked.cursor, 2);
+  const towards = cursor?.towards ?? "older";
+  const breathe = breather(core.clock);
+  const budget = { bytes: MOST_BYTES_SEARCHED };
+  const wanted = sieve(core, asked, budget);
+  const found: SessionListRow[] = [];
+  let at: Key | undefined = cursor?.key;
+  let examined = 0;
+  let ended = false;
+  while (!ended && found.length <= size && examined < MOST_EXAMINED && budget.bytes > 0) {
+    // Without a filter nothing is passed over.
+    const chunk = read(core, teamId, asked, towards, at, narrows(asked) ? CHUNK : size + 1);
+    if (chunk.length === 0) ended = true;
+    for (const row of chunk) {
+      if (found.length > size || examined >= MOST_EXAMINED || budget.bytes <= 0) break;
+      at = [row.startedAt, row.id];
+      ended = isPast(asked, row, towards);
+      if (ended) break;
+      examined++;
+      if (wanted(row)) found.push(row);
+      await breathe();
+    }
+  }
+  const more = found.length > size;
+  const cutShort = !more && !ended;
+  // Arrived at the top with room left: the first page says the same and is whole.
+  if (cursor && towards === "newer" && ended && !more) return listSessions(core, teamId, { ...asked, cursor: "" });
+
+  const rows = found.slice(0, size);
+  const keyOf = (row: SessionListRow): Key => [row.startedAt, row.id];
+  const ahead = more ? keyOf(rows.at(-1) as SessionListRow) : cutShort ? at : undefined;
+  const behind = cursor ? (rows[0] ? keyOf(rows[0]) : cursor.key) : undefined;
+  if (towards === "newer") rows.reverse();
+  return {
+    rows: rows.map((row) => withCounts(core, row)),
+    examined,
+    ...link(towards, ahead),
+    ...link(towards === "older" ? "newer" : "older", behind),
+    ...(cutShort ? { examinedTo: at?.[0] ?? null } : {}),
+  };
+}
+
+const link = (towards: Towards, key: Key | undefined) => (key ? { [towards]: writeCursor({ towards, key }) } : {});
+
+function narrows({ deviceId, outcome, agent, model, branch, text }: SessionFilter): boolean {
+  return [deviceId, outcome, agent, model, branch, text].some((one) => one !== undefined && one !== "");
+}
+
+/** Sessions beyond a key, nearest first. Those without a start lie below all that have one. */
+function read(
+  core: Core,
+  teamId: string,
+  { repoKey, from, to }: SessionFilter,
+  towards: Towards,
+  key: Key | undefined,
+  count: number,
+): SessionListRow[] {
+  const sql = browseRows(core.store);
+  const walk = repoKey === undefined ? sql.ofTeam : sql.ofRepo;
+  const whose = repoKey === undefined ? [teamId] : [teamId, repoKey];
+  const [startedAt = null, id = null] = key ?? [];
+  const dated = from !== undefined || to !== undefined;
+  if (towards === "older") {
+    const belowStart = key ? startedAt : (to ?? Number.MAX_SAFE_INTEGER);
+    const rows = belowStart === null ? [] : walk.down.all(...whose, belowStart, key ? (id as number) : 0, count);
+    if (rows.length === count || dated) return rows;
+    const belowId = key && startedAt === null ? (id as number) : Number.MAX_SAFE_INTEGER;
+    return [...rows, ...walk.undatedDown.all(...whose, belowId, count - rows.length)];
+  }
+  const undated = startedAt === null && !dated ? walk.undatedUp.all(...whose, id ?? 0, count) : [];
+  if (undated.length === count) return undated;
+  const aboveStart = startedAt ?? Number.MIN_SAFE_INTEGER;
+  const aboveId = startedAt === null ? 0 : (id as number);
+  return [...undated, ...walk.up.all(...whose, aboveStart, aboveId, count - undated.length)];
+}
+
+function isPast({ from, to }: SessionFilter, { startedAt }: SessionListRow, towards: Towards): boolean {
+  if (startedAt === null) return false;
+  return towards === "older" ? from !== undefined && startedAt < from : to !== undefined && startedAt >= to;
+}
+
+function sieve(core: Core, filter: SessionFilter, budget: { bytes: number }): (row: SessionListRow) => boolean {
+  const sql = browseRows(core.store);
+  const plain = filter.text?.toLowerCase() ?? "";
+  // As the text stands inside a JSON string: quotes and line breaks are escaped there.
+  const spelled = JSON.stringify(plain).slice(1, -1);
+  return (row) => {
+    for (const name of ["deviceId", "outcome", "agent", "model", "branch"] as const)
+      if (filter[name] !== undefined && row[name] !== filter[name]) return false;
+    // Towards newer rows, the lower bound is not where the walk begins.
+    if (filter.from !== undefined && (row.startedAt === null || row.startedAt < filter.from)) return false;
+    if (filter.to !== undefined && (row.startedAt === null || row.startedAt >= filter.to)) return false;
+    if (plain === "") return true;
+    const document = ((sql.document.get(row.id) as string | undefined) ?? "").toLowerCase();
+    budget.bytes -= document.length;
+    return document.includes(plain) || document.includes(spelled);
+  };
+}
+
+function withCounts(core: Core, row: SessionListRow): SessionRow {
+  const sql = browseRows(core.store);
+  const small = (sql.documentBytes.get(row.id) as number) <= MOST_BYTES_COUNTED;
+  return {
+    ...row,
+    spans: sql.spanCount.get(row.id) as number,
+    labels: sql.labelCount.get(row.deviceId, row.externalId) as number,
+    ...(small
+      ? countMembers(asObject(JSON.parse(sql.document.get(row.id) as string)))
+      : { prompts: null, files: null, commits: null, firstPrompt: null }),
+  };
+}
+
+/** What the sessions can be narrowed by. */
+export interface SessionFacets {
+  readonly repoKeys: readonly string[];
+  readonly devices: readonly { readonly id: string; readonly label: string | null }[];
+  readonly outcomes: readonly string[];
+  readonly agents: readonly string[];
+  readonly models: readonly string[];
+  readonly branches: readonly string[];
+}
+
+const FACETED_SESSIONS = 5_000;
+const MOST_VALUES = 100;
+
+/** The values that a team's newest 5,000 sessions hold, each list sorted and of at most 100, those of newer sessions first to be kept. */
+export function sessionFacets(core: Core, teamId: string): SessionFacets {
+  const sql = browseRows(core.store);
+  const rows = sql.newest.all(teamId, FACETED_SESSIONS);
+  const distinct = (values: readonly (string | null)[]) =>
+    [...new Set(values.filter((value): value is string => value !== null && value !== ""))]
+      .slice(0, MOST_VALUES)
+      .sort();
+  return {
+    repoKeys: [...new Set(rows.map((row) => row.repoKey))].slice(0, MOST_VALUES).sort(),
+    devices: distinct(rows.map((row) => row.deviceId)).map((id) => ({
+      id,
+      label: (sql.deviceLabel.get(id) as string | null | undefined) ?? null,
+    })),
+    outcomes: distinct(rows.map((row) => row.outcome)),
+    agents: distinct(rows.map((row) => row.agent)),
+    models: distinct(rows.map((row) => row.model)),
+    branches: distinct(rows.map((row) => row.branch)),
+  };
+}

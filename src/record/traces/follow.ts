@@ -1,0 +1,73 @@
+import type { Core } from "../../core.ts";
+import { isObject } from "../../kit/json.ts";
+import { followRows, type SessionSourceRow } from "./follow-rows.ts";
+import { asObject } from "./rules.ts";
+
+/** Sessions as those read them who derive something from each: by the delivery that last changed a session or its spans. */
+
+/** The sessions that a delivery changed last, oldest delivery after the given one first. @returns undefined when none follows */
+export function sessionsAfter(
+  core: Core,
+  deliveryId: number,
+): { readonly deliveryId: number; readonly sessionIds: readonly number[] } | undefined {
+  const sql = followRows(core.store);
+  const next = sql.nextDelivery.get(deliveryId);
+  return next === undefined ? undefined : { deliveryId: next, sessionIds: sql.ofDelivery.all(next) };
+}
+
+/** How many sessions were changed after a delivery, counted as far as `most`. */
+export function countSessionsAfter(core: Core, deliveryId: number, most: number): number {
+  return followRows(core.store).countAfter.get(deliveryId, most) as number;
+}
+
+/** Where a session belongs. */
+export interface SessionPlace {
+  readonly id: number;
+  readonly teamId: string;
+  readonly repoKey: string;
+}
+
+/** The sessions that were last changed by deliveries after one, up to and with another. */
+export function sessionsBetween(core: Core, after: number, upTo: number): SessionPlace[] {
+  return followRows(core.store).between.all(after, upTo);
+}
+
+export interface SessionSource extends Omit<SessionSourceRow, "document"> {
+  /** Without its spans; what `understandSession` reads. */
+  readonly document: Record<string, unknown>;
+}
+
+export function readSessionSource(core: Core, id: number): SessionSource | undefined {
+  const row = followRows(core.store).session.get(id);
+  return row && { ...row, document: asObject(JSON.parse(row.document)) };
+}
+
+/** When a session's spans began and ended, milliseconds since the epoch. */
+export function spanTimes(core: Core, id: number): { readonly first: number | null; readonly last: number | null } {
+  return followRows(core.store).spanTimes.get(id) ?? { first: null, last: null };
+}
+
+export interface SpanSource {
+  readonly spanId: string;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly document: Record<string, unknown>;
+}
+
+const SPANS_AT_ONCE = 50;
+
+/** Those spans of a session whose document has a member of this name, some at a time, in the order of their first arrival. */
+export function* spansWith(core: Core, sessionId: number, member: string): Generator<readonly SpanSource[]> {
+  const sql = followRows(core.store);
+  for (let after = 0; ; ) {
+    const found = sql.spansNaming.all(sessionId, after, `${JSON.stringify(member)}`, SPANS_AT_ONCE);
+    yield found.flatMap(({ externalId, startedAt, endedAt, document }) => {
+      const parsed: unknown = JSON.parse(document);
+      return isObject(parsed) && Object.hasOwn(parsed, member)
+        ? [{ spanId: externalId, startedAt, endedAt, document: parsed }]
+        : [];
+    });
+    if (found.length < SPANS_AT_ONCE) return;
+    after = found.at(-1)?.id ?? after;
+  }
+}

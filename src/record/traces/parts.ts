@@ -1,0 +1,62 @@
+import { sha256 } from "../../kit/hash.ts";
+import type { ReadBatch, ReadLabel, ReadSession } from "./read-batch.ts";
+import { spell } from "./rules.ts";
+
+/** What is stored in one transaction, as a delivery of its own. */
+export interface Part {
+  readonly sessions: readonly ReadSession[];
+  readonly labels: readonly ReadLabel[];
+  /** Sessions that begin in this part; one with many spans goes on in the next. */
+  readonly items: number;
+  /** Of the whole batch, told by its first part. */
+  readonly redacted: number;
+  /** SHA-256 over everything the part holds, redacted. */
+  readonly digest: Buffer;
+}
+
+/** Rows that one transaction writes at most: everybody else waits while it does. */
+export const MOST_ROWS = 2_000;
+
+/**
+ * Takes a batch apart into what is stored at once: most are one part. Whoever sends a batch again because the server stopped
+ * halfway finds that what was stored is not stored twice, as with any batch.
+ */
+export function* partsOf({ sessions, labels, redacted }: ReadBatch): Generator<Part> {
+  let part: { sessions: ReadSession[]; labels: ReadLabel[]; items: number } = { sessions: [], labels: [], items: 0 };
+  let room = MOST_ROWS;
+  let told = redacted;
+  const finished = (): Part => {
+    const done = { ...part, redacted: told, digest: digestOf(part) };
+    part = { sessions: [], labels: [], items: 0 };
+    room = MOST_ROWS;
+    told = 0;
+    return done;
+  };
+  for (const session of sessions) {
+    let stored = 0;
+    do {
+      if (room < 2) yield finished();
+      if (stored === 0) part.items++;
+      const spans = session.spans.slice(stored, stored + room - 1);
+      part.sessions.push({ ...session, spans });
+      stored += spans.length;
+      room -= spans.length + 1;
+    } while (stored < session.spans.length);
+  }
+  for (const label of labels) {
+    if (room === 0) yield finished();
+    part.labels.push(label);
+    room--;
+  }
+  yield finished();
+}
+
+function digestOf({ sessions, labels }: Pick<Part, "sessions" | "labels">): Buffer {
+  const texts: string[] = [];
+  for (const session of sessions) {
+    texts.push(spell(session.members));
+    for (const span of session.spans) texts.push(span.document);
+  }
+  for (const label of labels) texts.push(label.document);
+  return sha256(texts.join("\0"));
+}

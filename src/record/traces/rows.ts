@@ -1,0 +1,89 @@
+import { statements } from "../../platform/store/store.ts";
+import type { SessionFacts, SpanFacts } from "./rules.ts";
+
+export interface SessionRow extends Omit<SessionFacts, "externalId"> {
+  readonly externalId: string;
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly repoKey: string;
+  readonly document: string;
+  readonly deliveryId: number;
+  readonly now: number;
+}
+
+export interface SpanRow extends Omit<SpanFacts, "externalId"> {
+  readonly externalId: string;
+  readonly sessionId: number;
+  readonly document: string;
+  readonly deliveryId: number;
+}
+
+export interface LabelRow {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly repoKey: string;
+  readonly sessionId: string | null;
+  readonly spanId: string | null;
+  readonly name: string | null;
+  readonly document: string;
+  readonly contentSha256: Buffer;
+  readonly deliveryId: number;
+}
+
+export const rows = statements((db) => ({
+  // By trace_sessions' unique index (device_id, external_id).
+  session: db.prepare<[string, string], { id: number; repoKey: string; document: string }>(
+    "SELECT id, repo_key AS repoKey, document FROM trace_sessions WHERE device_id = ? AND external_id = ?",
+  ),
+  insertSession: db.prepare<[SessionRow]>(
+    `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, document, delivery_id, created_at, updated_at)
+     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @document, @deliveryId, @now, @now)`,
+  ),
+  updateSession: db.prepare<[SessionRow]>(
+    `UPDATE trace_sessions SET repo_key = @repoKey, outcome = @outcome, agent = @agent, model = @model, branch = @branch, started_at = @startedAt,
+       ended_at = @endedAt, document = @document, delivery_id = @deliveryId, updated_at = @now WHERE device_id = @deviceId AND external_id = @externalId`,
+  ),
+  // By primary key.
+  markSession: db.prepare<[number, number, number]>(
+    "UPDATE trace_sessions SET delivery_id = ?, updated_at = ? WHERE id = ?",
+  ),
+  // By trace_spans_by_session; a span that came again unchanged is left alone.
+  putSpan: db.prepare<[SpanRow]>(
+    `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id)
+     VALUES (@sessionId, @externalId, @parentId, @name, @kind, @startedAt, @endedAt, @document, @deliveryId)
+     ON CONFLICT (session_id, external_id) DO UPDATE SET parent_id = excluded.parent_id, name = excluded.name, kind = excluded.kind,
+       started_at = excluded.started_at, ended_at = excluded.ended_at, document = excluded.document, delivery_id = excluded.delivery_id
+     WHERE document <> excluded.document`,
+  ),
+  // By trace_labels' unique index (device_id, repo_key, content_sha256).
+  putLabel: db.prepare<[LabelRow]>(
+    `INSERT INTO trace_labels (team_id, device_id, repo_key, session_id, span_id, name, document, content_sha256, delivery_id)
+     VALUES (@teamId, @deviceId, @repoKey, @sessionId, @spanId, @name, @document, @contentSha256, @deliveryId)
+     ON CONFLICT (device_id, repo_key, content_sha256) DO NOTHING`,
+  ),
+  // Walks of the tables; sessions and deliveries by primary key.
+  tracesAstray: db.prepare<[], { what: string; id: number; deliveryId: number; stray: 0 | 1 }>(
+    `SELECT 'session' AS what, s.id, s.delivery_id AS deliveryId, d.kind IS NOT 'traces' AS stray
+     FROM trace_sessions s LEFT JOIN deliveries d ON d.id = s.delivery_id
+     WHERE d.kind IS NOT 'traces' OR d.team_id <> s.team_id OR d.device_id <> s.device_id OR d.repo_key NOT IN ('', s.repo_key)
+     UNION ALL
+     SELECT 'span', p.id, p.delivery_id, d.kind IS NOT 'traces' OR s.id IS NULL
+     FROM trace_spans p LEFT JOIN deliveries d ON d.id = p.delivery_id LEFT JOIN trace_sessions s ON s.id = p.session_id
+     WHERE d.kind IS NOT 'traces' OR s.id IS NULL OR d.team_id <> s.team_id OR d.device_id <> s.device_id
+     UNION ALL
+     SELECT 'label', l.id, l.delivery_id, d.kind IS NOT 'traces'
+     FROM trace_labels l LEFT JOIN deliveries d ON d.id = l.delivery_id
+     WHERE d.kind IS NOT 'traces' OR d.team_id <> l.team_id OR d.device_id <> l.device_id OR d.repo_key <> l.repo_key`,
+  ),
+  labels: db.prepare<[], { id: number; deliveryId: number; document: string; contentSha256: Buffer }>(
+    "SELECT id, delivery_id AS deliveryId, document, content_sha256 AS contentSha256 FROM trace_labels",
+  ),
+  // What came last from a device nothing can have replaced.
+  newestWithout: db
+    .prepare<[], number>(
+      `SELECT max(id) FROM deliveries WHERE kind = 'traces' GROUP BY device_id
+       EXCEPT SELECT delivery_id FROM trace_sessions EXCEPT SELECT delivery_id FROM trace_labels
+       EXCEPT SELECT delivery_id FROM trace_spans`,
+    )
+    .pluck(),
+}));

@@ -1,0 +1,146 @@
+import { isDate } from "../../kit/date.ts";
+import { sha256Hex } from "../../kit/hash.ts";
+import { isObject, type Member, members } from "../../kit/json.ts";
+import { hasControls } from "../../kit/text.ts";
+
+/** The members of a session that we understand; every other is kept unread. A wrong type leaves its column empty. */
+export interface SessionFacts {
+  readonly externalId: string | undefined;
+  readonly outcome: string;
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly branch: string | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+export interface SpanFacts {
+  readonly externalId: string | undefined;
+  readonly parentId: string | null;
+  readonly name: string | null;
+  readonly kind: string | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+const MAX_ID_CHARS = 256;
+
+/** An id as clients write it: a short string without control characters, or a number. */
+export function readId(value: unknown): string | undefined {
+  if (typeof value === "number" && Number.isSafeInteger(value)) return String(value);
+  return typeof value === "string" && value !== "" && value.length <= MAX_ID_CHARS && !hasControls(value)
+    ? value
+    : undefined;
+}
+
+function readText(value: unknown): string | null {
+  return typeof value === "string" && value.isWellFormed() ? value.slice(0, 1_000).toWellFormed() : null;
+}
+
+/**
+ * An instant as clients write it: ISO 8601 text; a number (or digits) of seconds, milliseconds, microseconds or nanoseconds
+ * since the epoch, told apart by magnitude; or OpenTelemetry's HrTime, [seconds, nanoseconds]. A day that does not exist is no
+ * instant.
+ * @returns milliseconds since the epoch, or null
+ */
+export function readInstant(value: unknown): number | null {
+  if (Array.isArray(value)) {
+    const [seconds, nanos] = value as unknown[];
+    if (value.length !== 2 || !Number.isSafeInteger(seconds) || !Number.isSafeInteger(nanos)) return null;
+    return readInstant((seconds as number) * 1000 + Math.floor((nanos as number) / 1e6));
+  }
+  if (typeof value === "string" && !/^\d{9,20}$/.test(value)) {
+    if (/^\d{4}-\d\d-\d\d/.test(value) && !isDate(value.slice(0, 10))) return null;
+    const parsed = Date.parse(value);
+    return Number.isNaN(parsed) ? null : parsed;
+  }
+  const number = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
+  if (!Number.isFinite(number) || number <= 0) return null;
+  const scale = number < 1e11 ? 1000 : number < 1e14 ? 1 : number < 1e17 ? 1e-3 : 1e-6;
+  const at = Math.round(number * scale);
+  return at < 8.64e15 ? at : null;
+}
+
+/**
+ * OpenTelemetry's names beside ours: OTLP/JSON writes `startTimeUnixNano`, `spanId` and `parentSpanId`, the SDKs `startTime` and
+ * `start_time`, `parent_id`, `context.span_id` and `parentSpanContext.spanId`, others OTLP's protobuf names.
+ */
+const STARTS = ["startedAt", "startTime", "start_time", "startTimeUnixNano", "start_time_unix_nano"];
+const ENDS = ["endedAt", "endTime", "end_time", "endTimeUnixNano", "end_time_unix_nano"];
+const IDS = ["id", "spanId", "span_id"];
+const PARENT_IDS = ["parentId", "parentSpanId", "parent_id", "parent_span_id"];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the first member says that says anything. */
+function first<T>(fields: Fields, names: readonly string[], read: (value: unknown) => T | null | undefined): T | null {
+  for (const name of names) {
+    const found = read(fields[name]);
+    if (found !== null && found !== undefined) return found;
+  }
+  return null;
+}
+
+/** The members that `readSession` and `readSpan` read. */
+export const SESSION_FACTS: readonly string[] = ["id", "outcome", "agent", "model", "branch", ...STARTS, ...ENDS];
+export const SPAN_FACTS: readonly string[] = [
+  ...["name", "kind", "context", "parentSpanContext"],
+  ...[IDS, PARENT_IDS, STARTS, ENDS].flat(),
+];
+
+export function readSession(session: Fields): SessionFacts {
+  return {
+    externalId: readId(session.id),
+    outcome: readText(session.outcome) ?? "",
+    agent: readText(session.agent),
+    model: readText(session.model),
+    branch: readText(session.branch),
+    startedAt: first(session, STARTS, readInstant),
+    endedAt: first(session, ENDS, readInstant),
+  };
+}
+
+export function readSpan(span: Fields): SpanFacts {
+  const { context, parentSpanContext } = span;
+  return {
+    externalId: first(span, IDS, readId) ?? readId(asObject(context).span_id),
+    parentId: first(span, PARENT_IDS, readId) ?? readId(asObject(parentSpanContext).spanId) ?? null,
+    name: readText(span.name),
+    kind: readText(span.kind),
+    startedAt: first(span, STARTS, readInstant),
+    endedAt: first(span, ENDS, readInstant),
+  };
+}
+
+/** The id of something that came without one: from its content, so that a retry finds itself. */
+export function contentId(text: string): string {
+  return `sha256:${sha256Hex(text).slice(0, 40)}`;
+}
+
+/** Writes an object from members in their own spelling. */
+export function spell(list: Iterable<readonly [key: string, raw: string]>): string {
+  const parts: string[] = [];
+  for (const [key, raw] of list) parts.push(`${JSON.stringify(key)}:${raw}`);
+  return `{${parts.join(",")}}`;
+}
+
+/** The members of a JSON object text, by name, in their own spelling. */
+export function spelledMembers(text: string, list: readonly Member[]): Map<string, string> {
+  return new Map(list.map(({ key, start, end }) => [key, text.slice(start, end)]));
+}
+
+/** Some members of a JSON object, parsed; the others, which may be large, are not. Of duplicates the last counts. */
+export function parsedMembers(text: string, names: readonly string[]): Record<string, unknown> {
+  const parsed: Record<string, unknown> = {};
+  for (const { key, start, end } of members(text, 0, names)) parsed[key] = JSON.parse(text.slice(start, end));
+  return parsed;
+}
+
+/** Lays new members over held ones: new values win, absent ones stay. */
+export function mergeMembers(held: Map<string, string>, sent: Map<string, string>): Map<string, string> {
+  return new Map([...held, ...sent]);
+}
+
+export function asObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}

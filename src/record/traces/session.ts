@@ -1,0 +1,79 @@
+import type { Core } from "../../core.ts";
+import { browseRows, type SessionDelivery, type SessionListRow, type SpanListRow } from "./browse-rows.ts";
+import { asObject } from "./rules.ts";
+import { type Understood, type UnderstoodSpan, understandSession, understandSpan } from "./understood.ts";
+
+export interface Span extends SpanListRow, UnderstoodSpan {
+  /** As sent, but for redactions; null when the session's spans are too large to be read together. */
+  readonly document: string | null;
+}
+
+export interface Label {
+  readonly spanId: string | null;
+  readonly name: string | null;
+  /** As sent: text, number or truth value; null for anything else. */
+  readonly value: string | number | boolean | null;
+  readonly comment: string | null;
+  readonly document: string;
+}
+
+export interface Session extends SessionListRow, Understood {
+  /** The session as sent, without its spans, but for redactions. */
+  readonly document: string;
+  /** By start, those without one at the end; the first 2,000. */
+  readonly spans: readonly Span[];
+  readonly spanCount: number;
+  /** The first 500. */
+  readonly labels: readonly Label[];
+  readonly labelCount: number;
+  /** The deliveries that hold its latest state, newest first; 50 at most. */
+  readonly deliveries: readonly SessionDelivery[];
+}
+
+const MOST_SPANS = 2_000;
+const MOST_LABELS = 500;
+const MOST_DELIVERIES = 50;
+/** Documents of spans read for one session, all together. */
+const MOST_SPAN_BYTES = 16 * 1024 * 1024;
+
+/** A session of a team with all that belongs to it. @returns undefined when the team has no such session */
+export function getSession(core: Core, teamId: string, id: number): Session | undefined {
+  const sql = browseRows(core.store);
+  const row = Number.isSafeInteger(id) ? sql.session.get(id, teamId) : undefined;
+  if (!row) return undefined;
+  const document = sql.document.get(id) as string;
+  return {
+    ...row,
+    ...understandSession(asObject(JSON.parse(document))),
+    document,
+    spans: readSpans(core, id),
+    spanCount: sql.spanCount.get(id) as number,
+    labels: sql.labels.all(row.deviceId, row.externalId, MOST_LABELS).map(readLabel),
+    labelCount: sql.labelCount.get(row.deviceId, row.externalId) as number,
+    deliveries: sql.deliveries.all(id, id, MOST_DELIVERIES),
+  };
+}
+
+/** The number under which a session is shown, by the id its device gave it. */
+export function findSessionId(core: Core, teamId: string, deviceId: string, externalId: string): number | undefined {
+  return browseRows(core.store).sessionByExternalId.get(deviceId, externalId, teamId) as number | undefined;
+}
+
+function readSpans(core: Core, sessionId: number): Span[] {
+  const sql = browseRows(core.store);
+  let room = MOST_SPAN_BYTES;
+  return sql.spans.all(sessionId, MOST_SPANS).map((row) => {
+    room -= row.bytes;
+    const document = room >= 0 ? (sql.spanDocument.get(row.id) as string) : null;
+    return { ...row, ...understandSpan(document === null ? {} : asObject(JSON.parse(document))), document };
+  });
+}
+
+function readLabel(row: { spanId: string | null; name: string | null; document: string }): Label {
+  const { value, comment } = asObject(JSON.parse(row.document));
+  return {
+    ...row,
+    value: typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null,
+    comment: typeof comment === "string" ? comment : null,
+  };
+}

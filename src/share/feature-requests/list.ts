@@ -1,0 +1,81 @@
+import type { Core } from "../../core.ts";
+import { breather } from "../../kit/breathe.ts";
+import { likePattern } from "../../kit/text.ts";
+import { type RequestRow, rows, type Walk } from "./rows.ts";
+import type { Status } from "./statuses.ts";
+
+export interface RequestFilter {
+  /** One status, without requests merged into others; or those alone. All when absent. */
+  readonly status?: Status | "merged" | undefined;
+  /** Stands somewhere in the text, the context, the note or the id; ASCII letters in any case. */
+  readonly text?: string | undefined;
+}
+
+/** Where a page begins: with what is older, or newer, than a request. Anything that is no id counts as absent. */
+export interface RequestCursor {
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+export interface RequestPage {
+  /** Newest first. */
+  readonly rows: readonly RequestRow[];
+  /** Ask for what is before, or after, this id; absent when there is nothing on that side. */
+  readonly older?: string;
+  readonly newer?: string;
+}
+
+/** Requests looked at in one go. A search that nothing matches walks everything, and others want their turn meanwhile. */
+const STRETCH = 1_000;
+/** Below and above every id, which begin with `req_`. */
+const LOWEST = "";
+const HIGHEST = "req~";
+
+const cursorOf = (text: string | undefined) => (/^req_[\w-]{1,128}$/.test(text ?? "") ? text : undefined);
+
+/** One page of requests, newest first. Going newer and arriving at the top gives the first page, whole. */
+export async function listRequests(
+  core: Core,
+  filter: RequestFilter,
+  limit: number,
+  cursor: RequestCursor = {},
+): Promise<RequestPage> {
+  const before = cursorOf(cursor.before);
+  const after = before === undefined ? cursorOf(cursor.after) : undefined;
+  const found = await look(core, filter, limit + 1, after === undefined ? "older" : "newer", before ?? after);
+  const more = found.length > limit;
+  if (after !== undefined && !more) return listRequests(core, filter, limit);
+  const page = found.slice(0, limit);
+  if (after !== undefined) page.reverse();
+  const [first, last] = [page[0], page.at(-1)];
+  return {
+    rows: page,
+    ...(last && (more || after !== undefined) ? { older: last.id } : {}),
+    ...(first && (before !== undefined || after !== undefined) ? { newer: first.id } : {}),
+  };
+}
+
+/** Up to `count` requests that match, nearest first, looked for stretch by stretch. */
+async function look(
+  core: Core,
+  filter: RequestFilter,
+  count: number,
+  towards: "older" | "newer",
+  start: string | undefined,
+): Promise<RequestRow[]> {
+  const status = filter.status === "merged" ? null : (filter.status ?? null);
+  const walk: Walk = (status === null ? rows(core.store).all : rows(core.store).ofStatus)[towards];
+  const merged = filter.status === undefined ? null : filter.status === "merged" ? 1 : 0;
+  const like = likePattern(filter.text ?? "");
+  const breathe = breather(core.clock);
+  const found: RequestRow[] = [];
+  let from: string | undefined = start ?? (towards === "older" ? HIGHEST : LOWEST);
+  while (from !== undefined && found.length < count) {
+    const edge: string | undefined = walk.edge.get({ from, status, span: STRETCH });
+    const upTo = edge ?? (towards === "older" ? LOWEST : HIGHEST);
+    found.push(...walk.read.all({ from, edge: upTo, status, merged, like, count: count - found.length }));
+    from = edge;
+    await breathe();
+  }
+  return found;
+}

@@ -1,0 +1,48 @@
+import type { Core } from "../../core.ts";
+import { listRequests } from "./list.ts";
+import type { RequestRow } from "./rows.ts";
+
+/** How many of the newest requests are compared, and how alike (0 to 1) two must be to be worth a look. */
+const COMPARED = 500;
+const ALIKE = 0.25;
+const MOST_WORDS = 400;
+
+/** The words of a text that may mean something, once each. */
+function wordsOf(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]{3,40}/gu)) {
+    words.add(word);
+    if (words.size === MOST_WORDS) break;
+  }
+  return words;
+}
+
+/**
+ * Which of the texts use the words of the first, most alike first: the cosine of their words, each weighing as much as it is rare
+ * (inverse document frequency, Spärck Jones 1972).
+ */
+export function rankAlike<T extends { readonly text: string }>(text: string, others: readonly T[]): T[] {
+  const own = wordsOf(text);
+  const theirs = others.map((one) => ({ one, words: wordsOf(one.text) }));
+  const uses = new Map<string, number>();
+  for (const words of [own, ...theirs.map(({ words }) => words)])
+    for (const word of words) uses.set(word, (uses.get(word) ?? 0) + 1);
+  const weight = (words: Iterable<string>) => {
+    let sum = 0;
+    for (const word of words) sum += Math.log(1 + (others.length + 1) / (uses.get(word) as number)) ** 2;
+    return sum;
+  };
+  const whole = weight(own);
+  return theirs
+    .map(({ one, words }) => ({ one, alike: weight(own.intersection(words)) / Math.sqrt(whole * weight(words)) }))
+    .filter(({ alike }) => alike >= ALIKE)
+    .sort((a, b) => b.alike - a.alike)
+    .map(({ one }) => one);
+}
+
+/** Requests that may ask for the same: of the newest, those in like words that are not merged and lead nowhere else. */
+export async function similarRequests(core: Core, request: RequestRow, most: number): Promise<RequestRow[]> {
+  const { rows } = await listRequests(core, {}, COMPARED);
+  const others = rows.filter(({ id, mergedInto }) => id !== request.id && mergedInto === null);
+  return rankAlike(request.text, others).slice(0, most);
+}

@@ -1,0 +1,111 @@
+import type { Core } from "../../core.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type RequestRow, rows } from "./rows.ts";
+import type { Status } from "./statuses.ts";
+
+export const MOST_NOTE_CHARS = 2_000;
+const LABEL_CHARS = 80;
+
+/** A request by its id. */
+export const findRequest = (core: Core, id: string): RequestRow | undefined => rows(core.store).one.get(id);
+
+/** The newest of the requests merged into one. */
+export const duplicatesOf = (core: Core, id: string, most: number): readonly RequestRow[] =>
+  rows(core.store).mergedInto.all(id, most);
+
+/** The beginning of a request on one line, to name it by. */
+export function titleOf({ text }: Pick<RequestRow, "text">, most = LABEL_CHARS): string {
+  const line = text
+    .slice(0, most * 4)
+    .trim()
+    .replace(/[\s\p{Cc}]+/gu, " ");
+  const chars = [...line];
+  return chars.length > most ? `${chars.slice(0, most).join("").trimEnd()}…` : line.toWellFormed();
+}
+
+/** What to change of a request; absent members stay. A blank note takes the note away. */
+export interface RequestChange {
+  readonly status?: Status | undefined;
+  readonly note?: string | undefined;
+}
+
+/**
+ * Sets a request's status or note.
+ * @throws Complaint 404 for an unknown id, 409 for the status of a merged request, 400 for a note that is too long
+ */
+export function changeRequest(
+  core: Core,
+  id: string,
+  { status, note }: RequestChange,
+  by: Actor = COMMAND_LINE,
+): Promise<RequestRow> {
+  const wanted = note?.replaceAll("\r\n", "\n").trim().toWellFormed();
+  if (wanted !== undefined && wanted.length > MOST_NOTE_CHARS)
+    throw new Complaint(`A note has at most ${MOST_NOTE_CHARS} characters.`);
+  return core.store.write(() => {
+    const before = known(core, id);
+    const after = {
+      ...before,
+      status: status ?? before.status,
+      note: wanted === undefined ? before.note : wanted || null,
+    };
+    if (after.status !== before.status && before.mergedInto !== null)
+      throw new Complaint(
+        `${id} is merged into ${before.mergedInto} and has its status. Change that one, or take the merge back.`,
+        409,
+      );
+    return store(core, by, before, after, "request.changed", {
+      ...(after.status === before.status ? {} : { from: before.status, to: after.status }),
+      ...(after.note === before.note ? {} : { note: after.note === null ? "removed" : "changed" }),
+    });
+  });
+}
+
+/**
+ * Marks a request as a repetition of another one, whose status it has from then on. When the other one is itself merged, it goes
+ * where that one went; no chain can come back to where it began.
+ * @throws Complaint 404 for an unknown id, 409 when the other one is this one or merged into it
+ */
+export function mergeRequest(core: Core, id: string, into: string, by: Actor = COMMAND_LINE): Promise<RequestRow> {
+  return core.store.write(() => {
+    const before = known(core, id);
+    const root = rows(core.store).root.get(into);
+    if (!root) throw new Complaint(`There is no request ${into}.`, 404);
+    if (into === id) throw new Complaint("A request cannot be merged into itself.", 409);
+    if (root.id === id) throw new Complaint(`${into} is itself merged into ${id}. Take that back first.`, 409);
+    return store(core, by, before, { ...before, mergedInto: root.id }, "request.merged", { into: root.id });
+  });
+}
+
+/** Takes a merge back: the request has its own status again. @throws Complaint 404 for an unknown id */
+export function unmergeRequest(core: Core, id: string, by: Actor = COMMAND_LINE): Promise<RequestRow> {
+  return core.store.write(() => {
+    const before = known(core, id);
+    return store(core, by, before, { ...before, mergedInto: null }, "request.unmerged", { from: before.mergedInto });
+  });
+}
+
+function known(core: Core, id: string): RequestRow {
+  const found = findRequest(core, id);
+  if (!found) throw new Complaint(`There is no request ${id}.`, 404);
+  return found;
+}
+
+/** Stores a change and its event; nothing when nothing changes. */
+function store(
+  core: Core,
+  by: Actor,
+  before: RequestRow,
+  after: RequestRow,
+  action: string,
+  detail: Readonly<Record<string, unknown>>,
+): RequestRow {
+  if (after.status === before.status && after.note === before.note && after.mergedInto === before.mergedInto)
+    return before;
+  const { id, status, note, mergedInto } = after;
+  const updatedAt = core.clock.now();
+  rows(core.store).update.run({ id, status, note, mergedInto, updatedAt });
+  recordEvent(core, by, { action, teamId: null, target: { kind: "request", id, label: titleOf(before) }, detail });
+  return { ...after, updatedAt };
+}

@@ -1,0 +1,36 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Core } from "../../core.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { type BackupResult, finishBackup, removeDatabase } from "../../platform/store/store.ts";
+
+/**
+ * Copies database, signing keys and own prices into one file, while the server may be running. The copy is of one instant,
+ * whatever is written meanwhile, and holds the private key: keep it as safe as the key.
+ * @param onProgress told the share done, 0 to 1
+ * @throws Error when the file exists or cannot be written; nothing is left behind then
+ */
+export async function backup(core: Core, file: string, onProgress: (share: number) => void): Promise<BackupResult> {
+  const target = resolve(file);
+  if (existsSync(target)) throw new Error(`${target} exists already; a backup never overwrites one`);
+  const partial = `${target}.partial`;
+  removeDatabase(partial);
+  const { db, directory } = core.store;
+  // Inside a read transaction the source cannot change under the copy, so writers never make it start over.
+  db.exec("BEGIN");
+  try {
+    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    await db.backup(partial, {
+      progress: ({ totalPages, remainingPages }) => {
+        onProgress(totalPages === 0 ? 1 : 1 - remainingPages / totalPages);
+        return 2_000;
+      },
+    });
+  } catch (error) {
+    removeDatabase(partial);
+    throw error;
+  } finally {
+    db.exec("COMMIT");
+  }
+  return finishBackup(partial, target, directory, isoInstant(core.clock.now()));
+}

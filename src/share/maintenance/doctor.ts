@@ -1,0 +1,73 @@
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Core } from "../../core.ts";
+import { ensureSigningKey, hasSigningKey } from "../../identity/license/license.ts";
+import { checkStructure, damageAdvice, KEY_FILE } from "../../platform/store/store.ts";
+import { examineDerived, examinePrices, examineReleases, examineSchema, type Finding } from "./findings.ts";
+import { verifyLedger } from "./verify-ledger.ts";
+
+const LOW_SPACE_BYTES = 512 * 1024 * 1024;
+
+/** Examines an open data directory, of an older schema too, without changing it. @param onProgress told the share done of the slow part, 0 to 1 */
+export async function examine(core: Core, onProgress: (share: number) => void): Promise<Finding[]> {
+  const { db, directory } = core.store;
+  const findings: Finding[] = [];
+  const add = (check: string, status: Finding["status"], detail: string) => findings.push({ check, status, detail });
+
+  const damage = checkStructure(db, "integrity_check");
+  if (damage === undefined) add("structure", "ok", "the database file is sound");
+  else add("structure", "failed", damageAdvice(directory, damage));
+  findings.push(examineSchema(core));
+  const orphans = db.pragma("foreign_key_check") as unknown[];
+  add(
+    "references",
+    orphans.length === 0 ? "ok" : "failed",
+    orphans.length === 0 ? "every row's references hold" : `${orphans.length} rows refer to rows that are gone`,
+  );
+
+  const mode = statSync(directory).mode & 0o077;
+  add(
+    "directory",
+    mode === 0 ? "ok" : "warning",
+    mode === 0
+      ? "only its owner can read the data directory"
+      : `others can reach the data directory: chmod 700 ${directory}`,
+  );
+  findings.push(await examineKey(core), examinePrices(core));
+
+  const { bavail, bsize } = statfsSync(directory);
+  const free = bavail * bsize;
+  add("space", free < LOW_SPACE_BYTES ? "warning" : "ok", `${Math.floor(free / 1048576)} MiB free`);
+  const wal = core.store.walBytes();
+  add("write-ahead log", wal > core.config.maxWalBytes ? "warning" : "ok", `${Math.floor(wal / 1024)} KiB`);
+
+  if (damage === undefined) {
+    const ledger = verifyLedger(core, undefined, onProgress);
+    const first = ledger.faults[0];
+    if (first)
+      add(
+        "ledger",
+        "failed",
+        `${ledger.faults.length} faults in ${ledger.deliveries} deliveries, such as ${first.problem} of delivery ${first.deliveryId}: ` +
+          `${first.detail}; "reckon ledger verify" names all`,
+      );
+    else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
+    findings.push(examineDerived(core), examineReleases(core));
+  }
+  return findings;
+}
+
+async function examineKey(core: Core): Promise<Finding> {
+  const check = "signing key";
+  if (core.config.signing === "off") return { check, status: "ok", detail: "signing is off" };
+  if (!hasSigningKey(core)) return { check, status: "ok", detail: "none yet; the first start makes it" };
+  try {
+    const key = await ensureSigningKey(core);
+    const path = join(core.store.directory, KEY_FILE);
+    if (existsSync(path) && (statSync(path).mode & 0o077) !== 0)
+      return { check, status: "warning", detail: `others can read the key: chmod 600 ${path}` };
+    return { check, status: "ok", detail: `key ${key.kid}` };
+  } catch (error) {
+    return { check, status: "failed", detail: (error as Error).message };
+  }
+}

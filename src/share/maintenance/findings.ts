@@ -1,0 +1,68 @@
+import type { Core } from "../../core.ts";
+import { currentPrices } from "../../insight/spend/spend.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { failures } from "../../platform/projections/projections.ts";
+import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
+import { examineInstallers } from "../releases/releases.ts";
+
+export interface Finding {
+  readonly check: string;
+  readonly status: "ok" | "warning" | "failed";
+  readonly detail: string;
+}
+
+/** Whether the schema, which may be an older one, has a table yet. */
+export function hasTable({ store }: Core, name: string): boolean {
+  return (
+    store.db.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?").pluck().get(name) === 1
+  );
+}
+
+export function examineSchema({ store }: Core): Finding {
+  const check = "schema";
+  const version = schemaVersion(store.db);
+  if (version === CURRENT_SCHEMA.version) return { check, status: "ok", detail: `schema ${version}` };
+  const detail =
+    `schema ${version} of an older Reckon; starting "reckon serve --data ${store.directory}" upgrades it to ` +
+    `${CURRENT_SCHEMA.version}, after putting a backup aside`;
+  return { check, status: "warning", detail };
+}
+
+/** What was delivered is whole all the same; only what is made of it lacks something. */
+export function examineDerived(core: Core): Finding {
+  const check = "derived tables";
+  const [first, ...more] = hasTable(core, "derivation_failures") ? failures(core) : [];
+  if (!first) return { check, status: "ok", detail: "nothing was passed over" };
+  const times = [first, ...more].reduce((sum, { count }) => sum + count, 0);
+  const at = `${first.name} at ${first.position} (${isoInstant(first.failedAt)}): ${first.cause}`;
+  return { check, status: "warning", detail: `${times} could not be worked through and passed over, such as ${at}` };
+}
+
+/** An installer without its file is not offered, but takes nothing from anything else. */
+export function examineReleases(core: Core): Finding {
+  const check = "installers";
+  if (!hasTable(core, "releases")) return { check, status: "ok", detail: "none" };
+  const { missing, leftovers } = examineInstallers(core);
+  const details: string[] = [];
+  if (missing.length > 0)
+    details.push(
+      `the file of ${missing.join(", ")} is missing or cut short: put it back into releases/, or remove the release and add it anew`,
+    );
+  if (leftovers.length > 0)
+    details.push(
+      `${leftovers.length} in releases/ that no release names, such as ${leftovers[0]}: a copy that was cut short goes with the ` +
+        "next start of the server, an installer once it is a day old, and what is none of ours stays",
+    );
+  if (details.length === 0)
+    return { check, status: "ok", detail: "the files of all that are served from here are there" };
+  return { check, status: "warning", detail: details.join("; ") };
+}
+
+/** Prices that cannot be read change no figure that is stored, but every sum that is shown. */
+export function examinePrices(core: Core): Finding {
+  const check = "prices";
+  const { date, overridden, problem } = currentPrices(core);
+  if (problem !== null)
+    return { check, status: "warning", detail: `${problem}; the prices that ship are used instead` };
+  return { check, status: "ok", detail: overridden ? `prices.json of ${date}` : `those that ship, of ${date}` };
+}

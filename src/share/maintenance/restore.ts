@@ -1,0 +1,141 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
+import {
+  databasePath,
+  isCarried,
+  KEY_FILE,
+  lockDirectory,
+  openFile,
+  PRICES_FILE,
+  RETIRED_FOLDER,
+  removeDatabase,
+  requireOurs,
+} from "../../platform/store/store.ts";
+
+export interface BackupFacts {
+  readonly madeAt: string;
+  readonly schema: number;
+  readonly keys: number;
+  /** It carries the data directory's own prices. */
+  readonly ownPrices: boolean;
+  readonly teams: number;
+  readonly deliveries: number;
+}
+
+/** For somebody who holds a copy that another tool made: it lacks the key, and nothing else. */
+const NOT_OURS =
+  'it was not made by "reckon backup". A copy of the database made otherwise is put in place by hand: as reckon.db in an empty ' +
+  'directory, with the signing-key.pem of that time beside it; then run "reckon doctor" and "reckon ledger verify" there';
+
+/**
+ * Reads a backup through and through. Changes nothing.
+ * @throws Error saying why it would not restore
+ */
+export function inspectBackup(file: string): BackupFacts {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  let db: ReturnType<typeof openFile> | undefined;
+  try {
+    db = openFile(file, { readonly: true });
+    requireOurs(db);
+    const finding = db.pragma("integrity_check(1)", { simple: true });
+    if (finding !== "ok") throw new Error(`it is damaged (${String(finding).split("\n")[0]})`);
+    const hasFiles = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'backup_files'").pluck().get();
+    if (!hasFiles) throw new Error(NOT_OURS);
+    const one = (sql: string) => (db as ReturnType<typeof openFile>).prepare(sql).pluck().get();
+    return {
+      madeAt: one("SELECT made_at FROM backup_facts") as string,
+      schema: db.pragma("user_version", { simple: true }) as number,
+      keys: one("SELECT count(*) FROM backup_files WHERE name LIKE '%.pem'") as number,
+      ownPrices: one("SELECT EXISTS (SELECT 1 FROM backup_files WHERE name = 'prices.json')") === 1,
+      teams: one("SELECT count(*) FROM teams") as number,
+      deliveries: one("SELECT count(*) FROM deliveries") as number,
+    };
+  } catch (error) {
+    throw new Error(`${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);
+  } finally {
+    db?.close();
+  }
+}
+
+export interface Restored extends BackupFacts {
+  /** Where what was there lies now; null when nothing was. */
+  readonly keptAside: string | null;
+  /** The backup carries no prices, but the directory has some: they are used on. */
+  readonly pricesStay: boolean;
+}
+
+/**
+ * Puts a backup in place of a data directory's database, keys and own prices. What was there is copied to `backups/`, not deleted;
+ * a file that the backup does not carry stays.
+ * @param stamp names the folder for what was there
+ * @throws DataDirectoryInUse while a server runs; Error when the backup would not restore
+ */
+export function restore(file: string, directory: string, stamp: string): Restored {
+  const facts = inspectBackup(file);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(directory);
+  try {
+    const incoming = join(directory, "restoring.db");
+    removeDatabase(incoming);
+    copyFileSync(file, incoming);
+    const files = takeOutFiles(incoming);
+    syncFile(incoming);
+    const keptAside = keepAside(directory, stamp);
+    for (const { name, content } of files) {
+      mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o700 });
+      writeFileAtomically(join(directory, name), content, true);
+    }
+    // The old database's log must not be played into the new one; what it held is in the copy put aside.
+    for (const ending of ["-wal", "-shm"]) rmSync(databasePath(directory) + ending, { force: true });
+    renameSync(incoming, databasePath(directory));
+    syncDirectory(directory);
+    return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, PRICES_FILE)) };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Turns a backup file back into a plain database. @returns the files it carried */
+function takeOutFiles(path: string): { name: string; content: string }[] {
+  const db = openFile(path);
+  try {
+    const files = db.prepare("SELECT name, content FROM backup_files").all() as { name: string; content: string }[];
+    const sound = files.filter(({ name }) => isCarried(name));
+    db.exec("DROP TABLE backup_files; DROP TABLE backup_facts");
+    db.pragma("secure_delete = ON");
+    db.exec("VACUUM");
+    return sound;
+  } finally {
+    db.close();
+  }
+}
+
+/** Copies what is there under `backups/`, so that the database has its name until the very moment another takes it. */
+function keepAside(directory: string, stamp: string): string | null {
+  const names = ["reckon.db", "reckon.db-wal", "reckon.db-shm", KEY_FILE, RETIRED_FOLDER, PRICES_FILE].filter((name) =>
+    existsSync(join(directory, name)),
+  );
+  if (names.length === 0) return null;
+  moveLogIntoDatabase(directory);
+  const aside = join(directory, "backups", `replaced-${stamp}`);
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
+  for (const name of names.filter((one) => existsSync(join(directory, one)))) {
+    copyDurably(join(directory, name), join(aside, name));
+  }
+  return aside;
+}
+
+/** Leaves nothing in the write-ahead log, where the database can still be read. A damaged one is copied as it is. */
+function moveLogIntoDatabase(directory: string): void {
+  let db: ReturnType<typeof openFile> | undefined;
+  try {
+    db = openFile(databasePath(directory));
+    db.pragma("wal_checkpoint(TRUNCATE)");
+  } catch {
+    // Damage is why people restore.
+  } finally {
+    db?.close();
+  }
+}

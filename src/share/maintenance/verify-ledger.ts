@@ -1,0 +1,121 @@
+import type { Core } from "../../core.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import {
+  type DeliveryRow,
+  deliveryReceivedAt,
+  foreignDeliveries,
+  type HeldCheck,
+  ledgerHead,
+  type Misfit,
+  walkLedger,
+} from "../../log/log.ts";
+import { checkBrain } from "../../record/brain/brain.ts";
+import { checkTelemetry } from "../../record/telemetry/telemetry.ts";
+import { checkTraces } from "../../record/traces/traces.ts";
+
+export interface LedgerFault {
+  /** 0 where what is wrong is of no delivery. */
+  readonly deliveryId: number;
+  readonly kind: string;
+  /** Empty where there is no such delivery. */
+  readonly receivedAt: string;
+  /** `chain` and `anchor` are of the deliveries' own rows, the others of what is held of them. */
+  readonly problem: "chain" | "anchor" | Misfit["problem"];
+  /** Which row, and what of it, for people. Where there are several, the first of them and how many more. */
+  readonly detail: string;
+}
+
+export interface LedgerReport {
+  readonly deliveries: number;
+  /** The newest row: note it, and pass it as the anchor next time. */
+  readonly head: { readonly id: number; readonly chainSha256: string } | null;
+  readonly faults: readonly LedgerFault[];
+}
+
+type Anchor = { readonly id: number; readonly chainSha256: string } | undefined;
+
+/**
+ * Compares what was acknowledged with what is held: every row's chain; the content of telemetry, brain files and labels,
+ * recomputed; of everything that was delivered, whose it is and that a delivery brought it; and what is said to be the newest.
+ * (Sessions grow by design, so a trace delivery's digest records what arrived, not what is held.)
+ * @param anchor a head noted earlier; proves that nothing up to it was replaced wholesale
+ * @param onProgress told the share done, 0 to 1
+ */
+export function verifyLedger(core: Core, anchor: Anchor, onProgress: (share: number) => void): LedgerReport {
+  // One read transaction: all that is compared is of one instant, whatever a server writes meanwhile.
+  core.store.db.exec("BEGIN");
+  try {
+    return walk(core, anchor, onProgress);
+  } finally {
+    core.store.db.exec("COMMIT");
+  }
+}
+
+function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): LedgerReport {
+  const head = ledgerHead(core) ?? null;
+  const faults = new Faults();
+  const newest = head?.id ?? 0;
+  const checks: Record<DeliveryRow["kind"], HeldCheck> = {
+    telemetry: checkTelemetry(core, newest, faults.tell),
+    brain: checkBrain(core, newest, faults.tell),
+    traces: checkTraces(core, faults.tell),
+  };
+  let deliveries = 0;
+  let anchored = anchor === undefined;
+  try {
+    for (const { row, chained } of walkLedger(core)) {
+      const { id: deliveryId, kind } = row;
+      deliveries++;
+      if (!chained)
+        faults.tell({
+          deliveryId,
+          kind,
+          problem: "chain",
+          detail: "it, or what stood before it, was altered or removed",
+        });
+      checks[kind].check(row);
+      if (anchor?.id === deliveryId) {
+        anchored = true;
+        if (row.chainSha256.toString("hex") !== anchor.chainSha256)
+          faults.tell({ deliveryId, kind, problem: "anchor", detail: "its hash is not the one that was noted" });
+      }
+      if (deliveries % 100 === 0) onProgress(deliveryId / newest);
+    }
+    for (const check of Object.values(checks)) check.finish();
+  } finally {
+    // A transaction cannot end while something is being read.
+    for (const check of Object.values(checks)) check.close();
+  }
+  for (const { id: deliveryId, kind } of foreignDeliveries(core))
+    faults.tell({ deliveryId, kind, problem: "owner", detail: "its device is another team's" });
+  if (anchor && !anchored)
+    faults.tell({ deliveryId: anchor.id, kind: "", problem: "anchor", detail: "there is no such delivery any more" });
+  return { deliveries, head, faults: faults.all(core) };
+}
+
+type Found = Omit<LedgerFault, "receivedAt">;
+
+/** One for each delivery and problem, however many rows are concerned. */
+class Faults {
+  readonly #found = new Map<string, { readonly first: Found; times: number }>();
+
+  readonly tell = (fault: Found): void => {
+    const name = `${fault.deliveryId} ${fault.kind} ${fault.problem}`;
+    const known = this.#found.get(name);
+    if (known) known.times++;
+    else this.#found.set(name, { first: fault, times: 1 });
+  };
+
+  all(core: Core): LedgerFault[] {
+    return [...this.#found.values()]
+      .sort((a, b) => a.first.deliveryId - b.first.deliveryId)
+      .map(({ first, times }) => {
+        const at = deliveryReceivedAt(core, first.deliveryId);
+        return {
+          ...first,
+          receivedAt: at === undefined ? "" : isoInstant(at),
+          detail: times === 1 ? first.detail : `${first.detail} (and ${times - 1} more)`,
+        };
+      });
+  }
+}

@@ -1,0 +1,114 @@
+import type { Core } from "../../core.ts";
+import { getTeam } from "../../identity/accounts/accounts.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { likePattern } from "../../kit/text.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type OwnPack, packRows, rowByName, toEntry, toOwn } from "./list.ts";
+import { type PublisherRow as Publisher, rows, type StoredPack } from "./rows.ts";
+import { readLine } from "./rules.ts";
+
+/** What is decided about a pack: shown first, no longer so, taken away, or brought back. */
+export type Curation =
+  | { readonly act: "feature" | "unfeature" | "restore" }
+  | { readonly act: "remove"; readonly reason: string };
+
+const MOST_REASON = 300;
+
+/**
+ * Decides about a pack. A removed one is found and handed out no more; its name stays taken and what was published stays stored.
+ * @param teamId whose pack it must be, for what a team may do itself; operators leave it out
+ * @returns false when it was so already
+ * @throws Complaint for an unknown name or a missing reason
+ */
+export async function curatePack(
+  core: Core,
+  name: string,
+  curation: Curation,
+  by: Actor = COMMAND_LINE,
+  teamId?: string,
+): Promise<boolean> {
+  const reason = curation.act === "remove" ? readLine(curation.reason, "the reason", MOST_REASON) : null;
+  if (reason === "") throw new Complaint("say why the pack is removed: its page tells who looks for it");
+  return core.store.write(() => {
+    const stored = rows(core.store).stored.get(name);
+    if (!stored || (teamId !== undefined && stored.teamId !== teamId))
+      throw new Complaint(`there is no pack named "${name}" (see: reckon pack list)`, 404);
+    const next = decide(stored, curation.act, reason, core.clock.now());
+    if (!next) return false;
+    rows(core.store).updatePack.run(next);
+    recordEvent(core, by, {
+      action: `pack.${DONE[curation.act]}`,
+      teamId: stored.teamId,
+      target: { kind: "pack", id: stored.id, label: name },
+      ...(reason === null ? {} : { detail: { reason } }),
+    });
+    return true;
+  });
+}
+
+const DONE = { feature: "featured", unfeature: "unfeatured", remove: "removed", restore: "restored" } as const;
+
+/** The pack as the act leaves it; undefined when nothing changes. @throws Complaint */
+function decide(pack: StoredPack, act: Curation["act"], reason: string | null, now: number): StoredPack | undefined {
+  const removed = pack.removedAt !== null;
+  switch (act) {
+    case "feature":
+      if (removed) throw new Complaint(`the pack "${pack.name}" was removed`, 409);
+      return pack.featuredAt === null ? { ...pack, featuredAt: now, updatedAt: now } : undefined;
+    case "unfeature":
+      return pack.featuredAt === null ? undefined : { ...pack, featuredAt: null, updatedAt: now };
+    case "remove":
+      return removed ? undefined : { ...pack, featuredAt: null, removedAt: now, removedReason: reason, updatedAt: now };
+    case "restore":
+      return removed ? { ...pack, removedAt: null, removedReason: null, updatedAt: now } : undefined;
+  }
+}
+
+/**
+ * Every team's packs by name, removed ones too; for operators.
+ * @param text part of a name, title or publisher
+ * @param after the last name of the page before
+ */
+export function listAllPacks(
+  core: Core,
+  text: string,
+  limit: number,
+  after = "",
+): { readonly rows: OwnPack[]; readonly next: string | undefined } {
+  const found = rows(core.store).from.all({ after, like: likePattern(text), limit: limit + 1 });
+  const page = packRows(core, found.slice(0, limit)).map((row) => toOwn(core, row, toEntry(core, row)));
+  return { rows: page, next: found.length > limit ? page.at(-1)?.name : undefined };
+}
+
+/** Any team's pack, removed or not; for operators. */
+export function findAnyPack(core: Core, name: string): OwnPack | undefined {
+  const row = rowByName(core, name);
+  return row && toOwn(core, row, toEntry(core, row));
+}
+
+/** Teams that published something, by name. */
+export function listPublishers(core: Core): Publisher[] {
+  return rows(core.store).publishers.all();
+}
+
+/** Says of a team that the operators know who it is, or takes that back. @returns false when it was so already */
+export function verifyPublisher(
+  core: Core,
+  team: string,
+  verified: boolean,
+  by: Actor = COMMAND_LINE,
+): Promise<boolean> {
+  return core.store.write(() => {
+    const { id, name } = getTeam(core, team);
+    if (((rows(core.store).verifiedAt.get(id) ?? null) !== null) === verified) return false;
+    rows(core.store).verify.run(verified ? core.clock.now() : null, id);
+    recordEvent(core, by, {
+      action: verified ? "team.verified" : "team.unverified",
+      teamId: id,
+      target: { kind: "team", id, label: name },
+    });
+    return true;
+  });
+}
+
+export type { Publisher };

@@ -1,0 +1,37 @@
+import * as v from "valibot";
+import { etagMatches } from "../../kit/etag.ts";
+import { sha256Hex } from "../../kit/hash.ts";
+import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { PolicyDocument } from "./document.ts";
+import { currentPolicy } from "./policies.ts";
+
+/** The capture policy; agents read it before every session, so an unchanged one costs a 304. */
+export const policy = endpoint(
+  {
+    id: "getPolicy",
+    method: "GET",
+    path: "/api/policy",
+    summary: "The team's capture policy",
+    tag: "Policy",
+    auth: "device",
+    ok: v.object({ ok: v.boolean(), ...PolicyDocument.entries, captureMode: v.string() }),
+    also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
+    faults: [],
+    limits: [],
+    cache: "private, no-cache",
+    example: {
+      ok: {
+        ok: true,
+        captureMode: "redacted",
+        watchlist: ["src/payment/**"],
+        actions: { requireApprovals: false },
+      },
+    },
+  },
+  ({ core, principal, header }) => {
+    const body = { ok: true, ...currentPolicy(core, principal.teamId) };
+    const etag = `"${sha256Hex(JSON.stringify(body)).slice(0, 32)}"`;
+    if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers: { etag } });
+    return new Reply(body, { headers: { etag } });
+  },
+);

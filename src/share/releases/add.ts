@@ -1,0 +1,72 @@
+import { basename } from "node:path";
+import type { Core } from "../../core.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { dropFile, keepFile, type Summed, sumFile } from "./files.ts";
+import { removeLeftovers } from "./leftovers.ts";
+import { type Release, toRelease } from "./list.ts";
+import { rows } from "./rows.ts";
+import { platformOf, readFileName, readSha512, readUrl, readVersion } from "./rules.ts";
+
+/** A release as somebody registers it. */
+export interface WantedRelease {
+  readonly platform: string;
+  readonly version: string;
+  /** Where clients fetch it from; without it the file is copied here and served by us. */
+  readonly url?: string | undefined;
+  /** The installer on this machine. */
+  readonly file?: string | undefined;
+  /** Hexadecimal or base64; checked against the file where there is one. */
+  readonly sha512?: string | undefined;
+}
+
+/**
+ * Registers an installer. Nothing is fetched: a URL alone needs the checksum, or the file to compute it from.
+ * @param told the share of the file done, 0 to 1
+ * @throws Complaint saying what is missing or does not fit
+ */
+export async function addRelease(
+  core: Core,
+  wanted: WantedRelease,
+  told: (share: number) => void = () => {},
+  by: Actor = COMMAND_LINE,
+): Promise<Release> {
+  const platform = platformOf(wanted.platform);
+  if (!platform) throw new Complaint("the platform must be win32 (or win)");
+  const version = readVersion(wanted.version);
+  const url = wanted.url === undefined ? null : readUrl(wanted.url);
+  const expected = wanted.sha512 === undefined ? undefined : readSha512(wanted.sha512);
+  const taken = () => {
+    if (rows(core.store).one.get(platform, version))
+      throw new Complaint(`${version} for ${platform} is registered already; remove it first`, 409);
+  };
+  taken();
+  const { file } = wanted;
+  const fileName = url === null && file !== undefined ? readFileName(basename(file)) : null;
+  // They may be what takes the room that the copy needs.
+  if (fileName !== null) removeLeftovers(core);
+  let summed: Summed;
+  if (file !== undefined) summed = await (url === null ? keepFile(core, file, told) : sumFile(file, told));
+  else if (url !== null && expected) summed = { sha512: expected, bytes: 0 };
+  else throw new Complaint("name the installer's file; or its URL, and its SHA-512 or a copy of the file");
+  try {
+    if (expected && !expected.equals(summed.sha512))
+      throw new Complaint(`the file's SHA-512 is ${summed.sha512.toString("base64")}, not the one given`);
+    const row = { platform, version, url, fileName, ...summed, createdAt: core.clock.now() };
+    await core.store.write(() => {
+      // Somebody may have been faster while the file was read.
+      taken();
+      rows(core.store).insert.run(row);
+      recordEvent(core, by, {
+        action: "release.added",
+        teamId: null,
+        target: { kind: "release", id: `${platform} ${version}` },
+        detail: { url, file: fileName, sha512: summed.sha512.toString("base64") },
+      });
+    });
+    return toRelease(core, row);
+  } catch (error) {
+    if (fileName !== null) dropFile(core, summed.sha512);
+    throw error;
+  }
+}

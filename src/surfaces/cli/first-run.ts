@@ -1,0 +1,32 @@
+import type { Config } from "../../config.ts";
+import type { FirstRun } from "../../identity/accounts/accounts.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+
+/** Where the set-up link leads. */
+interface SetUp {
+  readonly setupUrl: string;
+  /** The same below the listener's own address, when that is another than the public one. */
+  readonly localSetupUrl?: string;
+}
+
+/** The addresses of a set-up link; undefined when the start made none. */
+export function setUpUrls(first: FirstRun, config: Config): SetUp | undefined {
+  if (first.did !== "link") return undefined;
+  const publicUrl = baseUrlOf(config);
+  const setupUrl = publicUrl + first.link.path;
+  const local = baseUrlOf({ ...config, baseUrl: null });
+  // Over https the session's cookie is for https alone, so signing in at the listener itself would not hold.
+  if (config.baseUrl === null || publicUrl.startsWith("https:") || new URL(publicUrl).origin === local)
+    return { setupUrl };
+  return { setupUrl, localSetupUrl: local + new URL(publicUrl).pathname.replace(/\/$/, "") + first.link.path };
+}
+
+/** What a person reads at the start. */
+export function startLines(url: string, first: FirstRun, setUp: SetUp | undefined): string {
+  const lines = [`listening on ${url}`];
+  if (setUp) lines.push(`set up: ${setUp.setupUrl}`);
+  if (setUp?.localSetupUrl) lines.push(`on this machine also: ${setUp.localSetupUrl}`);
+  if (setUp) lines.push("The link works once, for 30 minutes; a restart prints another.");
+  if (first.did === "operator") lines.push(`first operator: ${first.email}`);
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { ensureSigningKey, exportKeys, listKeys, rotateKey } from "../../identity/license/license.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { table } from "./output.ts";
+import { writeText } from "./texts.ts";
+
+export function keyCommands(program: Command, cli: Cli): void {
+  const key = program.command("key").description("signing keys");
+  const asJson = (row: ReturnType<typeof listKeys>[number]) => ({
+    kid: row.kid,
+    alg: row.alg,
+    createdAt: isoInstant(row.createdAt),
+    status: row.retiredAt === null ? "active" : "retired",
+  });
+
+  common(key.command("show").description("list the keys, the active one first")).action((options: CommonOptions) =>
+    withCore(cli, options, async (core, output) => {
+      if (core.config.signing === "on") await ensureSigningKey(core);
+      const rows = listKeys(core).map(asJson);
+      output.result(rows, () =>
+        table(
+          ["KID", "ALG", "CREATED", "STATUS"],
+          rows.map((row) => [row.kid, row.alg, row.createdAt, row.status]),
+          "No keys yet.",
+        ),
+      );
+    }),
+  );
+
+  common(key.command("rotate").description("make a new signing key; what the old one signed still verifies")).action(
+    (options: CommonOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const made = asJson(await rotateKey(core));
+        output.result(made, () => `${made.kid} signs from now on`);
+        output.note("Give its public key to offline verifiers: reckon key export");
+      }),
+  );
+
+  common(key.command("export").description("print the public keys (SPKI, PEM), the active one first"))
+    .option("--out <file>", "write them to a file instead")
+    .option("--active", "only the active key", false)
+    .action((options: CommonOptions & { out?: string; active: boolean }) =>
+      withCore(cli, options, async (core, output) => {
+        const active = await ensureSigningKey(core);
+        const pem = options.active ? active.publicPem : exportKeys(core);
+        if (options.out !== undefined) await writeText(options.out, pem);
+        output.result(
+          listKeys(core).map((row) => ({ ...asJson(row), pubkey: row.publicPem })),
+          () => (options.out === undefined ? pem : ""),
+        );
+      }),
+    );
+}

@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
+import { facts } from "./output.ts";
+import { readText, writeText } from "./texts.ts";
+import { instant, wholeNumber } from "./values.ts";
+
+export function licenseCommands(program: Command, cli: Cli): void {
+  const license = program.command("license").description("licences that verify offline");
+
+  common(license.command("mint").description("sign a licence for a team"))
+    .requiredOption("--team <team>", "id or exact name")
+    .option("--days <n>", "lifetime, capped by the paid period (default: RECKON_LICENSE_DAYS)", wholeNumber)
+    .option("--out <file>", "write it to a file instead of printing it")
+    .action((options: CommonOptions & { team: string; days?: number; out?: string }) =>
+      withCore(cli, options, async (core, output) => {
+        const { license: signed, teamId } = await issueLicense(core, options.team, options.days);
+        if (options.out !== undefined) await writeText(options.out, `${signed}\n`);
+        output.result({ license: signed, teamId, file: options.out ?? null }, () =>
+          options.out === undefined ? signed : "",
+        );
+        if (options.out !== undefined)
+          output.note(
+            `Written to ${options.out}. Check it anywhere with: reckon license verify ${options.out} --pubkey PEM`,
+          );
+      }),
+    );
+
+  license
+    .command("verify")
+    .argument("<file>", "licence file; - reads standard input")
+    .description("check a licence with public keys alone: no data directory, no server, no network")
+    .requiredOption("--pubkey <pem>", "file of the public key, or of several (SPKI, PEM)")
+    .option("--at <date>", "judge it as of this date instead of now", instant)
+    .option("--data <dir>", "accepted for uniformity; nothing is read from it")
+    .option("--json", "print the result as one JSON document", false)
+    .action(async (file: string, options: CommonOptions & { pubkey: string; at?: number }) => {
+      const text = await readText(file);
+      const pem = await readText(options.pubkey);
+      const verdict = await verifyLicense(text, pem, new Date(options.at ?? systemClock.now())).catch(
+        (error: Error) => {
+          throw error instanceof Complaint
+            ? new Complaint(`${options.pubkey} is of no use here: ${error.message}`)
+            : error;
+        },
+      );
+      const claims = verdict.claims;
+      outputOf(options).result({ valid: verdict.valid, claims, reason: verdict.valid ? null : verdict.reason }, () =>
+        [
+          verdict.valid ? "valid" : `not valid: ${verdict.reason}`,
+          ...(claims
+            ? [
+                facts([
+                  ["team", String(claims.sub)],
+                  ["tier", String(claims.tier)],
+                  ["seats", Number(claims.seats)],
+                  ["status", String(claims.status)],
+                  ["expires", new Date(Number(claims.exp) * 1000).toISOString()],
+                ]),
+              ]
+            : []),
+        ].join("\n"),
+      );
+      if (!verdict.valid) cli.exitCode = 1;
+    });
+}

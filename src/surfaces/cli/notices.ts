@@ -1,0 +1,24 @@
+import type { Command } from "commander";
+import { readAsset } from "../../kit/assets.ts";
+import { type CommonOptions, common, outputOf } from "./context.ts";
+
+/** What the build puts beside the code; a checkout has the packages themselves. */
+const NOTICES = "THIRD-PARTY-NOTICES.txt";
+
+export function noticesCommand(program: Command): void {
+  common(program.command("notices"))
+    .description("print the licences of the software that the executable is made of")
+    .action((options: CommonOptions) => {
+      const notices = readNotices();
+      outputOf(options).result({ notices }, () => notices);
+    });
+}
+
+function readNotices(): string {
+  try {
+    return readAsset(NOTICES);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new Error("the notices are part of the executable; here each package in node_modules has its own");
+  }
+}

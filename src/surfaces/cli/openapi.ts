@@ -1,0 +1,14 @@
+import type { Command } from "commander";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { type Cli, type CommonOptions, common, configOf, outputOf } from "./context.ts";
+
+export function openapiCommand(program: Command, cli: Cli): void {
+  common(program.command("openapi").description("print the OpenAPI 3.1 document")).action(
+    async (options: CommonOptions) => {
+      const { CONTRACT } = await import("../../contract.ts");
+      const { openApiDocument } = await import("../../platform/http/openapi.ts");
+      const document = openApiDocument(CONTRACT, baseUrlOf(configOf(cli, options)));
+      outputOf(options).result(document, () => JSON.stringify(document, null, 2));
+    },
+  );
+}

@@ -1,0 +1,172 @@
+import type { Command } from "commander";
+import { getTeam } from "../../identity/accounts/accounts.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { visible } from "../../kit/visible.ts";
+import {
+  type Curation,
+  curatePack,
+  draftPack,
+  installCommand,
+  leaksText,
+  listAllPacks,
+  listTeamPacks,
+  type OwnPack,
+  type PackDraft,
+  publishPack,
+  verifyPublisher,
+} from "../../share/packs/packs.ts";
+import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
+import { type Output, table } from "./output.ts";
+import { readText } from "./texts.ts";
+import { wholeNumber } from "./values.ts";
+
+const DEFAULT_LISTED = 100;
+const MOST_LISTED = 10_000;
+
+const collect = (text: string, before: string[] = []) => [...before, text];
+
+const asJson = ({ createdAt, publishedAt, removed, ...pack }: OwnPack) => ({
+  ...pack,
+  createdAt: isoInstant(createdAt),
+  publishedAt: isoInstant(publishedAt),
+  removed: removed && { at: isoInstant(removed.at), reason: removed.reason },
+});
+
+const stateOf = ({ removed, withheld, featured }: OwnPack) =>
+  removed ? "removed" : withheld !== null ? "not handed out" : featured ? "featured" : "published";
+
+const draftJson = (draft: PackDraft, published: boolean, install: string) => ({
+  published,
+  name: draft.name,
+  version: draft.version,
+  previous: draft.previous,
+  publisher: draft.publisher,
+  title: draft.title,
+  license: draft.license,
+  tags: draft.tags,
+  rules: draft.rules,
+  bytes: draft.archive.length,
+  sha256: draft.sha256,
+  files: draft.files,
+  replaced: draft.replaced,
+  install,
+});
+
+/** Tells on stderr what redaction changed, before anything is published. */
+function noteReplaced(output: Output, { replaced }: PackDraft): void {
+  for (const { path, line, rule } of replaced)
+    output.note(`Replaced a likely secret in ${path}, line ${line} (${rule})`);
+}
+
+interface PublishOptions extends CommonOptions {
+  readonly team: string;
+  readonly repo: string;
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly summary?: string;
+  readonly path?: string[];
+  readonly readme?: string;
+  readonly license?: string;
+  readonly tag?: string[];
+  readonly dryRun: boolean;
+}
+
+export function packCommands(program: Command, cli: Cli): void {
+  const pack = program.command("pack").description("brain packs: files of a team's brain, published for everybody");
+
+  common(pack.command("publish").description("publish a version of a pack from a team's current brain"))
+    .requiredOption("--team <team>", "whose brain: id or exact name")
+    .requiredOption("--repo <key>", "the repository's key, as its devices name it")
+    .requiredOption("--name <name>", "the pack's name: lower-case words joined by dashes")
+    .requiredOption("--version <version>", "above the pack's newest stable one (semver.org)")
+    .option("--path <glob>", "files to publish; may be given again; all of the brain without it", collect)
+    .option("--title <text>", "what people call it")
+    .option("--summary <text>", "what it is for, in one line")
+    .option("--readme <file>", "markdown; - reads standard input")
+    .option("--license <id>", "SPDX identifier, or words of your own")
+    .option("--tag <tag>", "language, framework or tool; may be given again", collect)
+    .option("--dry-run", "show what would be published, and publish nothing", false)
+    .action((options: PublishOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const { repo, readme, path, tag, dryRun, name, version, title, summary, license } = options;
+        const draft = await draftPack(core, getTeam(core, options.team).id, {
+          ...{ repoKey: repo, globs: path, tags: tag, name, version, title, summary, license },
+          readme: readme === undefined ? undefined : await readText(readme),
+        });
+        noteReplaced(output, draft);
+        if (draft.leaks.length > 0) throw new Complaint(leaksText(draft.leaks), 422);
+        if (!dryRun) await publishPack(core, draft);
+        const install = installCommand(baseUrlOf(core.config), draft);
+        output.result(draftJson(draft, !dryRun, install), () =>
+          [
+            ...draft.files.map((file) => `${visible(file.path)}\t${file.bytes}\t${file.source ?? "made for the pack"}`),
+            `${draft.name} ${draft.version}\t${dryRun ? "not published" : "published"}\t${draft.sha256}`,
+          ].join("\n"),
+        );
+        if (dryRun) return;
+        output.note(`To install it, in a repository: ${install}`);
+        noteGuessedAddress(core, output);
+      }),
+    );
+
+  common(pack.command("list").description("list packs by name, removed ones too"))
+    .option("--team <team>", "only this team's: id or exact name")
+    .option("--search <text>", "stands in the name, the title or the publisher")
+    .option("--limit <n>", `how many at most (default ${DEFAULT_LISTED})`, wholeNumber, DEFAULT_LISTED)
+    .action((options: CommonOptions & { team?: string; search?: string; limit: number }) =>
+      withCore(cli, options, (core, output) => {
+        const limit = Math.min(Math.max(1, options.limit), MOST_LISTED);
+        const { rows, next } =
+          options.team === undefined
+            ? listAllPacks(core, options.search ?? "", limit)
+            : { rows: listTeamPacks(core, getTeam(core, options.team).id), next: undefined };
+        output.result(rows.map(asJson), () =>
+          table(
+            ["NAME", "VERSION", "STATUS", "RANK", "INSTALLS", "PUBLISHER"],
+            rows.map((one) => [
+              ...[one.name, one.version, stateOf(one), one.rank, one.installs],
+              `${one.publisher.name}${one.publisher.verified ? " (verified)" : ""}`,
+            ]),
+            "No packs yet. Publish one: reckon pack publish --help",
+          ),
+        );
+        if (next !== undefined) output.note(`There are more than ${rows.length}: raise --limit to see them.`);
+      }),
+    );
+
+  const decide = async (options: CommonOptions, name: string, curation: Curation, says: string) =>
+    withCore(cli, options, async (core, output) => {
+      const changed = await curatePack(core, name, curation);
+      output.result({ name, status: says, changed }, () => `${name} is ${says}${changed ? "" : " already"}`);
+    });
+
+  for (const [act, says, about] of [
+    ["feature", "featured", "show a pack first"],
+    ["unfeature", "not featured", "show a pack first no longer"],
+    ["restore", "published", "bring a removed pack back"],
+  ] as const)
+    common(pack.command(act).argument("<name>", "the pack's name").description(about)).action(
+      (name: string, options: CommonOptions) => decide(options, name, { act }, says),
+    );
+
+  common(pack.command("remove").argument("<name>", "the pack's name").description("stop showing and serving a pack"))
+    .requiredOption("--reason <text>", "why; everybody who looks for it is told")
+    .action((name: string, options: CommonOptions & { reason: string }) =>
+      decide(options, name, { act: "remove", reason: options.reason }, "removed"),
+    );
+
+  common(pack.command("verify").argument("<team>", "id or exact name").description("say that a publisher is known"))
+    .option("--off", "take it back", false)
+    .action((name: string, options: CommonOptions & { off: boolean }) =>
+      withCore(cli, options, async (core, output) => {
+        const changed = await verifyPublisher(core, name, !options.off);
+        const team = getTeam(core, name);
+        output.result({ teamId: team.id, name: team.name, verified: !options.off, changed }, () =>
+          options.off ? `${team.name} is not verified` : `${team.name} is verified`,
+        );
+      }),
+    );
+}

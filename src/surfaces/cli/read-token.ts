@@ -1,0 +1,114 @@
+import type { Command } from "commander";
+import { getTeam, getUser } from "../../identity/accounts/accounts.ts";
+import {
+  createReadToken,
+  listAllReadTokens,
+  listReadTokens,
+  type ReadTokenFacts,
+  revokeAnyReadToken,
+} from "../../identity/read-tokens/read-tokens.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { KINDS } from "../../record/brain/brain.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { table } from "./output.ts";
+import { duration, oneOf } from "./values.ts";
+
+const when = (at: number | null) => (at === null ? null : isoInstant(at));
+
+/** For an option that may be given several times. */
+function each<T>(read: (text: string) => T): (text: string, before: T[] | undefined) => T[] {
+  return (text, before = []) => [...before, read(text)];
+}
+const text = each((value) => value);
+
+interface CreateOptions extends CommonOptions {
+  readonly user: string;
+  readonly name: string;
+  readonly team?: string[];
+  readonly repo?: string[];
+  readonly path?: string[];
+  readonly kind?: string[];
+  readonly expires?: number;
+}
+
+function scopeText({ scope }: ReadTokenFacts): string {
+  const lists = Object.entries(scope).filter(([, values]) => values.length > 0);
+  return lists.map(([name, values]) => `${name}: ${values.join(", ")}`).join("; ") || "everything";
+}
+
+export function readTokenCommands(program: Command, cli: Cli): void {
+  const token = program.command("read-token").description("people's tokens for reading their brains from elsewhere");
+
+  common(token.command("create").description("make a read token; options that narrow it may be given several times"))
+    .requiredOption("--user <email>", "whose token it is: e-mail address or id")
+    .requiredOption("--name <name>", "what its owner will recognise it by")
+    .option("--team <team>", "only this team: id or exact name", text)
+    .option("--repo <key>", "only this repository", text)
+    .option("--path <glob>", "only files whose path matches, e.g. docs/**", text)
+    .option("--kind <kind>", `only this kind: ${KINDS.join(", ")}`, each(oneOf(KINDS)))
+    .option("--expires <span>", "how long it works, e.g. 12h; 365d at most (default: 90d)", duration)
+    .action((options: CreateOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const { id: userId } = getUser(core, options.user);
+        const teams = (options.team ?? []).map((team) => getTeam(core, team).id);
+        const scope = { teams, repos: options.repo ?? [], paths: options.path ?? [], kinds: options.kind ?? [] };
+        const made = await createReadToken(core, {
+          userId,
+          name: options.name,
+          scope,
+          lifetimeMs: options.expires ?? null,
+        });
+        output.result({ ...made, expiresAt: isoInstant(made.expiresAt) }, () => made.token);
+        output.note(`Shown once; its id is ${made.id} and it works until ${isoInstant(made.expiresAt)}.`);
+      }),
+    );
+
+  common(token.command("list").description("list the read tokens"))
+    .option("--user <email>", "whose: e-mail address or id")
+    .action((options: CommonOptions & { user?: string }) =>
+      withCore(cli, options, (core, output) => {
+        const tokens =
+          options.user === undefined ? listAllReadTokens(core) : listReadTokens(core, getUser(core, options.user).id);
+        const emails = new Map(tokens.map(({ userId }) => [userId, getUser(core, userId).email]));
+        output.result(
+          tokens.map((one) => ({
+            id: one.id,
+            user: emails.get(one.userId),
+            name: one.name,
+            scope: one.scope,
+            status: one.status,
+            createdAt: isoInstant(one.createdAt),
+            expiresAt: when(one.expiresAt),
+            lastUsedAt: when(one.lastUsedAt),
+            revokedAt: when(one.revokedAt),
+            readsToday: one.readsToday,
+          })),
+          () =>
+            table(
+              ["ID", "USER", "NAME", "STATUS", "LAST USED", "EXPIRES", "SCOPE"],
+              tokens.map((one) => [
+                one.id,
+                emails.get(one.userId) ?? null,
+                one.name,
+                one.status,
+                when(one.lastUsedAt),
+                when(one.expiresAt),
+                scopeText(one),
+              ]),
+              "No read tokens yet. Make one: reckon read-token create --user EMAIL --name NAME",
+            ),
+        );
+      }),
+    );
+
+  common(token.command("revoke").argument("<id>", "id of the token").description("end a read token")).action(
+    (id: string, options: CommonOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const changed = await revokeAnyReadToken(core, id);
+        output.result(
+          { id, status: "revoked", changed },
+          () => `${id} ${changed ? "is revoked" : "was revoked before"}`,
+        );
+      }),
+  );
+}

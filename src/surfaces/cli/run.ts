@@ -1,0 +1,91 @@
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../../config.ts";
+import { programVersion } from "../../kit/assets.ts";
+import { systemErrorText } from "../../kit/system-error.ts";
+import { DataDirectoryInUse, StoreUnavailable } from "../../kit/unavailable.ts";
+import { cliCommands } from "./cli.ts";
+import { codeCommands } from "./code.ts";
+import type { Cli, Env } from "./context.ts";
+import { devCommand } from "./dev.ts";
+import { deviceCommands } from "./device.ts";
+import { keyCommands } from "./key.ts";
+import { licenseCommands } from "./license.ts";
+import { noticesCommand } from "./notices.ts";
+import { openapiCommand } from "./openapi.ts";
+import { packCommands } from "./pack.ts";
+import { policyCommands } from "./policy.ts";
+import { readTokenCommands } from "./read-token.ts";
+import { releaseCommands } from "./release.ts";
+import { requestCommands } from "./request.ts";
+import { safekeepingCommands } from "./safekeeping.ts";
+import { serveCommand } from "./serve.ts";
+import { spendCommands } from "./spend.ts";
+import { teamCommands } from "./team.ts";
+import { userCommands } from "./user.ts";
+
+/** Exit codes: 0 done, 1 failed, 2 wrong usage, 75 (EX_TEMPFAIL of sysexits.h) the data directory is in use. */
+const FAILED = 1;
+const USAGE = 2;
+const IN_USE = 75;
+
+/** Runs one command line. @returns the exit code; never throws */
+export async function run(argv: readonly string[], env: Env): Promise<number> {
+  const cli: Cli = { env, exitCode: 0 };
+  const program = new Command("reckon")
+    .description("Accountability for AI coding agents: one executable, one database file, one signing key.")
+    .version(programVersion(), "-V, --version", "print the version")
+    // Options of commands come after their name: there `--version` is theirs.
+    .enablePositionalOptions()
+    .showHelpAfterError("(add --help for the options)")
+    .showSuggestionAfterError()
+    .exitOverride();
+  for (const add of [
+    serveCommand,
+    devCommand,
+    teamCommands,
+    userCommands,
+    codeCommands,
+    deviceCommands,
+    cliCommands,
+    readTokenCommands,
+    policyCommands,
+    licenseCommands,
+    requestCommands,
+    releaseCommands,
+    packCommands,
+    spendCommands,
+    keyCommands,
+    safekeepingCommands,
+    openapiCommand,
+    noticesCommand,
+  ])
+    add(program, cli);
+  // Sub-commands made before exitOverride was called on the program do not inherit it.
+  for (const command of walk(program)) command.exitOverride();
+  try {
+    await program.parseAsync(argv as string[], { from: "user" });
+    return cli.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+    process.stderr.write(`reckon: ${reasonOf(error)}\n`);
+    if (env.RECKON_LOG === "debug" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    if (error instanceof ConfigError) return USAGE;
+    return error instanceof DataDirectoryInUse ? IN_USE : FAILED;
+  }
+}
+
+/** Why a command failed, in one line that says what to look at. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { path } = error as NodeJS.ErrnoException;
+  const system = systemErrorText(error);
+  if (system !== undefined) return path === undefined ? system : `${path}: ${system}`;
+  // The store says what it could not do; what stood in its way is the cause.
+  const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return error.message + cause;
+}
+
+function* walk(command: Command): Generator<Command> {
+  yield command;
+  for (const child of command.commands) yield* walk(child);
+}

@@ -1,0 +1,103 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { isoInstant, systemClock } from "../../kit/clock.ts";
+import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
+import { backup, examine, inspectBackup, restore, verifyLedger } from "../../share/maintenance/maintenance.ts";
+import { type Cli, type CommonOptions, common, configOf, outputOf, withCoreToLook } from "./context.ts";
+import { facts, table } from "./output.ts";
+
+function anchor(text: string): { id: number; chainSha256: string } {
+  const match = /^(\d+):([0-9a-f]{64})$/.exec(text);
+  if (!match) throw new InvalidArgumentError("It must be ID:HASH as an earlier run printed it.");
+  return { id: Number(match[1]), chainSha256: match[2] as string };
+}
+
+export function safekeepingCommands(program: Command, cli: Cli): void {
+  common(
+    program
+      .command("backup")
+      .argument("<file>")
+      .description("copy database, signing keys and own prices into one file, while the server runs"),
+  ).action((file: string, options: CommonOptions) =>
+    withCoreToLook(cli, options, async (core, output) => {
+      const made = await backup(core, file, output.progress("backup"));
+      output.result(made, () => `${made.file} (${made.bytes} bytes, schema ${made.schema}, ${made.keys} keys)`);
+      output.note("It holds the private signing key: keep it as safe as the key itself.");
+    }),
+  );
+
+  common(
+    program.command("restore").argument("<file>").description("put a backup in place; what was there is kept aside"),
+  )
+    .option("--verify", "only check that the file would restore; change nothing", false)
+    .action((file: string, options: CommonOptions & { verify: boolean }) => {
+      const config = configOf(cli, options);
+      const output = outputOf(options);
+      if (options.verify) {
+        const found = inspectBackup(file);
+        output.result({ ...found, wouldRestore: true }, () =>
+          [
+            facts([
+              ["made at", found.madeAt],
+              ["schema", found.schema],
+              ["keys", found.keys],
+              ["own prices", found.ownPrices ? "yes" : "none"],
+              ["teams", found.teams],
+              ["deliveries", found.deliveries],
+            ]),
+            "It would restore.",
+          ].join("\n"),
+        );
+        output.note("It would restore.");
+        return;
+      }
+      const done = restore(file, config.data, isoInstant(systemClock.now()).replace(/[:.]/g, "-"));
+      output.result(done, () => `restored the backup of ${done.madeAt} into ${config.data}`);
+      if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
+      if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
+    });
+
+  common(program.command("doctor").description("examine a data directory; changes nothing")).action(
+    (options: CommonOptions) =>
+      withCoreToLook(cli, options, async (core, output) => {
+        const findings = await examine(core, output.progress("ledger"));
+        output.result(findings, () =>
+          table(
+            ["CHECK", "STATUS", "DETAIL"],
+            findings.map((one) => [one.check, one.status, one.detail]),
+            "",
+          ),
+        );
+        if (findings.some((one) => one.status === "failed")) cli.exitCode = 1;
+      }),
+  );
+
+  const ledger = program.command("ledger").description("the chained record of what was acknowledged");
+  common(ledger.command("verify").description("prove that every delivery is still there and unaltered"))
+    .option("--anchor <id:hash>", "head that an earlier run printed", anchor)
+    .action((options: CommonOptions & { anchor?: { id: number; chainSha256: string } }) =>
+      withCoreToLook(cli, options, (core, output) => {
+        const report = verifyLedger(core, options.anchor, output.progress("ledger"));
+        output.result(report, () =>
+          report.faults.length === 0
+            ? `${report.deliveries} deliveries verify${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
+            : table(
+                ["DELIVERY", "KIND", "RECEIVED", "PROBLEM", "DETAIL"],
+                report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem, one.detail]),
+                "",
+              ),
+        );
+        if (report.faults.length > 0) cli.exitCode = 1;
+      }),
+    );
+
+  // Started by a server beside itself, for files too large to check before it answers.
+  program
+    .command("__quick-check", { hidden: true })
+    .argument("<directory>")
+    .action((directory: string) => {
+      const db = openFile(databasePath(directory), { readonly: true });
+      const finding = checkStructure(db);
+      db.close();
+      if (finding) throw new Error(finding);
+    });
+}

@@ -1,0 +1,111 @@
+import type { Command } from "commander";
+import type { Instance } from "../../app.ts";
+import { SETTINGS, type Settings } from "../../config.ts";
+import { type FirstRun, firstRun } from "../../identity/accounts/accounts.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { processLog } from "../../kit/log.ts";
+import { systemRandom } from "../../kit/random.ts";
+import { type Cli, configOf } from "./context.ts";
+import { setUpUrls, startLines } from "./first-run.ts";
+
+type SettingName = keyof typeof SETTINGS;
+
+export function serveCommand(program: Command, cli: Cli): void {
+  const serve = program.command("serve").description("run the server; prints its address when it answers");
+  const variables: string[] = [];
+  for (const row of Object.values(SETTINGS)) {
+    const fallback = "shown" in row && row.shown ? row.shown : String(row.fallback);
+    if ("flag" in row && row.flag)
+      serve.option(`${row.flag} <value>`, `${row.says} (env ${row.env}, default ${fallback})`);
+    else variables.push(`  ${row.env.padEnd(36)} ${row.says} (default ${fallback})`);
+  }
+  serve.option("--json", "print the address as JSON", false);
+  serve.addHelpText(
+    "after",
+    `\nEnvironment only:\n${variables.join("\n")}\n\nAny variable can be given as NAME_FILE, naming a file that holds its value.`,
+  );
+  serve.action(async (options: Partial<Record<SettingName, string>> & { json: boolean }) => {
+    const { json, ...flags } = options;
+    const config = configOf(cli, {}, flags as Settings);
+    const log = processLog(config.log, systemClock.now);
+    // Loaded when it is wanted: other commands start sooner without the server and its pages.
+    const { createInstance } = await import("../../app.ts");
+    let fatal: ((reason: string) => void) | undefined;
+    const instance = await createInstance({
+      config,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      onFatal: (reason) => fatal?.(reason),
+    });
+    const first = await firstRunOrClose(instance);
+    const url = await listenOrExplain(instance);
+    // Listening for signals comes first: whoever reads the line may send one at once.
+    const stopped = untilStopped(instance, (stop) => {
+      fatal = (reason) => {
+        log.error("stopping", { reason });
+        process.stderr.write(`reckon: ${reason}\n`);
+        stop(1);
+      };
+    });
+    log.info("started", { url, data: config.data, pid: process.pid });
+    const setUp = setUpUrls(first, instance.core.config);
+    process.stdout.write(json ? `${JSON.stringify({ url, ...setUp })}\n` : startLines(url, first, setUp));
+    cli.exitCode = await stopped;
+    log.info("stopped");
+  });
+}
+
+async function firstRunOrClose(instance: Instance): Promise<FirstRun> {
+  try {
+    return await firstRun(instance.core);
+  } catch (error) {
+    await instance.close();
+    throw error;
+  }
+}
+
+/** What binds a socket and can be closed. */
+type Listening = Pick<Instance, "listen" | "close"> & {
+  readonly core: { readonly config: { readonly host: string; readonly port: number } };
+};
+
+/** Binds the socket; a taken port is the operator's to mend, so it is said plainly. */
+export async function listenOrExplain(instance: Listening): Promise<string> {
+  try {
+    return await instance.listen();
+  } catch (error) {
+    await instance.close();
+    const { code } = error as NodeJS.ErrnoException;
+    const { host, port } = instance.core.config;
+    if (code === "EADDRINUSE")
+      throw new Error(`port ${port} on ${host} is in use; choose another with --port, or 0 for a free one`);
+    if (code === "EADDRNOTAVAIL" || code === "EACCES")
+      throw new Error(`cannot listen on ${host} port ${port} (${code})`);
+    throw error;
+  }
+}
+
+/**
+ * Waits for SIGTERM or SIGINT, then closes in good order; a second signal ends at once.
+ * @param other handed a function that stops the instance with an exit code
+ */
+export function untilStopped(
+  instance: Pick<Instance, "close">,
+  other?: (stop: (code: number) => void) => void,
+): Promise<number> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (code: number) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      instance.close().then(
+        () => resolve(code),
+        () => resolve(1),
+      );
+    };
+    process.on("SIGTERM", () => stop(0));
+    process.on("SIGINT", () => stop(0));
+    other?.(stop);
+  });
+}

@@ -1,0 +1,146 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Core } from "../../core.ts";
+import { getTeam, listTeams } from "../../identity/accounts/accounts.ts";
+import {
+  catchUpSpend,
+  GROUPINGS,
+  type Grouping,
+  isSince,
+  isUntil,
+  readSpan,
+  type SpendFigures,
+  type SpendReport,
+  spendCsv,
+  spendProgress,
+  spendReport,
+} from "../../insight/spend/spend.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { StoreUnavailable } from "../../kit/unavailable.ts";
+import { COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Output, table } from "./output.ts";
+import { oneOf } from "./values.ts";
+
+interface SpendOptions extends CommonOptions {
+  readonly team?: string;
+  readonly repo?: string;
+  readonly by: Grouping;
+  readonly since?: string;
+  readonly until?: string;
+  readonly csv?: boolean;
+}
+
+const dated = (isRight: (text: string) => boolean, wrong: string) => (text: string) => {
+  if (!isRight(text)) throw new InvalidArgumentError(wrong);
+  return text;
+};
+const A_DATE = "It must be a date such as 2026-11-21";
+
+export function spendCommands(program: Command, cli: Cli): void {
+  common(program.command("spend").description("what agents used of models, and what it costs"))
+    .option("--team <team>", "whose: id or exact name; needed where there are several teams")
+    .option("--repo <key>", "only this repository")
+    .option("--by <what>", `sums by ${GROUPINGS.join(", ")}`, oneOf(GROUPINGS), "model" as Grouping)
+    .option(
+      "--since <date>",
+      "first day: a date, or a number of days such as 30d (default: 30d)",
+      dated(isSince, `${A_DATE}, or a number of days such as 30d.`),
+    )
+    .option("--until <date>", "last day: a date (default: today)", dated(isUntil, `${A_DATE}.`))
+    .addOption(
+      new Option("--csv", "print the result as comma-separated values (RFC 4180)").default(false).conflicts("json"),
+    )
+    .action((options: SpendOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const teamId = teamOf(core, options.team);
+        const span = readSpan(options, core.clock.now());
+        if (!span) throw new Error("--until lies before --since.");
+        await bringUpToDate(cli, core, output);
+        const report = spendReport(core, teamId, { ...span, by: options.by, repoKey: options.repo });
+        const { date, overridden, problem } = report.prices;
+        if (problem !== null) throw new Error(problem);
+        const [since, until] = [isoInstant(span.from).slice(0, 10), isoInstant(span.to).slice(0, 10)];
+        if (options.csv)
+          await recordAct(core, COMMAND_LINE, {
+            action: "spend.exported",
+            teamId,
+            detail: { by: options.by, repo: options.repo, firstDay: since, lastDay: until },
+          });
+        output.result(
+          {
+            teamId,
+            since,
+            until,
+            by: options.by,
+            currency: "USD",
+            priceTable: { date, overridden },
+            total: report.total,
+            groups: report.groups,
+          },
+          () => (options.csv ? [...spendCsv(options.by, report.groups)].join("") : plain(options.by, report)),
+        );
+        output.note(
+          `${since} to ${until} (UTC); list prices of ${date}${overridden ? ", of prices.json in the data directory" : ""}.`,
+        );
+        if (report.total.unpricedTokens > 0)
+          output.note(
+            `${report.total.unpricedTokens} tokens are of models whose price is not known: give one in prices.json.`,
+          );
+      }),
+    );
+}
+
+/** The team that is meant. @throws Error when that is not clear */
+function teamOf(core: Core, named: string | undefined): string {
+  if (named !== undefined) return getTeam(core, named).id;
+  const teams = listTeams(core);
+  const [only] = teams;
+  if (only === undefined) throw new Error("There is no team yet. Make one: reckon team create NAME");
+  if (teams.length > 1) throw new Error(`There are ${teams.length} teams: name one with --team.`);
+  return only.id;
+}
+
+/** What was delivered since anybody last asked is read first; where that takes long, a bar shows how far it is. */
+async function bringUpToDate(cli: Cli, core: Core, output: Output): Promise<void> {
+  const show = output.progress("Reading usage");
+  const timer = setInterval(() => show(spendProgress(core)), 200);
+  try {
+    await catchUpSpend(core);
+    show(1);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    output.note("Nothing can be stored at the moment, so what was delivered last may be missing from this.");
+    cli.exitCode = 1;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** To the cent, and small sums to what they hold; nothing priced is no sum at all. */
+function dollars(usd: number | null, none: string): string {
+  if (usd === null) return none;
+  return usd === 0 || usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(2);
+}
+
+function cells(key: string, one: SpendFigures): (string | number | null)[] {
+  return [
+    key === "" ? "(unknown)" : key,
+    dollars(one.usd, one.unpricedTokens > 0 ? "unpriced" : "-"),
+    dollars(one.reportedUsd, "-"),
+    one.inputTokens,
+    one.outputTokens,
+    one.cacheWriteTokens,
+    one.cacheReadTokens,
+    one.unpricedTokens,
+    one.usages,
+  ];
+}
+
+function plain(by: Grouping, { groups, total }: SpendReport): string {
+  if (groups.length === 0) return table([], [], "No usage in these days.");
+  return table(
+    [by.toUpperCase(), "USD", "REPORTED", "INPUT", "OUTPUT", "CACHE WRITE", "CACHE READ", "UNPRICED", "USAGES"],
+    [...groups.map((group) => cells(group.key, group)), cells("total", total)],
+    "",
+  );
+}

@@ -1,0 +1,44 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { Complaint } from "../../kit/complaint.ts";
+import { systemErrorText } from "../../kit/system-error.ts";
+
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Reads a text that an option or argument names.
+ * @param file a path, or `-` for standard input
+ * @throws Complaint naming the file and the reason
+ */
+export async function readText(file: string): Promise<string> {
+  if (file === "-") return readInput(MOST_BYTES);
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new Complaint(`${file} cannot be read: ${systemErrorText(error) ?? String(error)}`);
+  }
+}
+
+/** Writes a text to the file that an option names. @throws Complaint naming the file and the reason */
+export async function writeText(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw new Complaint(`${file} cannot be written: ${systemErrorText(error) ?? String(error)}`);
+  }
+}
+
+/**
+ * Reads standard input to its end, however slowly it comes. Not with `readFileSync(0)`: a pipe that somebody has looked at
+ * through `process.stdin` no longer blocks, and reading it before its writer is there fails with EAGAIN.
+ * @throws Complaint when more comes than may
+ */
+export async function readInput(mostBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > mostBytes) throw new Complaint(`what stands on standard input is longer than ${mostBytes} bytes`);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

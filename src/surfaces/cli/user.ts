@@ -1,0 +1,170 @@
+import { type Command, InvalidArgumentError } from "commander";
+import {
+  createResetLink,
+  createUser,
+  getTeam,
+  getUser,
+  hasUsers,
+  type ListedUser,
+  listUsers,
+  ROLES,
+  type Role,
+  setDisabled,
+  setOperator,
+  setPassword,
+} from "../../identity/accounts/accounts.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
+import type { Output } from "./output.ts";
+import { table } from "./output.ts";
+import { readInput } from "./texts.ts";
+import { oneOf } from "./values.ts";
+
+const MOST_PASSWORD_BYTES = 16 * 1024;
+
+/** Reads a password from standard input: the whole of it, less the line break that `echo` and editors put at its end. */
+async function readPassword(): Promise<string> {
+  if (process.stdin.isTTY)
+    throw new Error(
+      'the password is read from standard input, not typed here: printf %s "$PASSWORD" | reckon user … --password-stdin',
+    );
+  const password = (await readInput(MOST_PASSWORD_BYTES)).replace(/\r?\n$/, "");
+  if (password === "") throw new Error("there is no password on standard input");
+  return password;
+}
+
+const statusOf = (user: { readonly disabledAt: number | null }) => (user.disabledAt === null ? "active" : "disabled");
+
+const asJson = (user: ListedUser) => ({
+  userId: user.id,
+  email: user.email,
+  name: user.name,
+  operator: user.operator === 1,
+  status: statusOf(user),
+  teams: user.teams.map(({ teamId, teamName, role }) => ({ teamId, name: teamName, role })),
+  createdAt: isoInstant(user.createdAt),
+  lastSeenAt: user.lastSeenAt === null ? null : isoInstant(user.lastSeenAt),
+});
+
+interface Created extends CommonOptions {
+  readonly name?: string;
+  readonly team?: string;
+  readonly role?: Role;
+  readonly operator: boolean;
+}
+
+export function userCommands(program: Command, cli: Cli): void {
+  const user = program.command("user").description("people, who sign in to the dashboard");
+
+  const create = common(user.command("create").argument("<email>").description("make an account"))
+    .option("--name <name>", "what the person is called")
+    .option("--team <team>", "put the person into this team: id or exact name")
+    .option("--role <role>", `role in that team: one of ${ROLES.join(", ")} (default: member)`, oneOf(ROLES))
+    .option("--operator", "let the person run the installation: teams, tiers, everyone's accounts", false)
+    .requiredOption("--password-stdin", "read the password from standard input (required)");
+  create.action(async (email: string, options: Created) => {
+    if (options.role && options.team === undefined) create.error("error: --role needs --team", { exitCode: 2 });
+    const password = await readPassword();
+    return withCore(
+      cli,
+      options,
+      async (core, output) => {
+        const first = !hasUsers(core);
+        const team =
+          options.team === undefined
+            ? {}
+            : { team: { id: getTeam(core, options.team).id, role: options.role ?? "member" } };
+        const { name, operator } = options;
+        const made = await createUser(core, {
+          email,
+          password,
+          operator,
+          ...(name === undefined ? {} : { name }),
+          ...team,
+        });
+        said(output, made, "created");
+        if (first && !operator)
+          output.note(`Nobody runs this installation yet: reckon user set ${made.email} --operator true`);
+      },
+      true,
+    );
+  });
+
+  common(user.command("list").description("list the people")).action((options: CommonOptions) =>
+    withCore(cli, options, (core, output) => {
+      const users = listUsers(core);
+      output.result(users.map(asJson), () =>
+        table(
+          ["ID", "E-MAIL", "NAME", "STATUS", "OPERATOR", "TEAMS", "LAST SEEN"],
+          users.map((one) => [
+            one.id,
+            one.email,
+            one.name,
+            statusOf(one),
+            one.operator === 1 ? "yes" : "no",
+            one.teams.map(({ teamName, role }) => `${teamName} (${role})`).join(", ") || null,
+            one.lastSeenAt === null ? null : isoInstant(one.lastSeenAt),
+          ]),
+          "Nobody has an account yet. Make one: reckon user create EMAIL --operator --password-stdin",
+        ),
+      );
+    }),
+  );
+
+  common(user.command("reset-password").argument("<email>", "e-mail address or id"))
+    .description("print a one-time link to choose a new password, or set one")
+    .option("--password-stdin", "set the password that standard input holds instead", false)
+    .action(async (who: string, options: CommonOptions & { passwordStdin: boolean }) => {
+      const password = options.passwordStdin ? await readPassword() : undefined;
+      return withCore(cli, options, async (core, output) => {
+        const { id, email } = getUser(core, who);
+        if (password !== undefined) {
+          await setPassword(core, id, password);
+          return said(output, { id, email }, "has a new password and is signed out everywhere");
+        }
+        const link = await createResetLink(core, id);
+        const url = baseUrlOf(core.config) + link.path;
+        const expiresAt = isoInstant(link.expiresAt);
+        output.result({ userId: id, email, url, expiresAt }, () => url);
+        output.note(`Works once, until ${expiresAt}; whoever opens it has the account.`);
+        noteGuessedAddress(core, output);
+      });
+    });
+
+  for (const [name, disabled, says, done] of [
+    ["disable", true, "close an account: sign-ins end, tokens stop working; what the person did stays", "is disabled"],
+    ["enable", false, "open a closed account again", "is enabled"],
+  ] as const)
+    common(user.command(name).argument("<email>", "e-mail address or id").description(says)).action(
+      (who: string, options: CommonOptions) =>
+        withCore(cli, options, async (core, output) => {
+          const changed = await setDisabled(core, who, disabled);
+          const { id, email } = getUser(core, who);
+          output.result({ userId: id, email, status: disabled ? "disabled" : "active", changed }, () =>
+            changed ? `${email} ${done}` : `${email} was so before`,
+          );
+        }),
+    );
+
+  common(user.command("set").argument("<email>", "e-mail address or id").description("change what a person may do"))
+    .requiredOption("--operator <true|false>", "whether the person runs the installation", trueOrFalse)
+    .action((who: string, options: CommonOptions & { operator: boolean }) =>
+      withCore(cli, options, async (core, output) => {
+        const changed = await setOperator(core, who, options.operator);
+        const { id, email } = getUser(core, who);
+        output.result({ userId: id, email, operator: options.operator, changed }, () =>
+          changed ? `${email} is ${options.operator ? "an" : "no"} operator now` : `${email} was so before`,
+        );
+      }),
+    );
+}
+
+function trueOrFalse(text: string): boolean {
+  if (text !== "true" && text !== "false") throw new InvalidArgumentError("It must be true or false.");
+  return text === "true";
+}
+
+function said(output: Output, { id, email }: { readonly id: string; readonly email: string }, what: string): void {
+  output.result({ userId: id, email }, () => `${email} ${what} (${id})`);
+}

@@ -1,0 +1,38 @@
+import { InvalidArgumentError } from "commander";
+import { parseDuration } from "../../kit/clock.ts";
+
+/** Readers of option values; what they throw becomes a usage error (exit 2) that names the option. */
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}
+
+export function oneOf<const T extends readonly string[]>(choices: T): (text: string) => T[number] {
+  return (text) => {
+    if (!choices.includes(text)) throw new InvalidArgumentError(`It must be one of ${choices.join(", ")}.`);
+    return text as T[number];
+  };
+}
+
+/** @returns milliseconds */
+export function duration(text: string): number {
+  const span = parseDuration(text);
+  if (span === undefined || span === 0)
+    throw new InvalidArgumentError("It must be a span such as 90s, 15m, 12h or 30d.");
+  return span;
+}
+
+/** A span with a ceiling. @param mostMs the ceiling in milliseconds, and what it is called @returns milliseconds */
+export const atMost = (mostMs: number, most: string) => (text: string) => {
+  const span = duration(text);
+  if (span > mostMs) throw new InvalidArgumentError(`It must be ${most} at most.`);
+  return span;
+};
+
+/** @returns milliseconds since the epoch */
+export function instant(text: string): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new InvalidArgumentError("It must be a date such as 2026-12-31 or 2026-12-31T12:00:00Z.");
+  return at;
+}

@@ -1,0 +1,66 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { databasePath, removeDatabase } from "../../platform/store/store.ts";
+import type { ClockState } from "./clock.ts";
+import type { Credentials } from "./seed.ts";
+
+/** Marks a data directory as a local instance's, so that nobody plays with a real one by mistake. */
+const MARK = "reckon-dev.json";
+/** The database as it was seeded. */
+const SEED = "dev-seed.db";
+const KEY = "signing-key.pem";
+
+/** What an instance leaves for its next start in the same directory. */
+export interface Kept {
+  readonly credentials: Credentials;
+  readonly seed: string | null;
+  readonly startAt: number | null;
+  readonly signingPem: string;
+  readonly clock: ClockState | null;
+}
+
+/**
+ * Makes a directory ready for a local instance.
+ * @returns what an earlier one left there, or undefined for a new directory
+ * @throws Error when it belongs to a real server
+ */
+export function claimLocal(directory: string): Kept | undefined {
+  const mark = join(directory, MARK);
+  if (existsSync(databasePath(directory)) && !existsSync(mark))
+    throw new Error(`${directory} belongs to a real server; "reckon dev" only uses directories that it made itself`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (!existsSync(mark)) writeFileSync(mark, "{}\n", { mode: 0o600 });
+  try {
+    const kept = JSON.parse(readFileSync(mark, "utf8")) as Kept;
+    if (kept.credentials && existsSync(join(directory, SEED))) return kept;
+  } catch {
+    // A start that was cut short leaves half a file: the directory is seeded anew.
+  }
+  clearLocal(directory);
+  return undefined;
+}
+
+function clearLocal(directory: string): void {
+  removeDatabase(databasePath(directory));
+  for (const name of [SEED, KEY, "retired-keys"]) rmSync(join(directory, name), { recursive: true, force: true });
+}
+
+export function keep(directory: string, kept: Kept): void {
+  writeFileSync(join(directory, MARK), `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+}
+
+export function writeKey(directory: string, pem: string): void {
+  writeFileSync(join(directory, KEY), pem, { mode: 0o600 });
+}
+
+/** Takes the closed database for the one to go back to. */
+export function keepSeed(directory: string): void {
+  copyFileSync(databasePath(directory), join(directory, SEED));
+}
+
+/** Puts the seeded database in place of the closed one. */
+export function restoreSeed(directory: string, pem: string): void {
+  removeDatabase(databasePath(directory));
+  copyFileSync(join(directory, SEED), databasePath(directory));
+  writeKey(directory, pem);
+}

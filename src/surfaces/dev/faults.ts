@@ -1,0 +1,184 @@
+import type { Config } from "../../config.ts";
+import { tiersWith } from "../../identity/accounts/accounts.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { Complaint } from "../../kit/complaint.ts";
+import { type Endpoint, faultsOf, Reply } from "../../platform/http/endpoint.ts";
+import { type Extra, type Fault, Refusal } from "../../platform/http/faults.ts";
+import type { Drawn } from "../../platform/http/request.ts";
+import { SERVED_VERSIONS } from "../../platform/http/version.ts";
+
+/** A fault that waits for requests. */
+export interface Planned {
+  readonly operationId: string;
+  readonly status: number;
+  /** The row of the endpoint's declaration, or the name of a reply that is declared beside the faults. */
+  readonly fault: string;
+  /** Requests that still get it. */
+  readonly times: number;
+  readonly retryAfter: number | null;
+}
+
+export interface WantedFault {
+  readonly operationId: string;
+  readonly status: number;
+  /** Name or code, where an operation declares several faults of a status. The first of them otherwise. */
+  readonly fault?: string | undefined;
+  readonly times: number;
+  readonly retryAfter?: number | undefined;
+}
+
+const DEFAULT_RETRY_SECONDS = 1;
+
+/** What endpoints themselves say of how long to wait, in seconds, where it is not the usual time. */
+const WAITS: Readonly<Record<string, number>> = { signingUnavailable: 30, tooManyWaiting: 60 };
+
+interface Beside {
+  readonly status: number;
+  readonly name: string;
+  readonly says: string;
+  readonly body: (now: number) => object;
+}
+
+/** The replies above 399 that are no faults, by operation. */
+const BESIDE: Readonly<Record<string, Beside>> = {
+  getHealth: {
+    ...{ status: 503, name: "degraded", says: "The database cannot be read or written." },
+    body: (now) => ({ status: "degraded", db: "down", ts: isoInstant(now) }),
+  },
+};
+
+/** What a tier gate is about, by operation; the brain unless it stands here. */
+const CAPABILITIES: Readonly<Record<string, Parameters<typeof tiersWith>[0]>> = {
+  telemetryIngest: "telemetry",
+  agentTracesIngest: "traces",
+};
+
+/** Faults that requests are answered with instead of reaching their endpoint. */
+export class PlannedFaults {
+  readonly #endpoints: ReadonlyMap<string, Endpoint>;
+  readonly #now: () => number;
+  readonly #config: Config;
+  readonly #planned = new Map<string, Planned>();
+
+  constructor(endpoints: readonly Endpoint[], config: Config, now: () => number) {
+    this.#config = config;
+    this.#endpoints = new Map(endpoints.map((one) => [one.spec.id, one]));
+    this.#now = now;
+  }
+
+  list(): Planned[] {
+    return [...this.#planned.values()];
+  }
+
+  /** What can be planned, by operation. */
+  declared(): Record<string, { status: number; name: string; code: string | null; says: string }[]> {
+    return Object.fromEntries(
+      [...this.#endpoints].map(([id, endpoint]) => [
+        id,
+        [
+          ...faultsOf(endpoint).map(({ status, name, code, says }) => ({ status, name, code, says })),
+          ...(BESIDE[id]
+            ? [{ status: BESIDE[id].status, name: BESIDE[id].name, code: null, says: BESIDE[id].says }]
+            : []),
+        ],
+      ]),
+    );
+  }
+
+  /** Plans a fault in place of the operation's last one; `times: 0` takes it back. @throws Complaint naming what is declared */
+  plan(wanted: WantedFault): Planned {
+    const { operationId, status, times } = wanted;
+    const endpoint = this.#endpoint(operationId);
+    const beside = BESIDE[operationId];
+    const isBeside = beside?.status === status && (wanted.fault ?? beside.name) === beside.name;
+    const fault = isBeside ? beside.name : this.#fault(endpoint, wanted).name;
+    const planned = { operationId, status, fault, times, retryAfter: wanted.retryAfter ?? null };
+    if (times === 0) this.#planned.delete(operationId);
+    else this.#planned.set(operationId, planned);
+    return planned;
+  }
+
+  /** Takes back what is planned of one operation, or everything. @returns how many were */
+  clear(operationId?: string): number {
+    if (operationId === undefined) {
+      const { size } = this.#planned;
+      this.#planned.clear();
+      return size;
+    }
+    this.#endpoint(operationId);
+    return Number(this.#planned.delete(operationId));
+  }
+
+  /** Whether the operation's next request gets a planned fault. */
+  awaits({ spec }: Endpoint): boolean {
+    return this.#planned.has(spec.id);
+  }
+
+  /** Answers a request with what is planned for its operation, if anything is. @throws Refusal for a fault */
+  take(endpoint: Endpoint, drawn: Drawn[]): Reply<unknown> | undefined {
+    const { id } = endpoint.spec;
+    const planned = this.#planned.get(id);
+    if (!planned) return undefined;
+    if (planned.times > 1) this.#planned.set(id, { ...planned, times: planned.times - 1 });
+    else this.#planned.delete(id);
+    const fault = faultsOf(endpoint).find(({ name }) => name === planned.fault);
+    if (fault) throw new Refusal(fault, this.#extra(endpoint, fault, planned, drawn));
+    const headers = { "retry-after": String(planned.retryAfter ?? 5) };
+    return new Reply(BESIDE[id]?.body(this.#now()), { status: planned.status, headers });
+  }
+
+  #endpoint(operationId: string): Endpoint {
+    const endpoint = this.#endpoints.get(operationId);
+    if (!endpoint)
+      throw new Complaint(
+        `There is no operation "${operationId}". There are: ${[...this.#endpoints.keys()].join(", ")}.`,
+      );
+    return endpoint;
+  }
+
+  #fault(endpoint: Endpoint, { operationId, status, fault }: WantedFault): Fault {
+    const declared = faultsOf(endpoint);
+    const found = declared.find(
+      (one) => one.status === status && (fault === undefined || one.name === fault || one.code === fault),
+    );
+    if (found) return found;
+    const names = declared.map((one) => `${one.status} ${one.name}`);
+    const beside = BESIDE[operationId];
+    if (beside) names.push(`${beside.status} ${beside.name}`);
+    throw new Complaint(
+      `The operation ${operationId} declares no ${status}${fault === undefined ? "" : ` "${fault}"`}. It declares: ${names.join(", ")}.`,
+    );
+  }
+
+  /** What the endpoint itself would have said beside the fault's own row. */
+  #extra(endpoint: Endpoint, fault: Fault, { retryAfter }: Planned, drawn: Drawn[]): Extra {
+    const members: Record<string, unknown> = {};
+    if (fault.shape === "tierGate") members.entitled = tiersWith(CAPABILITIES[endpoint.spec.id] ?? "brain");
+    if (fault.shape === "download") members.download = `${baseUrlOf(this.#config)}/download`;
+    if (fault.name === "unsupportedVersion") members.served = SERVED_VERSIONS;
+    if (fault.status !== 429) {
+      const seconds = fault.retryable === false ? undefined : (retryAfter ?? WAITS[fault.name]);
+      return { members, ...(seconds === undefined ? {} : { headers: { "retry-after": String(seconds) } }) };
+    }
+    const wait = retryAfter ?? DEFAULT_RETRY_SECONDS;
+    this.#exhaust(endpoint, wait, drawn);
+    return { members, ...(drawn.length > 0 ? {} : { headers: { "retry-after": String(wait) } }) };
+  }
+
+  /** Adds the endpoint's limits as used up, for the headers of a 429. */
+  #exhaust({ spec }: Endpoint, wait: number, drawn: Drawn[]): void {
+    for (const limit of spec.limits) {
+      const quota = limit.quota(this.#config);
+      if (!quota) continue;
+      const decision = {
+        allowed: false,
+        limit: quota.count,
+        remaining: 0,
+        resetSeconds: wait,
+        retryAfterSeconds: wait,
+      };
+      drawn.push({ limit, decision, seconds: quota.seconds });
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import type { IncomingMessage } from "node:http";
+import { constants, gunzipSync } from "node:zlib";
+import { redactJson, redactText } from "../../redact/redact.ts";
+
+/** A request and its reply, secrets masked. */
+export interface Entry {
+  /** Counts up from 1; `since` asks for later ones. */
+  readonly id: number;
+  /** By the instance's clock. */
+  readonly at: string;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Null for what belongs to no operation. */
+  readonly operationId: string | null;
+  readonly status: number;
+  /** Name of the fault, as the endpoint declares it. */
+  readonly fault: string | null;
+  /** It was answered by POST /_dev/faults, not by its endpoint. */
+  readonly injected: boolean;
+  /** Milliseconds of real time, body included. */
+  readonly ms: number;
+  readonly request: Side;
+  readonly reply: Side;
+}
+
+interface Side {
+  readonly headers: Readonly<Record<string, string>>;
+  /** At most 4,096 characters; null when there was none. */
+  readonly body: string | null;
+}
+
+const MOST_ENTRIES = 200;
+const MOST_CHARS = 4_096;
+const MOST_BYTES = 64 * 1024;
+const SECRET_HEADERS = /^(?:authorization|cookie|set-cookie|proxy-authorization)$/;
+/** Members and form fields whose text is a credential, whatever it looks like. A `code` in lower case is an error's. */
+const SECRET_MEMBERS =
+  /("?\b(?:code(?!"?\s*[:=]\s*"?[a-z_]+(?:["&\s]|$))|device_code|user_code|deviceToken|access_token|token|license|password|_csrf)"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^&"\s,}]+)/g;
+
+/** The last requests and replies. */
+export class Journal {
+  #entries: Entry[] = [];
+  #next = 1;
+
+  add(entry: Omit<Entry, "id">): void {
+    this.#entries.push({ id: this.#next++, ...entry });
+    if (this.#entries.length > MOST_ENTRIES) this.#entries.shift();
+  }
+
+  /** Entries after an id, oldest first. */
+  since(id: number): { entries: Entry[]; next: number } {
+    return { entries: this.#entries.filter((entry) => entry.id > id), next: this.#next - 1 };
+  }
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  /** Forgets everything; ids go on counting, so that a `since` stays valid. */
+  clear(): number {
+    const { length } = this.#entries;
+    this.#entries = [];
+    return length;
+  }
+}
+
+/** Headers as the journal shows them: of a credential only its kind. */
+export function maskHeaders(headers: Headers): Record<string, string> {
+  return Object.fromEntries(
+    [...headers].map(([name, value]) => [
+      name,
+      SECRET_HEADERS.test(name) ? maskCredential(value) : redactText(value).text,
+    ]),
+  );
+}
+
+function maskCredential(value: string): string {
+  const known = /^(Bearer) +(rk[drsl]_)?/i.exec(value);
+  return known ? `${known[1]} ${known[2] ?? ""}[masked]` : "[masked]";
+}
+
+/** A path with its query, without secrets. */
+export const maskPath = (path: string): string => redactText(path).text.slice(0, MOST_CHARS);
+
+/** A body as the journal shows it: secrets out, then cut. */
+export function maskBody(text: string): string | null {
+  if (text === "") return null;
+  const masked = text
+    // A body that was cut is no JSON any more; the scan of plain text finds what it can.
+    .replace(
+      SECRET_MEMBERS,
+      (_, name: string, value: string) => `${name}${value.startsWith('"') ? '"[masked]"' : "[masked]"}`,
+    );
+  const clean = isJson(masked) ? redactJson(masked).text : redactText(masked).text;
+  return clean.length > MOST_CHARS
+    ? `${clean.slice(0, MOST_CHARS).toWellFormed()}… (${clean.length} characters)`
+    : clean;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Listens to a request's body while its endpoint reads it; changes nothing about how it is read.
+ * @returns what arrived so far, as text
+ */
+export function overhear(request: Request): () => string | Promise<string> {
+  const incoming = (request as { runtime?: { node?: { req: IncomingMessage } } }).runtime?.node?.req;
+  if (!incoming) {
+    if (!request.body) return () => "";
+    const copy = request.clone();
+    return async () => decode(Buffer.from(await copy.arrayBuffer()), request.headers);
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // A listener of its own would set the stream flowing before the endpoint is there to read it.
+  const emit = incoming.emit.bind(incoming);
+  incoming.emit = (name: string | symbol, ...args: unknown[]): boolean => {
+    if (name === "data" && size < MOST_BYTES) {
+      chunks.push(args[0] as Buffer);
+      size += (args[0] as Buffer).length;
+    }
+    return emit(name, ...args);
+  };
+  return () => decode(Buffer.concat(chunks), request.headers);
+}
+
+function decode(bytes: Buffer, headers: Headers): string {
+  if (headers.get("content-encoding")?.trim().toLowerCase() !== "gzip")
+    return bytes.subarray(0, MOST_BYTES).toString("utf8");
+  try {
+    // What was overheard may be the beginning only.
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * MOST_BYTES }).toString(
+      "utf8",
+    );
+  } catch {
+    return `(${bytes.length} bytes that are no gzip)`;
+  }
+}

@@ -1,0 +1,274 @@
+import type { Config } from "../../config.ts";
+import type { Core } from "../../core.ts";
+import { createCliToken } from "../../identity/device-flow/device-flow.ts";
+import { type Clock, isoInstant } from "../../kit/clock.ts";
+import { type Random, seededRandom } from "../../kit/random.ts";
+import { SYSTEM } from "../../platform/audit/audit.ts";
+import type { Endpoint } from "../../platform/http/endpoint.ts";
+import type { Interrupt, Observation } from "../../platform/http/serve.ts";
+import { removeLeftovers } from "../../share/releases/releases.ts";
+import { LocalClock } from "./clock.ts";
+import { answerControl } from "./control.ts";
+import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
+import { PlannedFaults } from "./faults.ts";
+import { Journal, maskBody, maskHeaders, maskPath, overhear } from "./journal.ts";
+import { plant } from "./plant.ts";
+import { resetRoute } from "./route-reset.ts";
+import type { Credentials } from "./seed.ts";
+
+/** The server's own code on a directory, as `server.ts` composes it. */
+export interface Inner {
+  readonly core: Core;
+  fetch(request: Request): Response | Promise<Response>;
+  /** Brings all that is derived from deliveries up to date. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface InnerParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The instance that takes in the seed, whose limits are the defaults. */
+  readonly seeding: boolean;
+  readonly interrupt?: Interrupt;
+  readonly observe?: (what: Observation) => void;
+}
+
+export interface LocalOptions {
+  readonly directory: string;
+  readonly baseUrl: string;
+  readonly config: Config;
+  /** Every id and credential follows from it; unpredictable ones when undefined. */
+  readonly seed: string | undefined;
+  /** Where the clock begins, at every reset anew; it keeps the base clock's time when undefined. */
+  readonly startAt: number | undefined;
+  readonly frozen: boolean;
+  /** Without demo data: a team, a person and credentials only. */
+  readonly empty: boolean;
+  /** Where signing keys and seeds are kept between starts; the user's own folder when undefined. */
+  readonly cache?: string;
+  /** Tells one build of the program from another; seeds are not kept when undefined. */
+  readonly program?: string | undefined;
+  readonly base: { readonly clock: Clock; readonly random: Random };
+  readonly endpoints: readonly Endpoint[];
+  readonly open: (parts: InnerParts) => Promise<Inner>;
+}
+
+/** A reset does not wait longer for requests in flight. */
+const DRAIN_MS = 2_000;
+
+/**
+ * A local instance: the server's own code, between a front that records and may answer instead, and a database that goes back to
+ * its seed. A reset opens a new instance on a copy of the seed, so nothing that the old one remembered can survive it.
+ */
+export class Local {
+  readonly clock: LocalClock;
+  readonly journal = new Journal();
+  readonly faults: PlannedFaults;
+  readonly options: LocalOptions;
+  readonly kept: Kept;
+  /** Device tokens that are known here, by device. */
+  readonly deviceTokens = new Map<string, string>();
+  #opened: Inner | undefined;
+  #open = 0;
+  #idle: (() => void) | undefined;
+  #resetting: Promise<void> | undefined;
+  /** The credentials of an instance that answers elsewhere than when it was seeded. */
+  #moved: Credentials | undefined;
+  readonly #observed = new WeakMap<Request, Observation>();
+  readonly #planned = new WeakSet<Request>();
+
+  constructor(options: LocalOptions, clock: LocalClock, kept: Kept) {
+    this.options = options;
+    this.clock = clock;
+    this.kept = kept;
+    this.faults = new PlannedFaults(options.endpoints, options.config, clock.now);
+  }
+
+  get #inner(): Inner {
+    if (!this.#opened) throw new Error("the local instance has not started");
+    return this.#opened;
+  }
+
+  get core(): Core {
+    return this.#inner.core;
+  }
+
+  get credentials(): Credentials {
+    return this.#moved ?? this.kept.credentials;
+  }
+
+  /** Opens the server's code on what the directory holds. */
+  async start(): Promise<void> {
+    const { seed, base, open } = this.options;
+    this.deviceTokens.clear();
+    this.deviceTokens.set(this.credentials.deviceId, this.credentials.deviceToken);
+    this.#opened = await open({
+      clock: this.clock,
+      random: seed === undefined ? base.random : seededRandom(`${seed}\nrequests`),
+      seeding: false,
+      interrupt: (endpoint, drawn, request) => {
+        if (this.faults.awaits(endpoint)) this.#planned.add(request);
+        return this.faults.take(endpoint, drawn);
+      },
+      observe: (what) => this.#observed.set(what.request, what),
+    });
+    if (this.kept.credentials.baseUrl !== this.options.baseUrl) await this.#move();
+  }
+
+  /** Signs the CLI token again for an instance that answers at another address than when it was seeded: the token names it. */
+  async #move(): Promise<void> {
+    const { baseUrl } = this.options;
+    const { credentials } = this.kept;
+    const user = { id: credentials.userId, email: credentials.email };
+    const { accessToken: cliToken } = await createCliToken(this.core, user, SYSTEM);
+    this.#moved = { ...credentials, baseUrl, cliToken };
+  }
+
+  /** Answers a request: the control routes here, everything else by the server's code. */
+  async fetch(request: Request): Promise<Response> {
+    const response = await this.#handle(request);
+    // Node would write its own time, by which a client sees a reply expire or its clock be wrong.
+    response.headers.set("date", new Date(this.clock.now()).toUTCString());
+    return response;
+  }
+
+  async #handle(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    // A reset waits for all other requests, so it cannot be one of them.
+    if (pathname.startsWith(resetRoute.path)) return answerControl(this, request, pathname);
+    while (this.#resetting) await this.#resetting;
+    this.#open++;
+    try {
+      const control = pathname === "/_dev" || pathname.startsWith("/_dev/");
+      return await (control ? answerControl(this, request, pathname) : this.#answer(request, pathname));
+    } finally {
+      this.#open--;
+      if (this.#open === 0) this.#idle?.();
+    }
+  }
+
+  /** Asks the server's code itself, without a record. */
+  async ask(request: Request): Promise<Response> {
+    return this.#inner.fetch(request);
+  }
+
+  async #answer(request: Request, pathname: string): Promise<Response> {
+    const { clock } = this.options.base;
+    const started = clock.monotonic();
+    const at = isoInstant(this.clock.now());
+    const body = overhear(request);
+    const response = await this.#inner.fetch(request);
+    const what = this.#observed.get(request);
+    const type = response.headers.get("content-type") ?? "";
+    // Pages and their assets would crowd out what an agent asked.
+    if (!what && !/\bjson\b/.test(type)) return response;
+    const readable = type === "" || /\bjson\b|^text\//.test(type);
+    const text = readable ? await response.text() : "";
+    this.journal.add({
+      at,
+      method: request.method,
+      path: maskPath(pathname + new URL(request.url).search),
+      operationId: what?.operation ?? null,
+      status: response.status,
+      fault: what?.fault ?? null,
+      injected: this.#planned.has(request),
+      ms: Math.round((clock.monotonic() - started) * 10) / 10,
+      request: { headers: maskHeaders(request.headers), body: maskBody(await body()) },
+      reply: { headers: maskHeaders(response.headers), body: readable ? maskBody(text) : `(${type})` },
+    });
+    if (what?.status === 200) this.#learn(what.operation, request.headers, text);
+    return readable ? resend(response, text) : response;
+  }
+
+  /** Notes the device tokens that are given out, so that a control route can act for the device. */
+  #learn(operation: string, headers: Headers, reply: string): void {
+    if (operation === "connectExchange") {
+      const { deviceId, deviceToken } = JSON.parse(reply) as { deviceId: string; deviceToken: string };
+      this.deviceTokens.set(deviceId, deviceToken);
+    }
+    if (operation !== "connectRotate") return;
+    const old = headers.get("authorization") ?? "";
+    for (const [deviceId, token] of this.deviceTokens)
+      if (old.endsWith(token))
+        this.deviceTokens.set(deviceId, (JSON.parse(reply) as { deviceToken: string }).deviceToken);
+  }
+
+  /**
+   * Goes back to the seed: data, credentials, clock, faults and everything remembered. Who asks meanwhile shares it.
+   * @returns milliseconds it took
+   */
+  async reset(): Promise<number> {
+    const { monotonic } = this.options.base.clock;
+    const started = monotonic();
+    this.#resetting ??= this.#restore().finally(() => {
+      this.#resetting = undefined;
+    });
+    await this.#resetting;
+    return Math.round((monotonic() - started) * 10) / 10;
+  }
+
+  async #restore(): Promise<void> {
+    if (this.#open > 0) {
+      let late: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+        late = setTimeout(resolve, DRAIN_MS);
+      });
+      clearTimeout(late);
+      this.#idle = undefined;
+    }
+    await this.#inner.close();
+    restoreSeed(this.options.directory, this.kept.signingPem);
+    this.faults.clear();
+    this.journal.clear();
+    begin(this.clock, this.options, this.kept.startAt);
+    await this.start();
+    removeLeftovers(this.core, { atOnce: true });
+  }
+
+  async close(): Promise<void> {
+    await this.#resetting;
+    await this.#inner.close();
+    keep(this.options.directory, { ...this.kept, clock: this.clock.state() });
+  }
+}
+
+/** A reply once more, whose body was read. Its length is known, as it was before. */
+function resend(response: Response, text: string): Response {
+  const headers = new Headers(response.headers);
+  const { status, statusText } = response;
+  if (text === "") return new Response(null, { status, statusText, headers });
+  if (!headers.has("content-length")) headers.set("content-length", String(Buffer.byteLength(text)));
+  return new Response(text, { status, statusText, headers });
+}
+
+/** Puts the clock where the instance begins. */
+function begin(clock: LocalClock, { frozen, base }: LocalOptions, startAt: number | null): void {
+  clock.run();
+  // Before it is set, or it would have run on a little.
+  if (frozen) clock.freeze();
+  clock.set(startAt ?? base.clock.now());
+}
+
+/**
+ * Opens a local instance, seeding its directory when it is new.
+ * @throws Error when the directory belongs to a real server
+ */
+export async function openLocal(options: LocalOptions): Promise<Local> {
+  const { directory, base, seed } = options;
+  const clock = new LocalClock(base.clock);
+  const earlier = claimLocal(directory);
+  if (earlier && seed !== undefined && seed !== earlier.seed)
+    throw new Error(
+      `${directory} was seeded ${earlier.seed === null ? "without a seed" : `with ${earlier.seed}`}; choose another`,
+    );
+  const kept = earlier ?? (await plant(options, clock));
+  const local = new Local(options, clock, kept);
+  if (earlier) writeKey(directory, earlier.signingPem);
+  if (earlier?.clock && options.startAt === undefined) clock.restore(earlier.clock);
+  else begin(clock, options, options.startAt ?? kept.startAt);
+  if (options.frozen) clock.freeze();
+  await local.start();
+  return local;
+}

@@ -1,0 +1,83 @@
+import { MINUTE_MS } from "../../kit/clock.ts";
+import { type Random, seededRandom } from "../../kit/random.ts";
+import type { LocalClock } from "./clock.ts";
+import { demoData } from "./demo.ts";
+import { type Kept, keep, keepSeed, writeKey } from "./directory.ts";
+import { keyFolder, localSigningKey } from "./key.ts";
+import type { LocalOptions } from "./local.ts";
+import { type Founded, found, mintCredentials } from "./seed.ts";
+import { keepTemplate, type TemplateKey, useTemplate } from "./template.ts";
+
+/** Where a seeded instance's clock begins unless told otherwise. */
+const SEEDED_START = Date.UTC(2026, 10, 21, 8);
+
+/**
+ * Makes the seed of a new directory. What follows from a seed's text alone is made once and copied from then on, and so, for some
+ * hours, is the team of instances without a seed; the credentials, of which one names the address, are made at every start.
+ * @param clock left frozen, at the start
+ */
+export async function plant(options: LocalOptions, clock: LocalClock): Promise<Kept> {
+  const { directory, seed, base, open, baseUrl, empty, cache = keyFolder() } = options;
+  const signingPem = await localSigningKey(seed, cache);
+  writeKey(directory, signingPem);
+  const startAt = options.startAt ?? (seed === undefined ? undefined : SEEDED_START);
+  const begins = startAt ?? base.clock.now();
+  clock.set(begins);
+  clock.freeze();
+  // Streams of their own: other demo data must not change what a seed prints.
+  const stream = (of: string): Random => (seed === undefined ? base.random : seededRandom(`${seed}\n${of}`));
+  const keys = cache === undefined ? [] : templateKeys(options, begins);
+  const known = firstOf(keys, (key) => useTemplate(cache as string, key, directory));
+  let from = stream("team");
+  const inner = await open({ clock, random: (bytes) => from(bytes), seeding: true });
+  try {
+    // Nothing here has to survive a power cut, and a hundred flushes take longer than all the rest.
+    inner.core.store.db.pragma("synchronous = OFF");
+    const team = known ?? (await settle());
+    if (!known && keys[0]) keepTemplate(cache as string, keys[0], inner.core.store.db.serialize(), team);
+    from = stream("credentials");
+    clock.set(begins);
+    const credentials = await mintCredentials(inner.core, team, baseUrl);
+    await inner.close();
+    keepSeed(directory);
+    const kept = { credentials, seed: seed ?? null, startAt: startAt ?? null, signingPem, clock: null };
+    keep(directory, kept);
+    return kept;
+  } catch (error) {
+    await inner.close().catch(() => {});
+    throw error;
+  }
+
+  async function settle(): Promise<Founded> {
+    const others = stream("demo data");
+    const team = await found(inner.core, clock, begins, empty ? undefined : others);
+    from = others;
+    if (!empty) await demoData(inner, clock, team, begins);
+    await inner.settle();
+    return team;
+  }
+}
+
+const HOUR_MS = 60 * MINUTE_MS;
+/** How old the demo data of an instance without a seed may be: making it takes longer than starting. */
+const FRESH_HOURS = 6;
+
+/** Which kept databases will do, best first; the first is what a new one is kept as. None where the next start would differ. */
+function templateKeys({ seed, startAt, empty, program }: LocalOptions, begins: number): TemplateKey[] {
+  if (program === undefined) return [];
+  if (seed !== undefined) return [{ program, seed, startAt: begins, empty }];
+  if (startAt !== undefined) return [];
+  const hour = Math.floor(begins / HOUR_MS);
+  return Array.from({ length: FRESH_HOURS }, (_, ago) => ({
+    ...{ program, seed: null, empty },
+    startAt: (hour - ago) * HOUR_MS,
+  }));
+}
+
+function firstOf<T, R>(list: readonly T[], find: (one: T) => R | undefined): R | undefined {
+  for (const one of list) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,92 @@
+import type { Core } from "../../core.ts";
+import { createTeam, createUser } from "../../identity/accounts/accounts.ts";
+import { createCliToken } from "../../identity/device-flow/device-flow.ts";
+import { bindDevice, createCode } from "../../identity/devices/devices.ts";
+import { createReadToken } from "../../identity/read-tokens/read-tokens.ts";
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import type { Random } from "../../kit/random.ts";
+import { newToken } from "../../kit/tokens.ts";
+import { SYSTEM } from "../../platform/audit/audit.ts";
+import type { LocalClock } from "./clock.ts";
+
+/** What a local instance prints, and hands out again at `GET /_dev/state`. */
+export interface Credentials {
+  readonly baseUrl: string;
+  readonly teamId: string;
+  readonly teamName: string;
+  readonly deviceId: string;
+  readonly deviceToken: string;
+  readonly connectCode: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly password: string;
+  readonly cliToken: string;
+  readonly readToken: string;
+}
+
+export const TEAM = "Demo";
+export const EMAIL = "demo@example.com";
+const MIRA = { email: "mira@example.com", name: "Mira" };
+const CODE_LIFETIME_MS = 30 * DAY_MS;
+/** How long before the start the team and its first person are there, and so how far the demo data may reach back. */
+export const TEAM_AGE_MS = 45 * DAY_MS;
+
+export interface Founded {
+  readonly teamId: string;
+  readonly user: { readonly id: string; readonly email: string };
+  readonly password: string;
+}
+
+/**
+ * Makes the team and its owner, some time before the start.
+ * @param others source of the bytes for a colleague to be looked at; nobody else is in the team without one
+ */
+export async function found(
+  core: Core,
+  clock: LocalClock,
+  startAt: number,
+  others: Random | undefined,
+): Promise<Founded> {
+  clock.set(startAt - TEAM_AGE_MS);
+  const team = await createTeam(core, TEAM, { seats: 10 }, SYSTEM);
+  const password = newPassword(core);
+  const wanted = { email: EMAIL, name: "Demo", password, operator: true };
+  // Together: hashing a password takes a good part of a start.
+  const [user] = await Promise.all([
+    createUser(core, { ...wanted, team: { id: team.id, role: "owner" } }, SYSTEM),
+    others && createColleague({ ...core, random: others }, team.id),
+  ]);
+  return { teamId: team.id, user: { id: user.id, email: user.email }, password };
+}
+
+const createColleague = (core: Core, teamId: string) =>
+  createUser(core, { ...MIRA, password: newPassword(core), team: { id: teamId, role: "admin" } }, SYSTEM);
+
+/** Never a fixed one: two instances with the same password would be one instance to whoever knows the other. */
+const newPassword = (core: Core) => newToken("rkl", core.random).slice(4, 24);
+
+/** Makes the credentials that are printed, at the start itself. */
+export async function mintCredentials(
+  core: Core,
+  { teamId, user, password }: Founded,
+  baseUrl: string,
+): Promise<Credentials> {
+  const cliToken = await createCliToken(core, user, SYSTEM);
+  const readToken = await createReadToken(core, { userId: user.id, name: "demo" }, SYSTEM);
+  const spent = await createCode(core, teamId, MINUTE_MS, SYSTEM);
+  const { deviceId, deviceToken } = await bindDevice(core, spent.code, "dev", "demo device");
+  const open = await createCode(core, teamId, CODE_LIFETIME_MS, SYSTEM);
+  return {
+    baseUrl,
+    teamId,
+    teamName: TEAM,
+    deviceId,
+    deviceToken,
+    connectCode: open.code,
+    userId: user.id,
+    email: user.email,
+    password,
+    cliToken: cliToken.accessToken,
+    readToken: readToken.token,
+  };
+}

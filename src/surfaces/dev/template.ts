@@ -1,0 +1,82 @@
+import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { programVersion } from "../../kit/assets.ts";
+import { sha256Hex } from "../../kit/hash.ts";
+import { databasePath } from "../../platform/store/store.ts";
+import type { Founded } from "./seed.ts";
+
+/** Set by the bundler; absent when run from source. */
+declare const RECKON_VERSION: string | undefined;
+
+const MOST_KEPT = 8;
+const NAME = /^seed-[0-9a-f]{64}\.json$/;
+
+/** What a seeded database follows from, on every port. */
+export interface TemplateKey {
+  readonly program: string;
+  /** Null for instances without one; their `startAt` is the hour in which it was made. */
+  readonly seed: string | null;
+  readonly startAt: number;
+  readonly empty: boolean;
+}
+
+/**
+ * Tells one build of the program from another.
+ * @returns undefined when run from source, where any file may have changed since
+ */
+export function programIdentity(): string | undefined {
+  if (typeof RECKON_VERSION !== "string") return undefined;
+  const files = [process.execPath, process.argv[1] ?? ""].map((path) => {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return [path, stat?.size, stat?.mtimeMs];
+  });
+  return JSON.stringify([programVersion(), files]);
+}
+
+const pathOf = (folder: string, key: TemplateKey) =>
+  join(folder, `seed-${sha256Hex(JSON.stringify(Object.entries(key)))}`);
+
+/** Copies the database of an earlier start with the same key. @returns undefined when there is none */
+export function useTemplate(folder: string, key: TemplateKey, directory: string): Founded | undefined {
+  const path = pathOf(folder, key);
+  try {
+    const founded = JSON.parse(readFileSync(`${path}.json`, "utf8")) as Founded;
+    copyFileSync(`${path}.db`, databasePath(directory));
+    return founded;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps a database for later starts; what cannot be kept is made again. */
+export function keepTemplate(folder: string, key: TemplateKey, database: Buffer, founded: Founded): void {
+  const path = pathOf(folder, key);
+  try {
+    writeWhole(`${path}.db`, database);
+    // Last: with it the template counts.
+    writeWhole(`${path}.json`, JSON.stringify(founded));
+    dropOldest(folder);
+  } catch {
+    // A full disk, or a folder that somebody cleaned up meanwhile.
+  }
+}
+
+function writeWhole(path: string, content: Buffer | string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, content, { mode: 0o600 });
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function dropOldest(folder: string): void {
+  const kept = readdirSync(folder)
+    .filter((name) => NAME.test(name))
+    .map((name) => join(folder, name))
+    .map((path) => ({ path, at: statSync(path).mtimeMs }))
+    .toSorted((a, b) => b.at - a.at);
+  for (const { path } of kept.slice(MOST_KEPT))
+    for (const one of [path, path.replace(/json$/, "db")]) rmSync(one, { force: true });
+}

@@ -1,0 +1,108 @@
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type Page, page } from "../../../../platform/http/page.ts";
+import { KINDS, type Kind, listRepositories, type Repository } from "../../../../record/brain/brain.ts";
+import { badge } from "../../ui/badge.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { empty } from "../../ui/empty.ts";
+import { filters } from "../../ui/filters.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { table } from "../../ui/table.ts";
+import { ago } from "../../ui/time.ts";
+import { bytes } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { deviceLink, kindName, link, type Member, repoName } from "../shared/links.ts";
+import { changesPage } from "./changes.ts";
+import { downloadPage, filePage } from "./file.ts";
+import { repositoryPage } from "./repository.ts";
+import { askedIn, searchFilters, searchResults } from "./search.ts";
+import { historyPage, versionsPage } from "./versions.ts";
+
+/** The team's brain: all repositories and the search over them. */
+
+async function brainPage(call: Member): Promise<Html> {
+  const asked = askedIn(call);
+  const repositories = listRepositories(call.core, call.session.team.id);
+  const head = pageHead({
+    title: "Brain",
+    says: "Errors, decisions and notes that agents keep as markdown, by repository. Every version is kept.",
+  });
+  if (repositories.length === 0) return frame(call, { title: "Brain", main: html`${head}${noBrain(call)}` });
+  const searching = asked.question !== "";
+  const main = html`${head}
+${filters({
+  action: call.href("/brain"),
+  label: "Search the brain",
+  live: "#results",
+  filters: searchFilters(asked, "Search all repositories"),
+})}
+${
+  searching
+    ? html`<div id="results">${await searchResults(call, asked)}</div>`
+    : html`<div id="results" data-count="${repositories.length}">${repositoryTable(call, repositories, asked.kind)}</div>`
+}`;
+  return frame(call, { title: "Brain", main });
+}
+
+function repositoryTable(call: Member, repositories: readonly Repository[], kind: Kind | undefined): Html {
+  const now = call.core.clock.now();
+  const shown = repositories.filter((one) => kind === undefined || (one.kinds[kind] ?? 0) > 0);
+  return table({
+    caption: "Repositories",
+    columns: [
+      { label: "Repository", heading: true, grow: true },
+      { label: "Holds" },
+      { label: "Files", numeric: true },
+      { label: "Size", numeric: true },
+      { label: "Last snapshot" },
+    ],
+    rows: shown.map((one): Content[] => [
+      html`<a href="${link(call, "/brain/repository", { repo: one.repoKey, kind })}">${repoName(one.repoKey)}</a>`,
+      kindCounts(one.kinds),
+      one.files,
+      bytes(one.bytes),
+      html`${ago(one.receivedAt, now)}<br><small class="muted">version ${one.version} from ${deviceLink(call, one)}</small>`,
+    ]),
+    empty: empty({
+      title: `No repository with ${kind === undefined ? "files" : kindName(kind)}`,
+      says: "What a file holds is told from its name: errors.md, decisions/, security.md and so on.",
+    }),
+  });
+}
+
+const TONES = {
+  error: "bad",
+  security: "warn",
+  "anti-pattern": "warn",
+  decision: "good",
+  session: "info",
+  note: "neutral",
+} as const;
+
+function kindCounts(kinds: Repository["kinds"]): Content {
+  return KINDS.filter((kind) => kinds[kind]).map(
+    (kind) => html`${badge(TONES[kind], kinds[kind] === 1 ? kindName(kind) : `${kindName(kind)} ${kinds[kind]}`)} `,
+  );
+}
+
+function noBrain(call: Member): Html {
+  return empty({
+    title: "No brain yet",
+    says: "A connected device sends the markdown files of a repository as a snapshot; they are then shown, searched and kept here. With a device token, a first one can be sent by hand:",
+    code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/brain/ingest \\
+  -H "authorization: Bearer $DEVICE_TOKEN" \\
+  -H "content-type: application/json" \\
+  -d '{"version": 1, "repoKey": "acme/shop", "files": [
+        {"path": "errors.md", "content": "# Errors\\n"}]}'`,
+    actions: buttonLink("Connect a device", call.href("/devices")),
+  });
+}
+
+export const brainPages: Page[] = [
+  page({ id: "brain", method: "GET", path: "/brain", access: "member" }, brainPage),
+  page({ id: "brainRepository", method: "GET", path: "/brain/repository", access: "member" }, repositoryPage),
+  page({ id: "brainFile", method: "GET", path: "/brain/file", access: "member" }, filePage),
+  page({ id: "brainDownload", method: "GET", path: "/brain/download", access: "member" }, downloadPage),
+  page({ id: "brainVersions", method: "GET", path: "/brain/versions", access: "member" }, versionsPage),
+  page({ id: "brainHistory", method: "GET", path: "/brain/history", access: "member" }, historyPage),
+  page({ id: "brainChanges", method: "GET", path: "/brain/changes", access: "member" }, changesPage),
+];

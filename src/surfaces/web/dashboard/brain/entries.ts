@@ -1,0 +1,39 @@
+import { freshenLinks, type Link, listLinks } from "../../../../insight/causes/causes.ts";
+import { DEFECT_KINDS, type Defect, defectsOfClass, listDefects, onWire } from "../../../../insight/defects/defects.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import type { FileContent } from "../../../../record/brain/brain.ts";
+import { plural } from "../../ui/units.ts";
+import { bandBadge, causeName } from "../errors/labels.ts";
+import type { Member } from "../shared/links.ts";
+
+/** What stands below the headings of entries in a rendered file: the way to the entry, how often it came, what caused it. */
+
+const MOST_NOTES = 1_000;
+
+/** By the line of the heading; nothing for files that hold no entries, and for earlier states. */
+export async function entryNotes(call: Member, file: FileContent): Promise<ReadonlyMap<number, Html>> {
+  const { path, kind, current, snapshot } = file;
+  if (!current || !DEFECT_KINDS.some((one) => one === kind)) return new Map();
+  const { core, session } = call;
+  const { repoKey } = snapshot;
+  await freshenLinks(core);
+  const defects = listDefects(core, session.team.id, { repoKey, kinds: [kind] }).filter((one) => one.path === path);
+  const { links } = listLinks(core, session.team.id, { repoKey, path, limit: Number.POSITIVE_INFINITY });
+  const byEntry = Map.groupBy(links, keyOf);
+  const times = new Map<string, number>();
+  return new Map(
+    defects.slice(0, MOST_NOTES).map((defect) => {
+      const fingerprint = onWire(defect.fingerprint);
+      const count = times.get(fingerprint) ?? defectsOfClass(core, session.team.id, fingerprint).length;
+      times.set(fingerprint, count);
+      return [defect.line, note(call, defect, byEntry.get(keyOf(defect)) ?? [], count)];
+    }),
+  );
+}
+
+const keyOf = ({ heading, ordinal }: Pick<Defect, "heading" | "ordinal">) => `${ordinal} ${heading}`;
+
+function note(call: Member, defect: Defect, [first, ...more]: readonly Link[], times: number): Html {
+  const { href } = call;
+  return html`<p class="entry-links muted">${first && html`${bandBadge(first)} ${causeName(call, first)}${more.length > 0 && ` and ${more.length} more`} · `}${times > 1 && html`<a href="${href(`/errors/classes/${onWire(defect.fingerprint)}`)}">${plural(times, "time")}</a> · `}<a href="${href(`/errors/${defect.id}`)}">${first ? "Why" : "The entry"}</a></p>`;
+}

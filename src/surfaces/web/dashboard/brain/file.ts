@@ -1,0 +1,155 @@
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import { download, type PageReply } from "../../../../platform/http/page.ts";
+import { type FileContent, readFile } from "../../../../record/brain/brain.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { tabs } from "../../ui/tabs.ts";
+import { time } from "../../ui/time.ts";
+import { bytes, number, plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { exported } from "../shared/exported.ts";
+import {
+  deviceLink,
+  kindBadge,
+  link,
+  type Member,
+  repoName,
+  repoOf,
+  snapshotBadges,
+  snapshotIn,
+} from "../shared/links.ts";
+import { repoValue } from "../telemetry/filter.ts";
+import { entryNotes } from "./entries.ts";
+import { type Entry, outlined } from "./outline.ts";
+
+/** The path that a page is about. */
+export const pathOf = (call: Member) => call.query.get("path") ?? "";
+
+function fileOf(call: Member): FileContent {
+  const file = readFile(call.core, call.session.team.id, repoOf(call), pathOf(call), snapshotIn(call));
+  if (!file)
+    throw new Complaint(
+      "This team's brain holds no such file. It may have been removed or renamed: look at the repository's versions.",
+      404,
+    );
+  return file;
+}
+
+/** The head of every page about one file. @param snapshot the one shown, when it is not the current one */
+export function fileHead(
+  call: Member,
+  { repo, path, snapshot }: { repo: string; path: string; snapshot?: number | undefined },
+  at: "rendered" | "source" | "history" | "changes",
+): Html {
+  const to = { repo, path, snapshot };
+  return html`${pageHead({
+    title: path,
+    crumbs: [
+      { label: "Brain", href: call.href("/brain") },
+      { label: repoName(repo), href: link(call, "/brain/repository", { repo, snapshot }) },
+      { label: path.slice(path.lastIndexOf("/") + 1) },
+    ],
+    actions:
+      (at === "rendered" || at === "source") &&
+      buttonLink("Download", link(call, "/brain/download", to), { small: true }),
+  })}
+${tabs("File", [
+  { label: "Rendered", href: link(call, "/brain/file", to), current: at === "rendered" },
+  { label: "Source", href: link(call, "/brain/file", { ...to, view: "source" }), current: at === "source" },
+  { label: "History", href: link(call, "/brain/history", { repo, path }), current: at === "history" },
+  ...(at === "changes"
+    ? [{ label: "Changes", href: link(call, "/brain/changes", { repo, path }), current: true }]
+    : []),
+])}`;
+}
+
+/** A file, rendered or as it is written. */
+export async function filePage(call: Member): Promise<Html> {
+  const file = fileOf(call);
+  const { repoKey: repo, snapshotId } = file.snapshot;
+  const source = call.query.get("view") === "source";
+  const line = lineIn(call);
+  const snapshot = file.current ? undefined : snapshotId;
+  const main = html`${fileHead(call, { repo, path: file.path, snapshot }, source ? "source" : "rendered")}
+${stems(call, file)}
+${source ? sourceView(file, line) : renderedView(file, line, await entryNotes(call, file))}`;
+  return frame(call, { title: file.path, main });
+}
+
+function lineIn({ query }: Member): number | undefined {
+  const text = query.get("line") ?? "";
+  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Where this content comes from. */
+function stems(call: Member, { path, kind, bytes: size, snapshot, current }: FileContent): Html {
+  const { repoKey: repo, version, receivedAt, snapshotId } = snapshot;
+  const line = html`${bytes(size)} · as of <a href="${link(call, "/brain/repository", { repo, snapshot: snapshotId })}">version ${version}</a> from ${deviceLink(call, snapshot)}, received ${time(receivedAt, call.core.clock.now())}`;
+  if (current) return html`<p class="muted">${kindBadge(kind)} ${line}</p>`;
+  return html`<div class="flash warn stack"><p>You look at an earlier state of this file. ${line} ${snapshotBadges(snapshot, false)}</p>
+<div class="actions">${buttonLink("Show the current file", link(call, "/brain/file", { repo, path }), { small: true })}${buttonLink("What changed since", link(call, "/brain/changes", { repo, path, from: snapshotId }), { small: true })}</div></div>`;
+}
+
+function renderedView(
+  { path, content }: FileContent,
+  line: number | undefined,
+  notes: ReadonlyMap<number, Html>,
+): Html {
+  const { rendered, entries } = outlined(content, line, notes);
+  return html`${entries.length > 2 && outlineBox(entries)}
+<article class="card" aria-label="${path}"><div class="prose">${rendered}</div></article>`;
+}
+
+const MOST_ENTRIES = 200;
+
+function outlineBox(entries: readonly Entry[]): Html {
+  const shown = entries.slice(0, MOST_ENTRIES);
+  const top = Math.min(...shown.map(({ level }) => level));
+  return html`<details class="numbers"><summary>Outline, ${plural(entries.length, "section")}</summary>
+<nav class="prose" aria-label="Outline">${nested(shown, top)}</nav>
+${entries.length > shown.length && html`<p class="says">${number(entries.length - shown.length)} more sections are not listed.</p>`}</details>`;
+}
+
+/** Entries as lists in lists; each deeper level is a list in the item before it. */
+function nested(entries: readonly Entry[], level: number): Html {
+  const groups: { head: Entry | undefined; below: Entry[] }[] = [];
+  for (const entry of entries) {
+    const last = groups.at(-1);
+    if (entry.level > level && last) last.below.push(entry);
+    else groups.push({ head: entry, below: [] });
+  }
+  return html`<ul>${groups.map(
+    ({ head, below }) =>
+      html`<li>${head && html`<a href="#${head.id}">${head.text || "untitled"}</a>`}${below.length > 0 && nested(below, Math.min(...below.map((one) => one.level)))}</li>`,
+  )}</ul>`;
+}
+
+const MOST_LINES = 20_000;
+
+/** The text line by line; the one asked for is marked. */
+function sourceView({ path, content }: FileContent, line: number | undefined): Html {
+  const lines = content.split(/\r\n|[\r\n]/);
+  if (lines.at(-1) === "") lines.pop();
+  const shown = lines.slice(0, MOST_LINES);
+  return html`<div class="table-frame diff" role="region" aria-label="Source of ${path}" tabindex="0" data-scroll><table><caption class="vh">Source of ${path}</caption>
+<thead class="vh"><tr><th scope="col">Line</th><th scope="col">Text</th></tr></thead><tbody>
+${shown.map((text, i) => html`<tr id="L${i + 1}"><td class="line">${i + 1}</td><td class="text">${i + 1 === line ? html`<mark>${text || " "}</mark>` : text}</td></tr>\n`)}</tbody></table></div>
+${lines.length === 0 && html`<p class="says">This file is empty.</p>`}${lines.length > shown.length && html`<p class="says">${number(lines.length - shown.length)} more lines are not shown. Download the file to read them.</p>`}`;
+}
+
+/** The file's text, byte for byte as it was stored. */
+export function downloadPage(call: Member): Promise<PageReply> {
+  const { path, content, snapshot } = fileOf(call);
+  const { repoKey, version, snapshotId } = snapshot;
+  return exported(
+    call,
+    {
+      action: "brain_file.exported",
+      teamId: call.session.team.id,
+      target: { kind: "brain_file", id: String(snapshotId), label: path },
+      extent: { repo: repoValue(repoKey), version: String(version) },
+    },
+    download(path.slice(path.lastIndexOf("/") + 1) || "file.md", "text/markdown; charset=utf-8", content),
+  );
+}

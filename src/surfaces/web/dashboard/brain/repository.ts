@@ -1,0 +1,110 @@
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type BrainFile, type FileList, listFiles } from "../../../../record/brain/brain.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { empty } from "../../ui/empty.ts";
+import { filters } from "../../ui/filters.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { table } from "../../ui/table.ts";
+import { tabs } from "../../ui/tabs.ts";
+import { ago, time } from "../../ui/time.ts";
+import { bytes, plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import {
+  deviceLink,
+  kindBadge,
+  kindName,
+  link,
+  type Member,
+  pathText,
+  repoName,
+  repoOf,
+  snapshotBadges,
+  snapshotIn,
+} from "../shared/links.ts";
+import { askedIn, searchFilters, searchResults } from "./search.ts";
+
+/** The head of every page about a repository as a whole. */
+export function repositoryHead(
+  call: Member,
+  repo: string,
+  at: "files" | "versions" | "changes",
+  actions?: Content,
+): Html {
+  return html`${pageHead({
+    title: repoName(repo),
+    says: repo === "" ? "Files that came without the name of a repository." : undefined,
+    crumbs: [{ label: "Brain", href: call.href("/brain") }, { label: repoName(repo) }],
+    actions,
+  })}
+${tabs("Repository", [
+  { label: "Files", href: link(call, "/brain/repository", { repo }), current: at === "files" },
+  { label: "Versions", href: link(call, "/brain/versions", { repo }), current: at === "versions" },
+  { label: "Changes", href: link(call, "/brain/changes", { repo }), current: at === "changes" },
+])}`;
+}
+
+/** What answers a repository or a snapshot that the team does not have. */
+export const noSuchRepository = () => new Complaint("This team's brain holds no such repository or version.", 404);
+
+/** A repository's files as of one snapshot, and the search through the current ones. */
+export async function repositoryPage(call: Member): Promise<Html> {
+  const repo = repoOf(call);
+  const asked = askedIn(call);
+  const snapshot = snapshotIn(call);
+  const list = listFiles(call.core, call.session.team.id, repo, snapshot);
+  if (!list) throw noSuchRepository();
+  const search =
+    list.current &&
+    filters({
+      action: call.href("/brain/repository"),
+      label: "Search the repository",
+      live: "#results",
+      hidden: { repo },
+      clear: link(call, "/brain/repository", { repo }),
+      filters: searchFilters(asked, "Search this repository"),
+    });
+  const results =
+    asked.question !== "" && list.current ? await searchResults(call, asked, repo) : fileTable(call, list, asked.kind);
+  const main = html`${repositoryHead(call, repo, "files")}
+${stems(call, list)}${search}
+<div id="results">${results}</div>`;
+  return frame(call, { title: repoName(repo), main });
+}
+
+/** From which snapshot the files are. */
+function stems(call: Member, { snapshot, current, files }: FileList): Html {
+  const { repoKey: repo, version, receivedAt, snapshotId } = snapshot;
+  const line = html`Version ${version} from ${deviceLink(call, snapshot)}, received ${time(receivedAt, call.core.clock.now())} · ${plural(files.length, "file")}, ${bytes(snapshot.bytes)}`;
+  if (current) return html`<p class="muted">${snapshotBadges(snapshot, true)} ${line}</p>`;
+  return html`<div class="flash warn stack"><p>You look at an earlier state. ${line} ${snapshotBadges(snapshot, false)}</p>
+<div class="actions">${buttonLink("Show the current files", link(call, "/brain/repository", { repo }), { small: true })}${buttonLink("What changed since", link(call, "/brain/changes", { repo, from: snapshotId }), { small: true })}</div></div>`;
+}
+
+function fileTable(call: Member, { snapshot, current, files }: FileList, kind: BrainFile["kind"] | undefined): Html {
+  const now = call.core.clock.now();
+  const at = current ? undefined : snapshot.snapshotId;
+  const shown = files.filter((file) => kind === undefined || file.kind === kind);
+  return table({
+    caption: "Files",
+    columns: [
+      { label: "File", heading: true, grow: true },
+      { label: "Kind" },
+      { label: "Size", numeric: true },
+      { label: "Changed" },
+    ],
+    rows: shown.map((file): Content[] => [
+      html`<a href="${link(call, "/brain/file", { repo: snapshot.repoKey, path: file.path, snapshot: at })}">${pathText(file.path)}</a>`,
+      kindBadge(file.kind),
+      bytes(file.bytes),
+      html`${file.orEarlier && "before "}${ago(file.changedAt, now)}`,
+    ]),
+    empty: empty({
+      title: kind === undefined ? "No files" : `No ${kindName(kind)}`,
+      says:
+        kind === undefined
+          ? "This snapshot is empty: its device keeps no brain files in this repository any more."
+          : "No file of this kind is in this snapshot.",
+    }),
+  });
+}

@@ -1,0 +1,81 @@
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { beginning } from "../../../../kit/text.ts";
+import { type Answer, KINDS, type Kind, searchBrain } from "../../../../record/brain/brain.ts";
+import { empty } from "../../ui/empty.ts";
+import type { Filter } from "../../ui/filters.ts";
+import { table } from "../../ui/table.ts";
+import { plural } from "../../ui/units.ts";
+import { kindBadge, kindName, link, type Member, repoName } from "../shared/links.ts";
+
+/** Searching the team's brain, on the page of all repositories and on that of one. */
+
+const MOST_HITS = 50;
+const MOST_QUESTION = 256;
+
+/** What is asked for in the query. */
+export interface Asked {
+  readonly question: string;
+  readonly kind: Kind | undefined;
+}
+
+export function askedIn({ query }: Member): Asked {
+  const kind = KINDS.find((one) => one === query.get("kind"));
+  return { question: beginning(query.get("q") ?? "", MOST_QUESTION).trim(), kind };
+}
+
+/** The filters that a search has everywhere. */
+export const searchFilters = ({ question, kind }: Asked, placeholder: string): Filter[] => [
+  { kind: "search", name: "q", label: "Search", value: question, placeholder },
+  {
+    kind: "select",
+    name: "kind",
+    label: "Kind",
+    value: kind ?? "",
+    options: [{ value: "", label: "all kinds" }, ...KINDS.map((one) => ({ value: one, label: kindName(one) }))],
+  },
+];
+
+/** Sections found, best first. @param repoKey narrows to one repository */
+export async function searchResults(call: Member, { question, kind }: Asked, repoKey?: string): Promise<Html> {
+  const answer = await searchBrain(call.core, call.session.team.id, question, { repoKey, kind, limit: MOST_HITS });
+  const rows = answer.hits.map((hit): Content[] => [
+    html`<a href="${link(call, "/brain/file", { repo: hit.repoKey ?? "", path: hit.filePath, line: hit.line })}#L${hit.line}">${hit.heading || hit.filePath}</a>
+<br><small class="muted mono">${repoKey === undefined && `${repoName(hit.repoKey ?? "")} · `}${hit.filePath}:${hit.line}</small>`,
+    kindBadge(hit.kind),
+    marked(withoutHeading(hit), answer),
+  ]);
+  return html`${table({
+    caption: "Sections found",
+    columns: [{ label: "Section", heading: true }, { label: "Kind" }, { label: "Text", grow: true }],
+    rows,
+    empty: empty({
+      title: "Nothing found",
+      says: html`No section of the current files holds ${question ? html`“${question}”` : "that"}. Fewer or other words may help.`,
+    }),
+  })}
+${rows.length > 0 && html`<p class="says">${saysHowMany(answer)}</p>`}`;
+}
+
+function saysHowMany({ total, hits }: Answer): Content {
+  return total > hits.length
+    ? `The best ${hits.length} of ${plural(total, "section")} found.`
+    : `${plural(total, "section")} found.`;
+}
+
+/** The snippet of a section without the heading that it begins with, which stands beside it already. */
+function withoutHeading({ snippet, heading }: Answer["hits"][number]): string {
+  const rest = snippet.replace(/^#{1,6} /, "");
+  return rest !== snippet && rest.startsWith(heading) ? rest.slice(heading.length).trim() : snippet;
+}
+
+/** A text with the words of the question marked, beginnings of longer words too. */
+function marked(text: string, { terms }: Answer): Content {
+  const wanted = terms.split(" ").filter(Boolean);
+  return text.split(/([\p{L}\p{N}]+)/u).map((piece, i) => {
+    if (i % 2 === 0) return piece;
+    const lower = piece.toLowerCase();
+    return wanted.some((word) => lower === word || (word.length > 3 && lower.startsWith(word)))
+      ? html`<mark>${piece}</mark>`
+      : piece;
+  });
+}

@@ -1,0 +1,46 @@
+import { type Html, html } from "../../../../kit/html.ts";
+import type { PageCall } from "../../../../platform/http/page.ts";
+import { codeBlock } from "../../ui/code.ts";
+
+/** The commands that bind a machine and make it report, as they work when pasted into a POSIX shell. */
+
+/** What stands in the place of a credential that is not at hand. */
+export const CODE_PLACE = "THE-CODE";
+const TOKEN_PLACE = "$RECKON_TOKEN";
+
+/** Quotes a word for a POSIX shell where it needs quotes. */
+const quote = (word: string) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+/** Trades a connect code for a device token; the machine's name becomes the device's label. */
+export const exchangeCommand = (baseUrl: string, code: string): string =>
+  `curl ${quote(`${baseUrl}/api/connect/exchange`)} -H 'content-type: application/json' \\
+  -d '{"code":"${code}","consent":{"version":"1","deviceLabel":"'"$(hostname)"'"}}'`;
+
+/** Sends a first telemetry entry. */
+export const telemetryCommand = (baseUrl: string): string =>
+  `curl ${quote(`${baseUrl}/api/telemetry/ingest`)} \\
+  -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
+  -d '{"repoKey":"github.com/acme/shop","entries":[{"seq":1,"payload":{"type":"prompt","text":"Fix the login test"}}]}'`;
+
+/** Publishes a first snapshot of a brain. */
+export const brainCommand = (baseUrl: string): string =>
+  `curl ${quote(`${baseUrl}/api/brain/ingest`)} \\
+  -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
+  -d '{"repoKey":"github.com/acme/shop","version":1,"files":[{"path":".claude/brain/errors.md","content":"# Errors\\n"}]}'`;
+
+/** What to do with the token that the exchange answers. */
+export const tokenCommand = "export RECKON_TOKEN=rkd_…";
+
+/** What a member reads where an admin has a button. */
+export const ASK_AN_ADMIN = "Ask an owner or admin of the team for a connect code.";
+
+export const isAdmin = ({ session }: PageCall<"member">): boolean => session.team.role !== "member";
+
+/** A command to copy, below an empty state that says what it is for. */
+export const command = (text: string): Html => codeBlock(text, { label: "Command", titled: true, wrap: true });
+
+/** How a code is used, with the real address and the code itself where it is known. */
+export function exchangeSteps(baseUrl: string, code: string): Html {
+  return html`${codeBlock(exchangeCommand(baseUrl, code), { label: "On the machine", titled: true, wrap: true })}
+<p class="says">The answer holds the device token, with which an agent, or a script, reports. It lives 90 days; <code>/api/connect/rotate</code> replaces it before.</p>`;
+}

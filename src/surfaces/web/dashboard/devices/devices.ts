@@ -1,0 +1,123 @@
+import { actorOf, getTeam } from "../../../../identity/accounts/accounts.ts";
+import {
+  countDevices,
+  createCode,
+  listDevices,
+  listOpenCodes,
+  revokeCode,
+} from "../../../../identity/devices/devices.ts";
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { badge } from "../../ui/badge.ts";
+import { button, buttonLink } from "../../ui/button.ts";
+import { secretOnce } from "../../ui/code.ts";
+import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
+import { empty } from "../../ui/empty.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { ago, countdown } from "../../ui/time.ts";
+import { number } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { ASK_AN_ADMIN, exchangeSteps, isAdmin } from "./connect.ts";
+import { deviceList } from "./list.ts";
+import { deviceDetailPages } from "./one.ts";
+
+/** The team's machines: connecting them, and what is known of each. */
+
+type Member = PageCall<"member">;
+
+function mintButton({ href, csrf }: Member): Html {
+  return html`<form method="post" action="${href("/devices/codes")}">${hiddenInputs({ _csrf: csrf })}${button("Connect a device", { look: "primary" })}</form>`;
+}
+
+function devicesPage(call: Member): Html {
+  const { core, session } = call;
+  const admin = isAdmin(call);
+  const { active } = countDevices(core, session.team.id, core.clock.now());
+  const { seats } = getTeam(core, session.team.id);
+  const any = listDevices(core, session.team.id).length > 0;
+  const none = empty({
+    title: "No devices yet",
+    says: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${admin ? "The machine trades it for a token of its own." : ASK_AN_ADMIN}`,
+    actions: admin && mintButton(call),
+  });
+  const main = html`${pageHead({
+    title: "Devices",
+    says: `Machines that report to this team. Each that can report takes a seat: ${number(active)} of ${number(seats)} are taken.`,
+    actions: admin && any && mintButton(call),
+  })}
+${admin && openCodes(call)}
+<div class="stack">${deviceList(call, none)}</div>`;
+  return frame(call, { title: "Devices", main });
+}
+
+function openCodes(call: Member): Html | false {
+  const { core, session, csrf, href } = call;
+  const now = core.clock.now();
+  const codes = listOpenCodes(core, session.team.id);
+  if (codes.length === 0) return false;
+  return section({
+    title: "Open connect codes",
+    says: "Each binds one machine. The codes themselves are not stored: make another when one is lost.",
+    body: table({
+      caption: "Open connect codes",
+      columns: [
+        { label: "Made by", heading: true },
+        { label: "Made" },
+        { label: "Expires" },
+        { label: "Actions", hidden: true },
+      ],
+      rows: codes.map((one) => [
+        one.createdBy ?? "unknown",
+        ago(one.createdAt, now),
+        countdown(one.expiresAt, now),
+        confirmButton({
+          action: href("/devices/codes/revoke"),
+          csrf,
+          hidden: { id: one.id },
+          label: "Revoke",
+          question: `Revoke the code that ${one.createdBy ?? "somebody"} made? No machine can be connected with it then.`,
+          confirm: "Revoke code",
+          small: true,
+        }),
+      ]),
+      empty: "",
+    }),
+  });
+}
+
+async function mintPage(call: PageCall<"admin">): Promise<Html> {
+  const { core, session, baseUrl, href } = call;
+  const { code, expiresAt } = await createCode(core, session.team.id, undefined, actorOf(session, call.ip()));
+  const now = core.clock.now();
+  const main = html`${pageHead({
+    title: "Connect a device",
+    says: `Whoever has this code can bind one machine to ${session.team.name}.`,
+    crumbs: [{ label: "Devices", href: href("/devices") }, { label: "Connect" }],
+  })}
+<div class="stack">${secretOnce({
+    label: html`Connect code ${badge("warn", "shown once")}`,
+    value: code,
+    says: "Only its fingerprint is stored. It works once, in any case, with or without dashes.",
+    more: countdown(expiresAt, now),
+  })}
+${exchangeSteps(baseUrl, code)}
+<p>${buttonLink("Back to the devices", href("/devices"))}</p></div>`;
+  return frame(call, { title: "Connect a device", main });
+}
+
+export const devicePages = [
+  page({ id: "devices", method: "GET", path: "/devices", access: "member" }, devicesPage),
+  page({ id: "mintCode", method: "POST", path: "/devices/codes", access: "admin" }, mintPage),
+  // Where the browser stands after minting: asking again must not mint again.
+  page({ id: "mintedCode", method: "GET", path: "/devices/codes", access: "member" }, () => redirect("/devices")),
+  page({ id: "revokeCode", method: "POST", path: "/devices/codes/revoke", access: "admin" }, async (call) => {
+    const { core, session, form } = call;
+    if (!(await revokeCode(core, session.team.id, form.get("id") ?? "", actorOf(session, call.ip()))))
+      throw new Complaint("There is no such open code: it was used, has expired, or was revoked before.", 404);
+    return redirect("/devices", "The connect code is revoked.");
+  }),
+  ...deviceDetailPages,
+];

@@ -1,0 +1,144 @@
+import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import {
+  type DeviceOverview,
+  findDeviceOf,
+  renameDevice,
+  revokeDeviceOf,
+} from "../../../../identity/devices/devices.ts";
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { listStreams } from "../../../../record/telemetry/telemetry.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { confirmButton } from "../../ui/confirm.ts";
+import { empty } from "../../ui/empty.ts";
+import { facts } from "../../ui/facts.ts";
+import { field } from "../../ui/field.ts";
+import { form } from "../../ui/form.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { section } from "../../ui/section.ts";
+import { ago, time } from "../../ui/time.ts";
+import { number } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { flawsExplained, streamTable } from "../telemetry/streams.ts";
+import { command, isAdmin, telemetryCommand } from "./connect.ts";
+import { deviceName, stateBadge } from "./list.ts";
+
+/** One device: what is known of it, what it sent, its name, its end. */
+
+type Member = PageCall<"member">;
+
+/** @throws Complaint (404) for a device that the team does not have */
+function getDevice({ core, session, params }: PageCall<"member" | "admin">): DeviceOverview {
+  const device = findDeviceOf(core, session.team.id, params.id ?? "");
+  if (!device) throw new Complaint("The team has no such device.", 404);
+  return device;
+}
+
+function stateSays({ status, lastSeenAt }: DeviceOverview): string {
+  if (status === "revoked")
+    return "Its tokens do not work any more and it takes no seat. What it sent stays. To bring the machine back, connect it again.";
+  if (status === "expired")
+    return "Its token ran out before the machine replaced it, so it cannot report and takes no seat. Connect it again; it comes back as a new device.";
+  return lastSeenAt === null ? "It is connected and has not reported yet." : "It can report.";
+}
+
+function devicePage(call: Member): Html {
+  const { core, session, href } = call;
+  const device = getDevice(call);
+  const now = core.clock.now();
+  const streams = listStreams(core, session.team.id, device.id);
+  const query = new URLSearchParams({ device: device.id });
+  const main = html`${pageHead({
+    title: deviceName(device),
+    says: stateSays(device),
+    crumbs: [{ label: "Devices", href: href("/devices") }, { label: deviceName(device) }],
+    actions: buttonLink("Its telemetry", href(`/telemetry?${query}`)),
+  })}
+${section({ title: "Facts", framed: true, body: deviceFacts(device, now) })}
+${section({
+  title: "Streams",
+  says: "One for each repository it works in. Agents number their entries one by one, so what is missing or was sent twice shows.",
+  body: html`${streamTable(
+    call,
+    streams,
+    "device",
+    html`<div class="stack">${empty({ title: "Nothing sent yet", says: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
+  )}${flawsExplained(streams)}`,
+})}
+${isAdmin(call) && manage(call, device)}`;
+  return frame(call, { title: deviceName(device), main });
+}
+
+function deviceFacts(device: DeviceOverview, now: number): Content {
+  return facts([
+    { label: "State", value: stateBadge(device, now) },
+    { label: "Device id", value: html`<code>${device.id}</code>` },
+    { label: "Connected", value: time(device.createdAt, now) },
+    { label: "Last seen", value: ago(device.lastSeenAt, now, "never") },
+    { label: "Program", value: device.userAgent },
+    { label: "Accepted consent", value: html`version ${device.consentVersion}` },
+    {
+      label: device.status === "expired" ? "Token expired" : "Token expires",
+      value:
+        device.status === "revoked"
+          ? undefined
+          : html`${time(device.tokenExpiresAt, now, "never")} <span class="muted">· replaced by the machine before then</span>`,
+    },
+    { label: "Revoked", value: device.revokedAt !== null && time(device.revokedAt, now) },
+    { label: "Entries", value: number(device.entries) },
+  ]);
+}
+
+function manage({ href, csrf }: Member, device: DeviceOverview): Html {
+  const own = `/devices/${device.id}`;
+  return html`${section({
+    title: "Rename",
+    framed: true,
+    body: form({
+      action: href(`${own}/rename`),
+      csrf,
+      fields: field({
+        kind: "text",
+        name: "label",
+        label: "Label",
+        hint: "What people call this machine. Its id stays.",
+        value: device.label,
+        maxLength: 200,
+      }),
+      submit: "Save",
+    }),
+  })}
+${
+  device.status !== "revoked" &&
+  section({
+    title: "Revoke",
+    framed: true,
+    says: "For a machine that is lost or retired. What it sent stays in the record.",
+    body: confirmButton({
+      action: href(`${own}/revoke`),
+      csrf,
+      label: "Revoke this device",
+      question: `Revoke “${deviceName(device)}”? Its token stops working at once and the machine has to be connected again to report.`,
+      confirm: "Revoke device",
+    }),
+  })
+}`;
+}
+
+export const deviceDetailPages = [
+  page({ id: "device", method: "GET", path: "/devices/:id", access: "member" }, devicePage),
+  page({ id: "renameDevice", method: "POST", path: "/devices/:id/rename", access: "admin" }, async (call) => {
+    const { core, session, form } = call;
+    const { id } = getDevice(call);
+    await renameDevice(core, session.team.id, id, form.get("label") ?? "", actorOf(session, call.ip()));
+    return redirect(`/devices/${id}`, "The device is renamed.");
+  }),
+  page({ id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "admin" }, async (call) => {
+    const { core, session } = call;
+    const device = getDevice(call);
+    const done = await revokeDeviceOf(core, session.team.id, device.id, actorOf(session, call.ip()));
+    const says = done ? `“${deviceName(device)}” is revoked.` : `“${deviceName(device)}” was revoked before.`;
+    return redirect(`/devices/${device.id}`, says);
+  }),
+];

@@ -1,0 +1,28 @@
+import { STATUS_CODES } from "node:http";
+import { html } from "../../../kit/html.ts";
+import type { PageCall, PageError } from "../../../platform/http/page.ts";
+import { buttonLink } from "../ui/button.ts";
+import { pageHead } from "../ui/page-head.ts";
+import { frame, plainFrame } from "./frame.ts";
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "That did not work",
+  401: "Sign in first",
+  403: "This is not for you",
+  404: "Nothing here",
+  409: "That does not fit",
+  410: "Too late",
+  413: "That was too much",
+  429: "Slow down",
+  500: "Something broke",
+  503: "Not at the moment",
+};
+
+/** A page that explains why something was refused, and where to go on. */
+export function errorPage(call: PageCall, error: PageError) {
+  const { status, text } = error;
+  const title = error.title ?? TITLES[status] ?? STATUS_CODES[status] ?? "That did not work";
+  const main = html`${pageHead({ title, says: text })}
+<p>${call.session ? buttonLink("To the overview", call.href("/overview")) : buttonLink("Sign in", call.href("/login"))}</p>`;
+  return (call.session ? frame : plainFrame)(call, { title, main });
+}

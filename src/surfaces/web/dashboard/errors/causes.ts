@@ -1,0 +1,111 @@
+import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
+import type { Defect } from "../../../../insight/defects/defects.ts";
+import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { button } from "../../ui/button.ts";
+import { hiddenInputs } from "../../ui/confirm.ts";
+import { field } from "../../ui/field.ts";
+import { form } from "../../ui/form.ts";
+import { section } from "../../ui/section.ts";
+import { time } from "../../ui/time.ts";
+import { plural } from "../../ui/units.ts";
+import { short } from "../sessions/labels.ts";
+import { link, type Member, NO_REPO } from "../shared/links.ts";
+import { bandBadge, causeName, isWord } from "./labels.ts";
+
+/** What one entry is put down to, why, and what people say of it. */
+
+/** What was typed, and what was wrong with it. */
+export interface Wrong {
+  readonly text: string;
+  readonly session: string;
+  readonly commit: string;
+}
+
+const DAYS_BEFORE = 30;
+
+export function causesSection(call: Member, defect: Defect, wrong?: Wrong): Html {
+  const links = linksOfEntry(call.core, call.session.team.id, defect);
+  const standing = links.filter(({ verdict }) => verdict !== "rejected");
+  const rejected = links.filter(({ verdict }) => verdict === "rejected");
+  const [first] = standing;
+  const onlyPossible = first?.band === "weak" && !isWord(first);
+  return html`${section({
+    id: "causes",
+    title: "What caused it",
+    says:
+      first === undefined
+        ? undefined
+        : onlyPossible
+          ? "Nothing points to one session. These are possible, and nothing counts them."
+          : "What the entry's text and the sessions of the 30 days before have in common.",
+    body: html`${
+      first === undefined
+        ? html`<p class="says">No session is known that could have caused it: the entry names no commit and no file that one of them touched, and none ran on its day.</p>`
+        : standing.map((one) => causeCard(call, defect, one))
+    }${
+      rejected.length > 0 &&
+      html`<details class="numbers"><summary>${plural(rejected.length, "cause was ruled out", "causes were ruled out")}</summary>${rejected.map((one) => causeCard(call, defect, one))}</details>`
+    }`,
+  })}
+${ownLink(call, defect, wrong)}`;
+}
+
+function causeCard(call: Member, defect: Defect, one: Link): Html {
+  const look = one.verdict === "rejected" ? "rejected" : isWord(one) ? "word" : one.band === "weak" ? "weak" : "";
+  return html`<article class="cause ${look}"><p class="cause-head">${bandBadge(one)} <span>${causeName(call, one)}</span></p>
+${one.evidence.length > 0 && html`<ul class="evidence">${one.evidence.map(({ says }) => html`<li>${short(says, 1_000)}</li>`)}</ul>`}
+${one.promptExcerpt !== null && html`<figure class="quote"><figcaption>What the agent was asked then, in its own record</figcaption><blockquote>${one.promptExcerpt}</blockquote></figure>`}
+${standing(call, one)}
+${acts(call, defect, one)}</article>`;
+}
+
+/** What people said, and what that does to the figures. */
+function standing({ core }: Member, { origin, verdict, decidedBy, decidedAt, counts, band, createdAt }: Link): Content {
+  const now = core.clock.now();
+  if (verdict !== null)
+    return html`<p class="says">${verdict === "confirmed" ? "Confirmed" : "Ruled out"} by ${decidedBy ?? "somebody"}, ${time(decidedAt, now)}.</p>`;
+  if (origin === "person") return html`<p class="says">Since ${time(createdAt, now)}.</p>`;
+  return !counts && band !== "weak" && html`<p class="says">Not counted: somebody's word stands against it.</p>`;
+}
+
+function acts(call: Member, defect: Defect, one: Link): Html {
+  const act = (verdict: string, label: string, says: string) =>
+    html`<form method="post" class="confirm-form" action="${call.href(`/errors/${defect.id}/links/${one.id}`)}">${hiddenInputs({ _csrf: call.csrf, verdict })}${button(html`${label}<span class="vh"> ${says}</span>`, { small: true })}</form>`;
+  const of = `session ${short(one.sessionId ?? one.commit ?? "", 60)}`;
+  if (one.verdict !== null) return html`<div class="actions">${act("none", "Undo", `what was said of ${of}`)}</div>`;
+  if (one.origin === "person") return html`<div class="actions">${act("rejected", "Take back", of)}</div>`;
+  return html`<div class="actions">${act("confirmed", "Yes, it was", of)}${act("rejected", "No, it was not", of)}</div>`;
+}
+
+/** For who knows it better. */
+function ownLink(call: Member, defect: Defect, wrong: Wrong | undefined): Html {
+  const day = Date.parse(defect.date);
+  const dayText = (at: number) => isoInstant(Math.max(0, at)).slice(0, 10);
+  const near = link(call, "/sessions", {
+    repo: defect.repoKey === "" ? NO_REPO : defect.repoKey,
+    from: dayText(day - DAYS_BEFORE * DAY_MS),
+    to: dayText(day + DAY_MS),
+  });
+  return section({
+    id: "say",
+    title: "Say what caused it",
+    framed: true,
+    says: html`Name a session, a commit or both. A person's word counts before all evidence. <a href="${near}">Sessions of the 30 days before</a>`,
+    body: form({
+      action: call.href(`/errors/${defect.id}/links`),
+      csrf: call.csrf,
+      wrong: wrong?.text,
+      fields: html`${field({
+        ...{ kind: "text", name: "session", label: "Session", value: wrong?.session ?? "" },
+        ...{ maxLength: 512, mono: true, autocomplete: "off" },
+        hint: "Its id as the agent gave it, or the address of its page here.",
+      })}${field({
+        ...{ kind: "text", name: "commit", label: "Commit", value: wrong?.commit ?? "" },
+        ...{ maxLength: 64, mono: true, autocomplete: "off" },
+        hint: "At least 7 digits. One that no session made is taken too: people commit as well.",
+      })}`,
+      submit: "Put it down to this",
+    }),
+  });
+}

@@ -1,0 +1,63 @@
+import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
+import type { Defect } from "../../../../insight/defects/defects.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { plainText } from "../../../../kit/markdown-blocks.ts";
+import { badge } from "../../ui/badge.ts";
+import { shaText, short } from "../sessions/labels.ts";
+import { kindBadge, type Member } from "../shared/links.ts";
+
+/** How entries and what they are put down to are named and addressed, on every page that shows them. */
+
+const MOST_TITLE = 160;
+
+/** What an entry is called. */
+export const titleOf = ({ title, heading }: Pick<Defect, "title" | "heading">): string =>
+  short(title || heading, MOST_TITLE);
+
+/** A prevention rule as people read it, without the marks of markdown. */
+export const ruleText = (rule: string, most: number): string => short(plainText(rule), most);
+
+export const entryLink = ({ href }: Member, defect: Pick<Defect, "id" | "title" | "heading">): Html =>
+  html`<a href="${href(`/errors/${defect.id}`)}">${titleOf(defect)}</a>`;
+
+/** What an entry is, and whether it is open. */
+export const entryBadges = ({ kind, open }: Pick<Defect, "kind" | "open">): Html =>
+  html`${kindBadge(kind)}${open && html` ${badge("warn", "open")}`}`;
+
+/** Whether people said so, rather than evidence. */
+export const isWord = ({ origin, verdict }: Link): boolean =>
+  verdict !== "rejected" && (origin === "person" || verdict === "confirmed");
+
+/** How sure a link is: in words, and in how loudly they are said. */
+export function bandBadge(link: Link): Html {
+  if (link.verdict === "rejected") return badge("neutral", "Not caused by");
+  if (isWord(link)) return badge("good", link.label);
+  return badge(link.band === "weak" ? "neutral" : "info", link.label);
+}
+
+/** Who did it: the session by its agent, or a commit that no session made. */
+export function causeName(call: Member, link: Link): Html {
+  const { sessionNumber, sessionId, agent, model, commit } = link;
+  const made = commit !== null && html`commit <code>${shaText(commit)}</code>`;
+  if (sessionNumber === null) return html`${made || "something that is gone"}`;
+  const name = [agent, model].filter((one) => one !== null && one !== "").map((one) => short(one as string, 60));
+  const said = name.length > 0 ? name.join(", ") : "an agent that is not named";
+  return html`<a href="${call.href(`/sessions/${sessionNumber}`)}">session ${short(sessionId ?? String(sessionNumber), 60)}</a> <span class="muted">(${said})</span>${made && html`, ${made}`}`;
+}
+
+/** What an entry is put down to, most certain first; nothing that somebody rejected. */
+export function causesOf({ core, session }: Member, defect: Defect): Link[] {
+  return linksOfEntry(core, session.team.id, defect).filter(({ verdict }) => verdict !== "rejected");
+}
+
+/** What an entry is put down to, in the cell of a table: the first cause, and how many more there are. */
+export function causeCell(call: Member, defect: Defect): Content {
+  const [first, ...more] = causesOf(call, defect);
+  if (!first) return html`<span class="none">–</span>`;
+  const { sessionNumber, agent, sessionId, commit } = first;
+  const name =
+    sessionNumber === null
+      ? html`<code>${shaText(commit ?? "")}</code>`
+      : html`<a href="${call.href(`/sessions/${sessionNumber}`)}">${short(agent || (sessionId ?? "session"), 32)}</a>`;
+  return html`<span class="nowrap">${bandBadge(first)}</span><br><small>${name}${more.length > 0 && html` <span class="muted">and ${more.length} more</span>`}</small>`;
+}

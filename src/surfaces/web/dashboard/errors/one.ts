@@ -1,0 +1,136 @@
+import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { createLink, type Doubt, decideLink, getLink } from "../../../../insight/causes/causes.ts";
+import { type Defect, defectsOfClass, entryText, findDefect, onWire } from "../../../../insight/defects/defects.ts";
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
+import { renderMarkdown } from "../../../../kit/markdown.ts";
+import { type PageReply, redirect } from "../../../../platform/http/page.ts";
+import { getSession } from "../../../../record/traces/traces.ts";
+import { facts } from "../../ui/facts.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { prose } from "../../ui/prose.ts";
+import { section } from "../../ui/section.ts";
+import { dayText } from "../../ui/time.ts";
+import { plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { shaText, short } from "../sessions/labels.ts";
+import { link, type Member, pathText, repoName, sessionsOf } from "../shared/links.ts";
+import { causesSection, type Wrong } from "./causes.ts";
+import { fileLink, siblingsSection } from "./classes.ts";
+import { entryBadges, ruleText, titleOf } from "./labels.ts";
+
+/** One entry: what it says, what it is put down to. */
+
+const MOST_NAMED = 20;
+
+/** @throws Complaint (404) for an entry that the team's current brains do not have */
+export function defectOf({ core, session, params }: Member): Defect {
+  const text = params.id ?? "";
+  const found = /^[1-9]\d{0,14}$/.test(text) ? findDefect(core, session.team.id, Number(text)) : undefined;
+  if (!found) throw new Complaint("This team's brain holds no such entry. It may have been removed or renamed.", 404);
+  return found;
+}
+
+export function entryPage(call: Member, defect: Defect, wrong?: Wrong): Html {
+  const text = entryText(call.core, call.session.team.id, defect)?.trim();
+  const main = html`${pageHead({
+    title: titleOf(defect),
+    says: html`${entryBadges(defect)} ${dayText(defect.date)} in ${short(repoName(defect.repoKey), 120)}`,
+    crumbs: [{ label: "Errors", href: call.href("/errors") }, { label: short(titleOf(defect), 60) }],
+  })}
+${section({
+  title: "What happened",
+  // Rendered without HTML of its own, as the brain's files are.
+  body: text
+    ? html`<article class="card" aria-label="The entry's text">${prose(trustedHtml(renderMarkdown(text)))}</article>`
+    : html`<p class="says">Nothing stands below its heading.</p>`,
+})}
+${causesSection(call, defect, wrong)}
+${section({ title: "Facts", framed: true, body: factList(call, defect) })}
+${siblingsSection(call, defect)}`;
+  return frame(call, { title: short(titleOf(defect), 80), main });
+}
+
+function factList(call: Member, defect: Defect): Html {
+  const { repoKey, path, line, rule, commits, files } = defect;
+  const fingerprint = onWire(defect.fingerprint);
+  const times = defectsOfClass(call.core, call.session.team.id, fingerprint).length;
+  return facts([
+    {
+      label: "Repository",
+      value: html`<a href="${link(call, "/errors", { repo: repoKey })}">${repoName(repoKey)}</a>`,
+    },
+    { label: "File", value: html`<a href="${fileLink(call, defect)}">${pathText(path)}</a>, line ${line}` },
+    {
+      label: "Prevention rule",
+      value: rule === null ? html`<span class="none">none written</span>` : ruleText(rule, 4_000),
+    },
+    {
+      label: "Class",
+      value: html`<a href="${call.href(`/errors/classes/${fingerprint}`)}"><code>${fingerprint}</code></a> <span class="muted">${times === 1 ? "this entry alone" : plural(times, "entry", "entries")}</span>`,
+    },
+    {
+      label: "Names commits",
+      value:
+        commits.length > 0 &&
+        commits
+          .slice(0, MOST_NAMED)
+          .map((sha) => html`<a href="${sessionsOf(call, repoKey, sha)}"><code>${shaText(sha)}</code></a> `),
+    },
+    {
+      label: "Names files",
+      value:
+        files.length > 0 &&
+        files.slice(0, MOST_NAMED).map((one, i) => html`${i > 0 && html`<br>`}<code>${short(one, 240)}</code>`),
+    },
+  ]);
+}
+
+const DOUBTS: Readonly<Record<Doubt, string>> = {
+  unknownSession: "No session of the team has this id. Copy it from the session's page, or name a commit instead.",
+  noCommit: "A commit has 7 to 40 hexadecimal digits.",
+  ambiguousCommit: "Several commits of the team begin so: give more digits.",
+  notMadeBySession: "Another session made this commit: name one of the two.",
+};
+
+/** Keeps somebody's own word of what caused an entry. */
+export async function sayCause(call: Member): Promise<Html | PageReply> {
+  const defect = defectOf(call);
+  const { core, session, form } = call;
+  const typed = {
+    session: (form.get("session") ?? "").trim().slice(0, 512),
+    commit: (form.get("commit") ?? "").trim().slice(0, 64),
+  };
+  const again = (text: string): PageReply => ({ status: 400, body: entryPage(call, defect, { ...typed, text }) });
+  if (typed.session === "" && typed.commit === "") return again("Name a session or a commit.");
+  const sessionId = typed.session === "" ? undefined : sessionNamed(call, typed.session);
+  const cause = { sessionId, commit: typed.commit || undefined };
+  const made = await createLink(core, session.team.id, defect, cause, actorOf(session, call.ip()));
+  return typeof made === "string" ? again(DOUBTS[made]) : redirect(`/errors/${defect.id}#causes`, "Your word is kept.");
+}
+
+/** A session's own id, also of the address of its page. */
+function sessionNamed({ core, session }: Member, typed: string): string {
+  const number = /\/sessions\/([1-9]\d{0,14})(?:[/?#]|$)/.exec(typed)?.[1];
+  return (number && getSession(core, session.team.id, Number(number))?.externalId) || typed;
+}
+
+const SAID = {
+  confirmed: "Confirmed: it counts.",
+  rejected: "Ruled out: it counts nowhere.",
+  none: "Taken back.",
+} as const;
+
+/** Keeps what somebody says of a link, or takes it back. */
+export async function judgeCause(call: Member): Promise<PageReply> {
+  const defect = defectOf(call);
+  const { core, session, params, form } = call;
+  const said = (["confirmed", "rejected", "none"] as const).find((one) => one === form.get("verdict"));
+  if (said === undefined) throw new Complaint("Say whether it was the cause or not.");
+  const { repoKey, path, heading, ordinal } = defect;
+  const held = getLink(core, session.team.id, params.link ?? "");
+  if (!held || held.repoKey !== repoKey || held.path !== path || held.heading !== heading || held.ordinal !== ordinal)
+    throw new Complaint("This entry has no such cause any more: what is known of sessions may have changed.", 404);
+  await decideLink(core, session.team.id, held.id, said === "none" ? null : said, actorOf(session, call.ip()));
+  return redirect(`/errors/${defect.id}#causes`, SAID[said]);
+}

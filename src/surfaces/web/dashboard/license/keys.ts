@@ -1,0 +1,52 @@
+import { findPublicKey, listKeys } from "../../../../identity/license/license.ts";
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import { download, type PageCall, page } from "../../../../platform/http/page.ts";
+import { badge } from "../../ui/badge.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { empty } from "../../ui/empty.ts";
+import { section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { time } from "../../ui/time.ts";
+
+/** What the file of a public key is called. */
+export const pemFilename = (kid: string) => `reckon-key-${kid.replace(/\W/g, "").slice(0, 8)}.pem`;
+
+/** The keys that sign here or did, with their public halves. */
+export function keySection({ core, href }: PageCall<"member" | "admin">, now: number): Html {
+  return section({
+    title: "Signing keys",
+    says: html`They sign this installation’s licences and access tokens. Retired ones stay published, so that what they signed still verifies.`,
+    actions: html`${buttonLink("JWK set", href("/.well-known/jwks.json"), { small: true })}${buttonLink("Public key as JSON", href("/api/license/pubkey"), { small: true })}`,
+    body: html`${table({
+      caption: "Signing keys",
+      columns: [
+        { label: "Key id", heading: true, grow: true },
+        { label: "Algorithm" },
+        { label: "State" },
+        { label: "Made" },
+        { label: "Retired" },
+        { label: "Public key", hidden: true },
+      ],
+      rows: listKeys(core).map(({ kid, alg, createdAt, retiredAt }) => [
+        html`<span class="mono">${kid}</span>`,
+        alg,
+        retiredAt === null ? badge("good", "signs") : badge("neutral", "retired"),
+        time(createdAt, now),
+        time(retiredAt, now),
+        html`<a class="button small" href="${href(`/license/keys/${kid}`)}" download>PEM<span class="vh"> of key ${kid.slice(0, 8)}</span></a>`,
+      ]),
+      empty: empty({ title: "No key yet", says: "The first one is made when signing is switched on." }),
+    })}<p class="says">Whoever runs this installation makes a new one with <code>reckon key rotate</code>.</p>`,
+  });
+}
+
+export const publicKeyPage = page(
+  { id: "publicKey", method: "GET", path: "/license/keys/:kid", access: "member" },
+  ({ core, params }) => {
+    const kid = params.kid ?? "";
+    const pem = findPublicKey(core, kid);
+    if (pem === undefined) throw new Complaint("No key of this name ever signed here.", 404);
+    return download(pemFilename(kid), "application/x-pem-file", pem);
+  },
+);

@@ -1,0 +1,168 @@
+import { actorOf, getTeam, type Team } from "../../../../identity/accounts/accounts.ts";
+import { countDevices } from "../../../../identity/devices/devices.ts";
+import { issueLicense, judgeSubscription, listKeys, MOST_LICENSE_DAYS } from "../../../../identity/license/license.ts";
+import { isoInstant } from "../../../../kit/clock.ts";
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import { listEvents } from "../../../../platform/audit/audit.ts";
+import { download, type PageCall, page } from "../../../../platform/http/page.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { empty } from "../../ui/empty.ts";
+import { field } from "../../ui/field.ts";
+import { form } from "../../ui/form.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { section } from "../../ui/section.ts";
+import { stats } from "../../ui/stat.ts";
+import { table } from "../../ui/table.ts";
+import { ago, dayText, isInstant, time } from "../../ui/time.ts";
+import { number, plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { checkCommands } from "./check.ts";
+import { keySection, pemFilename, publicKeyPage } from "./keys.ts";
+import { stateWords } from "./labels.ts";
+
+/** What the team has paid for, licences for where there is no network, and the keys that sign them. */
+
+type Member = PageCall<"member" | "admin">;
+
+const MINTS_SHOWN = 10;
+
+/** What a licence is called once it is downloaded: the team and the day. */
+function licenseFilename({ id, name }: Pick<Team, "id" | "name">, now: number): string {
+  const slug = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\p{M}/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, "");
+  return `reckon-${slug || id}-${isoInstant(now).slice(0, 10)}.lic`;
+}
+
+const day = (at: number | null, none: string) => (isInstant(at) ? dayText(isoInstant(at).slice(0, 10)) : none);
+
+async function licensePage(call: Member, wrong?: string): Promise<Html> {
+  const { core, session } = call;
+  const now = core.clock.now();
+  const team = getTeam(core, session.team.id);
+  const entitlement = judgeSubscription(team, now);
+  const state = stateWords(team, entitlement, now);
+  const { active } = countDevices(core, team.id, now);
+  const over = active > team.seats;
+  const main = html`${pageHead({ title: "Licence", says: html`What ${team.name} has paid for, and the signed statement of it that proves it offline.` })}
+${stats([
+  { label: "Subscription", value: state.name, sub: `tier ${team.tier}`, tone: state.kind },
+  {
+    label: "Seats used",
+    value: `${number(active)} of ${number(team.seats)}`,
+    sub: over ? "more devices than seats" : "devices that can report",
+    href: call.href("/devices"),
+    tone: over ? "warn" : undefined,
+  },
+  {
+    label: "Paid until",
+    value: day(team.periodEndAt, "No end"),
+    sub: team.periodEndAt !== null && ago(team.periodEndAt, now),
+  },
+  { label: "Licence lifetime", value: plural(core.config.licenseDays, "day"), sub: "unless asked otherwise" },
+])}
+<p class="says">${state.means} ${over && html`More devices can report than seats are paid for; nothing is refused for that. `}Whoever runs this installation changes subscription and seats, with <code>reckon team set</code> too.</p>
+${core.config.signing === "off" && html`<div class="flash warn">Signing is switched off on this installation (<code>RECKON_SIGNING=off</code>). No licence can be minted: devices that ask for one are told so (503), and no public key is published (501). Licences given out before stay valid, and verify with the keys below.</div>`}
+${mintSection(call, team, entitlement.licensed ? entitlement.until : undefined, wrong)}
+${session.team.role !== "member" && (await mintTable(call, now))}
+${keySection(call, now)}`;
+  return frame(call, { title: "Licence", main });
+}
+
+/** @param until when a licence minted now ends at the latest; undefined when there can be none */
+function mintSection(call: Member, team: Team, until: number | null | undefined, wrong: string | undefined): Html {
+  const { core, session, csrf, href } = call;
+  const now = core.clock.now();
+  const admin = session.team.role !== "member";
+  if (core.config.signing === "off" || until === undefined)
+    return html`${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}`;
+  const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);
+  const mint = form({
+    action: href("/license/mint"),
+    csrf,
+    wrong,
+    fields: field({
+      kind: "number",
+      name: "days",
+      label: "Days it is valid",
+      hint:
+        until === null
+          ? `1 to ${number(MOST_LICENSE_DAYS)}.`
+          : html`1 to ${number(MOST_LICENSE_DAYS)}, but it ends ${time(until, now)} at the latest, with the paid period and its grace.`,
+      value: call.form.get("days") ?? core.config.licenseDays,
+      min: 1,
+      max: MOST_LICENSE_DAYS,
+      required: true,
+    }),
+    submit: "Mint and download",
+  });
+  return html`${section({
+    title: "A licence as a file",
+    says: "For a site without a network: it names the team, its seats and its tier, and is checked with the public key alone. Connected devices get theirs by themselves.",
+    framed: admin,
+    body: admin ? mint : html`<p class="says">Owners and admins of the team can mint one.</p>`,
+  })}
+${
+  key &&
+  section({
+    title: "Check it anywhere",
+    says: "Carry the licence and the public key across, then:",
+    actions: buttonLink("Download the public key", href(`/license/keys/${key.kid}`), { small: true }),
+    body: checkCommands(licenseFilename(team, now), pemFilename(key.kid)),
+  })
+}
+`;
+}
+
+async function mintTable({ core, session }: Member, now: number): Promise<Html> {
+  const { rows } = await listEvents(core, { teamId: session.team.id, action: "license.minted" }, MINTS_SHOWN);
+  return section({
+    title: "Minted lately",
+    body: table({
+      caption: "Licences minted lately",
+      columns: [
+        { label: "When", heading: true },
+        { label: "By", grow: true },
+        { label: "From" },
+        { label: "Days asked", numeric: true },
+        { label: "Valid until" },
+      ],
+      rows: rows.map(({ at, actorLabel, ip, detail }) => [
+        time(at, now),
+        actorLabel,
+        ip ?? "–",
+        typeof detail.days === "number" ? detail.days : "–",
+        time(Date.parse(String(detail.expiresAt)), now),
+      ]),
+      empty: empty({
+        title: "None yet",
+        says: "Every licence that a person mints is listed here and in the audit, with who and from where.",
+      }),
+    }),
+  });
+}
+
+async function mint(call: PageCall<"admin">) {
+  const { core, session, form } = call;
+  const days = form.get("days")?.trim() ?? "";
+  try {
+    const wanted = /^\d{1,6}$/.test(days) ? Number(days) : Number.NaN;
+    const { license } = await issueLicense(core, session.team.id, wanted, actorOf(session, call.ip()));
+    return download(licenseFilename(session.team, core.clock.now()), "application/jwt", `${license}\n`);
+  } catch (error) {
+    if (!(error instanceof Complaint)) throw error;
+    const wrong = `Nothing was minted: ${error.message}.`;
+    return { status: error.status, body: await licensePage(call, wrong) };
+  }
+}
+
+export const licensePages = [
+  page({ id: "license", method: "GET", path: "/license", access: "member" }, (call) => licensePage(call)),
+  page({ id: "mintLicense", method: "POST", path: "/license/mint", access: "admin" }, mint),
+  publicKeyPage,
+];

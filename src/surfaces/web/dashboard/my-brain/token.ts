@@ -1,0 +1,183 @@
+import { actorOf, getTeam, tiersWith } from "../../../../identity/accounts/accounts.ts";
+import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
+import { DAY_MS } from "../../../../kit/clock.ts";
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { KINDS, listRepositories } from "../../../../record/brain/brain.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { codeBlock, secretOnce } from "../../ui/code.ts";
+import { facts } from "../../ui/facts.ts";
+import { field } from "../../ui/field.ts";
+import { form } from "../../ui/form.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { section } from "../../ui/section.ts";
+import { time } from "../../ui/time.ts";
+import { number, plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { KIND_NAMES, scopeWords } from "./labels.ts";
+
+/** Making a personal read token: what it may read and for how long, then the token, once. */
+
+type Person = PageCall<"person">;
+
+const DAYS = [7, 30, 90, 365];
+const DEFAULT_DAYS = "90";
+/** Repositories named as suggestions, and teams looked into for them. */
+const MOST_SUGGESTED = 20;
+const MOST_TEAMS_ASKED = 10;
+
+const TITLE = "New read token";
+
+const lines = (text: string | null) =>
+  (text ?? "")
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+/** Keys of repositories that the person's teams have, for them to copy. */
+function knownRepositories({ core, session }: Person): string[] {
+  const keys = session.teams.slice(0, MOST_TEAMS_ASKED).flatMap(({ id }) => listRepositories(core, id));
+  return [...new Set(keys.map(({ repoKey }) => repoKey).filter(Boolean))].sort().slice(0, MOST_SUGGESTED);
+}
+
+function teamOptions({ core, session }: Person) {
+  const withBrain = tiersWith("brain");
+  return session.teams.map(({ id, name }) => ({
+    value: id,
+    label: name,
+    hint: withBrain.includes(getTeam(core, id).tier) ? undefined : "Its tier has no brain: there is nothing to read.",
+  }));
+}
+
+function newTokenPage(call: Person, wrong?: string): Html {
+  const { session, csrf, href, form: typed } = call;
+  const known = knownRepositories(call);
+  const suggestions: Content =
+    known.length > 0 && html` Your teams have ${known.map((key, i) => html`${i > 0 && ", "}<code>${key}</code>`)}.`;
+  const main = html`${pageHead({
+    title: TITLE,
+    says: "It lets a tool of yours read cited slices of your teams’ brains, and nothing else. Whatever you narrow it by, it never reads more than you may read yourself.",
+    crumbs: [{ label: "My Brain", href: href("/my-brain") }, { label: TITLE }],
+  })}
+<div class="card">${form({
+    action: href("/my-brain/tokens"),
+    csrf,
+    wrong,
+    fields: [
+      field({
+        kind: "text",
+        name: "name",
+        label: "Name",
+        hint: "What you will recognise it by, such as the tool that uses it.",
+        value: typed.get("name"),
+        required: true,
+        maxLength: 100,
+        autocomplete: "off",
+      }),
+      session.teams.length > 0 &&
+        field({
+          kind: "checkboxes",
+          name: "team",
+          label: "Teams",
+          hint: "None ticked: all your teams, those you join later too. Leaving a team ends its part at once.",
+          options: teamOptions(call),
+          values: typed.getAll("team"),
+        }),
+      field({
+        kind: "checkboxes",
+        name: "kind",
+        label: "Kinds of files",
+        hint: "None ticked: all kinds.",
+        options: KINDS.map((kind) => ({ value: kind, label: KIND_NAMES[kind] })),
+        values: typed.getAll("kind"),
+      }),
+      field({
+        kind: "textarea",
+        name: "repos",
+        label: "Repositories",
+        hint: html`One key a line, exactly as the agent sends it; empty for all.${suggestions}`,
+        value: typed.get("repos"),
+        rows: 3,
+        mono: true,
+      }),
+      field({
+        kind: "textarea",
+        name: "paths",
+        label: "Paths",
+        hint: html`One glob a line; empty for all. <code>*</code> stays within a folder, <code>**</code> goes into folders: <code>docs/**</code>, <code>.claude/brain/*.md</code>.`,
+        value: typed.get("paths"),
+        rows: 3,
+        mono: true,
+      }),
+      field({
+        kind: "select",
+        name: "days",
+        label: "Expires in",
+        options: DAYS.map((days) => ({ value: String(days), label: days === 365 ? "a year" : `${days} days` })),
+        value: DAYS.includes(Number(typed.get("days"))) ? typed.get("days") : DEFAULT_DAYS,
+      }),
+    ],
+    submit: "Make the token",
+    beside: buttonLink("Cancel", href("/my-brain"), { look: "quiet" }),
+  })}</div>`;
+  return frame(call, { title: TITLE, main });
+}
+
+function issuedPage(call: Person, name: string, { token, scope, expiresAt }: IssuedReadToken): Html {
+  const { core, session, baseUrl, href } = call;
+  const title = "Your new read token";
+  const curl = `curl -sG ${baseUrl}/api/me/brain/context \\
+  -H "Authorization: Bearer ${token}" \\
+  --data-urlencode "q=what broke last week"`;
+  const main = html`${pageHead({ title, crumbs: [{ label: "My Brain", href: href("/my-brain") }, { label: title }] })}
+${secretOnce({
+  label: name,
+  value: token,
+  says: "Copy it now: only its fingerprint is kept here, so it is never shown again. Give it to the tool that needs it, as a secret. If it is lost, revoke it and make another.",
+})}
+${section({ title: "Try it", body: codeBlock(curl, { label: "A question to your brain" }) })}
+${facts([
+  { label: "May read", value: scopeWords(scope, session.teams) },
+  { label: "Expires", value: time(expiresAt, core.clock.now()) },
+  { label: "Reads a day", value: `${number(core.config.limitReadDaily)} at most, counted from midnight UTC` },
+])}
+<p>${buttonLink("Done", href("/my-brain"))}</p>`;
+  return frame(call, { title, main });
+}
+
+async function mint(call: Person) {
+  const { core, session, form } = call;
+  const days = Number(form.get("days"));
+  try {
+    if (!DAYS.includes(days))
+      throw new Complaint(`A read token works for ${DAYS.map((one) => plural(one, "day")).join(", ")}.`);
+    const name = form.get("name") ?? "";
+    const issued = await createReadToken(
+      core,
+      {
+        userId: session.userId,
+        name,
+        scope: {
+          teams: form.getAll("team"),
+          repos: lines(form.get("repos")),
+          paths: lines(form.get("paths")),
+          kinds: form.getAll("kind"),
+        },
+        lifetimeMs: days * DAY_MS,
+      },
+      actorOf(session, call.ip()),
+    );
+    return issuedPage(call, name.trim(), issued);
+  } catch (error) {
+    if (!(error instanceof Complaint)) throw error;
+    return { status: error.status, body: newTokenPage(call, error.message) };
+  }
+}
+
+export const readTokenPages = [
+  page({ id: "newReadToken", method: "GET", path: "/my-brain/tokens/new", access: "person" }, (call) =>
+    newTokenPage(call),
+  ),
+  page({ id: "createReadToken", method: "POST", path: "/my-brain/tokens", access: "person" }, mint),
+];

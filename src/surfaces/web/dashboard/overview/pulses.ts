@@ -1,0 +1,70 @@
+import { defectsOfClass } from "../../../../insight/defects/defects.ts";
+import { DAY_MS } from "../../../../kit/clock.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { listPulses, type Pulses } from "../../../../record/pulses/pulses.ts";
+import { facts } from "../../ui/facts.ts";
+import { columns, section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { ago } from "../../ui/time.ts";
+import { number, plural } from "../../ui/units.ts";
+import { ruleText, titleOf } from "../errors/labels.ts";
+import { short } from "../sessions/labels.ts";
+import { deviceName, type Member, repoName } from "../shared/links.ts";
+
+/** What devices tell of their brains between two publications. */
+
+const DAYS = 7;
+const COUNTS_SHOWN = 10;
+const SHARED_SHOWN = 5;
+const MOST_RULE = 140;
+
+/** Nothing while no device told anything lately. @param labels of the team's devices, by id */
+export function pulsesSection(call: Member, labels: ReadonlyMap<string, string | null>): Content {
+  const { core, session } = call;
+  const now = core.clock.now();
+  const told = listPulses(core, session.team.id, now - DAYS * DAY_MS);
+  const [newest] = told.pulses;
+  if (!newest) return false;
+  const devices = new Set(told.pulses.map(({ deviceId }) => deviceId)).size;
+  const device = { deviceId: newest.deviceId, deviceLabel: labels.get(newest.deviceId) ?? null };
+  return section({
+    id: "pulses",
+    title: "Pulses",
+    says: html`What ${plural(devices, "device")} counted in ${devices === 1 ? "its" : "their"} brains, hour by hour, published or not: the newest of each in ${DAYS} days, added up. The last came ${ago(newest.at, now)} from <a href="${call.href(`/devices/${newest.deviceId}`)}">${deviceName(device)}</a>, of ${short(repoName(newest.repoKey), 80)}.`,
+    body: columns(countList(told), sharedTable(call, told)),
+  });
+}
+
+function countList({ counts }: Pulses): Html {
+  const all = Object.entries(counts);
+  const shown = all.slice(0, COUNTS_SHOWN);
+  return html`<div class="card">${
+    shown.length === 0
+      ? html`<p class="says">They told no counts.</p>`
+      : facts(shown.map(([name, count]) => ({ label: short(name, 64), value: number(count) })))
+  }${all.length > shown.length && html`<p class="says">and ${plural(all.length - shown.length, "more count")}</p>`}</div>`;
+}
+
+/** Classes of errors that several devices have met. */
+function sharedTable(call: Member, { shared }: Pulses): Html {
+  return html`${table({
+    caption: "Errors known on several devices",
+    columns: [
+      { label: "Met on several devices", heading: true, grow: true },
+      { label: "Devices", numeric: true },
+    ],
+    rows: shared
+      .slice(0, SHARED_SHOWN)
+      .map(({ fingerprint, devices }): Content[] => [className(call, fingerprint), devices]),
+    empty: html`<div class="card"><p class="says">No class of errors was met on two devices.</p></div>`,
+    narrow: "scroll",
+  })}${shared.length > SHARED_SHOWN && html`<p class="says">and ${plural(shared.length - SHARED_SHOWN, "more class", "more classes")}</p>`}`;
+}
+
+/** What the published brains call a class; devices send no text. */
+function className({ core, session, href }: Member, fingerprint: string): Content {
+  const [newest] = defectsOfClass(core, session.team.id, fingerprint);
+  if (!newest) return html`<code>${fingerprint}</code> <small class="muted">in no published brain</small>`;
+  const name = newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MOST_RULE);
+  return html`<a href="${href(`/errors/classes/${fingerprint}`)}">${name}</a>`;
+}

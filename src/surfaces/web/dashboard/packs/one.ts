@@ -1,0 +1,132 @@
+import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
+import { renderMarkdown } from "../../../../kit/markdown.ts";
+import { visible } from "../../../../kit/visible.ts";
+import type { PageCall } from "../../../../platform/http/page.ts";
+import { installCommand, installFolder, type OwnPack, type Pack } from "../../../../share/packs/packs.ts";
+import { badge } from "../../ui/badge.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { codeBlock } from "../../ui/code.ts";
+import { facts } from "../../ui/facts.ts";
+import { field } from "../../ui/field.ts";
+import { form } from "../../ui/form.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { prose } from "../../ui/prose.ts";
+import { section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { ago, time } from "../../ui/time.ts";
+import { bytes, number, plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { stateBadges, tagList, whyTable } from "./labels.ts";
+
+/** One of the team's packs. */
+export function onePack(call: PageCall<"member" | "admin">, pack: OwnPack<Pack>, admin: boolean): Html {
+  const { core, href, baseUrl } = call;
+  const now = core.clock.now();
+  const main = html`${pageHead({
+    title: pack.title,
+    says: pack.summary,
+    crumbs: [{ label: "Packs", href: href("/packs") }, { label: pack.name }],
+    actions:
+      !pack.removed &&
+      html`${pack.withheld === null && buttonLink("Public page", href(`/marketplace/${pack.name}`))}
+${admin && buttonLink("Publish a new version", href(`/packs/new?${new URLSearchParams({ name: pack.name })}`), { look: "primary" })}`,
+  })}
+${pack.removed && html`<div class="flash warn" role="status">Removed ${ago(pack.removed.at, now)}: ${pack.removed.reason} Nobody finds or installs it; who runs the installation can bring it back.</div>`}
+${!pack.removed && pack.withheld !== null && html`<div class="flash warn" role="status">It is not handed out: ${pack.withheld}. Publish a version without it.</div>`}
+${section({
+  title: "About",
+  framed: true,
+  body: facts([
+    { label: "Name", value: html`<code>${pack.name}</code>` },
+    { label: "State", value: stateBadges(pack) },
+    { label: "Version", value: html`${pack.version}, ${time(pack.publishedAt, now)}` },
+    {
+      label: "Publisher",
+      value: html`${pack.publisher.name} ${pack.publisher.verified ? badge("good", "verified") : badge("neutral", "not verified")}`,
+    },
+    { label: "Licence", value: pack.license },
+    { label: "Tags", value: pack.tags.length > 0 && tagList(pack.tags) },
+    { label: "Prevention rules", value: number(pack.rules) },
+    { label: "Installs", value: plural(pack.installs, "device") },
+    { label: "SHA-256", value: html`<code>${pack.sha256}</code>` },
+  ]),
+})}
+${
+  !pack.removed &&
+  pack.withheld === null &&
+  section({
+    title: "Install",
+    says: html`In a repository. It puts the files into <code>${installFolder(pack.name)}</code>, checks the SHA-256 before anything is unpacked, and stops when the folder is there already. With <code>RECKON_DEVICE_TOKEN</code> set, the device counts as an install.`,
+    body: codeBlock(installCommand(baseUrl, pack), { label: "Install command", wrap: true }),
+  })
+}
+${section({
+  title: html`Rank: ${pack.rank}`,
+  says: "How far others can trust the pack, from facts alone. The marketplace is ordered by it.",
+  body: whyTable(pack.why, pack.rank),
+})}
+${section({
+  title: "Files",
+  body: table({
+    caption: "Files of the version to install",
+    columns: [
+      { label: "Path", heading: true, grow: true },
+      { label: "Size", numeric: true },
+    ],
+    rows: pack.contents.map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
+    empty: "",
+  }),
+})}
+${section({
+  title: "README",
+  framed: true,
+  // Safe: renderMarkdown lets no HTML of the text through.
+  body: prose(trustedHtml(renderMarkdown(pack.readme))),
+})}
+${section({
+  title: "Versions",
+  body: table({
+    caption: "Versions",
+    columns: [
+      { label: "Version", heading: true },
+      { label: "Files", numeric: true },
+      { label: "Rules", numeric: true },
+      { label: "Archive", numeric: true },
+      { label: "Published" },
+    ],
+    rows: pack.versions.map((one) => [
+      one.withheld === null ? one.version : html`${one.version} ${badge("bad", "not handed out")}`,
+      one.files,
+      one.rules,
+      bytes(one.bytes),
+      time(one.publishedAt, now),
+    ]),
+    empty: "",
+  }),
+})}
+${
+  admin &&
+  !pack.removed &&
+  section({
+    title: "Withdraw",
+    says: "Takes the pack off the marketplace and stops its downloads at once. What others installed stays with them.",
+    framed: true,
+    body: form({
+      action: href(`/packs/${pack.name}/withdraw`),
+      csrf: call.csrf,
+      fields: field({
+        kind: "text",
+        name: "reason",
+        label: "Why",
+        hint: "Told to everybody who looks for it.",
+        maxLength: 300,
+        placeholder: "Withdrawn by its publisher.",
+      }),
+      submit: "Withdraw the pack",
+      danger: true,
+      confirm: html`Withdraw “${pack.title}”? Its name stays taken, and only who runs the installation can bring it back.`,
+    }),
+  })
+}`;
+  return frame(call, { title: pack.title, main });
+}

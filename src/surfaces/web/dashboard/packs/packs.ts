@@ -1,0 +1,91 @@
+import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { Complaint } from "../../../../kit/complaint.ts";
+import { html } from "../../../../kit/html.ts";
+import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { curatePack, getTeamPack, listTeamPacks } from "../../../../share/packs/packs.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { empty } from "../../ui/empty.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { table } from "../../ui/table.ts";
+import { ago } from "../../ui/time.ts";
+import { frame } from "../frame.ts";
+import { curatePages } from "./curate.ts";
+import { packDownload } from "./download.ts";
+import { stateBadges } from "./labels.ts";
+import { newPackPages } from "./new.ts";
+import { onePack } from "./one.ts";
+
+/** What the team publishes for everybody. */
+
+type Member = PageCall<"member" | "admin">;
+
+const isAdmin = ({ session }: Member) => session.team.role !== "member";
+
+function listPage(call: Member) {
+  const { core, session, href } = call;
+  const now = core.clock.now();
+  const packs = listTeamPacks(core, session.team.id);
+  const publish = isAdmin(call) && buttonLink("Publish a pack", href("/packs/new"), { look: "primary" });
+  const main = html`${pageHead({
+    title: "Packs",
+    says: html`What ${session.team.name} publishes of its brain, for every team and for agents. <a href="${href("/marketplace")}">See the marketplace</a>.`,
+    actions: packs.length > 0 && publish,
+  })}
+${table({
+  caption: "Packs",
+  columns: [
+    { label: "Pack", heading: true, grow: true },
+    { label: "State" },
+    { label: "Version" },
+    { label: "Rules", numeric: true },
+    { label: "Installs", numeric: true },
+    { label: "Rank", numeric: true },
+    { label: "Published" },
+  ],
+  rows: packs.map((one) => [
+    html`<a href="${href(`/packs/${one.name}`)}">${one.title}</a><br><small><code>${one.name}</code></small>`,
+    stateBadges(one),
+    one.version,
+    one.rules,
+    one.installs,
+    one.rank,
+    ago(one.publishedAt, now),
+  ]),
+  empty: empty({
+    title: "No packs yet",
+    says: isAdmin(call)
+      ? "A pack is a choice of your brain’s files: the prevention rules that others would otherwise learn the hard way. Secrets are taken out, and you see every change before it is published. From a terminal:"
+      : "A pack is a choice of a brain’s files, published for everybody. Owners and admins of the team can publish one.",
+    ...(isAdmin(call)
+      ? {
+          code: `reckon pack publish --team "${session.team.name}" --repo REPOSITORY --name my-pack --version 1.0.0`,
+          actions: publish,
+        }
+      : {}),
+  }),
+})}`;
+  return frame(call, { title: "Packs", main });
+}
+
+function wanted({ core, session, params }: Member) {
+  const found = getTeamPack(core, session.team.id, params.name ?? "");
+  if (!found) throw new Complaint("The team has no such pack.", 404);
+  return found;
+}
+
+export const packPages = [
+  packDownload,
+  page({ id: "packs", method: "GET", path: "/packs", access: "member" }, listPage),
+  ...newPackPages,
+  page({ id: "pack", method: "GET", path: "/packs/:name", access: "member" }, (call) =>
+    onePack(call, wanted(call), isAdmin(call)),
+  ),
+  page({ id: "packWithdraw", method: "POST", path: "/packs/:name/withdraw", access: "admin" }, async (call) => {
+    const { name } = wanted(call);
+    const { core, session, form } = call;
+    const reason = (form.get("reason") ?? "").trim() || "Withdrawn by its publisher.";
+    await curatePack(core, name, { act: "remove", reason }, actorOf(session, call.ip()), session.team.id);
+    return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
+  }),
+  ...curatePages,
+];

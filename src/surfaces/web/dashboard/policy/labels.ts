@@ -1,0 +1,49 @@
+import { type Content, html } from "../../../../kit/html.ts";
+import type { CaptureMode, PolicyChange } from "../../../../share/policy/policy.ts";
+import { plural } from "../../ui/units.ts";
+
+/** What a policy says, in words. */
+
+interface ModeWords {
+  readonly name: string;
+  /** What agents then record. */
+  readonly means: string;
+}
+
+export const MODES: Readonly<Record<CaptureMode, ModeWords>> = {
+  off: { name: "Off", means: "Agents record nothing. There will be no trail to look up later." },
+  metadata: {
+    name: "Metadata",
+    means: "Times, models, token counts, file paths and outcomes. No prompts, no code, no output.",
+  },
+  redacted: {
+    name: "Redacted",
+    means: "Prompts, edits and output too, after the agent has taken secrets out.",
+  },
+  full: {
+    name: "Full",
+    means: "Everything as it was. Reckon still replaces the secrets it recognises before it stores anything.",
+  },
+};
+
+/** How long a list of watchlist entries is spelled out. */
+const MOST_SPELLED = 8;
+
+const globs = (list: readonly string[]): Content => [
+  list.slice(0, MOST_SPELLED).map((glob, i) => html`${i > 0 && ", "}<code>${glob}</code>`),
+  list.length > MOST_SPELLED && ` and ${plural(list.length - MOST_SPELLED, "more", "more")}`,
+];
+
+/** What a change of policy did, a sentence each; empty when nothing differs. */
+export function changeWords({ captureMode, requireApprovals, added, removed, actions }: PolicyChange): Content[] {
+  const words: Content[] = [];
+  if (captureMode)
+    words.push(
+      html`Capture from <strong>${MODES[captureMode.from].name}</strong> to <strong>${MODES[captureMode.to].name}</strong>.`,
+    );
+  if (requireApprovals) words.push(requireApprovals.to ? "Approvals required." : "Approvals no longer required.");
+  if (added.length > 0) words.push(html`Watched from then on: ${globs(added)}.`);
+  if (removed.length > 0) words.push(html`No longer watched: ${globs(removed)}.`);
+  if (actions.length > 0) words.push(html`Other actions changed: ${globs(actions)}.`);
+  return words;
+}

@@ -1,0 +1,90 @@
+import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { html } from "../../../../kit/html.ts";
+import { page, redirect } from "../../../../platform/http/page.ts";
+import { listReleases, type Release, removeRelease } from "../../../../share/releases/releases.ts";
+import { badge } from "../../ui/badge.ts";
+import { codeBlock } from "../../ui/code.ts";
+import { confirmButton } from "../../ui/confirm.ts";
+import { empty } from "../../ui/empty.ts";
+import { section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { time } from "../../ui/time.ts";
+import { bytes } from "../../ui/units.ts";
+import { type ByOperator, settingsFrame } from "../settings/parts.ts";
+
+/** Desktop installers, for who runs the installation: what is registered, and withdrawing it. Adding one takes the server's disk. */
+
+const ADD_FILE = "reckon release add --platform win32 --version 1.4.0 --file Setup.exe";
+const ADD_URL = "reckon release add --platform win32 --version 1.4.0 --url https://… --sha512 DIGEST";
+
+function where({ missing, fileName, url }: Release) {
+  if (missing)
+    return html`${badge("bad", "file missing")} <small>Not offered. Remove it, or put the file back.</small>`;
+  return fileName === null
+    ? html`<a href="${url}" rel="noopener noreferrer">${url}</a>`
+    : html`<code>${fileName}</code> <small>here</small>`;
+}
+
+function releasesPage(call: ByOperator) {
+  const { core, csrf, href } = call;
+  const now = core.clock.now();
+  const found = listReleases(core);
+  const body = html`${table({
+    caption: "Installers",
+    columns: [
+      { label: "Version", heading: true },
+      { label: "Platform" },
+      { label: "Where", grow: true },
+      { label: "Size" },
+      { label: "Registered" },
+      { label: "Actions", hidden: true },
+    ],
+    rows: found.map((one) => [
+      one.version,
+      one.platform,
+      where(one),
+      one.bytes === null ? "–" : html`<span class="nowrap">${bytes(one.bytes)}</span>`,
+      time(one.createdAt, now),
+      confirmButton({
+        action: href("/settings/releases/remove"),
+        csrf,
+        hidden: { platform: one.platform, version: one.version },
+        label: "Withdraw",
+        question: `Withdraw ${one.version} for ${one.platform}? It is offered no more${one.fileName === null ? "" : ", and its file is deleted here"}. What people installed stays with them.`,
+        confirm: "Withdraw installer",
+        small: true,
+      }),
+    ]),
+    empty: empty({
+      title: "No installer is registered",
+      says: "The download page and updaters find nothing until one is. Register it on the server:",
+      code: ADD_FILE,
+    }),
+  })}
+${
+  found.length > 0 &&
+  section({
+    title: "Register another",
+    says: "On the server. A file is copied into the data directory and served from here; with a URL nothing is copied or fetched. Backups hold the list, not the files.",
+    body: html`${codeBlock(ADD_FILE, { label: "A file that is served here", titled: true })}
+${codeBlock(ADD_URL, { label: "A file that is served elsewhere", titled: true })}`,
+  })
+}`;
+  return settingsFrame(call, {
+    title: "Installers",
+    says: html`What <a href="${href("/download")}">the download page</a> and updaters offer. The newest version counts; a pre-release only where there is nothing else.`,
+    body,
+  });
+}
+
+export const releasePages = [
+  page({ id: "releases", method: "GET", path: "/settings/releases", access: "operator" }, (call) => releasesPage(call)),
+  page(
+    { id: "removeRelease", method: "POST", path: "/settings/releases/remove", access: "operator" },
+    async ({ core, session, form, ip }) => {
+      const version = form.get("version") ?? "";
+      await removeRelease(core, form.get("platform") ?? "", version, actorOf(session, ip()));
+      return redirect("/settings/releases", `${version} is withdrawn.`);
+    },
+  ),
+];

@@ -1,0 +1,195 @@
+import { type Html, html } from "../../../../kit/html.ts";
+import { indentJson } from "../../../../kit/json-indent.ts";
+import type { PageCall } from "../../../../platform/http/page.ts";
+import {
+  duplicatesOf,
+  MOST_NOTE_CHARS,
+  type RequestRow,
+  STATUSES,
+  titleOf,
+} from "../../../../share/feature-requests/feature-requests.ts";
+import { codeBlock } from "../../ui/code.ts";
+import { confirmButton } from "../../ui/confirm.ts";
+import { empty } from "../../ui/empty.ts";
+import { facts } from "../../ui/facts.ts";
+import { field } from "../../ui/field.ts";
+import { form } from "../../ui/form.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { columns, section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { ago, time } from "../../ui/time.ts";
+import { number } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { senderOf, statusBadge, WORDS } from "./labels.ts";
+
+/** One request: what was sent, what becomes of it, what repeats it. */
+
+type ByOperator = PageCall<"operator">;
+
+/** Which form was sent, and what was wrong with it. */
+export interface Wrong {
+  readonly form: "change" | "merge";
+  readonly text: string;
+}
+
+const MOST_DUPLICATES = 50;
+/** Indented JSON may be this many times as long as it was sent. */
+const LAID_OUT = 4;
+
+/** @param similar requests that may ask for the same */
+export function oneRequest(call: ByOperator, request: RequestRow, similar: readonly RequestRow[], wrong?: Wrong): Html {
+  const { core, href } = call;
+  const now = core.clock.now();
+  const { id, mergedInto } = request;
+  const link = (to: string) => html`<a href="${href(`/requests/${to}`)}"><code>${to}</code></a>`;
+  const main = html`${pageHead({
+    title: titleOf(request, 60),
+    crumbs: [{ label: "Requests", href: href("/requests") }, { label: id }],
+  })}
+${facts([
+  { label: "Status", value: statusBadge(request) },
+  { label: "Repeats", value: mergedInto && link(mergedInto) },
+  { label: "Id", value: html`<code>${id}</code>` },
+  { label: "Received", value: time(request.createdAt, now) },
+  { label: "Changed", value: request.updatedAt !== request.createdAt && time(request.updatedAt, now) },
+  {
+    label: "Sender",
+    value: html`<code>${senderOf(request)}</code> <small>the same for requests from one address, of which nothing else is kept</small>`,
+  },
+])}
+${section({
+  title: "What was sent",
+  body: html`${codeBlock(request.text, { label: "Text", wrap: true, tall: true })}
+${request.context !== "{}" && codeBlock(indentJson(request.context, request.context.length * LAID_OUT + 1_024) ?? request.context, { label: "Beside the text", titled: true, wrap: true, tall: true })}`,
+})}
+${mergedInto === null ? columns(changeSection(call, request, wrong), mergeSection(call, request, wrong)) : unmergeSection(call, request)}
+${mergedInto === null && similar.length > 0 && similarSection(call, request, similar)}
+${request.duplicates > 0 && duplicatesSection(call, request)}`;
+  return frame(call, { title: titleOf(request, 60), main });
+}
+
+function changeSection({ csrf, href, form: sent }: ByOperator, request: RequestRow, wrong?: Wrong) {
+  const again = wrong?.form === "change" ? sent : undefined;
+  return section({
+    title: "What becomes of it",
+    says: "Whoever has its id can ask for the status. The note stays among operators.",
+    framed: true,
+    body: form({
+      action: href(`/requests/${request.id}`),
+      csrf,
+      wrong: wrong?.form === "change" && wrong.text,
+      fields: [
+        field({
+          kind: "select",
+          name: "status",
+          label: "Status",
+          value: again?.get("status") ?? request.status,
+          options: STATUSES.map((value) => ({ value, label: `${WORDS[value].label}: ${WORDS[value].says}` })),
+        }),
+        field({
+          kind: "textarea",
+          name: "note",
+          label: "Note",
+          value: again?.get("note") ?? request.note,
+          rows: 3,
+          maxLength: MOST_NOTE_CHARS,
+        }),
+      ],
+      submit: "Save",
+    }),
+  });
+}
+
+function mergeSection({ csrf, href, form: sent }: ByOperator, { id }: RequestRow, wrong?: Wrong) {
+  return section({
+    title: "Is it a duplicate?",
+    says: "A duplicate has the status of the request that it repeats. Nothing of it is lost.",
+    framed: true,
+    body: form({
+      action: href(`/requests/${id}/merge`),
+      csrf,
+      wrong: wrong?.form === "merge" && wrong.text,
+      fields: field({
+        kind: "text",
+        name: "into",
+        label: "It repeats",
+        hint: "The id or the address of the other request.",
+        value: wrong?.form === "merge" ? sent.get("into") : "",
+        required: true,
+        maxLength: 500,
+        autocomplete: "off",
+        mono: true,
+      }),
+      submit: "Merge",
+    }),
+  });
+}
+
+function unmergeSection({ csrf, href }: ByOperator, { id, status, note }: RequestRow) {
+  return section({
+    title: "A duplicate",
+    says: `Whoever asks for its status is told that of the request it repeats. Its own was “${WORDS[status].label}”.`,
+    framed: true,
+    body: html`${note !== null && facts([{ label: "Note", value: note }])}
+${confirmButton({
+  action: href(`/requests/${id}/unmerge`),
+  csrf,
+  label: "Take the merge back",
+  question: "Take the merge back? The request has its own status again.",
+  confirm: "Take it back",
+  look: "plain",
+})}`,
+  });
+}
+
+function similarSection({ core, csrf, href }: ByOperator, { id }: RequestRow, similar: readonly RequestRow[]) {
+  return section({
+    title: "In similar words",
+    says: "Recent requests that may ask for the same.",
+    body: table({
+      caption: "Similar requests",
+      columns: [
+        { label: "Request", heading: true, grow: true },
+        { label: "Status" },
+        { label: "Received" },
+        { label: "Merge", hidden: true },
+      ],
+      rows: similar.map((one) => [
+        html`<a href="${href(`/requests/${one.id}`)}">${titleOf(one, 160)}</a>`,
+        statusBadge(one),
+        ago(one.createdAt, core.clock.now()),
+        confirmButton({
+          action: href(`/requests/${id}/merge`),
+          csrf,
+          hidden: { into: one.id },
+          label: "Merge into it",
+          question: `Mark this request as a duplicate of “${titleOf(one)}”?`,
+          confirm: "Merge",
+          look: "plain",
+          small: true,
+        }),
+      ]),
+      empty: empty({ title: "Nothing similar", says: "" }),
+    }),
+  });
+}
+
+function duplicatesSection({ core, href }: ByOperator, { id, duplicates }: RequestRow) {
+  return section({
+    title: "Duplicates",
+    says:
+      duplicates > MOST_DUPLICATES
+        ? `The newest ${MOST_DUPLICATES} of ${number(duplicates)}. They have the status of this request.`
+        : "They have the status of this request.",
+    body: table({
+      caption: "Duplicates",
+      columns: [{ label: "Request", heading: true, grow: true }, { label: "Sender" }, { label: "Received" }],
+      rows: duplicatesOf(core, id, MOST_DUPLICATES).map((one) => [
+        html`<a href="${href(`/requests/${one.id}`)}">${titleOf(one, 160)}</a>`,
+        html`<code>${senderOf(one)}</code>`,
+        ago(one.createdAt, core.clock.now()),
+      ]),
+      empty: empty({ title: "No duplicates", says: "" }),
+    }),
+  });
+}

@@ -1,0 +1,86 @@
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type Session, tokensOf } from "../../../../record/traces/traces.ts";
+import { badge } from "../../ui/badge.ts";
+import { facts } from "../../ui/facts.ts";
+import type { Stat } from "../../ui/stat.ts";
+import { isInstant, time } from "../../ui/time.ts";
+import { compact, duration, number, plural } from "../../ui/units.ts";
+import { deviceLink, type Member, repoName, sessionsOf } from "../shared/links.ts";
+import { shaText, short } from "./labels.ts";
+
+/** The figures of a session. @param files how many it touched */
+export function figures(session: Session, files: number): Stat[] {
+  const { startedAt, endedAt, prompts, commits, spanCount } = session;
+  const known = isInstant(startedAt) && isInstant(endedAt) && endedAt >= startedAt;
+  const tokens = tokensOf(session);
+  const all = tokens && Object.values(tokens).reduce((sum: number, one) => sum + (one ?? 0), 0);
+  return [
+    { label: "Duration", value: known ? duration(endedAt - startedAt) : "–" },
+    { label: "Prompts", value: number(prompts.length), href: prompts.length > 0 ? "#timeline" : undefined },
+    { label: "Steps", value: number(spanCount), href: "#steps" },
+    {
+      label: "Files touched",
+      value: number(files),
+      href: files > 0 ? "#files" : undefined,
+      sub: commits.length > 0 && plural(commits.length, "commit"),
+    },
+    { label: "Tokens", value: all === undefined ? "–" : compact(all) },
+  ];
+}
+
+/** What is known of a session as a whole; what nobody said is left out. */
+export function factList(call: Member, session: Session): Html {
+  const now = call.core.clock.now();
+  const { deliveries } = session;
+  const redacted = deliveries.reduce((sum, one) => sum + one.redacted, 0);
+  return facts([
+    { label: "Session", value: html`<code>${session.externalId}</code>` },
+    { label: "Device", value: deviceLink(call, session) },
+    {
+      label: "Repository",
+      value: html`<a href="${sessionsOf(call, session.repoKey)}">${repoName(session.repoKey)}</a>`,
+    },
+    { label: "Branch", value: session.branch && html`<code>${session.branch}</code>` },
+    { label: "Started", value: time(session.startedAt, now, "not said") },
+    { label: "Ended", value: time(session.endedAt, now, "not said") },
+    { label: "Commits", value: commitList(session) },
+    { label: "Tokens", value: tokenText(session) },
+    { label: "First received", value: time(session.createdAt, now) },
+    {
+      label: "Last received",
+      value: html`${time(session.updatedAt, now)}${deliveries.length > 1 && html` <span class="muted">its latest state came in ${plural(deliveries.length, "delivery", "deliveries")}</span>`}`,
+    },
+    {
+      label: "Redacted",
+      value:
+        redacted > 0 &&
+        html`${badge("warn", plural(redacted, "place"))} <span class="muted">in the deliveries that hold it, before they were stored</span>`,
+    },
+  ]);
+}
+
+const MOST_COMMITS = 20;
+
+function commitList({ commits }: Session): Content {
+  if (commits.length === 0) return false;
+  const shown = commits
+    .slice(0, MOST_COMMITS)
+    .map(({ sha }) => html`<code title="${short(sha, 64)}">${shaText(sha)}</code> `);
+  return html`${shown}${commits.length > MOST_COMMITS && `and ${number(commits.length - MOST_COMMITS)} more`}`;
+}
+
+/** Tokens by kind; nothing that nobody told of. */
+function tokenText(session: Session): Content {
+  const tokens = tokensOf(session);
+  if (!tokens) return false;
+  const parts = (
+    [
+      ["input", tokens.input],
+      ["output", tokens.output],
+      ["cache write", tokens.cacheWrite],
+      ["cache read", tokens.cacheRead],
+    ] as const
+  ).filter(([, count]) => count !== null);
+  const cut = session.spanCount > session.spans.length;
+  return html`${parts.map(([name, count]) => `${number(count as number)} ${name}`).join(" · ")}${cut && html` <span class="muted">in the first ${number(session.spans.length)} steps</span>`}`;
+}

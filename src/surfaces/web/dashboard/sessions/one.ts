@@ -1,0 +1,121 @@
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import { download, type PageReply } from "../../../../platform/http/page.ts";
+import { findMentions } from "../../../../record/brain/brain.ts";
+import { getSession, promptTitle, type Session, type Span } from "../../../../record/traces/traces.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { codeBlock } from "../../ui/code.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { section } from "../../ui/section.ts";
+import { stats } from "../../ui/stat.ts";
+import { bytes, compact, plural } from "../../ui/units.ts";
+import { type Span as Drawn, waterfall } from "../../ui/waterfall.ts";
+import { frame } from "../frame.ts";
+import { exported } from "../shared/exported.ts";
+import { type Member, repoName } from "../shared/links.ts";
+import { repoValue } from "../telemetry/filter.ts";
+import { mentionsSection } from "./brain.ts";
+import { causedSection } from "./causes.ts";
+import { factList, figures } from "./facts.ts";
+import { indentJson, outcomeBadge, short } from "./labels.ts";
+import { filesOf, filesSection, labelsSection } from "./tables.ts";
+import { timelineSection } from "./timeline.ts";
+
+/** One session, whole. */
+
+function sessionOf(call: Member): Session {
+  const text = call.params.id ?? "";
+  const found = /^[1-9]\d{0,14}$/.test(text) ? getSession(call.core, call.session.team.id, Number(text)) : undefined;
+  if (!found) throw new Complaint("This team has no such session.", 404);
+  return found;
+}
+
+export async function sessionPage(call: Member): Promise<Html> {
+  const session = sessionOf(call);
+  const files = filesOf(session);
+  const mentions = await findMentions(call.core, call.session.team.id, {
+    repoKey: session.repoKey,
+    commits: session.commits.map(({ sha }) => sha),
+    files: [...files.keys()],
+  });
+  const title = promptTitle(session.prompts[0]) ?? `Session ${session.externalId}`;
+  const main = html`${pageHead({
+    title,
+    says: html`${outcomeBadge(session.outcome)} ${short(session.agent ?? "An agent that is not named", 80)}${session.model && ` with ${short(session.model, 80)}`} in ${repoName(session.repoKey)}`,
+    crumbs: [{ label: "Sessions", href: call.href("/sessions") }, { label: short(session.externalId, 60) }],
+    actions: buttonLink("Download record", call.href(`/sessions/${session.id}/record`), { small: true }),
+  })}
+${stats(figures(session, files.size))}
+${section({ title: "Facts", framed: true, body: factList(call, session) })}
+${timelineSection(call, session)}
+${await causedSection(call, session)}
+${mentionsSection(call, session, mentions)}
+${filesSection(call, session, files)}
+${labelsSection(session)}
+${section({
+  id: "steps",
+  title: "Steps",
+  says:
+    session.spanCount > 0 && "Model calls, tools and edits as the agent traced them, below the step that began them.",
+  body: waterfall(session.spans.map(drawn), call.core.clock.now(), session.spanCount),
+})}
+${recordSection(session)}`;
+  return frame(call, { title: short(title, 80), main });
+}
+
+function drawn(span: Span): Drawn {
+  const { externalId, name, usage, edits, attributes } = span;
+  const tool = attributes["gen_ai.tool.name"];
+  const said = [
+    usage && tokenNote(usage.output),
+    edits.length > 0 && plural(edits.length, "edit"),
+    typeof attributes["error.type"] === "string" && short(attributes["error.type"], 40),
+  ].filter((one) => typeof one === "string");
+  return {
+    ...span,
+    id: externalId,
+    name: short(name ?? (typeof tool === "string" ? tool : ""), 120),
+    kind: span.kind === null ? null : short(span.kind, 24),
+    note: said.join(" · "),
+  };
+}
+
+const tokenNote = (output: number | null) =>
+  output !== null && `${compact(output)} ${output === 1 ? "token" : "tokens"}`;
+
+const MOST_RECORD_SHOWN = 128 * 1024;
+
+function recordSection({ document, deliveries }: Session): Html {
+  const whole = document.length <= MOST_RECORD_SHOWN;
+  return section({
+    id: "record",
+    title: "Record",
+    says: `The session as the agent sent it, without its steps, ${bytes(Buffer.byteLength(document))}. ${deliveries.some(({ redacted }) => redacted > 0) ? "Secrets were replaced before it was stored." : ""}`,
+    // What is cut is no JSON any more, and is shown as it is.
+    body: html`<details><summary>Show the record</summary>
+${codeBlock(whole ? indentJson(document) : document.slice(0, MOST_RECORD_SHOWN), { label: "Record of the session", wrap: true, tall: true })}
+${!whole && html`<p class="says">Only the beginning is shown. Download the record to read it all.</p>`}</details>`,
+  });
+}
+
+/** The session, its steps and labels as they were sent, spliced from the stored text. */
+export function sessionRecord(call: Member): Promise<PageReply> {
+  const session = sessionOf(call);
+  const documents = session.spans.map(({ document }) => document).filter((document) => document !== null);
+  const parts = [
+    `{"session":${session.document}`,
+    `,"spanCount":${session.spanCount},"spans":[${documents.join(",\n")}]`,
+    `,"labels":[${session.labels.map(({ document }) => document).join(",\n")}]}\n`,
+  ];
+  const { id, externalId, repoKey, spanCount } = session;
+  return exported(
+    call,
+    {
+      action: "agent_session.exported",
+      teamId: call.session.team.id,
+      target: { kind: "agent_session", id: String(id), label: externalId },
+      extent: { repo: repoValue(repoKey), steps: String(spanCount) },
+    },
+    download(`session-${id}.json`, "application/json; charset=utf-8", parts),
+  );
+}

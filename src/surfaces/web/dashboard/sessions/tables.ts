@@ -1,0 +1,81 @@
+import { type Content, html } from "../../../../kit/html.ts";
+import type { Session } from "../../../../record/traces/traces.ts";
+import { section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { number } from "../../ui/units.ts";
+import { type Member, sessionsOf } from "../shared/links.ts";
+import { short } from "./labels.ts";
+
+/** How a session touched a file. */
+interface Touched {
+  edits: number;
+  listed: boolean;
+}
+
+/** Files that the session lists or its steps edited, in the order of their paths. */
+export function filesOf({ files, spans }: Session): ReadonlyMap<string, Touched> {
+  const all = new Map<string, Touched>(files.map((path) => [path, { edits: 0, listed: true }]));
+  for (const { edits } of spans)
+    for (const { path } of edits) {
+      const held = all.get(path) ?? { edits: 0, listed: false };
+      held.edits++;
+      all.set(path, held);
+    }
+  return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const MOST_FILES = 200;
+
+/** The files that a session touched. */
+export function filesSection(call: Member, session: Session, files: ReadonlyMap<string, Touched>): Content {
+  if (files.size === 0) return false;
+  const rows = [...files]
+    .slice(0, MOST_FILES)
+    .map(([path, { edits }]): Content[] => [
+      html`<code>${short(path, 512)}</code>`,
+      edits > 0 ? edits : "–",
+      html`<a href="${sessionsOf(call, session.repoKey, short(path, 256))}">Sessions naming it</a>`,
+    ]);
+  return section({
+    id: "files",
+    title: "Files touched",
+    body: html`${table({
+      caption: "Files touched",
+      columns: [
+        { label: "File", heading: true, grow: true },
+        { label: "Edits traced", numeric: true },
+        { label: "More", hidden: true },
+      ],
+      rows,
+      empty: "",
+    })}${files.size > rows.length && html`<p class="says">${number(files.size - rows.length)} more files stand in the record.</p>`}`,
+  });
+}
+
+/** The labels of a session and its steps. */
+export function labelsSection({ labels, labelCount }: Session): Content {
+  if (labelCount === 0) return false;
+  return section({
+    id: "labels",
+    title: "Labels",
+    says: "Marks that people and tools gave this session or a step of it.",
+    body: html`${table({
+      caption: "Labels",
+      columns: [
+        { label: "Name", heading: true },
+        { label: "Value" },
+        { label: "Comment", grow: true },
+        { label: "Step" },
+      ],
+      rows: labels.map(({ name, value, comment, spanId }): Content[] => [
+        short(name ?? "unnamed", 120),
+        value === null ? "–" : short(String(value), 240),
+        comment && short(comment, 2_000),
+        spanId === null
+          ? html`<span class="muted">the whole session</span>`
+          : html`<a href="#span-${spanId}">${short(spanId, 40)}</a>`,
+      ]),
+      empty: "",
+    })}${labelCount > labels.length && html`<p class="says">${number(labelCount - labels.length)} more labels are not shown.</p>`}`,
+  });
+}

@@ -1,0 +1,186 @@
+import {
+  actorOf,
+  createResetLink,
+  getListedUser,
+  type ListedUser,
+  pageOfUsers,
+  setDisabled,
+  setOperator,
+} from "../../../../identity/accounts/accounts.ts";
+import { Complaint } from "../../../../kit/complaint.ts";
+import { html } from "../../../../kit/html.ts";
+import { page, redirect } from "../../../../platform/http/page.ts";
+import { badge } from "../../ui/badge.ts";
+import { confirmButton } from "../../ui/confirm.ts";
+import { empty } from "../../ui/empty.ts";
+import { facts } from "../../ui/facts.ts";
+import { filters } from "../../ui/filters.ts";
+import { pager } from "../../ui/pager.ts";
+import { section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { ago, time } from "../../ui/time.ts";
+import { linkPage, roleWord } from "../people/parts.ts";
+import { type ByOperator, pagesAround, searched, settingsFrame, startAfter } from "./parts.ts";
+
+/** Every account of the installation. */
+
+const PAGE = 50;
+const PATH = "/settings/people";
+
+const state = (user: ListedUser) => (user.disabledAt === null ? badge("good", "open") : badge("neutral", "closed"));
+
+function listPage(call: ByOperator) {
+  const { core, href } = call;
+  const now = core.clock.now();
+  const { rows, next } = pageOfUsers(core, searched(call), PAGE, startAfter(call));
+  const body = html`${filters({
+    action: href(PATH),
+    label: "Find accounts",
+    filters: [{ kind: "search", name: "q", label: "Name or address", value: searched(call) }],
+    live: "#accounts",
+  })}
+<div id="accounts" data-count="${rows.length}">${table({
+    caption: "Accounts",
+    columns: [
+      { label: "Person", heading: true, grow: true },
+      { label: "Account" },
+      { label: "Teams" },
+      { label: "Last seen" },
+    ],
+    rows: rows.map((one) => [
+      html`<a href="${href(`${PATH}/${one.id}`)}">${one.name ?? one.email}</a>${one.operator === 1 && html` ${badge("info", "operator")}`}${one.name !== null && html`<br><small>${one.email}</small>`}`,
+      state(one),
+      one.teams.map(({ teamName }) => teamName).join(", ") || "none",
+      ago(one.lastSeenAt, now, "never"),
+    ]),
+    empty: empty({
+      title: "Nobody of that name",
+      says: "Search for part of a name or an e-mail address. A new account is made by an invitation into a team, or by",
+      code: "reckon user create EMAIL --password-stdin",
+    }),
+  })}
+${pager(pagesAround(call, PATH, next))}</div>`;
+  return settingsFrame(call, { title: "Accounts", says: "Everybody who can sign in, whatever their team.", body });
+}
+
+function onePage(call: ByOperator, user: ListedUser) {
+  const { core, session, csrf, href } = call;
+  const now = core.clock.now();
+  const base = href(`${PATH}/${user.id}`);
+  const self = user.id === session.userId;
+  const open = user.disabledAt === null;
+  const operator = user.operator === 1;
+  const body = html`${facts([
+    { label: "E-mail address", value: user.email },
+    { label: "Account", value: state(user) },
+    { label: "Operator", value: operator ? "yes: runs this installation" : "no" },
+    { label: "Made", value: time(user.createdAt, now) },
+    { label: "Last seen", value: ago(user.lastSeenAt, now, "never") },
+    { label: "Id", value: html`<code>${user.id}</code>` },
+  ])}
+${section({
+  title: "Teams",
+  body: table({
+    caption: "Teams",
+    columns: [{ label: "Team", heading: true, grow: true }, { label: "Role" }],
+    rows: user.teams.map(({ teamId, teamName, role }) => [
+      html`<a href="${href(`/settings/teams/${teamId}`)}">${teamName}</a>`,
+      roleWord(role),
+    ]),
+    empty: empty({ title: "In no team", says: "Invite this person from a team's page." }),
+  }),
+})}
+${section({
+  title: "Forgotten password",
+  says: "Makes a link with which the person chooses a new one. Whoever opens it has the account.",
+  body: confirmButton({
+    action: `${base}/reset-link`,
+    csrf,
+    label: "Make a reset link",
+    question: `Make a link that lets its holder choose a new password for ${user.email}? Earlier ones stop working.`,
+    confirm: "Make the link",
+    look: "plain",
+  }),
+})}
+${
+  !self &&
+  html`${section({
+    title: "Operator",
+    says: "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
+    body: confirmButton({
+      action: `${base}/operator`,
+      csrf,
+      hidden: { operator: operator ? "false" : "true" },
+      label: operator ? "Take the right away" : "Make an operator",
+      question: operator ? `Is ${user.email} no longer an operator?` : `May ${user.email} run this installation?`,
+      confirm: operator ? "Take it away" : "Make an operator",
+      look: operator ? "danger" : "plain",
+    }),
+  })}
+${section({
+  title: open ? "Close the account" : "Open the account again",
+  says: open
+    ? "Sign-ins end, command-line and read tokens stop working. What the person did stays."
+    : "The person can sign in again with the old password. Ended sign-ins stay ended.",
+  body: confirmButton({
+    action: `${base}/disabled`,
+    csrf,
+    hidden: { disabled: open ? "true" : "false" },
+    label: open ? "Close the account" : "Open the account",
+    question: open ? `Close the account of ${user.email}?` : `Open the account of ${user.email} again?`,
+    confirm: open ? "Close it" : "Open it",
+    look: open ? "danger" : "plain",
+  }),
+})}`
+}`;
+  return settingsFrame(call, {
+    title: user.name ?? user.email,
+    says: self ? "This is you." : undefined,
+    body,
+    crumbs: [
+      { label: "Settings", href: href("/settings") },
+      { label: "Accounts", href: href(PATH) },
+      { label: user.email },
+    ],
+  });
+}
+
+const wanted = ({ core, params }: ByOperator) => getListedUser(core, params.id ?? "");
+
+/** Taking one's own rights away by a slip would leave nobody to undo it. */
+function requireOther({ session }: ByOperator, user: ListedUser): void {
+  if (user.id === session.userId) throw new Complaint("Another operator has to do this to your own account.", 409);
+}
+
+const access = "operator";
+
+export const accountPagesOfAll = [
+  page({ id: "settingsPeople", method: "GET", path: "/settings/people", access }, (call) => listPage(call)),
+  page({ id: "settingsPerson", method: "GET", path: "/settings/people/:id", access }, (call) =>
+    onePage(call, wanted(call)),
+  ),
+  page({ id: "settingsDisable", method: "POST", path: "/settings/people/:id/disabled", access }, async (call) => {
+    const user = wanted(call);
+    requireOther(call, user);
+    const disabled = call.form.get("disabled") === "true";
+    await setDisabled(call.core, user.id, disabled, actorOf(call.session, call.ip()));
+    return redirect(`${PATH}/${user.id}`, `The account of ${user.email} is ${disabled ? "closed" : "open"}.`);
+  }),
+  page({ id: "settingsOperator", method: "POST", path: "/settings/people/:id/operator", access }, async (call) => {
+    const user = wanted(call);
+    requireOther(call, user);
+    const operator = call.form.get("operator") === "true";
+    await setOperator(call.core, user.id, operator, actorOf(call.session, call.ip()));
+    return redirect(`${PATH}/${user.id}`, `${user.email} is ${operator ? "an" : "no"} operator now.`);
+  }),
+  page({ id: "settingsReset", method: "POST", path: "/settings/people/:id/reset-link", access }, async (call) => {
+    const user = wanted(call);
+    const link = await createResetLink(call.core, user.id, actorOf(call.session, call.ip()));
+    return linkPage(call, link, {
+      title: "The reset link is made",
+      label: `For ${user.email}`,
+      says: "Shown once. It opens the account of this person: give it to nobody else.",
+      back: `${PATH}/${user.id}`,
+    });
+  }),
+];

@@ -1,0 +1,83 @@
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import type { PageCall } from "../../../../platform/http/page.ts";
+import type { Kind as BrainKind, SnapshotFacts } from "../../../../record/brain/brain.ts";
+import { badge, type Kind } from "../../ui/badge.ts";
+
+/** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */
+
+export type Member = PageCall<"member">;
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** An address with a query; members without a value are left out, an empty repository's key is kept. */
+export function link(call: Member, path: `/${string}`, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  const text = search.toString();
+  return call.href(text === "" ? path : `${path}?${text}`);
+}
+
+/** The repository that a page is about. @throws Complaint 404 when the address names none */
+export function repoOf(call: Member): string {
+  const repo = call.query.get("repo");
+  if (repo === null)
+    throw new Complaint("This address names no repository. Choose one from the list of the brain.", 404);
+  return repo;
+}
+
+/** A snapshot's number in the query; undefined when there is none or it is no number. */
+export function snapshotIn(call: Member, name = "snapshot"): number | undefined {
+  const text = call.query.get(name) ?? "";
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
+
+/** How a repository is called. */
+export const repoName = (repoKey: string) => (repoKey === "" ? "no repository named" : repoKey);
+
+/** Stands for the empty key where an empty value means "all": no key can hold a control character. */
+export const NO_REPO = "\t";
+
+/** The list of a repository's sessions, narrowed to those whose record holds a text. */
+export const sessionsOf = (call: Member, repoKey: string, text?: string): string =>
+  link(call, "/sessions", { repo: repoKey === "" ? NO_REPO : repoKey, q: text });
+
+/** How a device is called. */
+export const deviceName = ({ deviceLabel, deviceId }: { deviceLabel: string | null; deviceId: string }) =>
+  deviceLabel ?? deviceId;
+
+export const deviceLink = (call: Member, device: { deviceLabel: string | null; deviceId: string }): Html =>
+  html`<a href="${call.href(`/devices/${device.deviceId}`)}">${deviceName(device)}</a>`;
+
+const KIND_LOOKS: Readonly<Record<BrainKind, readonly [Kind, string]>> = {
+  error: ["bad", "errors"],
+  security: ["warn", "security"],
+  "anti-pattern": ["warn", "anti-patterns"],
+  decision: ["good", "decisions"],
+  session: ["info", "sessions"],
+  note: ["neutral", "notes"],
+};
+
+/** What a kind of file is called. */
+export const kindName = (kind: BrainKind) => KIND_LOOKS[kind][1];
+
+export const kindBadge = (kind: BrainKind): Html => badge(KIND_LOOKS[kind][0], kind);
+
+/** A path with its folders held back. */
+export function pathText(path: string): Html {
+  const at = path.lastIndexOf("/") + 1;
+  return html`<span class="mono">${at > 0 && html`<span class="muted">${path.slice(0, at)}</span>`}${path.slice(at)}</span>`;
+}
+
+/** What the ledger says of a snapshot. */
+export function snapshotBadges(snapshot: SnapshotFacts, current: boolean): Html {
+  return html`${current && badge("good", "current")} ${snapshot.gap === 1 && badge("warn", "gap")} ${snapshot.accepted === 0 && badge("bad", "rollback")}`;
+}
+
+/** Why a snapshot is marked with a gap, after its mark. */
+export const gapMeans = (): Html =>
+  html`${badge("warn", "gap")} The version number skipped ahead, so snapshots between it and the one before never arrived.`;
+
+/** Why a snapshot is marked as a rollback, after its mark. */
+export const rollbackMeans = (): Html =>
+  html`${badge("bad", "rollback")} The version number was not above the device's last one, but the content differs. The snapshot is kept as evidence and never becomes current.`;

@@ -1,0 +1,108 @@
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import {
+  heldLinkToken,
+  holdLinkToken,
+  type Page,
+  type PageCall,
+  type PageReply,
+  page,
+  redirect,
+} from "../../../../platform/http/page.ts";
+import { hiddenInputs } from "../../ui/confirm.ts";
+import { field } from "../../ui/field.ts";
+import { form } from "../../ui/form.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { plainFrame } from "../frame.ts";
+
+/*
+ * How the token of a one-time link comes to its page without standing in an address that servers, proxies and the Referer header
+ * see (OWASP ASVS 5.0, 14.2.1). A link carries it behind the "#", which browsers send nowhere; the script, or a person who
+ * pastes it, sends it on in a form. It then waits in a cookie of this page alone, so that reloading and signing in keep it.
+ */
+
+type Anyone = PageCall<"anyone">;
+
+/** A page behind a one-time link. */
+export interface LinkPage {
+  /** Names the page in logs and tests. */
+  readonly id: string;
+  readonly path: `/${string}`;
+  readonly title: string;
+  /** Where a person has the link from. */
+  readonly from: string;
+  /** Draws the page for a token. @throws Complaint 404 or 410 for one that does not work */
+  readonly draw: (call: Anyone, token: string) => Html;
+  /** @throws Complaint when nobody can open the page, whatever their link */
+  readonly require?: (call: Anyone) => void;
+}
+
+const TOKEN = /\brkl_\w{1,100}/;
+
+const UNKNOWN = "This link is not known. Was it copied whole?";
+
+/** Goes on once a link was used: it leaves the browser. */
+export const used = (call: Anyone, path: string, reply: PageReply): PageReply => ({
+  ...reply,
+  headers: [...(reply.headers ?? []), holdLinkToken(call, path, null)],
+});
+
+/** The form with which the script opens the link in the address bar; nobody sees it. */
+export const opener = ({ href, csrf }: Anyone, path: string): Html =>
+  html`<form method="post" action="${href(`${path}/open`)}" data-link hidden>${hiddenInputs({ _csrf: csrf, token: "" })}</form>`;
+
+function pastePage(call: Anyone, { path, title, from }: LinkPage, wrong?: string): Html {
+  const main = html`${pageHead({ title, says: `You need the one-time link that ${from}.` })}
+${form({
+  action: call.href(`${path}/open`),
+  csrf: call.csrf,
+  wrong,
+  fields: field({
+    kind: "text",
+    name: "token",
+    label: "Your link, or the code at its end",
+    hint: "Paste the whole link, or only what follows the #: it begins with rkl_.",
+    required: true,
+    maxLength: 2_000,
+    autocomplete: "off",
+    mono: true,
+  }),
+  submit: "Continue",
+})}
+${opener(call, path)}`;
+  return plainFrame(call, { title, main });
+}
+
+/** The two ways into a page behind a link: its address, and the form that opens a link. */
+export function linkPage(one: LinkPage): Page[] {
+  const { id, path } = one;
+  const open = (call: Anyone, given: string): PageReply => {
+    const token = TOKEN.exec(given)?.[0];
+    if (token === undefined) return { status: 404, body: pastePage(call, one, UNKNOWN) };
+    return { ...redirect(path), headers: [holdLinkToken(call, path, token)] };
+  };
+  return [
+    page({ id, method: "GET", path, access: "anyone" }, (call) => {
+      one.require?.(call);
+      // Links from before, which are still out there.
+      const given = call.query.get("token");
+      if (given !== null) return open(call, given);
+      const held = heldLinkToken(call);
+      if (held === undefined) return pastePage(call, one);
+      try {
+        return one.draw(call, held);
+      } catch (error) {
+        if (!(error instanceof Complaint) || (error.status !== 404 && error.status !== 410)) throw error;
+        return {
+          status: error.status,
+          headers: [holdLinkToken(call, path, null)],
+          body: pastePage(call, one, error.message),
+        };
+      }
+    }),
+    page({ id: `${id}Open`, method: "POST", path: `${path}/open`, access: "anyone" }, (call) => {
+      one.require?.(call);
+      return open(call, call.form.get("token") ?? "");
+    }),
+  ];
+}

@@ -1,0 +1,96 @@
+import type { SpendFigures, SpendOfDay } from "../../../../insight/spend/spend.ts";
+import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { type Content, html } from "../../../../kit/html.ts";
+import { barChart } from "../../ui/chart.ts";
+import { HUES, type Series } from "../../ui/chart-frame.ts";
+import { dayText } from "../../ui/time.ts";
+import { compact, number, plural } from "../../ui/units.ts";
+import { short } from "../sessions/labels.ts";
+import { dollars, dollarTick } from "./labels.ts";
+import type { Asked } from "./params.ts";
+
+/** Spend over time: dollars by model, and beside them the tokens that have no price. */
+
+/** More bars than this cannot be told apart; several days make one then. */
+const MOST_BARS = 100;
+const OTHERS = "other models";
+const MOST_NAME = 48;
+
+interface Stretch {
+  readonly label: string;
+  readonly iso: string;
+  /** By model. */
+  readonly usd: ReadonlyMap<string, number>;
+  readonly unpriced: number;
+}
+
+/** How many days make a bar: one, a week, or as many as it takes. */
+function daysOfBar({ from, to }: Asked): number {
+  const days = Math.floor(to / DAY_MS) - Math.floor(from / DAY_MS) + 1;
+  if (days <= MOST_BARS) return 1;
+  return days <= 7 * MOST_BARS ? 7 : Math.ceil(days / MOST_BARS);
+}
+
+/** All days that were asked for, those of which nothing is known too; the last bar ends on the last day. */
+function stretches(asked: Asked, days: readonly SpendOfDay[], each: number): Stretch[] {
+  const first = Math.floor(asked.from / DAY_MS);
+  const last = Math.floor(asked.to / DAY_MS);
+  const count = Math.ceil((last - first + 1) / each);
+  const all = Array.from({ length: count }, (_, i) => {
+    const begin = Math.max(first, last - (count - i) * each + 1);
+    const iso = isoInstant(begin * DAY_MS).slice(0, 10);
+    return { iso, label: dayText(iso).replace(/ \d{4}$/, ""), usd: new Map<string, number>(), unpriced: 0 };
+  });
+  for (const { day, model, usd, unpricedTokens } of days) {
+    const at = all[count - 1 - Math.floor((last - Date.parse(day) / DAY_MS) / each)];
+    if (!at) continue;
+    if (usd !== null) at.usd.set(model, (at.usd.get(model) ?? 0) + usd);
+    at.unpriced += unpricedTokens;
+  }
+  return all;
+}
+
+export function spendCharts(asked: Asked, days: readonly SpendOfDay[], total: SpendFigures): Content {
+  const each = daysOfBar(asked);
+  const bars = stretches(asked, days, each);
+  const per = each === 1 ? "day" : each === 7 ? "week" : `${each} days`;
+  const period = each === 1 ? "Day" : "From";
+  return html`${total.usd !== null && costChart(bars, per, period, total.usd)}${total.unpricedTokens > 0 && unpricedChart(bars, per, period, total.unpricedTokens)}`;
+}
+
+function costChart(bars: readonly Stretch[], per: string, period: string, total: number): Content {
+  const sums = new Map<string, number>();
+  for (const { usd } of bars) for (const [model, cost] of usd) sums.set(model, (sums.get(model) ?? 0) + cost);
+  const models = [...sums].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([model]) => model);
+  const named = models.slice(0, HUES.length);
+  const rest = models.slice(HUES.length);
+  const series: Series[] = named.map((model, i) => ({
+    name: modelName(model),
+    tone: HUES[i] as (typeof HUES)[number],
+  }));
+  if (rest.length > 0) series.push({ name: `${OTHERS} (${rest.length})`, tone: "neutral" });
+  const dearest = models[0] ?? "";
+  return barChart({
+    title: `Cost per ${per}`,
+    summary: `${dollars(total)} in all, most of it, ${dollars(sums.get(dearest) ?? 0)}, for ${modelName(dearest)}; ${plural(models.length, "model")}.`,
+    ...{ series, period, unit: "US dollars", spell: dollars, tick: dollarTick },
+    days: bars.map(({ label, iso, usd }) => {
+      const values = named.map((model) => usd.get(model) ?? null);
+      const others = rest.reduce((sum, model) => sum + (usd.get(model) ?? 0), 0);
+      return { label, iso, values: rest.length > 0 ? [...values, others > 0 ? others : null] : values };
+    }),
+  });
+}
+
+function unpricedChart(bars: readonly Stretch[], per: string, period: string, total: number): Content {
+  return barChart({
+    title: `Tokens without a price per ${per}`,
+    summary: `${number(total)} tokens are of models whose price is not known; no dollars above are theirs.`,
+    ...{ period, unit: "tokens", spell: (value: number) => `${compact(value)} tokens` },
+    series: [{ name: "Tokens", tone: "neutral" }],
+    days: bars.map(({ label, iso, unpriced }) => ({ label, iso, values: [unpriced] })),
+  });
+}
+
+/** How a model is called. */
+export const modelName = (model: string): string => (model === "" ? "no model named" : short(model, MOST_NAME));

@@ -1,0 +1,135 @@
+import { connectedBy, deviceOverview } from "../../../../identity/devices/devices.ts";
+import type { Grouping, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { findSessionId } from "../../../../record/traces/traces.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { section } from "../../ui/section.ts";
+import { table } from "../../ui/table.ts";
+import { tabs } from "../../ui/tabs.ts";
+import { dayText } from "../../ui/time.ts";
+import { number } from "../../ui/units.ts";
+import { short } from "../sessions/labels.ts";
+import { link, type Member, NO_REPO, repoName } from "../shared/links.ts";
+import { modelName } from "./chart.ts";
+import { costText, reportedText, tokenCell } from "./labels.ts";
+import { type Asked, address } from "./params.ts";
+
+/** Spend by what it was for. */
+
+const SHOWN = 100;
+
+const LABELS: Readonly<Record<Grouping, string>> = {
+  model: "Model",
+  repo: "Repository",
+  branch: "Branch",
+  device: "Device",
+  session: "Session",
+  day: "Day",
+};
+
+export function groupsSection(call: Member, asked: Asked, { groups, total }: SpendReport): Html {
+  const { by } = asked;
+  // Of days the latest stand on top, everything else by what it cost.
+  const all = by === "day" ? groups.toReversed() : groups;
+  const shown = all.slice(0, SHOWN);
+  const name = namer(call, asked);
+  return section({
+    id: "groups",
+    title: "What it was for",
+    actions: buttonLink("Download CSV", address(call, asked, {}, "/spend/csv"), { small: true }),
+    body: html`<div class="stack">${tabs(
+      "Sums by",
+      Object.entries(LABELS).map(([value, label]) => ({
+        label,
+        href: `${address(call, asked, { by: value as Grouping })}#groups`,
+        current: value === by,
+      })),
+    )}
+${table({
+  caption: `Spend by ${LABELS[by].toLowerCase()}`,
+  columns: [
+    { label: LABELS[by], heading: true, grow: true },
+    { label: "Cost", numeric: true },
+    { label: "Share", numeric: true },
+    { label: "Reported", numeric: true },
+    { label: "Input", numeric: true },
+    { label: "Output", numeric: true },
+    { label: "Cache write", numeric: true },
+    { label: "Cache read", numeric: true },
+    { label: "Calls", numeric: true },
+  ],
+  rows: shown.map((one): Content[] => [
+    name(one),
+    costText(one),
+    share(one.usd, total.usd),
+    reportedText(one),
+    tokenCell(one.inputTokens),
+    tokenCell(one.outputTokens),
+    tokenCell(one.cacheWriteTokens),
+    tokenCell(one.cacheReadTokens),
+    one.usages,
+  ]),
+  empty: "",
+  narrow: "scroll",
+})}
+${all.length > shown.length && html`<p class="says">${number(all.length - shown.length)} more ${by === "day" ? "and earlier " : ""}rows stand in the CSV.</p>`}</div>`,
+  });
+}
+
+function share(usd: number | null, total: number | null): Content {
+  if (usd === null || total === null || total === 0) return html`<span class="none">–</span>`;
+  const percent = (usd / total) * 100;
+  return percent > 0 && percent < 1 ? "< 1 %" : `${Math.round(percent)} %`;
+}
+
+const notTold = (what: string) => html`<span class="muted">no ${what} named</span>`;
+
+/** How a row is called, and where it leads. All names but the devices' labels are what agents sent. */
+function namer(call: Member, asked: Asked): (group: SpendGroup) => Content {
+  const { core, session, href } = call;
+  const team = session.team.id;
+  const at = (to: string, text: Content) => html`<a href="${to}">${text}</a>`;
+  const sessions = (query: Readonly<Record<string, string>>) =>
+    link(call, "/sessions", { ...query, from: asked.first, to: asked.last });
+  const repo = asked.repoKey === undefined ? {} : { repo: asked.repo };
+  switch (asked.by) {
+    case "model":
+      return ({ key }) => (key === "" ? notTold("model") : at(sessions({ ...repo, model: key }), modelName(key)));
+    case "branch":
+      return ({ key }) =>
+        key === "" ? notTold("branch") : at(sessions({ ...repo, branch: key }), html`<code>${short(key, 60)}</code>`);
+    case "repo":
+      return ({ key }) =>
+        at(address(call, asked, { by: "model", repo: key === "" ? NO_REPO : key }), short(repoName(key), 60));
+    case "day":
+      return ({ key }) =>
+        at(
+          address(call, asked, { by: "model", days: undefined, first: key, last: key }),
+          html`<span class="nowrap">${dayText(key)}</span>`,
+        );
+    case "device": {
+      const deviceName = deviceNames(call);
+      return ({ key }) => deviceName(key);
+    }
+    case "session": {
+      const deviceName = deviceNames(call);
+      return ({ key, deviceId = "" }) => {
+        const number = key === "" ? undefined : findSessionId(core, team, deviceId, key);
+        const text = key === "" ? notTold("session") : short(key, 60);
+        return html`${number === undefined ? text : at(href(`/sessions/${number}`), text)}<br><small>${deviceName(deviceId)}</small>`;
+      };
+    }
+  }
+}
+
+/** A device by its label, with the person who connected it. */
+function deviceNames({ core, session, href }: Member): (id: string) => Content {
+  const team = session.team.id;
+  const labels = new Map(deviceOverview(core, team).map(({ id, label }) => [id, label]));
+  const people = connectedBy(core, team);
+  return (id) => {
+    if (id === "" || !labels.has(id)) return notTold("device");
+    const person = people.get(id);
+    return html`<a href="${href(`/devices/${id}`)}">${labels.get(id) ?? id}</a>${person !== undefined && html`<br><small class="muted">connected by ${short(person, 80)}</small>`}`;
+  };
+}

@@ -1,0 +1,167 @@
+import {
+  freshenSpend,
+  type SpendReport,
+  spendCsv,
+  spendProgress,
+  spendReport,
+} from "../../../../insight/spend/spend.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import { download, page } from "../../../../platform/http/page.ts";
+import { listRepositories } from "../../../../record/brain/brain.ts";
+import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import { codeBlock } from "../../ui/code.ts";
+import { empty } from "../../ui/empty.ts";
+import { filters } from "../../ui/filters.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { stats } from "../../ui/stat.ts";
+import { tabs } from "../../ui/tabs.ts";
+import { dayText } from "../../ui/time.ts";
+import { compact, number } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { exported } from "../shared/exported.ts";
+import { type Member, NO_REPO, repoName } from "../shared/links.ts";
+import { spendCharts } from "./chart.ts";
+import { groupsSection } from "./groups.ts";
+import { dollars, tokensOf } from "./labels.ts";
+import { type Asked, address, PERIODS, readAsked } from "./params.ts";
+import { pricesSection } from "./prices.ts";
+
+/** What the team's agents used of models and what that costs. */
+
+async function spendPage(call: Member): Promise<Html> {
+  await freshenSpend(call.core);
+  const asked = readAsked(call);
+  const report = spendReport(call.core, call.session.team.id, { ...asked, daily: true });
+  const days = report.byDayAndModel;
+  const main = html`${pageHead({
+    title: "Spend",
+    says: "What agents used of models and what that costs. Every call counts once, however often it was told, and whether in telemetry or in a session.",
+  })}
+${behind(call)}
+<div class="stack">${periods(call, asked)}${chosen(call, asked)}</div>
+${report.total.usages === 0 ? nothing(call) : html`${tiles(asked, report)}<section class="section" aria-label="Over time">${spendCharts(asked, days, report.total)}</section>${groupsSection(call, asked, report)}`}
+${pricesSection(report, days)}`;
+  return frame(call, { title: "Spend", main, wide: true });
+}
+
+/** After an upgrade a long record is read once; until then sums are too small. */
+function behind({ core }: Member): Html {
+  const share = spendProgress(core);
+  return share < 0.999
+    ? html`<div class="flash warn"><p>The record is still being read, ${Math.floor(share * 100)} % so far: sums will grow. Reload the page in a while.</p></div>`
+    : html``;
+}
+
+function periods(call: Member, asked: Asked): Html {
+  return tabs(
+    "Period",
+    PERIODS.map((days) => ({
+      label: `${days} days`,
+      href: address(call, asked, { days }),
+      current: asked.days === days,
+    })),
+  );
+}
+
+function chosen(call: Member, asked: Asked): Html {
+  const { core, session } = call;
+  const team = session.team.id;
+  const keys = new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
+  const values = [...keys].sort().map((key) => ({ value: key === "" ? NO_REPO : key, label: repoName(key) }));
+  const known = asked.repo === "" || values.some(({ value }) => value === asked.repo);
+  const custom = asked.days === undefined;
+  return filters({
+    action: call.href("/spend"),
+    label: "Choose days and a repository",
+    hidden: {
+      ...(asked.by === "model" ? {} : { by: asked.by }),
+      ...(asked.days === undefined ? {} : { days: String(asked.days) }),
+    },
+    filters: [
+      { kind: "date", name: "from", label: "From (UTC)", value: custom ? asked.first : "" },
+      { kind: "date", name: "to", label: "To (UTC)", value: custom ? asked.last : "" },
+      {
+        ...{ kind: "select", name: "repo", label: "Repository", value: asked.repo },
+        options: [
+          { value: "", label: "all" },
+          ...values,
+          ...(known ? [] : [{ value: asked.repo, label: repoName(asked.repo) }]),
+        ],
+      },
+    ],
+  });
+}
+
+function tiles({ first, last }: Asked, { total }: SpendReport): Html {
+  const { usd, reportedUsd, unpricedTokens, usages, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } =
+    total;
+  const read = inputTokens + cacheReadTokens + cacheWriteTokens;
+  return html`<section class="section" aria-label="Figures">${stats([
+    {
+      label: "Cost",
+      value: usd === null ? "–" : dollars(usd),
+      sub:
+        usd === null
+          ? "no model used has a price"
+          : first === last
+            ? dayText(last)
+            : `${dayText(first)} to ${dayText(last)}`,
+    },
+    {
+      label: "Reported by agents",
+      value: reportedUsd === null ? "–" : dollars(reportedUsd),
+      sub: reportedUsd === null ? "none said what it cost" : "their own word, never added in",
+    },
+    {
+      label: "Tokens",
+      value: compact(tokensOf(total)),
+      sub: `${compact(outputTokens)} written${read > 0 ? `, ${Math.round((cacheReadTokens / read) * 100)} % of what was read came from a cache` : ""}`,
+    },
+    { label: "Calls", value: number(usages), sub: "of models, or sessions that told none" },
+    ...(unpricedTokens > 0
+      ? [
+          {
+            label: "Without a price",
+            value: compact(unpricedTokens),
+            sub: "tokens, in no sum",
+            href: "#prices",
+            tone: "warn" as const,
+          },
+        ]
+      : []),
+  ])}</section>`;
+}
+
+function nothing(call: Member): Html {
+  return html`${empty({
+    title: "No usage in these days",
+    says: "Agents tell what they used with the entries and steps that they send. With a device token, a first one can be sent by hand:",
+  })}
+${codeBlock(
+  `curl ${call.baseUrl.replace(/\/$/, "")}/api/telemetry/ingest \\
+  -H "authorization: Bearer $DEVICE_TOKEN" \\
+  -H "content-type: application/json" \\
+  -d '{"repoKey": "acme/shop", "entries": [{"seq": 1, "payload": {
+        "type": "reply", "sessionId": "s1", "branch": "main", "model": "claude-sonnet-4-5",
+        "usage": {"id": "msg_1", "input_tokens": 1200, "output_tokens": 300}}}]}'`,
+  { label: "Command" },
+)}`;
+}
+
+const access = "member";
+
+export const spendPages = [
+  page({ id: "spend", method: "GET", path: "/spend", access }, spendPage),
+  page({ id: "spendCsv", method: "GET", path: "/spend/csv", access }, async (call) => {
+    await freshenSpend(call.core);
+    const asked = readAsked(call);
+    const { groups } = spendReport(call.core, call.session.team.id, asked);
+    const name = `spend-by-${asked.by}-${asked.first}-to-${asked.last}.csv`;
+    const { by, repo, first, last } = asked;
+    return exported(
+      call,
+      { action: "spend.exported", teamId: call.session.team.id, extent: { by, repo, firstDay: first, lastDay: last } },
+      download(name, "text/csv; charset=utf-8", spendCsv(by, groups)),
+    );
+  }),
+];

@@ -1,0 +1,86 @@
+import { type Html, html } from "../../../../kit/html.ts";
+import { indentJson } from "../../../../kit/json-indent.ts";
+import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { diffFiles } from "../../../../record/brain/brain.ts";
+import { type ConflictRow, listConflicts } from "../../../../record/telemetry/telemetry.ts";
+import { diff } from "../../ui/diff.ts";
+import { empty } from "../../ui/empty.ts";
+import { pager } from "../../ui/pager.ts";
+import { section } from "../../ui/section.ts";
+import { time } from "../../ui/time.ts";
+import { number } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { filterOf, readAsked, repoName, spellAsked } from "./filter.ts";
+import { entryFilters } from "./list.ts";
+import { payloadBlock } from "./payload.ts";
+import { ROLLBACK_SAYS, telemetryHead } from "./streams.ts";
+
+/** What rollbacks kept apart: entries that contradict what is stored under their number. */
+
+type Member = PageCall<"member">;
+
+const PAGE_SIZE = 20;
+/** Longer payloads are shown as they are: comparing takes time with the square of the lines, and a page compares many. */
+const MOST_CHARS = 16 * 1024;
+const MOST_LINES = 200;
+
+function linesOf(payload: string | null): string | undefined {
+  if (payload === null || payload.length > MOST_CHARS) return undefined;
+  const text = indentJson(payload, MOST_CHARS * 2);
+  return text !== undefined && text.split("\n").length <= MOST_LINES ? text : undefined;
+}
+
+/** What a contradicting entry changes, line by line; or what it holds, where the two cannot be compared. */
+export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
+  const held = linesOf(heldPayload);
+  const came = linesOf(payload);
+  const { hunks, tooDifferent } =
+    held === undefined || came === undefined ? { hunks: [], tooDifferent: true } : diffFiles(held, came);
+  if (tooDifferent) return payloadBlock(payload, `What came later as ${seq}`);
+  return hunks.length === 0
+    ? html`<p class="says">The payloads say the same; the client's own time differs.</p>`
+    : diff(`entry ${seq}`, hunks);
+}
+
+/** When each of the two came, in words. */
+export function conflictSays(one: ConflictRow, now: number): Html {
+  return html`The first came ${time(one.heldReceivedAt, now)}${one.heldClientTimestamp && html` (the client says ${one.heldClientTimestamp})`} and stays; the other came ${time(one.receivedAt, now)}${one.clientTimestamp && html` (the client says ${one.clientTimestamp})`}.`;
+}
+
+function conflictsPage(call: Member): Html {
+  const { core, session, query, href } = call;
+  const now = core.clock.now();
+  const asked = { ...readAsked(query), type: "", text: "", flagged: "", from: "", to: "" } as const;
+  const { deviceId, repoKey } = filterOf(asked);
+  const found = listConflicts(core, session.team.id, {
+    deviceId,
+    repoKey,
+    cursor: query.get("at") ?? undefined,
+    limit: PAGE_SIZE,
+  });
+  const at = (cursor: string | undefined) =>
+    cursor === undefined ? undefined : href(`/telemetry/conflicts${spellAsked(asked, cursor)}`);
+  const main = html`${telemetryHead(call, "conflicts")}
+<div class="stack"><p class="says">${ROLLBACK_SAYS}</p>${entryFilters(call, asked, "/telemetry/conflicts")}
+<div id="results" data-count="${found.rows.length}">${found.rows.map((one) =>
+    section({
+      title: html`Entry ${number(one.seq)} of ${repoName(one.repoKey)}`,
+      says: html`On <a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>. ${conflictSays(one, now)}`,
+      body: conflictBody(one),
+    }),
+  )}${
+    found.rows.length === 0 &&
+    empty({
+      title: "No conflicts",
+      says:
+        asked.device || asked.repo
+          ? "No stream that matches these filters was contradicted."
+          : "No device has sent a number twice with different content.",
+    })
+  }${pager({ newer: at(found.newer), older: at(found.older), first: found.newer && at("") })}</div></div>`;
+  return frame(call, { title: "Conflicts", main, wide: true });
+}
+
+export const conflictPages = [
+  page({ id: "conflicts", method: "GET", path: "/telemetry/conflicts", access: "member" }, conflictsPage),
+];

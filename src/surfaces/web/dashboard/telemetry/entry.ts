@@ -1,0 +1,85 @@
+import { Complaint } from "../../../../kit/complaint.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { type EntryDetail, findEntry } from "../../../../record/telemetry/telemetry.ts";
+import { badge } from "../../ui/badge.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { facts } from "../../ui/facts.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { section } from "../../ui/section.ts";
+import { time } from "../../ui/time.ts";
+import { bytes, number, plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { conflictBody, conflictSays } from "./conflicts.ts";
+import { repoName, repoValue } from "./filter.ts";
+import { entryPath } from "./list.ts";
+import { payloadBlock } from "./payload.ts";
+import { GAP_SAYS, ROLLBACK_SAYS, rangeCount, rangeText } from "./streams.ts";
+
+/** One entry: whole, with its neighbours and what contradicts it. */
+
+type Member = PageCall<"member">;
+
+function entryPage(call: Member): Html {
+  const { core, session, params, href } = call;
+  const id = /^\d{1,15}$/.test(params.id ?? "") ? Number(params.id) : undefined;
+  const entry = id === undefined ? undefined : findEntry(core, session.team.id, id);
+  if (!entry) throw new Complaint("The team has no such entry.", 404);
+  const now = core.clock.now();
+  const { previousId, nextId, missingBefore: gap, conflicts } = entry;
+  const title = `Entry ${number(entry.seq)}`;
+  const main = html`${pageHead({
+    title,
+    says: `Of ${repoName(entry.repoKey)} on ${entry.deviceLabel ?? entry.deviceId}.`,
+    crumbs: [{ label: "Telemetry", href: href("/telemetry") }, { label: title }],
+    actions: html`${previousId !== null && buttonLink("← Before it", href(entryPath(previousId)))}${nextId !== null && buttonLink("After it →", href(entryPath(nextId)))}`,
+  })}
+${section({ title: "Facts", framed: true, body: entryFacts(call, entry) })}
+${section({ title: "Payload", says: "As it was sent, but for secrets, which are taken out before anything is stored.", body: payloadBlock(entry.payload) })}
+${
+  gap &&
+  section({
+    title: `${plural(rangeCount(gap), "entry", "entries")} before it never arrived`,
+    says: `Number${gap.from === gap.to ? "" : "s"} ${rangeText(gap)}. ${GAP_SAYS}`,
+    body: "",
+  })
+}
+${
+  conflicts.length > 0 &&
+  section({
+    title: "What else came under this number",
+    says: ROLLBACK_SAYS,
+    body: conflicts.map((one) => html`<p class="says">${conflictSays(one, now)}</p>${conflictBody(one)}`),
+  })
+}`;
+  return frame(call, { title, main });
+}
+
+function entryFacts({ core, href }: Member, entry: EntryDetail): Html {
+  const now = core.clock.now();
+  const stream = new URLSearchParams({ device: entry.deviceId, repo: repoValue(entry.repoKey) });
+  return facts([
+    { label: "Number in its stream", value: number(entry.seq) },
+    { label: "Type", value: entry.type },
+    { label: "Received", value: time(entry.receivedAt, now) },
+    { label: "Time by the client", value: entry.clientTimestamp },
+    {
+      label: "Device",
+      value: html`<a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a>`,
+    },
+    { label: "Repository", value: html`<a href="${href(`/telemetry?${stream}`)}">${repoName(entry.repoKey)}</a>` },
+    { label: "Session", value: entry.sessionId !== null && html`<code>${entry.sessionId}</code>` },
+    { label: "Payload", value: bytes(Buffer.byteLength(entry.payload)) },
+    {
+      label: "Its batch",
+      value:
+        entry.deliveryFlag === "gap"
+          ? badge("warn", "left a gap")
+          : entry.deliveryFlag === "rollback" && badge("bad", "contradicted earlier entries"),
+    },
+  ]);
+}
+
+export const entryPages = [
+  page({ id: "entry", method: "GET", path: "/telemetry/entries/:id", access: "member" }, entryPage),
+];

@@ -1,0 +1,108 @@
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { listStreams, MOST_STREAMS, type Stream } from "../../../../record/telemetry/telemetry.ts";
+import { badge } from "../../ui/badge.ts";
+import { empty } from "../../ui/empty.ts";
+import { pageHead } from "../../ui/page-head.ts";
+import { table } from "../../ui/table.ts";
+import { tabs } from "../../ui/tabs.ts";
+import { ago } from "../../ui/time.ts";
+import { number, plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { repoName, repoValue } from "./filter.ts";
+
+/** Streams of entries, and what gaps and rollbacks in them mean. */
+
+type Member = PageCall<"member">;
+
+export const GAP_SAYS =
+  "A gap is a run of numbers that never arrived. Something was lost or held back: a queue that was dropped, a crash, or entries that somebody took out. A later batch that brings them closes the gap.";
+export const ROLLBACK_SAYS =
+  "A rollback is a number that came again with other content. The count began anew (a reinstallation, a restored backup, two machines with one token) or the past was rewritten. What came first stays in place; what came later is kept apart as evidence.";
+
+/** A range of numbers: `7`, or `7 to 9`. */
+export const rangeText = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  from === to ? number(from) : `${number(from)} to ${number(to)}`;
+
+/** How many numbers a range spans. */
+export const rangeCount = ({ from, to }: { readonly from: number; readonly to: number }): number => to - from + 1;
+
+/** The head of the pages about telemetry, with the ways between them. */
+export function telemetryHead({ href }: Member, current: "entries" | "streams" | "conflicts"): Html {
+  const tab = (name: typeof current, label: string, path: string) => ({
+    label,
+    href: href(path),
+    current: name === current,
+  });
+  return html`${pageHead({
+    title: "Telemetry",
+    says: "What the team's agents did, entry by entry, as their devices sent it.",
+  })}
+${tabs("Telemetry", [
+  tab("entries", "Entries", "/telemetry"),
+  tab("streams", "Streams", "/telemetry/streams"),
+  tab("conflicts", "Conflicts", "/telemetry/conflicts"),
+])}`;
+}
+
+function gapCell({ gaps, missing }: Stream): Content {
+  if (missing === 0) return html`<span class="none">none</span>`;
+  const named = gaps.slice(0, 4).map(rangeText).join(", ");
+  return html`${badge("warn", plural(missing, "missing entry", "missing entries"))} <span class="muted">${named}${gaps.length > 4 && " and more"}</span>`;
+}
+
+/** Streams as a table. @param of a device's own, whose column is left out then, or all of the team's */
+export function streamTable({ core, href }: Member, streams: readonly Stream[], of: "device" | "team", none: Content) {
+  const now = core.clock.now();
+  const query = ({ deviceId, repoKey }: Stream) => new URLSearchParams({ device: deviceId, repo: repoValue(repoKey) });
+  return table({
+    caption: "Streams",
+    columns: [
+      { label: "Repository", heading: true },
+      ...(of === "team" ? [{ label: "Device" }] : []),
+      { label: "Entries", numeric: true },
+      { label: "Highest number", numeric: true },
+      { label: "Gaps" },
+      { label: "Rollbacks" },
+      { label: "Last entry" },
+    ],
+    rows: streams.map((one) => [
+      html`<a href="${href(`/telemetry?${query(one)}`)}">${repoName(one.repoKey)}</a>`,
+      ...(of === "team"
+        ? [html`<a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>`]
+        : []),
+      one.entryCount,
+      one.maxSeq,
+      gapCell(one),
+      one.conflictCount === 0
+        ? html`<span class="none">none</span>`
+        : html`<a href="${href(`/telemetry/conflicts?${query(one)}`)}">${badge("bad", plural(one.conflictCount, "conflict"))}</a>`,
+      ago(one.updatedAt, now),
+    ]),
+    empty: none,
+  });
+}
+
+/** What is wrong in streams, explained; nothing when nothing is. */
+export function flawsExplained(streams: readonly Stream[]): Html {
+  return html`${streams.some(({ missing }) => missing > 0) && html`<p class="says">${GAP_SAYS}</p>`}${streams.some(({ conflictCount }) => conflictCount > 0) && html`<p class="says">${ROLLBACK_SAYS}</p>`}`;
+}
+
+function streamsPage(call: Member): Html {
+  const streams = listStreams(call.core, call.session.team.id);
+  const main = html`${telemetryHead(call, "streams")}
+<div class="stack"><p class="says">A stream is what one device sent of one repository. Its entries are numbered, so that nothing goes missing unseen.</p>${streamTable(
+    call,
+    streams,
+    "team",
+    empty({
+      title: "No streams yet",
+      says: html`One begins with the first entry of a device. <a href="${call.href("/devices")}">Connect a device</a> to begin.`,
+    }),
+  )}${streams.length === MOST_STREAMS && html`<p class="says">These are the ${number(MOST_STREAMS)} that grew last. A device's page shows all of its own.</p>`}${flawsExplained(streams)}</div>`;
+  return frame(call, { title: "Streams", main, wide: true });
+}
+
+export const streamPages = [
+  page({ id: "streams", method: "GET", path: "/telemetry/streams", access: "member" }, streamsPage),
+];

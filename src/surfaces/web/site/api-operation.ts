@@ -1,0 +1,143 @@
+import { Complaint } from "../../../kit/complaint.ts";
+import { type Html, html } from "../../../kit/html.ts";
+import { badge } from "../ui/badge.ts";
+import { codeBlock } from "../ui/code.ts";
+import { type Answer, apiReference, type Operation, type Shown } from "./api-model.ts";
+import type { Member } from "./api-schema.ts";
+import { withCode } from "./code-spans.ts";
+import { docsLayout } from "./docs.ts";
+import { fence, markdownTable } from "./markdown.ts";
+import { publicPage, type Visit } from "./rendition.ts";
+
+/** One operation of the API. */
+
+const NEEDS: Readonly<Record<string, string>> = {
+  deviceToken: "a device token",
+  cliToken: "a CLI access token",
+  readToken: "a personal read token",
+};
+const needs = (auth: string | undefined) => (auth === undefined ? "no credential" : (NEEDS[auth] ?? auth));
+
+/** Headers that every reply has, or every limited one; told once, in the index. */
+const EVERYWHERE = /^(?:Service-Api-Version|RateLimit-|WWW-Authenticate)/;
+
+/** Members or parameters one below the other: name and type, then what it means. */
+function memberList(
+  members: readonly (Member & { readonly where?: string })[],
+  none = "An object without declared members.",
+): Html {
+  if (members.length === 0) return html`<p class="says">${none}</p>`;
+  return html`<dl class="members">${members.map(
+    ({ path, required, type, says, where }) =>
+      html`<div><dt><code>${path}</code> <span>${type}${where && `, ${where}`}${!required && path !== "…" && html` <em>optional</em>`}</span></dt>${says && html`<dd>${withCode(says)}</dd>`}</div>\n`,
+  )}</dl>`;
+}
+
+function shownParts(label: string, { members, example }: Shown): Html {
+  return html`${memberList(members)}${example !== undefined && codeBlock(example, { label, titled: true, tall: true })}`;
+}
+
+const answerHead = ({ status, says }: Answer) =>
+  html`<h3>${badge(status < 400 ? "good" : "warn", status)} ${status === 200 ? "Success" : says}</h3>`;
+
+function operationHtml(call: Visit, one: Operation): Html {
+  const { method, path, summary, tag, auth, parameters, body, answers, failures, id, curl } = one;
+  const always = answers.some(({ headers }) => headers.includes("RateLimit-Limit"));
+  return html`<nav aria-label="Breadcrumbs" class="crumbs"><ol><li><a href="${call.href("/docs/api")}">API reference</a></li><li><span>${tag}</span></li></ol></nav>
+<h1>${summary}</h1>
+<p class="endpoint"><span class="verb ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
+<p class="says">Needs ${needs(auth)}. Operation <code>${id}</code>.${always && " Rate-limit headers are sent on every reply."}</p>
+${codeBlock(curl, { label: "As a command", titled: true })}
+${
+  parameters.length > 0 &&
+  html`<section id="parameters"><h2>Parameters</h2>${memberList(parameters.map((one) => ({ ...one, path: one.name })))}</section>`
+}
+${
+  body &&
+  html`<section id="body"><h2>Body</h2><p class="says">${body.medias.map((media, i) => html`${i > 0 && " or "}<code>${media}</code>`)}${!body.required && "; may be left out"}. ${body.says === undefined ? "" : html`May be sent with <code>Content-Encoding: gzip</code>.`}</p>${shownParts("Example body", body)}</section>`
+}
+<section id="replies"><h2>Replies</h2>${answers.map(
+    (answer) =>
+      html`${answerHead(answer)}${answer.content && shownParts(`Example reply, ${answer.status}`, answer.content)}`,
+  )}</section>
+<section id="errors"><h2>Errors</h2><dl class="members">${failures.map(
+    ({ status, code, says, example, headers }) =>
+      html`<div><dt><span class="status">${status}</span><code>${code}</code></dt><dd>${says}${headers.filter((name) => !EVERYWHERE.test(name)).map((name) => html` Header <code>${name}</code>.`)}</dd>${moreThanText(example, says)}</div>`,
+  )}</dl></section>`;
+}
+
+/** The body of a refusal where it says more than the text for people, that text left out. */
+function moreThanText(example: string, says: string): Html | false {
+  const rest = example.replace(JSON.stringify(says), '"…"');
+  return rest !== '{"error":"…"}' && html`<dd><code>${rest}</code></dd>`;
+}
+
+function memberLines(members: readonly Member[]): string {
+  if (members.length === 0) return "An object without declared members.";
+  return markdownTable(
+    ["Member", "Type", "Required", "Meaning"],
+    members.map(({ path, type, required, says }) => [`\`${path}\``, type, required ? "yes" : "no", says]),
+  );
+}
+
+function operationMarkdown(one: Operation): string {
+  const { method, path, summary, auth, parameters, body, answers, failures, id, curl } = one;
+  const shown = ({ members, example }: Shown) => [
+    memberLines(members),
+    ...(example === undefined ? [] : [fence(example, "json")]),
+  ];
+  return [
+    `# ${summary}`,
+    `\`${method} ${path}\``,
+    `Needs ${needs(auth)}. Operation \`${id}\`.`,
+    fence(curl, "sh"),
+    ...(parameters.length > 0
+      ? [
+          "## Parameters",
+          markdownTable(
+            ["Name", "In", "Type", "Required", "Meaning"],
+            parameters.map((one) => [`\`${one.name}\``, one.where, one.type, one.required ? "yes" : "no", one.says]),
+          ),
+        ]
+      : []),
+    ...(body
+      ? [
+          "## Body",
+          `${body.medias.map((media) => `\`${media}\``).join(" or ")}. ${body.says ?? ""}`.trim(),
+          ...shown(body),
+        ]
+      : []),
+    "## Replies",
+    ...answers.flatMap(({ status, says, content, headers }) => [
+      `### ${status} ${says}`,
+      `Headers: ${headers.map((name) => `\`${name}\``).join(", ")}`,
+      ...(content ? shown(content) : []),
+    ]),
+    "## Errors",
+    markdownTable(
+      ["Status", "Code", "Meaning", "Body", "Headers"],
+      failures.map(({ status, code, says, example, headers }) => [
+        ...[String(status), `\`${code}\``, says, `\`${example}\``],
+        headers.join(", "),
+      ]),
+    ),
+  ].join("\n\n");
+}
+
+export const operationPages = publicPage({ id: "apiOperation", path: "/docs/api/:operation" }, (call) => {
+  const one = apiReference(call.core).operations.find(({ id }) => id === call.params.operation);
+  if (!one) throw new Complaint("The API has no operation of that name.", 404);
+  const headings = [
+    ...(one.parameters.length > 0 ? [["parameters", "Parameters"]] : []),
+    ...(one.body ? [["body", "Body"]] : []),
+    ["replies", "Replies"],
+    ["errors", "Errors"],
+  ].map(([id = "", text = ""]) => ({ id, text, level: 2 }));
+  return {
+    title: one.summary,
+    summary: `${one.method} ${one.path}: ${one.summary}.`,
+    look: "docs",
+    html: () => docsLayout(call, operationHtml(call, one), headings),
+    markdown: () => operationMarkdown(one),
+  };
+});

@@ -1,0 +1,73 @@
+import type { Core } from "../../../core.ts";
+import { readAsset } from "../../../kit/assets.ts";
+import { baseUrlOf } from "../../../kit/base-url.ts";
+import { type Heading, renderDocument } from "../../../kit/markdown-html.ts";
+import { perOwner } from "../../../kit/memo.ts";
+import { DOCS, type Doc, resolveDocLink } from "./docs-list.ts";
+
+/** A document as this installation shows it. */
+export interface DocText {
+  /** Its level-1 heading. */
+  readonly title: string;
+  /** What stands below that heading. */
+  readonly html: string;
+  /** Level 2 and 3. */
+  readonly headings: readonly Heading[];
+  /** The whole as markdown, links absolute. */
+  readonly markdown: string;
+}
+
+/** The address that documents name in their examples: that of a first start. */
+const FIRST_START = "http://127.0.0.1:4870";
+
+const texts = perOwner((_core: Core) => new Map<string, DocText>());
+
+/** Reads and renders a document; each once an instance. */
+export function docText(core: Core, doc: Doc): DocText {
+  const made = texts(core).get(doc.slug);
+  if (made) return made;
+  const base = baseUrlOf(core.config);
+  const asWritten = readAsset(`docs/${doc.file}`);
+  const source = named(doc.localized ? asWritten.replaceAll(FIRST_START, base) : asWritten);
+  const [, title = doc.slug, rest = source] = /^# (.+)\n([\s\S]*)$/.exec(source) ?? [];
+  const subPath = new URL(base).pathname.replace(/\/$/, "");
+  const below = (prefix: string) => (link: string) => {
+    const path = resolveDocLink(doc.file, link);
+    return path?.startsWith("/") ? prefix + path : path;
+  };
+  const { html, headings } = renderDocument(rest, below(subPath));
+  const text = {
+    title,
+    html,
+    headings: headings.filter(({ level }) => level === 2 || level === 3),
+    markdown: absoluteLinks(source, below(base)),
+  };
+  texts(core).set(doc.slug, text);
+  return text;
+}
+
+const titleIn = (source: string) => /^# (.+)$/m.exec(source)?.[1];
+
+/** Links that are named after a file, as is usual in a repository, are named after the document that the file holds. */
+function named(source: string): string {
+  return source.replace(/\[([\w/-]+\.md)\](?=\()/g, (whole, file: string) => {
+    const doc = DOCS.find((one) => one.file === file);
+    const title = doc && titleIn(readAsset(`docs/${doc.file}`));
+    return title === undefined ? whole : `[${title}]`;
+  });
+}
+
+/** Rewrites the relative links of markdown, code blocks left alone. */
+function absoluteLinks(source: string, resolve: (link: string) => string | undefined): string {
+  return source
+    .split(/(^```[\s\S]*?^```$)/m)
+    .map((part) =>
+      part.startsWith("```")
+        ? part
+        : part.replace(/\]\(([^()\s]+)\)/g, (whole, link: string) => {
+            const target = /^[a-z]+:/i.test(link) ? undefined : resolve(link);
+            return target === undefined ? whole : `](${target})`;
+          }),
+    )
+    .join("");
+}

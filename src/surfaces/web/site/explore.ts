@@ -1,0 +1,93 @@
+import { html } from "../../../kit/html.ts";
+import { type Explored, explore, type PackEntry } from "../../../share/packs/packs.ts";
+import { empty } from "../ui/empty.ts";
+import { bullets, escapeMarkdown } from "./markdown.ts";
+import { packCards, packLine, packTabs, tagPath } from "./pack-cards.ts";
+import { publicPage, type Visit } from "./rendition.ts";
+
+const UNREADABLE = "The packs cannot be read at the moment. Try again later.";
+const SUMMARY = "Packs worth a look: chosen by the operators, installed most in two weeks, newest, and by stack.";
+const NOTHING: Sections = { degraded: true, featured: [], trending: [], new: [], byStack: {} };
+/** What there is to discover, and whether it could not be read. */
+type Sections = Explored & { readonly degraded?: true };
+
+/** Cards of a section; the marketplace has the rest. */
+const PER_SECTION = 6;
+const PER_STACK = 4;
+
+/** The page is there even when the packs cannot be read, as its endpoint is. */
+function sections(call: Visit): Sections {
+  try {
+    return explore(call.core);
+  } catch (error) {
+    call.core.log.error("explore_failed", { cause: String(error) });
+    return NOTHING;
+  }
+}
+
+function shelves({ featured, trending, new: newest }: Explored) {
+  return [
+    { title: "Featured", says: "Chosen by who runs this installation.", packs: featured },
+    { title: "Trending", says: "Installed by most machines in the last two weeks.", packs: trending },
+    { title: "New", says: "Published last.", packs: newest },
+  ]
+    .map((one) => ({ ...one, packs: one.packs.slice(0, PER_SECTION) }))
+    .filter(({ packs }) => packs.length > 0);
+}
+
+const stacksOf = ({ byStack }: Explored) =>
+  Object.entries(byStack).map(([tag, packs]: [string, readonly PackEntry[]]) => ({
+    tag,
+    packs: packs.slice(0, PER_STACK),
+  }));
+
+function stackList(call: Visit, stacks: ReturnType<typeof stacksOf>) {
+  return html`<section class="band"><h2>By stack</h2><ul class="stacks">${stacks.map(
+    ({ tag, packs }) =>
+      html`<li><h3><a href="${call.href(tagPath(tag))}">${tag}</a></h3><ul>${packs.map(
+        ({ name, title, rank }) =>
+          html`<li><a href="${call.href(`/marketplace/${name}`)}">${title}</a><span class="rank"><span class="vh">Trust </span>${rank}</span></li>`,
+      )}</ul></li>`,
+  )}</ul></section>`;
+}
+
+export const explorePages = publicPage({ id: "explorePage", path: "/explore", maxAge: 60 }, (call) => {
+  const found = sections(call);
+  const shown = shelves(found);
+  const stacks = stacksOf(found);
+  return {
+    title: "Explore",
+    summary: SUMMARY,
+    look: "plain",
+    degraded: found.degraded === true,
+    html: () => html`<div class="lead"><h1>Explore</h1><p class="says">${SUMMARY}</p></div>
+${packTabs(call)}
+${shown.map(
+  ({ title, says, packs }) =>
+    html`<section class="band"><h2>${title}</h2><p class="says">${says}</p>${packCards(call, packs)}</section>`,
+)}
+${stacks.length > 0 && stackList(call, stacks)}
+${
+  shown.length === 0 &&
+  empty({
+    ...(found.degraded
+      ? { title: "Not now", says: UNREADABLE }
+      : { title: "Nothing to explore yet", says: "As soon as a team publishes a pack, it is found here." }),
+    actions: html`<a class="button" href="${call.href("/docs/marketplace")}">How packs work</a>`,
+  })
+}`,
+    markdown: () =>
+      [
+        "# Explore",
+        SUMMARY,
+        `As JSON: ${call.baseUrl}/api/explore`,
+        ...shown.flatMap(({ title, packs }) => [`## ${title}`, bullets(packs.map((one) => packLine(call, one)))]),
+        ...(stacks.length > 0 ? ["## By stack"] : []),
+        ...stacks.flatMap(({ tag, packs }) => [
+          `### ${escapeMarkdown(tag)}`,
+          bullets(packs.map((one) => packLine(call, one))),
+        ]),
+        ...(shown.length === 0 ? [found.degraded ? UNREADABLE : "Nothing to explore yet."] : []),
+      ].join("\n\n"),
+  };
+});

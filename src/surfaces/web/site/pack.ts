@@ -1,0 +1,169 @@
+import { isoInstant } from "../../../kit/clock.ts";
+import { Complaint } from "../../../kit/complaint.ts";
+import { type Html, html, trustedHtml } from "../../../kit/html.ts";
+import { renderMarkdown } from "../../../kit/markdown-html.ts";
+import { visible } from "../../../kit/visible.ts";
+import {
+  archivePath,
+  getPack,
+  installCommand,
+  installFolder,
+  type Pack,
+  whyNotOffered,
+  whyRemoved,
+} from "../../../share/packs/packs.ts";
+import { codeBlock } from "../ui/code.ts";
+import { facts } from "../ui/facts.ts";
+import { table } from "../ui/table.ts";
+import { dayText } from "../ui/time.ts";
+import { bytes, number, plural } from "../ui/units.ts";
+import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
+import { standing, tagPath } from "./pack-cards.ts";
+import { publicPage, type Visit } from "./rendition.ts";
+
+/** One pack: what it holds, how far to trust it and why, how to install it. All of its text is other people's. */
+
+/** Of a pack with very many files, so many are listed. */
+const MOST_FILES = 100;
+const MOST_VERSIONS = 50;
+
+const WARNING =
+  "Read what the pack holds before an agent works from it: its text is the publisher's, not this installation's.";
+
+const dayOf = (at: number) => dayText(isoInstant(at).slice(0, 10));
+
+function found(call: Visit): Pack {
+  const name = call.params.name ?? "";
+  const pack = getPack(call.core, name);
+  if (pack) return pack;
+  const removed = whyRemoved(call.core, name);
+  const withheld = whyNotOffered(call.core, name);
+  if (!removed && withheld) throw new Complaint(`This pack is not offered any more: ${withheld}.`, 410);
+  if (!removed) throw new Complaint("There is no pack of that name.", 404);
+  throw new Complaint(`This pack was removed on ${dayOf(removed.at)}: ${removed.reason}`, 410);
+}
+
+function packHtml(call: Visit, pack: Pack): Html {
+  const { href, baseUrl } = call;
+  const { name, version, rank, why, contents, versions, tags } = pack;
+  return html`<nav aria-label="Breadcrumbs" class="crumbs"><ol><li><a href="${href("/marketplace")}">Marketplace</a></li><li><span aria-current="page">${name}</span></li></ol></nav>
+<div class="lead"><h1>${pack.title}</h1><p class="says">${pack.summary}</p>
+<p class="pack-by">By ${pack.publisher.name} ${standing(pack)}</p></div>
+<div class="pack-page"><div class="pack-main">
+<section><h2>Install</h2><p class="says">Run it in your repository. The files go to <code>${installFolder(name)}</code>. Nothing is unpacked unless the SHA-256 fits, and nothing of yours is overwritten.</p>
+<p class="says"><strong>${WARNING}</strong></p>
+${codeBlock(installCommand(baseUrl, pack), { label: "Install command", wrap: true })}</section>
+${
+  pack.readme.trim() !== "" &&
+  // renderMarkdown lets no HTML of the text through.
+  html`<section><h2>What it says of itself</h2><div class="card prose">${trustedHtml(renderMarkdown(pack.readme))}</div></section>`
+}
+<section><h2>Files</h2>${table({
+    caption: "Files of the version to install",
+    columns: [
+      { label: "Path", heading: true, grow: true },
+      { label: "Size", numeric: true },
+    ],
+    rows: contents.slice(0, MOST_FILES).map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
+    empty: "",
+  })}${contents.length > MOST_FILES && html`<p class="says">And ${number(contents.length - MOST_FILES)} more.</p>`}</section>
+<section><h2>Versions</h2>${table({
+    caption: "Versions",
+    columns: [
+      { label: "Version", heading: true },
+      { label: "Published" },
+      { label: "Files", numeric: true },
+      { label: "Archive", numeric: true },
+      { label: "Download", hidden: true },
+    ],
+    rows: versions
+      .slice(0, MOST_VERSIONS)
+      .map((one) => [
+        one.version,
+        dayOf(one.publishedAt),
+        one.files,
+        bytes(one.bytes),
+        one.withheld === null
+          ? html`<a href="${href(archivePath(name, one.version))}">Download<span class="vh"> ${one.version}</span></a>`
+          : "not handed out",
+      ]),
+    empty: "",
+  })}</section></div>
+<aside class="pack-side" aria-label="Facts"><section class="card"><h2>Trust <span class="rank">${rank}</span></h2>
+<ul class="why">${why.map(
+    (one) =>
+      html`<li><div><span>${one.factor.replaceAll("_", " ")}</span><span>${one.points} of ${one.most}</span></div><meter min="0" max="${one.most}" value="${one.points}" aria-label="${one.factor.replaceAll("_", " ")}">${one.points} of ${one.most}</meter><p>${one.says}</p></li>`,
+  )}</ul><p class="hint"><a href="${href("/docs/marketplace")}">How trust is ranked</a></p></section>
+<section class="card"><h2>Facts</h2>${facts([
+    { label: "Version", value: version },
+    { label: "Published", value: dayOf(pack.publishedAt) },
+    { label: "First", value: dayOf(pack.createdAt) },
+    { label: "Licence", value: pack.license },
+    { label: "Rules", value: number(pack.rules) },
+    { label: "Installs", value: plural(pack.installs, "machine") },
+    { label: "SHA-256", value: html`<code>${pack.sha256}</code>` },
+    {
+      label: "Tags",
+      value:
+        tags.length > 0 &&
+        html`<ul class="tags">${tags.map((tag) => html`<li><a href="${href(tagPath(tag))}">${tag}</a></li>`)}</ul>`,
+    },
+  ])}</section></aside></div>`;
+}
+
+function packMarkdown({ baseUrl }: Visit, pack: Pack): string {
+  const { name, version, rank, why, contents, versions } = pack;
+  const text = escapeMarkdown;
+  return [
+    `# ${text(pack.title)}`,
+    text(pack.summary),
+    bullets([
+      `Publisher: ${text(pack.publisher.name)} (${pack.publisher.verified ? "verified" : "not verified"})`,
+      `Version: ${text(version)}, published ${dayOf(pack.publishedAt)}`,
+      `Licence: ${text(pack.license)}`,
+      `Trust: ${rank} of 100`,
+      `Installs: ${plural(pack.installs, "machine")}`,
+      `Prevention rules: ${number(pack.rules)}`,
+      `Archive: ${baseUrl}${archivePath(name, version)}`,
+      `SHA-256: \`${pack.sha256}\``,
+      ...(pack.tags.length > 0 ? [`Tags: ${pack.tags.map(text).join(", ")}`] : []),
+    ]),
+    "## Install",
+    WARNING,
+    fence(installCommand(baseUrl, pack), "sh"),
+    "## Why it is trusted so far",
+    bullets(why.map((one) => `${one.factor.replaceAll("_", " ")}: ${one.points} of ${one.most}. ${text(one.says)}`)),
+    "## Files",
+    markdownTable(
+      ["Path", "Bytes", "SHA-256"],
+      contents.slice(0, MOST_FILES).map((one) => [text(visible(one.path)), String(one.bytes), `\`${one.sha256}\``]),
+    ),
+    ...(contents.length > MOST_FILES ? [`And ${number(contents.length - MOST_FILES)} more.`] : []),
+    "## Versions",
+    markdownTable(
+      ["Version", "Published", "Files", "Bytes", "Archive"],
+      versions
+        .slice(0, MOST_VERSIONS)
+        .map((one) => [
+          text(one.version),
+          dayOf(one.publishedAt),
+          String(one.files),
+          String(one.bytes),
+          one.withheld === null ? `${baseUrl}${archivePath(name, one.version)}` : "not handed out",
+        ]),
+    ),
+    // Fenced, so that it cannot pass for what this page says.
+    ...(pack.readme.trim() === "" ? [] : ["## README, in the publisher's words", fence(pack.readme, "markdown")]),
+  ].join("\n\n");
+}
+
+export const packPages = publicPage({ id: "pack", path: "/marketplace/:name", maxAge: 60 }, (call) => {
+  const pack = found(call);
+  return {
+    title: pack.title,
+    summary: pack.summary,
+    look: "plain",
+    html: () => packHtml(call, pack),
+    markdown: () => packMarkdown(call, pack),
+  };
+});

@@ -1,0 +1,42 @@
+import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
+import { buttonClass, type Look } from "./button.ts";
+
+/** An act that asks once before it is done. */
+export interface Confirm {
+  /** Where the form is posted. */
+  readonly action: string;
+  readonly csrf: string;
+  /** What the first button says, e.g. `Revoke`. */
+  readonly label: Content;
+  /** What the person is asked, naming the thing, e.g. `Revoke “build-7”? It cannot report until it connects again.` */
+  readonly question: Content;
+  /** What the second button says, e.g. `Revoke device`. */
+  readonly confirm: Content;
+  readonly hidden?: Readonly<Record<string, string>> | undefined;
+  /** `danger` unless told otherwise. */
+  readonly look?: Look | undefined;
+  readonly small?: boolean | undefined;
+}
+
+/** A button that reveals a question and the real submit button; the script shows them as a modal dialog. */
+export function confirmButton({ action, csrf, label, question, confirm, hidden, look, small }: Confirm): Html {
+  return html`<form class="confirm-form" method="post"${attributes({ action })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${confirmStep({ label, question, confirm, look, small })}</form>`;
+}
+
+/** The question and the button alone, to stand in a form of one's own in the place of its submit button. */
+export function confirmStep({
+  label,
+  question,
+  confirm,
+  look = "danger",
+  small = false,
+}: Pick<Confirm, "label" | "question" | "confirm" | "look" | "small">): Html {
+  // The first submit button of a form answers the Enter key in its fields; a disabled one makes that key do nothing.
+  return html`<button type="submit" disabled hidden></button><details class="confirm" data-confirm><summary class="${buttonClass(look === "danger" ? "plain" : look, small)}${look === "danger" && " danger-text"}">${label}</summary>
+<div class="confirm-panel"><p>${question}</p><div class="actions"><button type="submit" class="${buttonClass(look)}">${confirm}</button></div></div></details>`;
+}
+
+/** Hidden inputs of a form. */
+export function hiddenInputs(values: Readonly<Record<string, string>>): Html {
+  return html`${Object.entries(values).map(([name, value]) => html`<input type="hidden"${attributes({ name, value })}>`)}`;
+}

@@ -1,0 +1,43 @@
+import { type Html, html } from "../../../kit/html.ts";
+
+/** A line of a diff. */
+export interface DiffLine {
+  readonly kind: "same" | "added" | "removed";
+  readonly text: string;
+}
+
+/** Lines that changed, with their surroundings; line numbers begin at 1. */
+export interface Hunk {
+  readonly oldStart: number;
+  readonly newStart: number;
+  readonly lines: readonly DiffLine[];
+}
+
+const MARKS = { same: " ", added: "+", removed: "−" } as const;
+const WORDS = { same: "", added: "added: ", removed: "removed: " } as const;
+
+/**
+ * A line diff with the numbers of both sides. Added and removed lines differ by mark, by words for screen readers and by
+ * colour.
+ * @param label what is compared, e.g. the path
+ */
+export function diff(label: string, hunks: readonly Hunk[]): Html {
+  if (hunks.length === 0) return html`<p class="says">No differences.</p>`;
+  return html`<div class="table-frame diff" role="region" aria-label="Changes of ${label}" tabindex="0" data-scroll><table><caption class="vh">Changes of ${label}</caption>
+<thead class="vh"><tr><th scope="col">Old line</th><th scope="col">New line</th><th scope="col">Text</th></tr></thead>
+${hunks.map(hunkRows)}</table></div>`;
+}
+
+function hunkRows({ oldStart, newStart, lines }: Hunk): Html {
+  let oldLine = oldStart;
+  let newLine = newStart;
+  const oldCount = lines.filter(({ kind }) => kind !== "added").length;
+  const newCount = lines.filter(({ kind }) => kind !== "removed").length;
+  return html`<tbody><tr class="hunk"><td colspan="3">@@ −${oldStart},${oldCount} +${newStart},${newCount} @@</td></tr>
+${lines.map(({ kind, text }) => {
+  const before = kind === "added" ? "" : oldLine++;
+  const after = kind === "removed" ? "" : newLine++;
+  const word = WORDS[kind];
+  return html`<tr class="${kind}"><td class="line">${before}</td><td class="line">${after}</td><td class="text"><span class="mark" aria-hidden="true">${MARKS[kind]}</span>${word && html`<span class="vh">${word}</span>`}<span>${text}</span></td></tr>\n`;
+})}</tbody>`;
+}

@@ -1,0 +1,150 @@
+import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
+
+interface Labelled {
+  readonly name: string;
+  readonly label: Content;
+  readonly hint?: Content;
+  /** What is wrong with the value; marks the field invalid. */
+  readonly error?: string | null | undefined;
+  /** When a page holds two fields of one name. */
+  readonly id?: string | undefined;
+}
+
+/** One of a list to choose from. */
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+  readonly hint?: Content;
+}
+
+/** A one-line input. */
+export interface InputField extends Labelled {
+  readonly kind: "text" | "email" | "password" | "number" | "url" | "search" | "date" | "datetime-local";
+  readonly value?: string | number | null | undefined;
+  readonly required?: boolean | undefined;
+  readonly autocomplete?: string | undefined;
+  readonly placeholder?: string | undefined;
+  readonly min?: string | number | undefined;
+  readonly max?: string | number | undefined;
+  readonly step?: string | number | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly pattern?: string | undefined;
+  readonly inputMode?: string | undefined;
+  readonly autofocus?: boolean | undefined;
+  readonly readOnly?: boolean | undefined;
+  /** Monospace, no spell checking or capitals: codes, paths, patterns. */
+  readonly mono?: boolean | undefined;
+}
+
+/** A box for several lines. */
+export interface TextareaField extends Labelled {
+  readonly kind: "textarea";
+  readonly value?: string | null | undefined;
+  readonly rows?: number | undefined;
+  readonly required?: boolean | undefined;
+  readonly maxLength?: number | undefined;
+  readonly placeholder?: string | undefined;
+  readonly mono?: boolean | undefined;
+}
+
+/** A list to choose one of. */
+export interface SelectField extends Labelled {
+  readonly kind: "select";
+  readonly options: readonly Option[];
+  readonly value?: string | null | undefined;
+}
+
+/** Round buttons to choose one of; each may carry a hint. */
+export interface RadiosField extends Labelled {
+  readonly kind: "radios";
+  readonly options: readonly Option[];
+  readonly value?: string | null | undefined;
+  readonly required?: boolean | undefined;
+}
+
+/** Boxes to tick: any of several values under one name. */
+export interface CheckboxesField extends Labelled {
+  readonly kind: "checkboxes";
+  readonly options: readonly Option[];
+  readonly values: readonly string[];
+}
+
+/** A single box to tick. */
+export interface CheckboxField extends Labelled {
+  readonly kind: "checkbox";
+  readonly checked: boolean;
+  /** What is sent when ticked; `on` by default. */
+  readonly value?: string | undefined;
+  readonly required?: boolean | undefined;
+}
+
+export type Field = InputField | TextareaField | SelectField | RadiosField | CheckboxesField | CheckboxField;
+
+/** A labelled field with its hint and error tied to it. */
+export function field(one: Field): Html {
+  const id = one.id ?? `f-${one.name}`;
+  if (one.kind === "radios" || one.kind === "checkboxes") return group(one, id);
+  const { label, hint, error } = one;
+  if (one.kind === "checkbox")
+    return html`<div class="field check"><input type="checkbox"${attributes({ ...tied(one, id), value: one.value, checked: one.checked })}><div><label for="${id}">${label}</label>${notes(id, hint, error)}</div></div>`;
+  return html`<div class="field"><label for="${id}">${label}${isOptional(one) && html` <span class="optional">optional</span>`}</label>${control(one, id)}${notes(id, hint, error)}</div>`;
+}
+
+function isOptional(one: InputField | TextareaField | SelectField): boolean {
+  if (one.kind === "select" || one.required) return false;
+  return one.kind === "textarea" || !one.readOnly;
+}
+
+function control(one: InputField | TextareaField | SelectField, id: string): Html {
+  const shared = tied(one, id);
+  if (one.kind === "select")
+    return html`<select${attributes(shared)}>${options(one.options, one.value ?? "")}</select>`;
+  const plain = one.mono ? { class: "mono", spellcheck: "false", autocapitalize: "off", autocorrect: "off" } : {};
+  if (one.kind === "textarea") {
+    const { rows = 4, maxLength: maxlength, placeholder } = one;
+    // A parser drops one line break right after the tag; ours makes sure that it is not the value's own.
+    return html`<textarea${attributes({ ...shared, rows, maxlength, placeholder, ...plain })}>\n${one.value}</textarea>`;
+  }
+  const { kind: type, value, autocomplete, placeholder, min, max, step, pattern, autofocus } = one;
+  const { minLength: minlength, maxLength: maxlength, inputMode: inputmode, readOnly: readonly } = one;
+  const own = { type, value, autocomplete, placeholder, min, max, step, pattern, autofocus };
+  return html`<input${attributes({ ...shared, ...own, minlength, maxlength, inputmode, readonly, ...plain })}>`;
+}
+
+/** The options of a select. */
+export function options(list: readonly Option[], chosen: string): Html {
+  return html`${list.map(({ value, label }) => html`<option${attributes({ value, selected: value === chosen })}>${label}</option>`)}`;
+}
+
+function group(one: RadiosField | CheckboxesField, id: string): Html {
+  const { name, hint, error, label } = one;
+  const type = one.kind === "checkboxes" ? "checkbox" : "radio";
+  const chosen = one.kind === "checkboxes" ? one.values : [one.value ?? ""];
+  const required = one.kind === "radios" ? one.required : undefined;
+  return html`<fieldset class="field group"${attributes({ "aria-describedby": described(id, hint, error) })}><legend>${label}</legend>${notes(id, hint, error)}
+${one.options.map(({ value, label, hint }, i) => {
+  const own = `${id}-${i}`;
+  const shared = { id: own, name, value, required, checked: chosen.includes(value) };
+  return html`<div class="check"><input type="${type}"${attributes({ ...shared, "aria-describedby": hint ? `${own}-hint` : undefined })}><div><label for="${own}">${label}</label>${notes(own, hint, undefined)}</div></div>`;
+})}</fieldset>`;
+}
+
+function tied({ name, hint, error, ...rest }: Labelled, id: string) {
+  const required = "required" in rest && rest.required === true;
+  return {
+    id,
+    name,
+    required,
+    "aria-describedby": described(id, hint, error),
+    "aria-invalid": error ? "true" : undefined,
+  };
+}
+
+function described(id: string, hint: Content, error: string | null | undefined): string | undefined {
+  return [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
+}
+
+function notes(id: string, hint: Content, error: string | null | undefined): Html {
+  return html`${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}${error && html`<p class="error" id="${id}-error">${error}</p>`}`;
+}

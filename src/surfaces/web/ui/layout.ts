@@ -1,0 +1,122 @@
+import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
+import { hiddenInputs } from "./confirm.ts";
+import { options } from "./field.ts";
+import { number } from "./units.ts";
+
+/** A place of the dashboard. Items of one group stand together, under its name; those without a group come first. */
+export interface NavItem {
+  /** Below the base URL, e.g. `/devices`. */
+  readonly path: string;
+  readonly label: string;
+  readonly current: boolean;
+  readonly group?: string | undefined;
+  /** How many things wait there; 0 is not shown. */
+  readonly count?: number | undefined;
+}
+
+/** What was just done, or went wrong. */
+export interface Flash {
+  readonly kind: "done" | "warn" | "wrong";
+  readonly text: Content;
+}
+
+interface Team {
+  readonly id?: string | undefined;
+  readonly name: string;
+  /** The person's other teams; the switcher is shown when there are any. */
+  readonly others: readonly { readonly id: string; readonly name: string }[];
+}
+
+/** A whole page. */
+export interface Page {
+  /** For the window; the page's own heading comes from `pageHead`. */
+  readonly title: string;
+  /** Makes an address from a path below the base URL. */
+  readonly href: (path: string) => string;
+  /** The places of the dashboard; null for the narrow, centred layout of sign-in, set-up and errors. */
+  readonly nav: readonly NavItem[] | null;
+  readonly team?: Team | undefined;
+  readonly person?: { readonly email: string; readonly name: string | null } | undefined;
+  /** For the forms of the header; without it there is no switcher and no "Sign out". */
+  readonly csrf?: string | undefined;
+  readonly flash?: Flash | undefined;
+  /** Addresses of the style sheet and the script, as they are. */
+  readonly assets: { readonly style: string; readonly script: string };
+  readonly main: Content;
+  /** Uses the full width of the window, for logs and waterfalls. */
+  readonly wide?: boolean | undefined;
+}
+
+/** The product's mark: a tally of four and the stroke that makes it five. Also the icon of the window. */
+export const MARK =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%234f5bd5' stroke-width='2.4' stroke-linecap='round'%3E%3Cpath d='M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9'/%3E%3C/svg%3E";
+
+/** The whole document of a page. */
+export function layout(page: Page): Html {
+  const { title, nav, flash, assets, main, wide } = page;
+  // The script is not deferred: it sets the chosen theme before anything is painted. The rest of it waits for the document.
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} · Reckon</title>
+<script${attributes({ src: assets.script })}></script>
+<link rel="stylesheet"${attributes({ href: assets.style })}>
+<link rel="icon"${attributes({ href: MARK })}>
+</head>
+<body class="${nav === null ? "narrow" : "full"}${wide && " wide"}">
+<a class="skip" href="#main">Skip to content</a>
+${header(page)}
+<div class="shell">${nav !== null && sidebar(nav, page.href)}
+<main id="main" tabindex="-1">${flash && flashBox(flash)}${main}</main></div>
+</body>
+</html>
+`;
+}
+
+function flashBox({ kind, text }: Flash): Html {
+  return html`<div class="flash ${kind}" role="${kind === "wrong" ? "alert" : "status"}">${text}</div>`;
+}
+
+function header(page: Page): Html {
+  const { href, nav, team, person } = page;
+  // `popovertarget` opens the menu without the script; on wide screens the style sheet shows it in place.
+  const menu =
+    nav !== null &&
+    html`<button type="button" class="button quiet icon menu-button" popovertarget="menu" aria-label="Menu">${MENU_ICON}</button>`;
+  return html`<header class="top">${menu}<a class="brand"${attributes({ href: href(nav === null ? "/" : "/overview") })}>${BRAND}<span>Reckon</span></a>
+${team && teamSwitcher(page, team)}
+<div class="top-end"><button type="button" class="button quiet icon theme" data-theme-switch hidden>${THEME_ICON}<span class="vh">Theme</span></button>${person && account(page, person)}</div></header>`;
+}
+
+function teamSwitcher({ href, csrf }: Page, { id = "", name, others }: Team): Html {
+  if (others.length === 0 || csrf === undefined) return html`<p class="team-name">${name}</p>`;
+  const list = [{ value: id, label: name }, ...others.map(({ id, name }) => ({ value: id, label: name }))];
+  return html`<form class="team" method="post"${attributes({ action: href("/team") })} data-auto>${hiddenInputs({ _csrf: csrf })}<label class="vh" for="team-switch">Team</label><select id="team-switch" name="team">${options(list, id)}</select><button type="submit" class="button small" data-apply>Switch</button></form>`;
+}
+
+function account({ href, csrf }: Page, { email, name }: { email: string; name: string | null }): Html {
+  const initial = ([...(name ?? email).trim()][0] ?? "?").toUpperCase();
+  return html`<details class="account" data-menu><summary><span class="avatar" aria-hidden="true">${initial}</span><span class="vh">Account of ${name ?? email}</span></summary>
+<div class="account-panel"><p>${name && html`<strong>${name}</strong>`}<span>${email}</span></p><a${attributes({ href: href("/account") })}>Your account</a>
+${csrf !== undefined && html`<form method="post"${attributes({ action: href("/logout") })}>${hiddenInputs({ _csrf: csrf })}<button type="submit">Sign out</button></form>`}</div></details>`;
+}
+
+function sidebar(nav: readonly NavItem[], href: (path: string) => string): Html {
+  const groups = Map.groupBy(nav, ({ group }) => group ?? "");
+  const lists = [...groups].sort(([a], [b]) => Number(b === "") - Number(a === ""));
+  return html`<nav id="menu" class="side" aria-label="Main" popover>${lists.map(
+    ([group, items]) =>
+      html`${group && html`<h2>${group}</h2>`}<ul>${items.map(
+        ({ path, label, current, count }) =>
+          html`<li><a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}${count ? html` <span class="count">${number(count)}</span>` : ""}</a></li>`,
+      )}</ul>`,
+  )}</nav>`;
+}
+
+export const BRAND = html`<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9"/></svg>`;
+const MENU_ICON = html`<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="M3 5.5h14M3 10h14M3 14.5h14"/></svg>`;
+export const THEME_ICON = html`<svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><circle cx="10" cy="10" r="7"/><path class="half" d="M10 3a7 7 0 0 1 0 14z"/></svg>`;

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import {
+  createCode,
+  deviceOverview,
+  listOpenCodes,
+  renameDevice,
+  revokeCode,
+  revokeDeviceOf,
+} from "../../../src/identity/devices/devices.ts";
+import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
+import { readUserAgent } from "../../../src/redact/redact.ts";
+import { startInstance } from "../../support/instance.ts";
+
+const ANN = { kind: "user", id: "usr_1", label: "ann@acme.example", ip: null } as const;
+
+describe("deviceOverview", () => {
+  it("tells of a team's devices, newest first, what they are and what they sent", async () => {
+    const t = await startInstance();
+    const first = await t.device();
+    await t.device();
+    t.clock.advance(MINUTE_MS);
+    const second = await t.device(first.team);
+    await t.post("/api/telemetry/ingest", {
+      token: first.token,
+      json: { repoKey: "a", entries: [1, 4].map((seq) => ({ seq, payload: {} })) },
+    });
+    await t.post("/api/telemetry/ingest", { token: first.token, json: { entries: [{ seq: 1, payload: {} }] } });
+    const overview = deviceOverview(t.instance.core, first.team.id);
+    expect(overview.map((one) => one.id)).toEqual([second.deviceId, first.deviceId]);
+    expect(overview[1]).toMatchObject({ status: "active", streams: 2, entries: 3, missing: 2, conflicts: 0 });
+    expect(overview[0]).toMatchObject({ streams: 0, tokenExpiresAt: t.clock.now() + 90 * DAY_MS });
+  });
+
+  it("says that a device's token ran out, unless it was rotated, and that it was revoked", async () => {
+    const t = await startInstance();
+    const [stale, fresh, gone] = [await t.device(), await t.device(), await t.device()];
+    t.clock.advance(60 * DAY_MS);
+    expect((await t.post("/api/connect/rotate", { token: fresh.token })).status).toBe(200);
+    expect(await revokeDeviceOf(t.instance.core, gone.team.id, gone.deviceId)).toBe(true);
+    t.clock.advance(31 * DAY_MS);
+    const status = (team: string) => deviceOverview(t.instance.core, team)[0]?.status;
+    expect([stale, fresh, gone].map((one) => status(one.team.id))).toEqual(["expired", "active", "revoked"]);
+  });
+});
+
+describe("a device of another team", () => {
+  it("is neither renamed nor revoked", async () => {
+    const t = await startInstance();
+    const [ours, theirs] = [await t.device(), await t.device()];
+    const { core } = t.instance;
+    expect(await renameDevice(core, ours.team.id, theirs.deviceId, "x")).toBe(false);
+    expect(await revokeDeviceOf(core, ours.team.id, theirs.deviceId)).toBeUndefined();
+    expect(await revokeDeviceOf(core, ours.team.id, "dev_none")).toBeUndefined();
+    expect(deviceOverview(core, theirs.team.id)).toMatchObject([{ label: null, status: "active" }]);
+    expect(await revokeDeviceOf(core, theirs.team.id, theirs.deviceId)).toBe(true);
+    expect(await revokeDeviceOf(core, theirs.team.id, theirs.deviceId)).toBe(false);
+    expect((await t.post("/api/telemetry/heartbeat", { token: theirs.token })).status).toBe(401);
+  });
+});
+
+it("keeps a label without control characters and secrets; blank takes it away", async () => {
+  const t = await startInstance();
+  const { deviceId, team, token } = await t.device();
+  const label = async (text: string) => {
+    await renameDevice(t.instance.core, team.id, deviceId, text);
+    return deviceOverview(t.instance.core, team.id)[0]?.label;
+  };
+  expect(await label("  build\u0000\u001b[31m agent  ")).toBe("build [31m agent");
+  expect(await label(`is ${token}`)).not.toContain(token);
+  expect(await label("x".repeat(500))).toHaveLength(200);
+  expect(await label(" \n ")).toBeNull();
+});
+
+describe("the User-Agent", () => {
+  it("is kept at exchange, replaced at rotation and heartbeat, and left alone when none is sent", async () => {
+    const t = await startInstance();
+    const team = await t.team();
+    const agent = () => deviceOverview(t.instance.core, team.id)[0]?.userAgent;
+    const sent = (name: string) => ({ "user-agent": name });
+    const made = await t.post("/api/connect/exchange", {
+      json: { code: await t.code(team), consent: { version: "1" } },
+      headers: sent("agent/1"),
+    });
+    expect(agent()).toBe("agent/1");
+    const { body } = await t.post("/api/connect/rotate", { token: made.body.deviceToken, headers: sent("agent/2") });
+    expect(agent()).toBe("agent/2");
+    await t.post("/api/telemetry/heartbeat", { token: body.deviceToken, headers: sent("agent/3") });
+    expect(agent()).toBe("agent/3");
+    await t.post("/api/telemetry/heartbeat", { token: body.deviceToken });
+    expect(agent()).toBe("agent/3");
+  });
+
+  it("is kept without secrets and control characters, and not at any length", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    expect(readUserAgent(null)).toBeNull();
+    expect(readUserAgent(" \u0007 ")).toBeNull();
+    expect(readUserAgent("a\u001bb")).toBe("a b");
+    expect(readUserAgent(`${"x".repeat(180)} ${token}`)).not.toContain(token.slice(0, 10));
+    expect(readUserAgent("x".repeat(9_000))).toHaveLength(200);
+  });
+});
+
+describe("open codes", () => {
+  it("are those of the team that can still be exchanged, with who minted them", async () => {
+    const t = await startInstance();
+    const [team, other] = [await t.team(), await t.team()];
+    const { core } = t.instance;
+    const { code: used } = await createCode(core, team.id);
+    await createCode(core, other.id);
+    await createCode(core, team.id, MINUTE_MS);
+    await createCode(core, team.id, 5 * MINUTE_MS, ANN);
+    await t.post("/api/connect/exchange", { json: { code: used, consent: { version: "1" } } });
+    t.clock.advance(2 * MINUTE_MS);
+    const open = listOpenCodes(core, team.id);
+    expect(open).toMatchObject([{ createdBy: "ann@acme.example", expiresAt: t.clock.now() + 3 * MINUTE_MS }]);
+    expect(open[0]?.id).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  it("stop working when revoked, by their own team only", async () => {
+    const t = await startInstance();
+    const [team, other] = [await t.team(), await t.team()];
+    const { core } = t.instance;
+    const { code } = await createCode(core, team.id);
+    const { code: kept } = await createCode(core, team.id);
+    const id = t.rows("SELECT lower(hex(substr(code_hash, 1, 8))) AS id FROM connect_codes ORDER BY rowid")[0].id;
+    expect(await revokeCode(core, other.id, id)).toBe(false);
+    expect(await revokeCode(core, team.id, "zz")).toBe(false);
+    expect(listOpenCodes(core, team.id)).toHaveLength(2);
+    expect(await revokeCode(core, team.id, id)).toBe(true);
+    expect(await revokeCode(core, team.id, id)).toBe(false);
+    const exchange = (typed: string) =>
+      t.post("/api/connect/exchange", { json: { code: typed, consent: { version: "1" } } });
+    expect(await exchange(code)).toMatchObject({ status: 400, body: { error: expect.stringContaining("expired") } });
+    expect((await exchange(kept)).status).toBe(200);
+  });
+});

@@ -1,0 +1,270 @@
+import { expect, it, onTestFinished } from "vitest";
+import type { Core } from "../../../src/core.ts";
+import {
+  catchUp,
+  type Derivation,
+  failures,
+  isBehind,
+  runDerivations,
+} from "../../../src/platform/projections/projections.ts";
+import { openStore } from "../../../src/platform/store/store.ts";
+import { examine } from "../../../src/share/maintenance/maintenance.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+
+/** Adds up the numbers of the deliveries in a table of its own, `size` of them in one piece. */
+function summing(size: number, onApply?: () => void): Derivation & { pieces: number } {
+  const self = {
+    name: "test.sum",
+    pieces: 0,
+    next(core: Core, position: number) {
+      const ids = core.store.db
+        .prepare<[number, number], number>("SELECT id FROM deliveries WHERE id > ? ORDER BY id LIMIT ?")
+        .pluck()
+        .all(position, size);
+      const to = ids.at(-1);
+      if (to === undefined) return undefined;
+      self.pieces++;
+      return {
+        to,
+        apply: () => {
+          core.store.db.prepare("UPDATE summed SET n = n + ?, times = times + 1").run(ids.reduce((a, b) => a + b));
+          onApply?.();
+        },
+      };
+    },
+  };
+  return self;
+}
+
+async function deliver(t: TestInstance, token: string, from: number, count: number) {
+  for (let seq = from; seq < from + count; seq++) {
+    const { status } = await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq, payload: {} }] } });
+    expect(status).toBe(200);
+  }
+}
+
+async function start() {
+  const t = await startInstance();
+  t.instance.core.store.db.exec("CREATE TABLE summed (n INTEGER, times INTEGER); INSERT INTO summed VALUES (0, 0)");
+  const { token } = await t.device();
+  return { t, token, core: t.instance.core, summed: () => t.rows("SELECT n, times FROM summed")[0] };
+}
+
+it("reads its source piece by piece to the end, once", async () => {
+  const { t, token, core, summed } = await start();
+  const derivation = summing(2);
+  await deliver(t, token, 1, 5);
+  expect(await isBehind(core, derivation)).toBe(true);
+  await catchUp(core, derivation);
+  await catchUp(core, derivation);
+  expect(summed()).toEqual({ n: 15, times: 3 });
+  expect(t.rows("SELECT name, position FROM derivations WHERE name = 'test.sum'")).toEqual([
+    { name: "test.sum", position: 5 },
+  ]);
+  expect(await isBehind(core, derivation)).toBe(false);
+  await deliver(t, token, 6, 1);
+  await catchUp(core, derivation);
+  expect(summed()).toEqual({ n: 21, times: 4 });
+});
+
+it("undoes the piece whose changes fail, and reads it again", async () => {
+  const { t, token, core, summed } = await start();
+  let broken = true;
+  const derivation = summing(10, () => {
+    if (broken) throw new Error("cannot");
+  });
+  await deliver(t, token, 1, 3);
+  await expect(catchUp(core, derivation)).rejects.toThrow("cannot");
+  expect([summed(), t.count("derivations WHERE name = 'test.sum'")]).toEqual([{ n: 0, times: 0 }, 0]);
+  broken = false;
+  await catchUp(core, derivation);
+  expect(summed()).toEqual({ n: 6, times: 1 });
+});
+
+it("counts once when several ask at the same time, and when another process does the same work", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 8);
+  const store = openStore(t.directory, { create: false, now: t.clock.now });
+  onTestFinished(() => store.close());
+  const other: Core = { ...core, store };
+  await Promise.all([
+    catchUp(core, summing(1)),
+    catchUp(other, summing(1)),
+    catchUp(core, summing(1)),
+    catchUp(other, summing(3)),
+  ]);
+  expect(summed().n).toBe(36);
+});
+
+it("makes changes that are too many for one transaction in steps, each by itself, and begins anew after a failure", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  const { stats } = core.store;
+  let broken = true;
+  const stepwise = {
+    ...summing(10),
+    name: "test.steps",
+    next(_core: Core, position: number) {
+      if (position === 2) return undefined;
+      const step = (n: number) => () => {
+        if (n === 3 && broken) throw new Error("no room");
+        core.store.db.prepare("UPDATE summed SET n = ?, times = times + 1").run(n);
+      };
+      return { to: 2, before: [step(1), step(2), step(3)], apply: () => {} };
+    },
+  };
+  await expect(catchUp(core, stepwise)).rejects.toThrow("no room");
+  expect([summed(), t.count("derivations WHERE name = 'test.steps'")]).toEqual([{ n: 2, times: 2 }, 0]);
+  broken = false;
+  const before = stats.transactions;
+  await catchUp(core, stepwise);
+  expect(stats.transactions - before).toBe(4);
+  expect(summed()).toEqual({ n: 3, times: 5 });
+});
+
+it("sees what was there when it was called, though an earlier call is under way", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  const first = catchUp(core, summing(1));
+  await deliver(t, token, 3, 1);
+  await catchUp(core, summing(1));
+  expect(summed().n).toBe(6);
+  await first;
+});
+
+it("follows deliveries by itself while an instance runs, and stops when told", async () => {
+  const { t, token, core, summed } = await start();
+  let applied: () => void = () => {};
+  const once = () => new Promise<void>((resolve) => (applied = resolve));
+  const stop = runDerivations(core, [summing(10, () => applied())]);
+  onTestFinished(stop);
+  let next = once();
+  await deliver(t, token, 1, 2);
+  await next;
+  next = once();
+  await deliver(t, token, 3, 1);
+  await next;
+  await stop();
+  expect(summed().n).toBe(6);
+});
+
+it("tells once that it fails, and goes on when it can", async () => {
+  const { t, token, core, summed } = await start();
+  let tries = 0;
+  let tell: () => void = () => {};
+  const enough = new Promise<void>((resolve) => (tell = resolve));
+  const applied = Promise.withResolvers<void>();
+  const derivation = summing(10, () => {
+    tries++;
+    if (tries === 3) tell();
+    if (tries <= 3) throw new Error("no room");
+    applied.resolve();
+  });
+  const stop = runDerivations(core, [derivation]);
+  onTestFinished(stop);
+  await deliver(t, token, 1, 1);
+  await enough;
+  await applied.promise;
+  await stop();
+  expect(t.log.filter((line) => line.includes("derivation_failed"))).toHaveLength(1);
+  expect(summed()).toEqual({ n: 1, times: 1 });
+});
+
+/** Like `summing`, but it cannot take the deliveries of these numbers, and says where to go on. */
+function refusing(size: number, poison: readonly number[], where: "next" | "apply"): Derivation {
+  const ids = (core: Core, position: number, most: number) =>
+    core.store.db
+      .prepare<[number, number], number>("SELECT id FROM deliveries WHERE id > ? ORDER BY id LIMIT ?")
+      .pluck()
+      .all(position, most);
+  const refuse = (found: readonly number[]) => {
+    const bad = found.find((id) => poison.includes(id));
+    if (bad !== undefined) throw new TypeError(`cannot read ${bad}`);
+  };
+  return {
+    name: "test.sum",
+    next(core, position, alone) {
+      const found = ids(core, position, alone ? 1 : size);
+      const to = found.at(-1);
+      if (to === undefined) return undefined;
+      if (where === "next") refuse(found);
+      return {
+        to,
+        apply: () => {
+          const sum = found.reduce((a, b) => a + b);
+          core.store.db.prepare("UPDATE summed SET n = n + ?, times = times + 1").run(sum);
+          refuse(found);
+        },
+      };
+    },
+    skip: (core, position) => ids(core, position, 1)[0],
+  };
+}
+
+it.each(["next", "apply"] as const)("passes over the one row that fails in %s, and over no other", async (where) => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 9);
+  await catchUp(core, refusing(4, [3, 7], where));
+  expect(summed().n).toBe(45 - 3 - 7);
+  expect(failures(core)).toEqual([
+    { name: "test.sum", count: 2, position: 7, failedAt: t.clock.now(), cause: "TypeError: cannot read 7" },
+  ]);
+  expect(t.log.filter((line) => line.includes("derivation_passed_over"))).toHaveLength(2);
+  expect((await examine(core, () => {})).find(({ check }) => check === "derived tables")).toEqual({
+    ...{ check: "derived tables", status: "warning" },
+    detail: expect.stringMatching(/^2 could not be worked through.*test\.sum at 7 \(.*Z\): TypeError: cannot read 7$/),
+  });
+  await deliver(t, token, 10, 1);
+  await catchUp(core, refusing(4, [3, 7], where));
+  expect(summed().n).toBe(45);
+});
+
+it("forgets what it passed over when it is begun anew, and waits while nothing can be stored", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  await catchUp(core, refusing(4, [1], "next"));
+  expect(failures(core)).toHaveLength(1);
+  core.store.db.exec("DELETE FROM derivations; UPDATE summed SET n = 0");
+  core.store.db.pragma("query_only = 1");
+  await expect(catchUp(core, refusing(4, [], "next"))).rejects.toThrow("the store could not take the write");
+  core.store.db.pragma("query_only = 0");
+  await catchUp(core, refusing(4, [], "next"));
+  expect([summed().n, failures(core)]).toEqual([3, []]);
+});
+
+it("lets the derivations behind one that fails go on", async () => {
+  const { t, token, core, summed } = await start();
+  const applied = Promise.withResolvers<void>();
+  const broken: Derivation = {
+    name: "test.broken",
+    next() {
+      throw new Error("never");
+    },
+  };
+  const stop = runDerivations(core, [broken, summing(10, () => applied.resolve())]);
+  onTestFinished(stop);
+  await deliver(t, token, 1, 2);
+  await applied.promise;
+  await stop();
+  expect(summed()).toEqual({ n: 3, times: 1 });
+});
+
+it("stops between two pieces, however much is left, and goes on from there the next time", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 30);
+  const begun = Promise.withResolvers<void>();
+  const derivation = summing(1, () => begun.resolve());
+  const stop = runDerivations(core, [derivation]);
+  // Somebody who reads, and waits for it, does not hold the stop up either.
+  const reader = catchUp(core, derivation);
+  await begun.promise;
+  await stop();
+  await expect(reader).rejects.toThrow("the server is stopping");
+  const { times } = summed();
+  expect(times).toBeLessThan(30);
+  expect(t.log.filter((line) => line.includes("derivation_failed"))).toEqual([]);
+  const again = runDerivations(core, []);
+  await catchUp(core, summing(1));
+  await again();
+  expect(summed()).toEqual({ n: 465, times: 30 });
+});
