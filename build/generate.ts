@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SETTINGS } from "../src/config.ts";
 import { CONTRACT } from "../src/contract.ts";
-import { SHORTEST, withoutTail } from "../src/identity/accounts/password-rules.ts";
+import { MIN_CHARS, withoutTail } from "../src/identity/accounts/password-rules.ts";
 import { faultsOf } from "../src/platform/http/endpoint.ts";
 import { openApiDocument } from "../src/platform/http/openapi.ts";
 import { commonPasswords } from "./common-passwords.ts";
@@ -62,7 +62,7 @@ function faultTable(): string {
 /** What is generated, by its path in the repository. */
 export function generatedFiles(): Record<string, string> {
   return {
-    "src/assets/common-passwords.txt": commonPasswords(SHORTEST, withoutTail),
+    "src/assets/common-passwords.txt": commonPasswords(MIN_CHARS, withoutTail),
     "docs/generated/openapi.json": `${JSON.stringify(openApiDocument(CONTRACT, EXAMPLE_URL), null, 2)}\n`,
     "docs/generated/configuration.md": configurationTable(),
     "docs/generated/faults.md": faultTable(),

@@ -20,7 +20,7 @@ import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
 import { type Listener, listen } from "./platform/http/listen.ts";
 import { describeEndpoints } from "./platform/http/openapi-endpoint.ts";
-import { createApp, type Interrupt, type Observation } from "./platform/http/serve.ts";
+import { createApp, type Intercept, type Observation } from "./platform/http/serve.ts";
 import { openMetrics } from "./platform/metrics/metrics.ts";
 import { catchUp, type Derivation, runDerivations } from "./platform/projections/projections.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";
@@ -47,7 +47,7 @@ export interface Parts {
   readonly checkReplies?: boolean;
   readonly observe?: (what: Observation) => void;
   /** Answers requests instead of their endpoints; see ServeOptions. */
-  readonly interrupt?: Interrupt;
+  readonly interrupt?: Intercept;
   /** Told when the instance must stop by itself, with the reason. */
   readonly onFatal?: (reason: string) => void;
 }

@@ -5,12 +5,12 @@
  * product of the two lengths whatever the glob; matchers that compile to regular expressions promise no such thing.
  */
 
-const MOST_CHARS = 256;
+const MAX_CHARS = 256;
 
 /** What is wrong with a glob, continuing a sentence that begins with its name; undefined when nothing is. */
 export function judgeGlob(glob: string): string | undefined {
   if (glob === "") return "is empty";
-  if (glob.length > MOST_CHARS) return `has more than ${MOST_CHARS} characters`;
+  if (glob.length > MAX_CHARS) return `has more than ${MAX_CHARS} characters`;
   if (/[{}]/.test(glob) || glob.startsWith("!")) return "holds braces or begins with !; give each glob by itself";
   if (glob.includes("\\")) return "holds a backslash; separate folders with /";
   if (glob.startsWith("/")) return "begins with /; paths are relative to the repository";

@@ -62,13 +62,13 @@ export function splitLines(markdown: string): string[] {
 }
 
 const CHUNK_CHARS = 16 * 1024;
-const MOST_UNBROKEN_CHARS = 64 * 1024;
+const MAX_UNBROKEN_CHARS = 64 * 1024;
 
 /**
  * Characters that may be handed to the parser, by those of the file. A piece that has to be taken larger is at least twice as
  * large the next time, so all attempts come to less than four times the file, and no file needs more than this.
  */
-const MOST_WORK = 8;
+const MAX_WORK = 8;
 
 /**
  * The headings and paragraphs of a file, a few KiB at a time, so that a caller may let others in between. Front matter does
@@ -79,11 +79,11 @@ const MOST_WORK = 8;
 export function* textBlocks(lines: readonly string[]): Generator<readonly TextBlock[]> {
   let from = frontMatterLines(lines);
   let wanted = CHUNK_CHARS;
-  let left = MOST_WORK * (MOST_UNBROKEN_CHARS + lines.reduce((sum, line) => sum + line.length + 1, 0));
+  let left = MAX_WORK * (MAX_UNBROKEN_CHARS + lines.reduce((sum, line) => sum + line.length + 1, 0));
   while (from < lines.length) {
     const to = chunkEnd(lines, from, wanted);
     const whole = lines.slice(from, to).join("\n");
-    const most = Math.max(MOST_UNBROKEN_CHARS, wanted * 2);
+    const most = Math.max(MAX_UNBROKEN_CHARS, wanted * 2);
     const cut = whole.length > most;
     const text = cut ? whole.slice(0, Math.max(0, whole.lastIndexOf("\n", most))) : whole;
     left -= text.length;

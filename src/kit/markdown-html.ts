@@ -24,7 +24,7 @@ interface State {
 const OUTSIDE = /^(?:https?:\/\/|mailto:)/i;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const ANCHOR = 'rel="noopener noreferrer nofollow"';
-const MOST_ID_CHARS = 80;
+const MAX_ID_CHARS = 80;
 
 const freshState = (): State => ({ links: [], ids: new Map(), headings: [] });
 const stateOf = (env: unknown) => env as State;
@@ -102,7 +102,7 @@ function freshId(heading: string, taken: Map<string, number>, prefix: string): s
   const slug = heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .slice(0, MOST_ID_CHARS)
+    .slice(0, MAX_ID_CHARS)
     .replace(/^-|-$/g, "")
     .toWellFormed();
   const base = `${prefix}${slug || "section"}`;
@@ -118,7 +118,7 @@ function code(text: string, language?: string): string {
   return `<pre><code${named}>${escapeHtml(text)}</code></pre>\n`;
 }
 
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /**
  * Renders markdown (CommonMark, tables, strikethrough) to HTML that is safe wherever block elements may stand: no HTML of
@@ -128,7 +128,7 @@ const MOST_BYTES = 256 * 1024;
  */
 export function renderMarkdown(text: string): string {
   const sound = text.toWellFormed().replaceAll("\0", "\uFFFD");
-  if (Buffer.byteLength(sound) > MOST_BYTES || isDense(sound)) return `<pre>${escapeHtml(sound)}</pre>\n`;
+  if (Buffer.byteLength(sound) > MAX_BYTES || isDense(sound)) return `<pre>${escapeHtml(sound)}</pre>\n`;
   const lines = sound.split(/\r\n|[\r\n]/);
   const skipped = frontMatterLines(lines);
   const front = skipped === 0 ? "" : code(`${lines.slice(0, skipped).join("\n")}\n`, "yaml");
@@ -137,13 +137,13 @@ export function renderMarkdown(text: string): string {
 
 /** What costs time: each may open something. A long file of prose, tables and lists has a few thousand. */
 const MARK = /[[\]*_~!<&|`#>\\]|[-+][ \t]|\d[.)][ \t]|\n *[-=]/g;
-const MOST_MARKS = 30_000;
+const MAX_MARKS = 30_000;
 
 /** Rendering is linear in these marks, but dear: without a bound, one file would keep everybody else waiting for a second. */
 function isDense(text: string): boolean {
-  if (text.length <= MOST_MARKS) return false;
+  if (text.length <= MAX_MARKS) return false;
   let count = 0;
-  for (const _ of text.matchAll(MARK)) if (++count > MOST_MARKS) return true;
+  for (const _ of text.matchAll(MARK)) if (++count > MAX_MARKS) return true;
   return false;
 }
 

@@ -29,7 +29,7 @@ export interface Section {
 }
 
 /** A file with more lines that look like headings is no prose: it is taken as one section, which bounds the work. */
-const MOST_HEADINGS = 5_000;
+const MAX_HEADINGS = 5_000;
 const HEADING_LIKE = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|=+[ \t]*$|-+[ \t]*$)/gm;
 
 /** A list item or the opening of front matter is no text of an underlined heading; without lists it would be taken for one. */
@@ -52,7 +52,7 @@ export function sections(markdown: string): Section[] {
 }
 
 function headings(markdown: string, linesBefore: number): { heading: string; level: number; line: number }[] {
-  if ((markdown.match(HEADING_LIKE)?.length ?? 0) > MOST_HEADINGS) return [];
+  if ((markdown.match(HEADING_LIKE)?.length ?? 0) > MAX_HEADINGS) return [];
   const tokens = blocks.parse(markdown, {});
   return tokens.flatMap((token, i) => {
     if (token.type !== "heading_open" || token.level !== 0 || !token.map) return [];

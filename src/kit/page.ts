@@ -24,13 +24,13 @@ export interface Cursor {
 }
 
 export const DEFAULT_PAGE = 50;
-export const MOST_PAGE = 200;
-const MOST_CURSOR_CHARS = 200;
+export const MAX_PAGE = 200;
+const MAX_CURSOR_CHARS = 200;
 
 /** Rows of a page: what was asked for within 1 and `MOST_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
 export function pageSize(asked: number | undefined): number {
   if (asked === undefined || !Number.isSafeInteger(asked)) return DEFAULT_PAGE;
-  return Math.min(Math.max(asked, 1), MOST_PAGE);
+  return Math.min(Math.max(asked, 1), MAX_PAGE);
 }
 
 /** Spells a cursor for a link. */
@@ -44,7 +44,7 @@ export function writeCursor({ towards, key }: Cursor): string {
  * @returns undefined for anything that `writeCursor` did not spell so, which asks for the first page
  */
 export function readCursor(text: string | undefined, parts: number): Cursor | undefined {
-  if (text === undefined || text === "" || text.length > MOST_CURSOR_CHARS || !/^[\w-]+$/.test(text)) return undefined;
+  if (text === undefined || text === "" || text.length > MAX_CURSOR_CHARS || !/^[\w-]+$/.test(text)) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));

@@ -12,11 +12,11 @@ export function beginning(text: string, most: number): string {
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
-const MOST_LIKE_CHARS = 200;
+const MAX_LIKE_CHARS = 200;
 
 /** A pattern for SQLite's `LIKE … ESCAPE '\'` that finds a text anywhere; null for a blank one, which narrows nothing. */
 export function likePattern(text: string): string | null {
-  const wanted = text.trim().slice(0, MOST_LIKE_CHARS).toWellFormed();
+  const wanted = text.trim().slice(0, MAX_LIKE_CHARS).toWellFormed();
   return wanted === "" ? null : `%${wanted.replace(/[\\%_]/g, "\\$&")}%`;
 }
 

@@ -17,7 +17,7 @@ export interface ActivityDay {
 }
 
 /** Ten years: more days are never drawn, and this bounds what one call makes. */
-const MOST_DAYS = 3_660;
+const MAX_DAYS = 3_660;
 
 /**
  * A team's deliveries by day, oldest first, days without any included.
@@ -26,7 +26,7 @@ const MOST_DAYS = 3_660;
  */
 export function activity(core: Core, teamId: string, fromDay: number, toDay: number): ActivityDay[] {
   const last = Math.floor(toDay);
-  const first = Math.max(Math.floor(fromDay), last - MOST_DAYS + 1);
+  const first = Math.max(Math.floor(fromDay), last - MAX_DAYS + 1);
   if (!(first <= last)) return [];
   const byDay = Map.groupBy(rows(core.store).days.all(teamId, first, last), (row) => row.day);
   return Array.from({ length: last - first + 1 }, (_, i) => {

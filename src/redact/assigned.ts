@@ -89,7 +89,7 @@ const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
-const SHORTEST = 6;
+const MIN_CHARS = 6;
 /** A value of which it costs more to judge it than its name. */
 const LONG = 32;
 
@@ -156,7 +156,7 @@ function judge(
   setting: Setting,
 ): Span | undefined {
   const { text } = reading;
-  if (end - start < SHORTEST || start < state.until || holds(text, start, REFERS)) return undefined;
+  if (end - start < MIN_CHARS || start < state.until || holds(text, start, REFERS)) return undefined;
   if (setting === "bare" && start < state.plainUntil) return undefined;
   let from = nameStart;
   while (from < nameStart + 4 && /[-.$]/.test(text[from] as string)) from++;

@@ -15,7 +15,7 @@ class State {
 
 /** Enough of an encoded key to hold its header, and the least that holds more than that. */
 const ENCODED_HEADER = 96;
-const SHORTEST_KEY = 128;
+const MIN_KEY_CHARS = 128;
 
 /** A private key in PEM that was put into base64 as a whole, as in a kubeconfig; `at` is where its `-----BEGIN` starts. */
 export function encodedKey(reading: Reading, at: number, key: object): Span | undefined {
@@ -25,7 +25,7 @@ export function encodedKey(reading: Reading, at: number, key: object): Span | un
   const end = state.run.endOf(reading, at, 2 * ARMOUR_CAP);
   const header = Buffer.from(text.slice(at, Math.min(end, at + ENCODED_HEADER)), "base64").toString("latin1");
   reading.work += ENCODED_HEADER;
-  if (end - at < SHORTEST_KEY || !/^-----BEGIN [ 0-9A-Z]{0,40}PRIVATE KEY/.test(header)) return undefined;
+  if (end - at < MIN_KEY_CHARS || !/^-----BEGIN [ 0-9A-Z]{0,40}PRIVATE KEY/.test(header)) return undefined;
   state.until = end;
   return [at, end];
 }

@@ -10,7 +10,7 @@ const PARAMETERS =
 const BEARER = /bearer {1,3}([\w.~+/=-]{12,2048})/iy;
 const KNOWN_SCHEME =
   /^(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|key|ssws|geniekey|splunk|discogs|oauth|jwt|hmac|sso-key)$/i;
-const SHORTEST_ALONE = 12;
+const MIN_ALONE_CHARS = 12;
 
 class State {
   /** What stands before this was judged. */
@@ -43,7 +43,7 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
   const [whole, scheme, value] = match as unknown as [string, string | undefined, string];
   reading.work += whole.length;
   const end = CREDENTIALS.lastIndex;
-  if (scheme === undefined && value.length < SHORTEST_ALONE) return undefined;
+  if (scheme === undefined && value.length < MIN_ALONE_CHARS) return undefined;
   // Words that happen to follow: a header holds one value after its scheme, and then ends.
   const isAll = end === text.length || /["'`\r\n\\]/.test(text[end] as string);
   if (scheme !== undefined && !KNOWN_SCHEME.test(scheme) && !isAll) return undefined;
@@ -75,9 +75,9 @@ export function withoutScheme(name: string, value: string): string {
 const COOKIE = /(?:set-)?cookie\\{0,7}["'`]?\]? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
 const PAIR = /([\w.$!#%&*+^|~-]{1,64})=([^\s;,"'`\\<>]{0,1024})(?:; {0,2})?/y;
 const SESSION_NAME = /sess|sid$|auth|token|jwt|csrf|xsrf|login|remember|identity|\.sig$|ticket/i;
-const SHORTEST_SESSION = 16;
+const MIN_SESSION_CHARS = 16;
 /** Pairs looked at in one header. */
-const MOST_PAIRS = 64;
+const MAX_PAIRS = 64;
 
 /** The values of cookies with a session's name in the header that stands at `at`. */
 export function cookieValues(reading: Reading, at: number, key: object): Span[] {
@@ -88,7 +88,7 @@ export function cookieValues(reading: Reading, at: number, key: object): Span[] 
   if (!COOKIE.test(text)) return [];
   const found: Span[] = [];
   let from = COOKIE.lastIndex;
-  for (let pairs = 0; pairs < MOST_PAIRS; pairs++) {
+  for (let pairs = 0; pairs < MAX_PAIRS; pairs++) {
     PAIR.lastIndex = from;
     const match = PAIR.exec(text);
     if (match === null) break;
@@ -103,7 +103,7 @@ export function cookieValues(reading: Reading, at: number, key: object): Span[] 
 }
 
 function isSessionValue(value: string): boolean {
-  if (value.length < SHORTEST_SESSION || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  if (value.length < MIN_SESSION_CHARS || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
   return !isWordy(value) && standInAt(value) === -1;
 }
 

@@ -10,7 +10,7 @@ import {
   finish,
   marker,
   mightHoldInSlices,
-  REPLACED_AT_ONCE,
+  BATCH_REPLACED,
   type Redacted,
   replaceInSlices,
   type Slices,
@@ -115,7 +115,7 @@ export function* redactJsonInSlices(json: string): Slices<Redacted> {
     if (whole !== undefined || found.length > 0) {
       for (const { rule, strength } of whole ? [whole] : found) {
         findings.push({ rule, strength, start: open, end });
-        if (findings.length % REPLACED_AT_ONCE === 0) yield;
+        if (findings.length % BATCH_REPLACED === 0) yield;
       }
       const replaced = whole ? marker(whole.rule) : yield* replaceInSlices(searched, found);
       parts.push(

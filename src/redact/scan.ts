@@ -28,14 +28,14 @@ const thePrefilter = (): Prefilter<Probe> => {
 const DOT = 46;
 const MARKER_START = "[REDACTED:";
 const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/g;
-const LONGEST_MARKER = 75;
+const MAX_MARKER_CHARS = 75;
 
 /** Whether an earlier redaction stands in a finding or touches it: that was judged then, with the secret still there. */
 function touchesMarker(text: string, finding: Finding): boolean {
   // A dot between the two would have glued the secret to what stood there; see `table-probe.ts`.
   const start = text.charCodeAt(finding.start - 1) === DOT ? finding.start - 1 : finding.start;
-  const from = Math.max(0, start - LONGEST_MARKER);
-  const around = text.slice(from, finding.end + LONGEST_MARKER);
+  const from = Math.max(0, start - MAX_MARKER_CHARS);
+  const around = text.slice(from, finding.end + MAX_MARKER_CHARS);
   if (!around.includes(MARKER_START)) return false;
   for (const marker of around.matchAll(MARKER)) {
     const at = from + marker.index;
@@ -164,7 +164,7 @@ export interface Redacted {
 }
 
 /** Findings replaced between two yields. */
-export const REPLACED_AT_ONCE = 10_000;
+export const BATCH_REPLACED = 10_000;
 
 /** The text with its findings replaced. */
 export function* replaceInSlices(text: string, findings: readonly Finding[]): Slices<string> {
@@ -174,7 +174,7 @@ export function* replaceInSlices(text: string, findings: readonly Finding[]): Sl
   for (const finding of findings) {
     piece.push(text.slice(done, finding.start), marker(finding.rule));
     done = finding.end;
-    if (piece.length < 2 * REPLACED_AT_ONCE) continue;
+    if (piece.length < 2 * BATCH_REPLACED) continue;
     parts.push(piece.join(""));
     piece = [];
     yield;

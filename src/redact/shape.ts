@@ -7,7 +7,7 @@
  */
 
 /** Places looked at; a few forms are longer, and what lies behind is the pattern's to judge. */
-const MOST_PLACES = 256;
+const MAX_PLACES = 256;
 
 /** One entry a character: 1 where it may stand. The last entry is for every character above 254. */
 export type Kind = Uint8Array;
@@ -43,7 +43,7 @@ export function kindOf(classBody: string): Kind {
 export function shapeOf(pattern: RegExp): Shape {
   const root = new Parser(pattern.source, pattern.ignoreCase).whole();
   const [fewest, most] = lengths(root);
-  const places = Array.from({ length: Math.min(fewest, MOST_PLACES) }, () => new Set<Kind>());
+  const places = Array.from({ length: Math.min(fewest, MAX_PLACES) }, () => new Set<Kind>());
   mark(root, new Set([0]), places);
   const kinds = places.map(union);
   const choice = kinds.map((kind) => kind.reduce((sum, stands) => sum + stands, 0));

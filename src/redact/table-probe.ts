@@ -20,7 +20,7 @@ export function isAlnum(code: number): boolean {
 const SIMPLE_ESCAPE = kindOf("nrtbfv0");
 const HEX = kindOf("0-9A-Fa-f");
 const COLOUR = kindOf("0-9;");
-const MOST_COLOUR = 12;
+const MAX_COLOUR = 12;
 
 /** Whether the character before `end` is the last of an escape: `\\n`, `%3D`, `\\x1b`, `\\u001b`, a colour's `[32m`. */
 function endsEscape(text: string, end: number): boolean {
@@ -28,7 +28,7 @@ function endsEscape(text: string, end: number): boolean {
   if (mayStand(SIMPLE_ESCAPE, last) && text.charCodeAt(end - 2) === BACKSLASH) return true;
   if (last === SMALL_M) {
     let i = end - 2;
-    while (i >= end - 2 - MOST_COLOUR && mayStand(COLOUR, text.charCodeAt(i))) i--;
+    while (i >= end - 2 - MAX_COLOUR && mayStand(COLOUR, text.charCodeAt(i))) i--;
     return text.charCodeAt(i) === OPEN_BRACKET;
   }
   if (!mayStand(HEX, last) || !mayStand(HEX, text.charCodeAt(end - 2))) return false;
@@ -83,7 +83,7 @@ const WORD = kindOf("0-9A-Za-z_-");
 const isWordChar = (code: number): boolean => mayStand(WORD, code);
 
 /** No row has a longer run before its hinge. */
-const MOST_BEFORE_HINGE = 1_100;
+const MAX_BEFORE_HINGE = 1_100;
 
 /** What is known of the run of letters that an attempt of a row with a hinge stands in. */
 interface Hinge {
@@ -154,7 +154,7 @@ export class TableProbe implements Probe {
     const { hinge } = this.#rule;
     if (hinge === undefined) return true;
     const known = reading.memo(this, (): Hinge => ({ run: new Run(isWordChar), failedAt: -1 }));
-    const runEnd = known.run.endOf(reading, start, MOST_BEFORE_HINGE);
+    const runEnd = known.run.endOf(reading, start, MAX_BEFORE_HINGE);
     if (runEnd === known.failedAt) return false;
     known.failedAt = runEnd;
     hinge.lastIndex = runEnd;

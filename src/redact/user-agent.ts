@@ -1,6 +1,6 @@
 import { redactText } from "./scan.ts";
 
-const MOST_CHARS = 200;
+const MAX_CHARS = 200;
 
 /** What a `User-Agent` header is kept as: without control characters and secrets, at most 200 characters; null for none. */
 export function readUserAgent(header: string | null): string | null {
@@ -9,5 +9,5 @@ export function readUserAgent(header: string | null): string | null {
     .toWellFormed()
     .replace(/\p{Cc}+/gu, " ")
     .trim();
-  return redactText(printable).text.slice(0, MOST_CHARS).toWellFormed() || null;
+  return redactText(printable).text.slice(0, MAX_CHARS).toWellFormed() || null;
 }

@@ -10,10 +10,10 @@ const WORDS = new Set(
     " ",
   ),
 );
-const LONGEST_WORD = 12;
+const MAX_WORD_CHARS = 12;
 
 /** Whether a value is a word that stands for any: a type, a default, a name of what it should be. */
-export const isPlainWord = (value: string): boolean => value.length <= LONGEST_WORD && WORDS.has(value.toLowerCase());
+export const isPlainWord = (value: string): boolean => value.length <= MAX_WORD_CHARS && WORDS.has(value.toLowerCase());
 
 const STAND_IN =
   /example|placeholder|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|your[_-]|-your|<|>|\{\{|\$\{|\$\(|x{4,}|\*{2,}|\.{3}|…|•|redact|dummy|sample|insert[_-]|fill[_-]?(?:in|me)|not[_-]?(?:a[_-]?)?(?:real|secret)|process\.env|import\.meta|os\.environ|getenv|env\(|secrets?\.|vars\.|var\.|config\.|settings\.|\[REDACTED/i;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { evidenceDerivation } from "../../src/insight/causes/causes.ts";
-import { linksDerivation } from "../../src/insight/causes/follow-deliveries.ts";
+import { linksProjection } from "../../src/insight/causes/follow-deliveries.ts";
 import { entriesDerivation } from "../../src/insight/defects/defects.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import { startInstance } from "../support/instance.ts";
@@ -30,7 +30,7 @@ it("says when to ask again while much is to be read, and shows a briefing as it 
   const { core } = t.instance;
   const held = Promise.withResolvers<undefined>();
   // Work of the same name goes first, and this one takes as long as the test wants.
-  const others = [entriesDerivation, evidenceDerivation, linksDerivation].map(({ name }) =>
+  const others = [entriesDerivation, evidenceDerivation, linksProjection].map(({ name }) =>
     catchUp(core, { name, next: () => held.promise }),
   );
   const [briefing, ...refused] = await Promise.all(["/api/brain/briefing?format=json", ...ROUTES].map(ask));

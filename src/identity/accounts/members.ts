@@ -6,11 +6,11 @@ import { type Member, type Role, rows } from "./people-rows.ts";
 import { getUser, storeMember } from "./users.ts";
 
 /** Members listed at once; whoever looks for one of more narrows the list by text. */
-export const MOST_LISTED = 200;
+export const MAX_LISTED = 200;
 
 /** The people of a team, owners first, 200 at most. @param text part of an address or a name */
 export const listMembers = (core: Core, teamId: string, text = ""): Member[] =>
-  rows(core.store).members.all({ teamId, like: likePattern(text), limit: MOST_LISTED });
+  rows(core.store).members.all({ teamId, like: likePattern(text), limit: MAX_LISTED });
 
 export const countMembers = (core: Core, teamId: string): number => rows(core.store).memberCount.get(teamId) ?? 0;
 

@@ -3,14 +3,14 @@ import { Complaint } from "../../kit/complaint.ts";
 
 /** What a password that somebody chooses must not be (OWASP ASVS 5.0, 6.2; NIST SP 800-63B section 3.1.1.2). No rule asks for kinds of characters. */
 
-export const SHORTEST = 8;
-const LONGEST = 1_024;
+export const MIN_CHARS = 8;
+const MAX_CHARS = 1_024;
 /** Digits and signs behind a word that make it no other one: `letmein123`, `Password1!`, `summer2026!`. */
 const TAIL = /[^\p{L}]{1,5}$/u;
 /** A few characters over and over: `aaaaaaaa`, `12341234`. */
 const REPEATED = /^(.{1,4}?)\1+$/u;
 /** Names of one or two characters say nothing. */
-const SHORTEST_NAME = 3;
+const MIN_NAME_CHARS = 3;
 const PRODUCT = "reckon";
 
 /** Whose password it is to be. */
@@ -52,8 +52,8 @@ function commonPasswords(): ReadonlySet<string> {
 export function requireAcceptablePassword(password: string, chooser: Chooser): void {
   const plain = normalized(password);
   const length = [...plain].length;
-  if (length < SHORTEST) throw new Complaint(`The password must have at least ${SHORTEST} characters.`);
-  if (length > LONGEST) throw new Complaint(`The password must have at most ${LONGEST} characters.`);
+  if (length < MIN_CHARS) throw new Complaint(`The password must have at least ${MIN_CHARS} characters.`);
+  if (length > MAX_CHARS) throw new Complaint(`The password must have at most ${MAX_CHARS} characters.`);
   const lower = plain.toLowerCase();
   const forms = [lower, withoutTail(lower)];
   if (isName(forms, chooser))
@@ -72,5 +72,5 @@ function isName(forms: readonly string[], { email, name, teams = [] }: Chooser):
       .toLowerCase()
       .replace(/[^\p{L}\p{N}]/gu, "");
   const taken = new Set([...names, ...teams, PRODUCT].map((text) => bare(text ?? "")));
-  return forms.some((form) => bare(form).length >= SHORTEST_NAME && taken.has(bare(form)));
+  return forms.some((form) => bare(form).length >= MIN_NAME_CHARS && taken.has(bare(form)));
 }

@@ -12,19 +12,19 @@ const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 
 /** No password is longer, in UTF-16 code units. */
-const LONGEST = 2_048;
+const MAX_CHARS = 2_048;
 
 const derive = promisify(argon2);
 /** Hashes run at once: each takes its memory and a core for tens of milliseconds, and other requests want to go on. */
-const AT_ONCE = 2;
-const MOST_WAITING = 50;
+const BATCH_SIZE = 2;
+const MAX_WAITING = 50;
 let running = 0;
 const waiting: (() => void)[] = [];
 
 /** @throws Complaint when too many wait already */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) {
-    if (waiting.length >= MOST_WAITING)
+  if (running >= BATCH_SIZE) {
+    if (waiting.length >= MAX_WAITING)
       throw new Complaint("Too many people are signing in at the moment. Try again in a few seconds.", 503);
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
@@ -67,7 +67,7 @@ const NOBODY = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${"A".repe
 /** Whether a password is the one whose hash is stored. A null hash takes the same time and is never right. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   // What nobody may choose need not be hashed, and a hash of megabytes would cost more than one of a password.
-  if (password.length > LONGEST) return false;
+  if (password.length > MAX_CHARS) return false;
   const match = PHC.exec(stored ?? NOBODY);
   if (!match) return false;
   const expected = Buffer.from(match[5] as string, "base64");

@@ -5,7 +5,7 @@ import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { rows } from "./rows.ts";
 
 /** Devices remembered at most; the one asked for longest ago goes first. */
-const MOST_HELD = 10_000;
+const MAX_HELD = 10_000;
 /** Another process's changes (a revocation from the command line) show after this long at most. */
 const RECHECK_MS = 25;
 
@@ -44,7 +44,7 @@ export function findDevice(core: Core, token: string): DevicePrincipal | undefin
   if (!isWellFormedToken(token, "rkd")) return undefined;
   const found = rows(core.store).principalByToken.get(tokenDigest(token)) as DevicePrincipal | undefined;
   if (!found) return undefined;
-  if (cache.byToken.size >= MOST_HELD) cache.byToken.delete(cache.byToken.keys().next().value as string);
+  if (cache.byToken.size >= MAX_HELD) cache.byToken.delete(cache.byToken.keys().next().value as string);
   cache.byToken.set(token, found);
   return found;
 }

@@ -13,7 +13,7 @@ export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
 /** An expired one stays this much longer, so that its tool is told that it expired and not that it never was. */
 const KEPT_AFTER_MS = 15 * MINUTE_MS;
 /** Authorizations held at most, in whatever state. */
-const MOST_HELD = 50_000;
+const MAX_HELD = 50_000;
 const DEVICE_CODE_BYTES = 32;
 
 /** Where a tool asks from, for the person to recognise it by. */
@@ -47,7 +47,7 @@ export function startAuthorization(core: Core, from: Requester): Promise<Started
   return core.store.write(() => {
     const now = core.clock.now();
     rows(core.store).removeExpired.run(now - KEPT_AFTER_MS);
-    if ((rows(core.store).count.get() ?? 0) >= MOST_HELD) refuse(tooManyWaiting, { headers: { "retry-after": "60" } });
+    if ((rows(core.store).count.get() ?? 0) >= MAX_HELD) refuse(tooManyWaiting, { headers: { "retry-after": "60" } });
     let userCode = newUserCode(core.random);
     // Among 50,000 of 20^8 a second try is rare and a third is not seen in a lifetime.
     while (rows(core.store).pending.get(userCode)) userCode = newUserCode(core.random);

@@ -14,7 +14,7 @@ const OF_PERSON: Quota = { count: 10, seconds: 5 * 60 };
 /** An office behind one address. */
 const OF_ADDRESS: Quota = { count: 100, seconds: 5 * 60 };
 /** People, and addresses, remembered at most. */
-const MOST = 10_000;
+const MAX = 10_000;
 
 /** When the bucket of each is full again, monotonic milliseconds. */
 type FullAt = Map<string, number>;
@@ -50,7 +50,7 @@ function count(core: Core, held: FullAt, key: string, quota: Quota): void {
   const before = held.get(key);
   held.delete(key);
   // Re-inserting keeps the map in order of last use: the front has waited longest.
-  if (held.size >= MOST) held.delete(held.keys().next().value as string);
+  if (held.size >= MAX) held.delete(held.keys().next().value as string);
   held.set(key, draw(before, core.clock.monotonic(), quota).fullAt);
 }
 

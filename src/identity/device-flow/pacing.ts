@@ -5,7 +5,7 @@ import { perOwner } from "../../kit/memo.ts";
 /** Seconds between polls until a tool is told to slow down, and what each too early poll adds (RFC 8628 section 3.5). */
 export const INTERVAL_SECONDS = 5;
 const STEP_MS = 5 * SECOND_MS;
-const MOST = 50_000;
+const MAX = 50_000;
 
 interface Pace {
   goodAt: number;
@@ -22,7 +22,7 @@ export class Pacing {
   readonly #paces = new Map<string, Pace>();
   readonly #most: number;
 
-  constructor(most = MOST) {
+  constructor(most = MAX) {
     this.#most = most;
   }
 

@@ -9,7 +9,7 @@ import { rows, type TokenRow } from "./rows.ts";
 import { TYP } from "./tokens.ts";
 
 /** Longer than any token of ours; what is longer is not read. */
-const MOST_CHARS = 4_096;
+const MAX_CHARS = 4_096;
 /** `last_used_at` is written at most once in this time. */
 const USED_EVERY_MS = MINUTE_MS;
 
@@ -30,7 +30,7 @@ function claimedKey(token: string): string | undefined {
  * @returns undefined for everything else: a licence, an expired or revoked token, a closed account
  */
 export async function findCli(core: Core, token: string): Promise<CliPrincipal | undefined> {
-  if (token.length > MOST_CHARS) return undefined;
+  if (token.length > MAX_CHARS) return undefined;
   const kid = claimedKey(token);
   const publicPem = kid === undefined ? undefined : findPublicKey(core, kid);
   if (publicPem === undefined) return undefined;

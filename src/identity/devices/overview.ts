@@ -52,7 +52,7 @@ function judgeStatus({ revokedAt, tokenExpiresAt }: OverviewRow, now: number): D
   return tokenExpiresAt !== null && tokenExpiresAt <= now ? "expired" : "active";
 }
 
-const MOST_LABEL_CHARS = 200;
+const MAX_LABEL_CHARS = 200;
 
 /**
  * Gives a device of a team another label, free of control characters and secrets; blank takes the label away.
@@ -69,7 +69,7 @@ export function renameDevice(
     .toWellFormed()
     .replace(/\p{Cc}+/gu, " ")
     .trim();
-  const clean = redactText(printable).text.slice(0, MOST_LABEL_CHARS).toWellFormed() || null;
+  const clean = redactText(printable).text.slice(0, MAX_LABEL_CHARS).toWellFormed() || null;
   return core.store.write(() => {
     const device = rows(core.store).device.get(deviceId);
     if (device?.teamId !== teamId) return false;

@@ -7,7 +7,7 @@ import { mintLicense } from "./mint.ts";
 import { type Entitlement, judgeSubscription } from "./rules.ts";
 
 /** The longest lifetime a licence can be asked for. */
-export const MOST_LICENSE_DAYS = 3_650;
+export const MAX_LICENSE_DAYS = 3_650;
 
 /** Why a team gets no licence, continuing a sentence. */
 const REFUSED = {
@@ -38,8 +38,8 @@ export async function issueLicense(
   by: Actor = COMMAND_LINE,
 ): Promise<IssuedLicense> {
   if (core.config.signing === "off") throw new Complaint("licence signing is switched off (RECKON_SIGNING=off)", 503);
-  if (!(Number.isSafeInteger(days) && days >= 1 && days <= MOST_LICENSE_DAYS))
-    throw new Complaint(`a licence lives 1 to ${MOST_LICENSE_DAYS} days`);
+  if (!(Number.isSafeInteger(days) && days >= 1 && days <= MAX_LICENSE_DAYS))
+    throw new Complaint(`a licence lives 1 to ${MAX_LICENSE_DAYS} days`);
   const team = getTeam(core, idOrName);
   const entitlement = judgeSubscription(team, core.clock.now());
   const license = entitlement.licensed ? await mintLicense(core, team, null, days) : undefined;

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { type Read, rows } from "./rows.ts";
 
 const DEFAULT_PAGE = 50;
-const MOST_PAGE = 200;
+const MAX_PAGE = 200;
 
 export interface ReadFilter {
   /** One of the person's tokens; all of them when left out. */
@@ -22,7 +22,7 @@ export interface ReadPage {
 /** What a person's read tokens were used for, newest first. */
 export function listReads(core: Core, userId: string, filter: ReadFilter = {}): ReadPage {
   const { tokenId, beforeId = Number.MAX_SAFE_INTEGER, limit = DEFAULT_PAGE } = filter;
-  const most = Math.min(Math.max(1, Math.trunc(limit)), MOST_PAGE);
+  const most = Math.min(Math.max(1, Math.trunc(limit)), MAX_PAGE);
   const found =
     tokenId === undefined
       ? rows(core.store).reads.all(userId, beforeId, most + 1)

@@ -6,7 +6,7 @@ import { redactText } from "../../redact/redact.ts";
 import { dayOf } from "./daily.ts";
 import { rows } from "./rows.ts";
 
-const MOST_QUESTION_CHARS = 256;
+const MAX_QUESTION_CHARS = 256;
 
 interface ReadMade {
   readonly question: string;
@@ -22,7 +22,7 @@ interface ReadMade {
  */
 export async function recordRead(core: Core, { tokenId, userId }: ReadPrincipal, read: ReadMade): Promise<void> {
   // Redacted before it is cut: half a secret is not recognised.
-  const question = beginning(redactText(read.question.toWellFormed()).text, MOST_QUESTION_CHARS);
+  const question = beginning(redactText(read.question.toWellFormed()).text, MAX_QUESTION_CHARS);
   await core.store.write(() => {
     const sql = rows(core.store);
     const now = core.clock.now();

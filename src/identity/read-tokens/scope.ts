@@ -6,8 +6,8 @@ import { KINDS } from "../../record/brain/brain.ts";
 import { redactText } from "../../redact/redact.ts";
 
 /** Values in each of a scope's lists. */
-const MOST_VALUES = 50;
-const MOST_REPO_CHARS = 512;
+const MAX_VALUES = 50;
+const MAX_REPO_CHARS = 512;
 
 /**
  * Reads the scope that somebody wants of a token. Values named twice count once.
@@ -31,13 +31,13 @@ export function readScope(wanted: Partial<ReadScope>, teams: readonly string[]):
 }
 
 function list(what: string, values: readonly string[] = [], read: (value: string) => string): string[] {
-  if (values.length > MOST_VALUES) throw new Complaint(`A scope has at most ${MOST_VALUES} ${what}.`);
+  if (values.length > MAX_VALUES) throw new Complaint(`A scope has at most ${MAX_VALUES} ${what}.`);
   return [...new Set(values.map(read))];
 }
 
 function readRepo(repo: string): string {
-  if (repo === "" || repo.length > MOST_REPO_CHARS || hasControls(repo))
-    throw new Complaint(`A repository's key has 1 to ${MOST_REPO_CHARS} characters on one line.`);
+  if (repo === "" || repo.length > MAX_REPO_CHARS || hasControls(repo))
+    throw new Complaint(`A repository's key has 1 to ${MAX_REPO_CHARS} characters on one line.`);
   // As the keys themselves are stored, so that it still names the same repository.
   return redactText(repo).text;
 }

@@ -13,11 +13,11 @@ import { rows, type TokenRow } from "./rows.ts";
 import { readScope } from "./scope.ts";
 
 export const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
-export const LONGEST_LIFETIME_MS = 365 * DAY_MS;
-const SHORTEST_LIFETIME_MS = MINUTE_MS;
-const MOST_NAME_CHARS = 100;
+export const MAX_LIFETIME_MS = 365 * DAY_MS;
+const MIN_LIFETIME_MS = MINUTE_MS;
+const MAX_NAME_CHARS = 100;
 /** Tokens of one person that work at the same time. */
-const MOST_LIVE = 100;
+const MAX_LIVE = 100;
 
 export interface NewReadToken {
   readonly userId: string;
@@ -48,7 +48,7 @@ export async function createReadToken(
 ): Promise<IssuedReadToken> {
   const name = readName(wanted.name);
   const lifetimeMs = wanted.lifetimeMs ?? DEFAULT_LIFETIME_MS;
-  if (!(lifetimeMs >= SHORTEST_LIFETIME_MS && lifetimeMs <= LONGEST_LIFETIME_MS))
+  if (!(lifetimeMs >= MIN_LIFETIME_MS && lifetimeMs <= MAX_LIFETIME_MS))
     throw new Complaint("A read token works for a minute at least and 365 days at most.");
   const token = newToken("rkr", core.random);
   const id = newId("rtk", core.clock, core.random);
@@ -56,8 +56,8 @@ export async function createReadToken(
     const now = core.clock.now();
     const owner = getUser(core, wanted.userId);
     if (owner.disabledAt !== null) throw new Complaint(`The account of ${owner.email} is closed.`, 409);
-    if ((rows(core.store).liveCount.get(owner.id, now) ?? 0) >= MOST_LIVE)
-      throw new Complaint(`There are ${MOST_LIVE} read tokens that work: revoke one first.`, 409);
+    if ((rows(core.store).liveCount.get(owner.id, now) ?? 0) >= MAX_LIVE)
+      throw new Complaint(`There are ${MAX_LIVE} read tokens that work: revoke one first.`, 409);
     const teams = membershipsOf(core, owner.id).map(({ teamId }) => teamId);
     const scope = readScope(wanted.scope ?? {}, teams);
     const expiresAt = now + Math.round(lifetimeMs);
@@ -85,8 +85,8 @@ function recordInTeams(core: Core, by: Actor, userId: string, scope: ReadScope, 
 
 function readName(typed: string): string {
   const name = typed.trim();
-  if (name === "" || name.length > MOST_NAME_CHARS || hasControls(name))
-    throw new Complaint(`A read token's name has 1 to ${MOST_NAME_CHARS} characters on one line.`);
+  if (name === "" || name.length > MAX_NAME_CHARS || hasControls(name))
+    throw new Complaint(`A read token's name has 1 to ${MAX_NAME_CHARS} characters on one line.`);
   return redactText(name).text;
 }
 

@@ -22,7 +22,7 @@ export interface Correlated {
 const NOTHING: Correlated = { considered: 0, linked: 0, possible: 0, unlinked: 0 };
 
 /** Row changes of one transaction. */
-const MOST_CHANGES = 250;
+const MAX_CHANGES = 250;
 
 const running = perOwner((_core: Core) => new Map<string, Promise<unknown>>());
 
@@ -73,7 +73,7 @@ export function correlateRepository(
       const links = held.get(entryText(key)) ?? [];
       const wanted = wantedLinks(scene, defect, rejectedIn(links));
       changes.push(...changesOf(core, key, defect.id, links, wanted));
-      if (changes.length >= MOST_CHANGES) await store();
+      if (changes.length >= MAX_CHANGES) await store();
       counts.considered++;
       counts[outcomeOf(links, wanted)]++;
     }

@@ -15,8 +15,8 @@ export interface ToldEdit {
   readonly at: number | null;
 }
 
-const MOST_EDITS = 5_000;
-const LONGEST_DIFF = 1024 * 1024;
+const MAX_EDITS = 5_000;
+const MAX_DIFF_CHARS = 1024 * 1024;
 
 const count = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
@@ -37,7 +37,7 @@ export function readEdits(value: unknown): ToldEdit[] {
   if (!Array.isArray(value)) return [];
   const edits: ToldEdit[] = [];
   for (const one of value) {
-    if (edits.length >= MOST_EDITS) break;
+    if (edits.length >= MAX_EDITS) break;
     if (isObject(one) && typeof one.path === "string" && one.path !== "") edits.push(...readEdit(one.path, one));
   }
   return edits;
@@ -46,8 +46,8 @@ export function readEdits(value: unknown): ToldEdit[] {
 function readEdit(path: string, edit: Record<string, unknown>): ToldEdit[] {
   const common = { path, commit: readSha(edit.commit), at: readInstant(edit.at) };
   const diff = [edit.diff, edit.patch, edit.hunk].find((text) => typeof text === "string" && text.includes("@@"));
-  const changes = typeof diff === "string" && diff.length <= LONGEST_DIFF ? changesOfDiff(diff) : [];
-  if (changes.length > 0) return changes.slice(0, MOST_EDITS).map((change) => ({ ...common, ...change }));
+  const changes = typeof diff === "string" && diff.length <= MAX_DIFF_CHARS ? changesOfDiff(diff) : [];
+  if (changes.length > 0) return changes.slice(0, MAX_EDITS).map((change) => ({ ...common, ...change }));
   const startLine = count(edit.startLine);
   const endLine = count(edit.endLine);
   const sound = startLine !== undefined && startLine >= 1 && endLine !== undefined && endLine >= startLine - 1;

@@ -23,8 +23,8 @@ export interface Evidence {
   readonly edits: readonly Edit[];
 }
 
-export const MOST_FILES = 5_000;
-const MOST_COMMITS = 1_000;
+export const MAX_FILES = 5_000;
+const MAX_COMMITS = 1_000;
 
 /** Members of a session that name the folder its repository stands in. */
 const ROOTS = ["cwd", "repositoryRoot", "repoRoot", "gitRoot", "projectRoot", "workspace", "worktree", "root"];
@@ -66,7 +66,7 @@ export function evidenceOf(
   for (const { sha: written, at } of commits) {
     const sha = readSha(written);
     const known = sha === null ? undefined : made.get(sha);
-    if (sha !== null && made.size < MOST_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
+    if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
   }
   const told = [...prompts.map(({ at }) => at), ...[...made.values()].map(({ at }) => at), times.first, times.last];
   const instants = told.filter((at) => at !== null);
@@ -74,7 +74,7 @@ export function evidenceOf(
   const endedAt = source.endedAt ?? latest(startedAt === null ? instants : [...instants, startedAt]);
   const paths = new Set<string>();
   for (const path of [...files.map((file) => normalisePath(file, roots)), ...edits.map((edit) => edit.path)])
-    if (path !== undefined && paths.size < MOST_FILES) paths.add(path);
+    if (path !== undefined && paths.size < MAX_FILES) paths.add(path);
   const swapped = startedAt !== null && endedAt !== null && endedAt < startedAt;
   return {
     startedAt: swapped ? endedAt : startedAt,

@@ -7,31 +7,31 @@ import { type SessionPlace, sessionsBetween } from "../../record/traces/traces.t
 import { type Defect, entriesDerivation, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
-import { evidenceDerivation } from "./follow-sessions.ts";
+import { evidenceProjection } from "./follow-sessions.ts";
 import { linkRows } from "./link-rows.ts";
 import { readTexts } from "./scene.ts";
 import { datesFor } from "./window.ts";
 
 /** Deliveries of one piece. */
-const MOST_DELIVERIES = 1_000;
+const MAX_DELIVERIES = 1_000;
 
 /** What a repository's entries looked like when they were correlated last. */
 const correlated = perOwner((_core: Core) => new Map<string, string>());
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /**
  * Keeps causal_links after what arrives: a brain whose entries changed is correlated whole, a session with the entries that it
  * may have caused. The work is done in transactions of its own, of which each repeated changes nothing.
  */
-export const linksDerivation: Derivation = {
+export const linksProjection: Derivation = {
   name: "links",
   async next(core: Core, position: number, alone: boolean): Promise<Piece | undefined> {
-    const deliveries = deliveriesAfter(core, position, alone ? 1 : MOST_DELIVERIES);
+    const deliveries = deliveriesAfter(core, position, alone ? 1 : MAX_DELIVERIES);
     const last = deliveries.at(-1);
     if (!last) return undefined;
     if (deliveries.some(({ kind }) => kind !== "telemetry")) {
       await catchUp(core, entriesDerivation);
-      await catchUp(core, evidenceDerivation);
+      await catchUp(core, evidenceProjection);
     }
     const brains = new Map<string, { teamId: string; repoKey: string }>();
     for (const { kind, teamId, repoKey } of deliveries)
@@ -52,7 +52,7 @@ async function correlateChanged(core: Core, teamId: string, repoKey: string, key
   const digest = digestOf(core, teamId, repoKey);
   if (known.get(key) === digest) return false;
   await correlateRepository(core, teamId, repoKey);
-  if (known.size >= MOST_REMEMBERED) known.clear();
+  if (known.size >= MAX_REMEMBERED) known.clear();
   known.set(key, digest);
   return true;
 }

@@ -7,9 +7,9 @@ import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { nameOf } from "./paths.ts";
 
 /** Row changes of one transaction. */
-const MOST_CHANGES = 250;
+const MAX_CHANGES = 250;
 /** Edits kept of one session: its last. */
-const MOST_EDITS = 20_000;
+const MAX_EDITS = 20_000;
 
 type Change = () => unknown;
 
@@ -17,7 +17,7 @@ type Change = () => unknown;
  * Keeps session_windows, session_commits, session_files and session_edits like the sessions they come from. A delivery is a
  * piece; the rows of a large one are stored in several transactions, of which each repeated changes nothing.
  */
-export const evidenceDerivation: Derivation = {
+export const evidenceProjection: Derivation = {
   name: "evidence",
   async next(core: Core, position: number): Promise<Piece | undefined> {
     const delivery = sessionsAfter(core, position);
@@ -27,9 +27,9 @@ export const evidenceDerivation: Derivation = {
     for (const id of delivery.sessionIds) {
       await breathe();
       changes.push(...(await changesOf(core, id)));
-      while (changes.length > MOST_CHANGES) {
-        const now = changes.slice(0, MOST_CHANGES);
-        changes = changes.slice(MOST_CHANGES);
+      while (changes.length > MAX_CHANGES) {
+        const now = changes.slice(0, MAX_CHANGES);
+        changes = changes.slice(MAX_CHANGES);
         await core.store.write(() => runAll(now));
       }
     }
@@ -53,7 +53,7 @@ async function changesOf(core: Core, id: number): Promise<Change[]> {
     await breathe();
     edits.push(...editsOf(spans, roots));
   }
-  const evidence = evidenceOf(source, edits.slice(-MOST_EDITS), spanTimes(core, id));
+  const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), spanTimes(core, id));
   const { startedAt, endedAt } = evidence;
   const { teamId, repoKey, externalId, agent, model } = source;
   const wanted: WindowRow = { sessionId: id, teamId, repoKey, externalId, agent, model, startedAt, endedAt };

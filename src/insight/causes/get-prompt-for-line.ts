@@ -3,7 +3,7 @@ import { endpoint } from "../../platform/http/endpoint.ts";
 import { stillReading } from "../../platform/http/faults.ts";
 import { Instant, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
-import { evidenceDerivation } from "./follow-sessions.ts";
+import { evidenceProjection } from "./follow-sessions.ts";
 import { BANDS } from "./judge.ts";
 import { promptForLine } from "./prompt-for-line.ts";
 import { instantOrNull } from "./replies.ts";
@@ -76,7 +76,7 @@ export const promptForLineEndpoint = endpoint(
     },
   },
   async ({ core, principal, query: { repoKey, path, line, commit } }) => {
-    const standing = await requireCaughtUp(core, evidenceDerivation);
+    const standing = await requireCaughtUp(core, evidenceProjection);
     const found = promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
     return {
       ok: true,

@@ -44,10 +44,10 @@ export interface Finding {
 }
 
 /** Candidates that are kept of an entry with no better link. */
-export const MOST_CANDIDATES = 5;
+export const MAX_CANDIDATES = 5;
 
 /** What another session may have touched of the named files beside the one that touched them all. */
-const MOST_OF_ANOTHER = 1 / 3;
+const MAX_OF_ANOTHER = 1 / 3;
 
 /** The links of an entry: strong ones, or one that is probable, or the best candidates; none when nothing points anywhere. */
 export function judge(known: Case): Finding[] {
@@ -106,7 +106,7 @@ function probableOf(known: Case): Finding | undefined {
   const all = others.filter(([, files]) => files.size === known.files);
   const [only] = all;
   if (all.length !== 1 || !only) return undefined;
-  if (others.some(([id, files]) => id !== only[0] && files.size > known.files * MOST_OF_ANOTHER)) return undefined;
+  if (others.some(([id, files]) => id !== only[0] && files.size > known.files * MAX_OF_ANOTHER)) return undefined;
   const commit = suspected.find((one) => one.makers.some((maker) => maker.sessionId === only[0]));
   return findingOf(known, only[0], "probable", commit);
 }
@@ -128,7 +128,7 @@ function candidatesOf(known: Case): Finding[] {
         b - a,
     );
   const ranked = [...rank(open(pool)), ...rank(open(byFile))];
-  return (ranked.length > 0 ? ranked : rank(open(known.onDay()))).slice(0, MOST_CANDIDATES).map((id) =>
+  return (ranked.length > 0 ? ranked : rank(open(known.onDay()))).slice(0, MAX_CANDIDATES).map((id) =>
     findingOf(
       known,
       id,

@@ -16,9 +16,9 @@ export interface LineMatch<Edit> {
 }
 
 /** Matches of one answer. */
-const MOST_MATCHES = 10;
+const MAX_MATCHES = 10;
 /** Edits named where none covers the line. */
-const MOST_GUESSES = 5;
+const MAX_GUESSES = 5;
 
 /**
  * Follows a line back through the edits of its file. A later edit above it moved it by as many lines as the file grew there.
@@ -50,12 +50,12 @@ export function followLine<Edit extends LineEdit>(edits: readonly Edit[], line: 
       matches.push({ edit, band });
       const before = shift === null ? undefined : endLine - startLine + 1 - shift;
       // Nothing stood there before: the line is no older.
-      if (before === 0 || matches.length >= MOST_MATCHES) return matches;
+      if (before === 0 || matches.length >= MAX_MATCHES) return matches;
       at = Math.min(at, startLine + Math.max((before ?? at) - 1, 0));
       band = "weak";
     }
   }
   if (matches.length > 0) return matches;
   const untold = edits.filter((edit) => edit.startLine === null);
-  return (untold.length > 0 ? untold : edits).slice(0, MOST_GUESSES).map((edit) => ({ edit, band: "weak" }));
+  return (untold.length > 0 ? untold : edits).slice(0, MAX_GUESSES).map((edit) => ({ edit, band: "weak" }));
 }

@@ -1,6 +1,6 @@
 /** Paths as agents and people write them, made comparable. Case counts: two files may differ by it alone. */
 
-const LONGEST_PATH = 512;
+const MAX_PATH_CHARS = 512;
 
 /**
  * A path with `/` between its parts, without `.` and empty parts; `..` is taken back where there is something before it.
@@ -8,7 +8,7 @@ const LONGEST_PATH = 512;
  * @returns undefined for what is no path of a file: empty, too long, a folder above all others
  */
 export function normalisePath(written: string, roots: readonly string[] = []): string | undefined {
-  if (written.length > 4 * LONGEST_PATH) return undefined;
+  if (written.length > 4 * MAX_PATH_CHARS) return undefined;
   const plain = written
     .trim()
     .replace(/^file:\/\/(?:localhost)?(?=\/)/i, "")
@@ -24,7 +24,7 @@ export function normalisePath(written: string, roots: readonly string[] = []): s
   const whole = (absolute ? "/" : "") + parts.join("/");
   const root = roots.find((one) => whole.startsWith(`${one}/`));
   const path = root === undefined ? whole : whole.slice(root.length + 1);
-  return path.length <= LONGEST_PATH ? path.toWellFormed() : undefined;
+  return path.length <= MAX_PATH_CHARS ? path.toWellFormed() : undefined;
 }
 
 /** The last part of a path: two paths of one file have it in common, however much of the rest each side knows. */

@@ -7,7 +7,7 @@ import { Count, openObject, RepoKey } from "../../platform/http/fields.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { entriesDerivation } from "../defects/defects.ts";
 import { correlate } from "./correlate.ts";
-import { evidenceDerivation } from "./follow-sessions.ts";
+import { evidenceProjection } from "./follow-sessions.ts";
 
 /** Compares every entry with the sessions of the 30 days before it, anew. */
 export const correlateLinks = endpoint(
@@ -37,7 +37,7 @@ export const correlateLinks = endpoint(
     requireCapability(principal.tier, "traces");
     await core.store.write(() => touchDevice(core, principal, core.clock.now()));
     await catchUp(core, entriesDerivation);
-    await catchUp(core, evidenceDerivation);
+    await catchUp(core, evidenceProjection);
     return { ok: true, ...(await correlate(core, principal.teamId, body.repoKey)) };
   },
 );

@@ -9,7 +9,7 @@ import { Counter, identifier, line, NO_REPO } from "../../platform/http/fields.t
 import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
-import { linksDerivation } from "./follow-deliveries.ts";
+import { linksProjection } from "./follow-deliveries.ts";
 import { createLink, type Doubt, findEntry } from "./person.ts";
 import { CausalLink, EXAMPLE_LINK, entryUnknown, linkReply, sessionUnknown } from "./replies.ts";
 
@@ -69,7 +69,7 @@ export const createCausalLink = endpoint(
     if (sessionId === undefined && commit === undefined)
       refuse(malformed, { error: 'In the body, "sessionId" or "commit" must say what the defect was caused by.' });
     await core.store.write(() => touchDevice(core, principal, core.clock.now()));
-    await catchUp(core, linksDerivation);
+    await catchUp(core, linksProjection);
     const place = repoKey === NO_REPO ? NO_REPO : redactText(repoKey).text;
     const entry = findEntry(core, principal.teamId, { repoKey: place, path: file, heading, ordinal });
     if (!entry) return refuse(entryUnknown);

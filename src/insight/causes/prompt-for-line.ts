@@ -30,7 +30,7 @@ export interface PromptMatch {
 }
 
 /** Edits of files of one name that are looked at: the newest. */
-const MOST_EDITS = 5_000;
+const MAX_EDITS = 5_000;
 const PROMPT_CHARS = 2_000;
 
 /** The prompts that a line of a file comes from, newest first; see `followLine`. As fresh as `evidenceDerivation`. */
@@ -39,7 +39,7 @@ export function promptForLine(core: Core, teamId: string, query: LineQuery): Pro
   if (path === undefined) return [];
   const sql = evidenceRows(core.store);
   const edits = sql.editsNamed
-    .all(teamId, nameOf(path), MOST_EDITS)
+    .all(teamId, nameOf(path), MAX_EDITS)
     .filter((edit) => isSameFile(path, edit.path) && (query.repoKey === undefined || edit.repoKey === query.repoKey));
   const upTo = query.commit === undefined ? edits : beforeCommit(core, teamId, edits, query.commit);
   // Files of one name may stand in several folders and repositories, each with lines of its own. A path whose repository

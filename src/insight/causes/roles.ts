@@ -45,7 +45,7 @@ interface Passage {
 }
 
 /** An entry's text as far as it is looked at for words about commits. */
-const MOST_CHARS = 64 * 1024;
+const MAX_CHARS = 64 * 1024;
 
 /**
  * What the text says of commits. Where one is named several times the plainest word counts: a cause above a remedy, that above
@@ -53,7 +53,7 @@ const MOST_CHARS = 64 * 1024;
  * @param shas as the text names them, lower case
  */
 export function rolesOf(text: string, shas: readonly string[]): Map<string, Role> {
-  const read = passages(text.slice(0, MOST_CHARS));
+  const read = passages(text.slice(0, MAX_CHARS));
   return new Map(shas.map((sha) => [sha, roleIn(read, sha)]));
 }
 

@@ -18,7 +18,7 @@ export interface Evidence {
 }
 
 /** Files that are named one by one. */
-const MOST_FILES = 10;
+const MAX_FILES = 10;
 
 /** Puts into words why an entry was put down to a session. */
 export function sayWhy(
@@ -66,7 +66,7 @@ export const longer = (named: string, made: string | undefined): string =>
 
 function sayFiles(known: Case, { files, sessionId }: Finding, edits: readonly LastEdit[]): Evidence[] {
   const others = [...known.touches].filter(([id]) => id !== sessionId);
-  return files.slice(0, MOST_FILES).map((path): Evidence => {
+  return files.slice(0, MAX_FILES).map((path): Evidence => {
     const also = others.filter(([, touched]) => touched.has(path)).length;
     const alone =
       also === 0

@@ -28,7 +28,7 @@ export interface Scene {
 }
 
 /** Sessions found by the date alone. */
-const MOST_ON_DAY = 20;
+const MAX_ON_DAY = 20;
 
 export function openScene(core: Core, teamId: string, repoKey: string): Scene {
   const sql = evidenceRows(core.store);
@@ -79,7 +79,7 @@ function sessionsOn(core: Core, teamId: string, repoKey: string, day: Span): num
   const found: number[] = [];
   for (const window of evidenceRows(core.store).windowsOn.iterate(teamId, repoKey, from, to)) {
     if (overlaps(window, day)) found.push(window.sessionId);
-    if (found.length >= MOST_ON_DAY) break;
+    if (found.length >= MAX_ON_DAY) break;
   }
   return found;
 }

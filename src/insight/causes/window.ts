@@ -38,11 +38,11 @@ export function overlaps({ startedAt, endedAt }: Window, { from, to }: Span): bo
 }
 
 /** How long a session may be that is found by the date alone. */
-const LONGEST_MS = 7 * DAY_MS;
+const MAX_MS_CHARS = 7 * DAY_MS;
 
 /** When sessions began that may overlap a span. */
 export function startsFor({ from, to }: Span): Span {
-  return { from: from - LONGEST_MS, to: to + SLACK_BEFORE_MS };
+  return { from: from - MAX_MS_CHARS, to: to + SLACK_BEFORE_MS };
 }
 
 /** The first and last date of entries that a session may have caused, YYYY-MM-DD; undefined without a window. */

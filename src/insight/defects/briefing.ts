@@ -50,8 +50,8 @@ export const NOTICE =
 const QUOTED = `Quoted lines (>) were ${NOTICE.charAt(0).toLowerCase()}${NOTICE.slice(1)}`;
 const RULES = 10;
 const DECISIONS = 5;
-const LONGEST_TEXT = 280;
-const LONGEST_PLACE = 120;
+const MAX_TEXT_CHARS = 280;
+const MAX_PLACE_CHARS = 120;
 
 /** What precedes the items of each kind. */
 const TITLES: Readonly<Record<Item["kind"], string>> = {
@@ -98,7 +98,7 @@ function asMarkdown(
   repoKey: string | undefined,
   { all, maxBytes }: { readonly all: number; readonly maxBytes: number },
 ): (items: readonly Item[]) => string {
-  const title = repoKey === undefined ? HEAD : `${HEAD}: ${shown(repoKey, LONGEST_PLACE)}`;
+  const title = repoKey === undefined ? HEAD : `${HEAD}: ${shown(repoKey, MAX_PLACE_CHARS)}`;
   const head = `${Buffer.byteLength(title) * 2 > maxBytes ? HEAD : title}\n`;
   const none = all === 0 ? `\n${nothing(core, teamId, repoKey)}\n` : "";
   return (items) => markdownOf(head, items) + (items.length < all ? more(all - items.length) : none);
@@ -121,16 +121,16 @@ async function itemsOf(core: Core, teamId: string, repoKey: string | undefined):
     deviceId: sourceOf(one)?.deviceId ?? null,
   });
   const open = newestOpen(core, teamId, repoKey).map((defect): Item => {
-    const text = shown(defect.title || defect.heading, LONGEST_TEXT);
+    const text = shown(defect.title || defect.heading, MAX_TEXT_CHARS);
     return { kind: "open", text, date: defect.date, occurrences: null, ...place(defect) };
   });
   const rules = recurringClasses(core, teamId, repoKey, RULES).map(({ rule, titles, occurrences, lastSeen }): Item => {
-    const text = shown(rule ?? titles[0] ?? "", LONGEST_TEXT);
+    const text = shown(rule ?? titles[0] ?? "", MAX_TEXT_CHARS);
     const place = { repoKey: repoKey ?? null, filePath: null, line: null, deviceId: null };
     return { kind: "rule", text, date: lastSeen, occurrences, ...place };
   });
   const decisions = (await newestDecisions(core, teamId, repoKey, DECISIONS)).map((decision): Item => {
-    const text = shown(decision.title, LONGEST_TEXT);
+    const text = shown(decision.title, MAX_TEXT_CHARS);
     return { kind: "decision", text, date: decision.date, occurrences: null, ...place(decision) };
   });
   return [...open, ...rules, ...decisions];
@@ -161,7 +161,7 @@ const wordsOf = ({ text, date, occurrences }: Item): string =>
 /** On a line of its own, so that no words can pass for it; quoted too, as names of files are others' words. */
 function sourceOf({ date, occurrences, repoKey, filePath, line, deviceId }: Item): string {
   if (occurrences !== null) return `from ${occurrences} entries, the last of ${date}`;
-  const where = [repoKey, filePath].filter((part) => part !== null).map((part) => shown(part, LONGEST_PLACE));
+  const where = [repoKey, filePath].filter((part) => part !== null).map((part) => shown(part, MAX_PLACE_CHARS));
   return `from ${where.join(" ")}:${line}${deviceId === null ? "" : `, published by ${deviceId}`}`;
 }
 

@@ -66,7 +66,7 @@ export function findDefectAt(
   return row && readRow(row);
 }
 
-const MOST_OF_A_CLASS = 1_000;
+const MAX_OF_A_CLASS = 1_000;
 const HIGHEST = Buffer.alloc(32, 0xff);
 
 /**
@@ -78,6 +78,6 @@ export function defectsOfClass(core: Core, teamId: string, fingerprint: string, 
   const low = Buffer.from(fingerprint, "hex");
   const high = Buffer.concat([low, HIGHEST]);
   return pageRows(core.store)
-    .ofClass.all(teamId, low, high, repoKey ?? null, MOST_OF_A_CLASS)
+    .ofClass.all(teamId, low, high, repoKey ?? null, MAX_OF_A_CLASS)
     .map(readRow);
 }

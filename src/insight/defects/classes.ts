@@ -16,14 +16,14 @@ export interface RecurringClass {
   readonly rule: string | null;
 }
 
-const MOST_CLASSES = 100;
+const MAX_CLASSES = 100;
 const TITLES = 3;
 
 /**
  * Classes with more than one entry in the errors files of a repository, or of all a team's repositories together, with no
  * window of time: most occurrences first, of equal ones the one seen last. At most 100.
  */
-export function recurringClasses(core: Core, teamId: string, repoKey?: string, most = MOST_CLASSES): RecurringClass[] {
+export function recurringClasses(core: Core, teamId: string, repoKey?: string, most = MAX_CLASSES): RecurringClass[] {
   const sql = rows(core.store);
   const found =
     repoKey === undefined ? sql.classesOfTeam.all(teamId, most) : sql.classesOfRepo.all(teamId, repoKey, most);

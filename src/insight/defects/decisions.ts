@@ -19,11 +19,11 @@ export interface Decision {
 type Told = Pick<Decision, "date" | "title" | "line">;
 
 /** Files looked at, at most: of records that are a file each the highest numbers are the newest. */
-const MOST_FILES = 20;
+const MAX_FILES = 20;
 /** Headings of one file that may be shown. */
-const MOST_OF_A_FILE = 20;
-const LONGEST_TITLE = 500;
-const MOST_HELD = 500;
+const MAX_OF_A_FILE = 20;
+const MAX_TITLE_CHARS = 500;
+const MAX_HELD = 500;
 /** Content never changes, so neither does what was read of it. */
 const held = perOwner<object, Map<number, readonly Told[]>>(() => new Map());
 
@@ -42,7 +42,7 @@ export async function newestDecisions(
     .flatMap((brain) => brain.files.map(([path, blobId]) => ({ repoKey: brain.repoKey, path, blobId })))
     .filter(({ path }) => kindOf(path) === "decision" && !isFromPack(path) && !NO_DECISIONS.test(path))
     .sort((a, b) => compareNames(nameOf(b.path), nameOf(a.path)))
-    .slice(0, MOST_FILES);
+    .slice(0, MAX_FILES);
   const all: Decision[] = [];
   for (const { blobId, ...place } of files)
     for (const told of await decisionsIn(core, blobId)) all.push({ ...told, ...place });
@@ -66,7 +66,7 @@ async function decisionsIn(core: Core, blobId: number): Promise<readonly Told[]>
     core.log.error("decisions_unreadable", { blob: blobId, cause: String(error) });
     return [];
   });
-  if (known.size >= MOST_HELD) known.clear();
+  if (known.size >= MAX_HELD) known.clear();
   known.set(blobId, read);
   return read;
 }
@@ -82,17 +82,17 @@ async function readDecisions(markdown: string, breathe: () => Promise<void> | un
   for (const chunk of textBlocks(splitLines(markdown))) {
     for (const { level, top, text, line } of chunk) {
       if (!top || (level !== 1 && level !== 2)) continue;
-      const known = level === 2 ? readHeading(text.slice(0, 2 * LONGEST_TITLE)) : undefined;
-      if (known?.title) dated.push({ date: known.date, title: oneLine(known.title, LONGEST_TITLE), line });
-      const heading = oneLine(plainText(text.slice(0, 2 * LONGEST_TITLE)), LONGEST_TITLE);
+      const known = level === 2 ? readHeading(text.slice(0, 2 * MAX_TITLE_CHARS)) : undefined;
+      if (known?.title) dated.push({ date: known.date, title: oneLine(known.title, MAX_TITLE_CHARS), line });
+      const heading = oneLine(plainText(text.slice(0, 2 * MAX_TITLE_CHARS)), MAX_TITLE_CHARS);
       if (known || heading === "") continue;
       if (level === 1) title ??= { date: null, title: heading, line };
-      else if (others.length < MOST_OF_A_FILE) others.push({ date: null, title: heading, line });
+      else if (others.length < MAX_OF_A_FILE) others.push({ date: null, title: heading, line });
     }
-    if (dated.length >= MOST_OF_A_FILE) break;
+    if (dated.length >= MAX_OF_A_FILE) break;
     await breathe();
   }
-  if (dated.length > 0) return dated.slice(0, MOST_OF_A_FILE);
+  if (dated.length > 0) return dated.slice(0, MAX_OF_A_FILE);
   return title && (others.length === 0 || others.some((one) => RECORD_PARTS.test(one.title))) ? [title] : others;
 }
 

@@ -11,7 +11,7 @@ export interface Learnt {
 /** Nothing is said of a class before it had so long to come back. */
 const OBSERVED_MS = 28 * DAY_MS;
 /** Teams looked at, the earliest first. */
-const MOST_TEAMS = 100;
+const MAX_TEAMS = 100;
 
 /**
  * How many recurring classes ended with a rule: those of the given fingerprints that a team had recorded at least twice by the day
@@ -28,7 +28,7 @@ export function countEndedClasses(
   const observed = teams
     .filter(({ at }) => now - at >= OBSERVED_MS)
     .toSorted((a, b) => a.at - b.at)
-    .slice(0, MOST_TEAMS);
+    .slice(0, MAX_TEAMS);
   if (observed.length === 0 || fingerprints.length === 0) return undefined;
   const wanted = JSON.stringify(fingerprints);
   return observed.reduce(

@@ -7,14 +7,14 @@ import { parsedBlob } from "./parsed.ts";
 import { rows } from "./rows.ts";
 
 /** Row changes of one piece of work. */
-const MOST_CHANGES = 250;
+const MAX_CHANGES = 250;
 /** Pieces that one snapshot may take: a position is the snapshot's number times this, and which piece it was. */
 const PIECES = 4_096;
 /** Files of entries in one brain; there is rarely more than one of a kind. */
-const MOST_FILES = 50;
+const MAX_FILES = 50;
 
 /** Keeps `defects` like the errors, security and anti-patterns files of every current brain. */
-export const entriesDerivation: Derivation = {
+export const entriesProjection: Derivation = {
   name: "defects",
   async next(core: Core, position: number): Promise<Piece | undefined> {
     const brain = brainAfter(core, position);
@@ -52,13 +52,13 @@ async function readBrain(
 ): Promise<{ changes: (() => unknown)[]; whole: boolean }> {
   const sql = rows(core.store);
   const held = new Map(sql.files.all(teamId, repoKey).map(({ path, blobId }) => [path, blobId]));
-  const wanted = files.filter(([path]) => entriesKind(path) !== undefined).slice(0, MOST_FILES);
+  const wanted = files.filter(([path]) => entriesKind(path) !== undefined).slice(0, MAX_FILES);
   const gone = new Set([...held.keys(), ...sql.paths.all(teamId, repoKey)]);
   for (const [path] of wanted) gone.delete(path);
   const changes: (() => unknown)[] = [];
   const take = (of: readonly (() => unknown)[]): boolean => {
-    changes.push(...of.slice(0, MOST_CHANGES - changes.length));
-    return changes.length < MOST_CHANGES;
+    changes.push(...of.slice(0, MAX_CHANGES - changes.length));
+    return changes.length < MAX_CHANGES;
   };
   const adopted = new Set<number>();
   for (const [path, blobId] of wanted) {
@@ -67,7 +67,7 @@ async function readBrain(
     const parsed = await parsedBlob(core, blobId);
     const { unreadable } = parsed;
     if (unreadable !== undefined)
-      changes.push(() => recordFailure(core, entriesDerivation.name, snapshotId * PIECES, `${path}: ${unreadable}`));
+      changes.push(() => recordFailure(core, entriesProjection.name, snapshotId * PIECES, `${path}: ${unreadable}`));
     const strays = [...gone].flatMap((from) => sql.ofFile.all(teamId, repoKey, from));
     const { all, moved } = changesOf(
       core,

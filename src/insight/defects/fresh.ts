@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { freshen } from "../../platform/projections/projections.ts";
-import { entriesDerivation } from "./follow-brains.ts";
+import { entriesProjection } from "./follow-brains.ts";
 
 /** For pages and briefings: brings the entries up to what was delivered where that is soon done, else what stands is shown. */
-export const freshenEntries = (core: Core): Promise<void> => freshen(core, entriesDerivation);
+export const freshenEntries = (core: Core): Promise<void> => freshen(core, entriesProjection);

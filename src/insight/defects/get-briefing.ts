@@ -10,13 +10,13 @@ import { freshenEntries } from "./fresh.ts";
 const MARKDOWN = "text/markdown; charset=utf-8";
 const DEFAULT_BYTES = 1_500;
 const LEAST_BYTES = 200;
-const MOST_BYTES = 20_000;
+const MAX_BYTES = 20_000;
 
 const Bytes = v.pipe(
   v.string(),
-  v.regex(/^(?:[2-9]\d\d|[1-9]\d{3}|1\d{4}|20000)$/, `must be a whole number from ${LEAST_BYTES} to ${MOST_BYTES}`),
+  v.regex(/^(?:[2-9]\d\d|[1-9]\d{3}|1\d{4}|20000)$/, `must be a whole number from ${LEAST_BYTES} to ${MAX_BYTES}`),
   v.description(
-    `Room for the body in bytes of UTF-8, markdown or JSON; ${DEFAULT_BYTES} by default, ${LEAST_BYTES} to ${MOST_BYTES}.`,
+    `Room for the body in bytes of UTF-8, markdown or JSON; ${DEFAULT_BYTES} by default, ${LEAST_BYTES} to ${MAX_BYTES}.`,
   ),
 );
 

@@ -4,7 +4,7 @@ import { stillReading } from "../../platform/http/faults.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
-import { entriesDerivation } from "./follow-brains.ts";
+import { entriesProjection } from "./follow-brains.ts";
 import { brainMetrics } from "./metrics.ts";
 
 const Day = v.pipe(v.string(), v.isoDate());
@@ -90,7 +90,7 @@ export const metrics = endpoint(
   },
   async ({ core, principal, query }) => {
     const repoKey = query.repoKey === undefined ? undefined : redactText(query.repoKey).text;
-    const standing = await requireCaughtUp(core, entriesDerivation);
+    const standing = await requireCaughtUp(core, entriesProjection);
     const { weeks, open, recurring, ...figures } = brainMetrics(core, principal.teamId, repoKey);
     return {
       ...{ ok: true, repoKey: repoKey ?? null, weeks: [...weeks], ...figures },

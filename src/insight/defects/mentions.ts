@@ -1,8 +1,8 @@
 /** What an entry's text names: commits and files. */
 
-const MOST_COMMITS = 50;
-const MOST_FILES = 100;
-const LONGEST_WORD = 512;
+const MAX_COMMITS = 50;
+const MAX_FILES = 100;
+const MAX_WORD_CHARS = 512;
 
 const HEX = /\b[0-9a-fA-F]{7,40}\b/g;
 /** Part of a longer word, a UUID, a colour or a file's name. */
@@ -20,7 +20,7 @@ export function commitsIn(text: string): string[] {
       continue;
     const mixed = /\d/.test(hex) && /[a-f]/i.test(hex);
     if (mixed || hex.length === 40 || SAID.test(before)) found.add(hex.toLowerCase());
-    if (found.size >= MOST_COMMITS) break;
+    if (found.size >= MAX_COMMITS) break;
   }
   return [...found];
 }
@@ -52,9 +52,9 @@ export function filesIn(text: string): string[] {
     let to = index;
     while (to < text.length && !DELIMITER.test(text[to] as string)) to++;
     past = to;
-    const path = to - from > LONGEST_WORD ? undefined : readPath(text.slice(from, to));
+    const path = to - from > MAX_WORD_CHARS ? undefined : readPath(text.slice(from, to));
     if (path !== undefined) found.add(path);
-    if (found.size >= MOST_FILES) break;
+    if (found.size >= MAX_FILES) break;
   }
   return [...found];
 }

@@ -18,10 +18,10 @@ export interface ParsedFile {
 }
 
 /** Entries of one file at most; one of a MiB with a line of text under each heading has as many. */
-export const MOST_ENTRIES = 5_000;
-const LONGEST_HEADING = 1_000;
-const LONGEST_TITLE = 500;
-const LONGEST_RULE = 4_000;
+export const MAX_ENTRIES = 5_000;
+const MAX_HEADING_CHARS = 1_000;
+const MAX_TITLE_CHARS = 500;
+const MAX_RULE_CHARS = 4_000;
 
 type Unnumbered = Omit<Entry, "ordinal" | "fingerprint"> & {
   /** Of an entry that has neither rule nor title its whole text instead. */
@@ -55,20 +55,20 @@ export function* parseSteps(markdown: string): Generator<void, ParsedFile, void>
   let skipped = 0;
   let begun: Begun | undefined;
   const end = (line: number) => {
-    if (begun && entries.length < MOST_ENTRIES)
+    if (begun && entries.length < MAX_ENTRIES)
       entries.push(finish(begun, lines.slice(begun.line - 1, line - 1).join("\n")));
     else if (begun) skipped++;
     begun = undefined;
   };
   for (const chunk of textBlocks(lines)) {
     for (const block of chunk) {
-      const dated = block.top && block.level === 2 ? readHeading(block.text.slice(0, LONGEST_HEADING)) : undefined;
+      const dated = block.top && block.level === 2 ? readHeading(block.text.slice(0, MAX_HEADING_CHARS)) : undefined;
       if (!endsEntry(block) && !dated) {
         begun?.blocks.push(block);
         continue;
       }
       end(block.line);
-      if (dated) begun = { ...dated, heading: oneLine(block.text, LONGEST_HEADING), line: block.line, blocks: [] };
+      if (dated) begun = { ...dated, heading: oneLine(block.text, MAX_HEADING_CHARS), line: block.line, blocks: [] };
       else if (block.level === 2) skipped++;
     }
     yield;
@@ -86,10 +86,10 @@ function finish({ heading, line, date, title, marked, blocks }: Begun, text: str
   const rule = findRule(blocks);
   return {
     ...{ heading, date, line },
-    title: oneLine(title, LONGEST_TITLE),
+    title: oneLine(title, MAX_TITLE_CHARS),
     open: marked || saysOpen(blocks),
     fingerprint: fingerprintOf(rule, title) ?? text.trim(),
-    rule: rule ? oneLine(rule, LONGEST_RULE) : null,
+    rule: rule ? oneLine(rule, MAX_RULE_CHARS) : null,
     commits: commitsIn(text),
     files: filesIn(text),
   };

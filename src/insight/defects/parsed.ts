@@ -6,7 +6,7 @@ import { type ParsedFile, parseSteps } from "./parse.ts";
 
 /** Content never changes, so neither does what was read of it: kept while a large file is stored piece by piece. */
 const held = perOwner<object, Map<number, ParsedFile>>(() => new Map());
-const MOST_HELD_ENTRIES = 20_000;
+const MAX_HELD_ENTRIES = 20_000;
 
 /** The entries of a brain file, giving way to other work while they are read. */
 export async function parsedBlob(core: Core, blobId: number): Promise<ParsedFile> {
@@ -17,7 +17,7 @@ export async function parsedBlob(core: Core, blobId: number): Promise<ParsedFile
   known.set(blobId, file);
   let entries = [...known.values()].reduce((sum, file) => sum + file.entries.length + 1, 0);
   for (const [id, file] of known) {
-    if (entries <= MOST_HELD_ENTRIES || id === blobId) break;
+    if (entries <= MAX_HELD_ENTRIES || id === blobId) break;
     entries -= file.entries.length + 1;
     known.delete(id);
   }

@@ -9,7 +9,7 @@ import { type Figures, LIKENESS_ENDS, likenessOf, type Place, witnessKey } from 
  * Up to so many different tellings with equal figures in one session are matched with each other. Sessions hold a handful; what
  * made up more would be read anew with each that follows, so beyond it every telling counts for itself.
  */
-export const MOST_MATCHED = 64;
+export const MAX_MATCHED = 64;
 
 /** A row that changes, and by how often it is told. `row.times` is what is stored, where that was looked up already. */
 interface Touched {
@@ -85,7 +85,7 @@ export class AlikeUsages {
     const changed = [...touched.values()].filter(({ by }) => by !== 0);
     if (changed.length === 0) return;
     const [first, last] = LIKENESS_ENDS.map((end) => Buffer.concat([likeness, end])) as [Buffer, Buffer];
-    const enough = MOST_MATCHED + changed.length + 1;
+    const enough = MAX_MATCHED + changed.length + 1;
     const held = rows(this.#core.store).firstWithin.all(teamId, first, last, enough);
     // So many that the others need not be known: there were too many to be matched, and there still are.
     const isMany = held.length === enough;
@@ -115,7 +115,7 @@ export class AlikeUsages {
 }
 
 const sharesAmong = (rows: readonly Held[]): Share[] =>
-  rows.length > MOST_MATCHED ? eachForItself(rows) : sharesOf(rows);
+  rows.length > MAX_MATCHED ? eachForItself(rows) : sharesOf(rows);
 
 /** Messages are counted where they are known. */
 const eachForItself = (rows: readonly Held[]): Share[] =>

@@ -19,12 +19,12 @@ export type Change =
   | { readonly kind: "session"; readonly source: number; readonly told: readonly Candidate[] };
 
 /** Sums end here rather than where integers lose their precision; only made-up figures come so far. */
-const MOST = Number.MAX_SAFE_INTEGER;
+const MAX = Number.MAX_SAFE_INTEGER;
 
 /** `a` with `b` added so many times. */
 export function addFigures(a: Figures, b: Figures, times = 1): Figures {
   const sum: Record<string, number> = {};
-  for (const name of FIGURES) sum[name] = Math.max(-MOST, Math.min(MOST, a[name] + times * b[name]));
+  for (const name of FIGURES) sum[name] = Math.max(-MAX, Math.min(MAX, a[name] + times * b[name]));
   return sum as unknown as Figures;
 }
 

@@ -9,7 +9,7 @@ import { SHIPPED_PRICES } from "./prices.ts";
 /** A data directory's own prices: they replace those that ship, model by model. */
 const OWN_PRICES = "prices.json";
 /** More is no price list; and it is read while a request waits. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface CurrentPrices {
   readonly table: PriceTable;
@@ -50,7 +50,7 @@ function markOf(path: string): string {
 function load(core: Core, path: string, mark: string, before: CurrentPrices | undefined): CurrentPrices {
   if (mark === "") return shipped(null);
   try {
-    if (statSync(path).size > MOST_BYTES) throw new Error(`has more than ${MOST_BYTES} bytes`);
+    if (statSync(path).size > MAX_BYTES) throw new Error(`has more than ${MAX_BYTES} bytes`);
     const file: PriceFile = readPriceFile(readFileSync(path, "utf8"));
     return { table: new PriceTable(SHIPPED_PRICES, file), date: file.date, overridden: true, problem: null };
   } catch (error) {

@@ -11,19 +11,19 @@ import { type Changes, changeByEntry, changeBySession, gatherChanges, settle } f
 import type { Told } from "./told.ts";
 
 /** Entries looked at between two turns of others, and at most for one transaction. */
-const ENTRIES_AT_ONCE = 100;
+const BATCH_ENTRIES = 100;
 const ENTRIES_A_PIECE = 2_000;
 /** Usages after which a piece ends: what is stored in one transaction keeps others waiting. */
 const ENOUGH_TOLD = 250;
 /** Calls of sessions that are settled in one transaction. */
-const SETTLED_AT_ONCE = 1_000;
+const BATCH_SETTLED = 1_000;
 
 /** Usage and cost as entries of telemetry tell them. */
-export const spendEntriesDerivation: Derivation = {
+export const spendEntriesProjection: Derivation = {
   name: "spend.entries.2",
   async next(core, position, alone) {
     const breathe = breather(core.clock);
-    const [atOnce, most] = alone ? [1, 1] : [ENTRIES_AT_ONCE, ENTRIES_A_PIECE];
+    const [atOnce, most] = alone ? [1, 1] : [BATCH_ENTRIES, ENTRIES_A_PIECE];
     const told: Told[] = [];
     // Marks say the same however often they are made.
     const marks = new Map<string, Told>();
@@ -50,7 +50,7 @@ function applyEntries(core: Core, told: readonly Told[]): void {
 }
 
 /** Usage and cost as sessions and their spans tell them: a session that changed is read anew. */
-export const spendSessionsDerivation: Derivation = {
+export const spendSessionsProjection: Derivation = {
   name: "spend.sessions.2",
   async next(core, position) {
     const found = sessionsAfter(core, position);
@@ -62,7 +62,7 @@ export const spendSessionsDerivation: Derivation = {
     }
     const to = found.deliveryId;
     const calls = sessions.reduce((sum, session) => sum + session.calls.length, 0);
-    if (calls <= SETTLED_AT_ONCE) return { to, apply: () => applySessions(core, sessions) };
+    if (calls <= BATCH_SETTLED) return { to, apply: () => applySessions(core, sessions) };
     return { to, before: applyInSteps(core, sessions), apply() {} };
   },
   skip: (core, position) => sessionsAfter(core, position)?.deliveryId,
@@ -95,19 +95,19 @@ function* applyInSteps(core: Core, sessions: readonly MeteredSession[]): Generat
     const changes = gatherChanges();
     yield () => gatherSession(core, changes, session);
     const usages = [...changes.byUsage];
-    for (let from = 0; from < usages.length; from += SETTLED_AT_ONCE)
-      yield () => settle(core, { byUsage: new Map(usages.slice(from, from + SETTLED_AT_ONCE)) });
+    for (let from = 0; from < usages.length; from += BATCH_SETTLED)
+      yield () => settle(core, { byUsage: new Map(usages.slice(from, from + BATCH_SETTLED)) });
   }
 }
 
 /** Brings what is known of spend up to what was delivered. @throws StoreUnavailable while nothing can be stored */
 export async function catchUpSpend(core: Core): Promise<void> {
-  await Promise.all([catchUp(core, spendEntriesDerivation), catchUp(core, spendSessionsDerivation)]);
+  await Promise.all([catchUp(core, spendEntriesProjection), catchUp(core, spendSessionsProjection)]);
 }
 
 /** A client would rather ask again than wait for longer, or take half a sum for the whole. */
 const CLIENT_WAITS_SECONDS = 3;
-const MOST_RETRY_SECONDS = 60;
+const MAX_RETRY_SECONDS = 60;
 
 /**
  * The same for a reply.
@@ -117,10 +117,10 @@ const MOST_RETRY_SECONDS = 60;
 export async function requireSpend(core: Core): Promise<{ readonly behind?: true }> {
   const seconds = Math.ceil(spendBehind(core));
   if (seconds > CLIENT_WAITS_SECONDS)
-    refuse(stillReading, { headers: { "retry-after": String(Math.min(seconds, MOST_RETRY_SECONDS)) } });
+    refuse(stillReading, { headers: { "retry-after": String(Math.min(seconds, MAX_RETRY_SECONDS)) } });
   const [byEntries, bySessions] = await Promise.all([
-    requireCaughtUp(core, spendEntriesDerivation),
-    requireCaughtUp(core, spendSessionsDerivation),
+    requireCaughtUp(core, spendEntriesProjection),
+    requireCaughtUp(core, spendSessionsProjection),
   ]);
   return { ...byEntries, ...bySessions };
 }
@@ -129,14 +129,14 @@ export async function requireSpend(core: Core): Promise<{ readonly behind?: true
 const ENTRIES_A_SECOND = 25_000;
 const SESSIONS_A_SECOND = 500;
 /** Beyond this many sessions it makes no difference how many there are. */
-const MOST_SESSIONS = 30_000;
+const MAX_SESSIONS = 30_000;
 
 /** How long it takes to read what was delivered since anybody last asked, about, in seconds. Long only after an upgrade. */
 function spendBehind(core: Core): number {
   const sql = rows(core.store);
   const position = ({ name }: Derivation) => sql.position.get(name) ?? 0;
-  const entries = (sql.lastEntry.get() ?? 0) - position(spendEntriesDerivation);
-  const sessions = countSessionsAfter(core, position(spendSessionsDerivation), MOST_SESSIONS);
+  const entries = (sql.lastEntry.get() ?? 0) - position(spendEntriesProjection);
+  const sessions = countSessionsAfter(core, position(spendSessionsProjection), MAX_SESSIONS);
   return entries / ENTRIES_A_SECOND + sessions / SESSIONS_A_SECOND;
 }
 
@@ -145,11 +145,11 @@ const PAGE_WAITS_SECONDS = 0.2;
 /** For a page that must not be kept waiting: catches up where that is soon done, else what stands is shown. */
 export async function freshenSpend(core: Core): Promise<void> {
   if (spendBehind(core) > PAGE_WAITS_SECONDS) return;
-  await Promise.all([freshen(core, spendEntriesDerivation), freshen(core, spendSessionsDerivation)]);
+  await Promise.all([freshen(core, spendEntriesProjection), freshen(core, spendSessionsProjection)]);
 }
 
 /** How much of the entries was read, 0 to 1. */
 export function spendProgress(core: Core): number {
   const last = rows(core.store).lastEntry.get() ?? 0;
-  return last === 0 ? 1 : Math.min(1, (rows(core.store).position.get(spendEntriesDerivation.name) ?? 0) / last);
+  return last === 0 ? 1 : Math.min(1, (rows(core.store).position.get(spendEntriesProjection.name) ?? 0) / last);
 }

@@ -46,9 +46,9 @@ const OF_MODELS = `SELECT model AS key, '' AS ofDevice, model, context, ${SUMS.r
 /** Cells are looked up apart, each once: joining them takes longer than all else. */
 const CANDIDATE = `SELECT usage_key AS key, source, cell_id AS cellId, times, usages, input, output, cache_write AS cacheWrite,
   cache_write_1h AS cacheWrite1h, cache_read AS cacheRead, reported_nano AS reportedNano, reported FROM spend_usages`;
-const MOST = Number.MAX_SAFE_INTEGER;
+const MAX = Number.MAX_SAFE_INTEGER;
 /** Sums neither overflow nor fall below what was ever added, whatever figures agents make up. */
-const plus = (column: string, name: string) => `${column} = max(0, min(${column} + @${name}, ${MOST}))`;
+const plus = (column: string, name: string) => `${column} = max(0, min(${column} + @${name}, ${MAX}))`;
 
 interface Range {
   readonly teamId: string;

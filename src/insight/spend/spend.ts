@@ -8,9 +8,9 @@ export { currentPrices } from "./current-prices.ts";
 export {
   catchUpSpend,
   freshenSpend,
-  spendEntriesDerivation,
+  spendEntriesProjection as spendEntriesDerivation,
   spendProgress,
-  spendSessionsDerivation,
+  spendSessionsProjection as spendSessionsDerivation,
 } from "./follow.ts";
 export {
   type SpendFigures,

@@ -21,14 +21,14 @@ export const addressSender = (ip: string): Sender => {
 export const SMALL_BODY_BYTES = 64 * 1024;
 const MIB = 1024 * 1024;
 /** Bytes of larger bodies held at once: of all, of one team, of one credential. */
-const MOST_BYTES = 256 * MIB;
-const MOST_OF_TEAM = 128 * MIB;
-const MOST_OF_CREDENTIAL = 32 * MIB;
+const MAX_BYTES = 256 * MIB;
+const MAX_OF_TEAM = 128 * MIB;
+const MAX_OF_CREDENTIAL = 32 * MIB;
 
 /** Bodies that hold more than this once inflated are read in turn. */
 export const HEAVY_BODY_BYTES = 256 * 1024;
 /** Heavy bodies that are read, checked and stored at the same time; each yields to the others, and holds memory. */
-const MOST_TURNS = 4;
+const MAX_TURNS = 4;
 
 /** How often the arriving bodies are looked at, and how much each must bring in between: 8 KiB a second. */
 const WATCH_MS = 5_000;
@@ -58,8 +58,8 @@ export class Admission {
     const ofTeam = (this.#held.get(teamKey) ?? 0) + bytes;
     // A credential's only body fits whatever size the configuration allows it.
     const isOnly = ofCredential === intake.heldBytes + bytes;
-    if (ofCredential > MOST_OF_CREDENTIAL && !isOnly) return false;
-    if (ofTeam > MOST_OF_TEAM || this.#total + bytes > MOST_BYTES) return false;
+    if (ofCredential > MAX_OF_CREDENTIAL && !isOnly) return false;
+    if (ofTeam > MAX_OF_TEAM || this.#total + bytes > MAX_BYTES) return false;
     this.#held.set(credentialKey, ofCredential).set(teamKey, ofTeam);
     this.#total += bytes;
     this.#arriving.add(intake);
@@ -76,7 +76,7 @@ export class Admission {
 
   /** Settles when it is a body's turn to be read. */
   turn(intake: Intake): Promise<void> {
-    if (this.#running.length >= MOST_TURNS) return new Promise((go) => this.#waiting.push({ intake, go }));
+    if (this.#running.length >= MAX_TURNS) return new Promise((go) => this.#waiting.push({ intake, go }));
     this.#running.push(intake);
     return Promise.resolve();
   }
@@ -104,7 +104,7 @@ export class Admission {
     const weights = this.#waiting.map(({ intake: { sender } }) => {
       const ofTeam = this.#running.filter((one) => one.sender.team === sender.team).length;
       const ofCredential = this.#running.filter((one) => one.sender.credential === sender.credential).length;
-      return ofTeam * (MOST_TURNS + 1) + ofCredential;
+      return ofTeam * (MAX_TURNS + 1) + ofCredential;
     });
     return weights.indexOf(Math.min(...weights));
   }

@@ -9,7 +9,7 @@ import { badRequest, rateLimited, refuse } from "./faults.ts";
 /** What endpoints and pages share of reading a request. */
 
 /** A limit that a request drew on, with what its bucket said. */
-export interface Drawn {
+export interface LimitUse {
   readonly limit: Limit;
   readonly decision: Decision;
   readonly seconds: number;
@@ -46,7 +46,7 @@ export function drawLimits(
   per: Limit["per"],
   key: string,
   buckets: Buckets,
-  drawn: Drawn[],
+  drawn: LimitUse[],
   cost = 1,
 ): void {
   let refused = false;

@@ -25,7 +25,7 @@ import { Refusal } from "./faults.ts";
 import type { Access, Flash, Page, PageCall, PageError, PageReply } from "./page.ts";
 import type { SessionPrincipal } from "./principal.ts";
 import { COMMON, type HeaderList, rateHeaders, respond } from "./render.ts";
-import { addressOf, causeText, type Drawn, drawLimits, peerAddress, requireSoundRequest } from "./request.ts";
+import { addressOf, causeText, type LimitUse, drawLimits, peerAddress, requireSoundRequest } from "./request.ts";
 
 /** What pages need from outside: whose a session is, and how an error page looks. */
 export interface PageOptions {
@@ -176,7 +176,7 @@ function requireFormToken(wanted: Page, sent: string | null, { secret, session, 
 /** The way of a request for a page, from the cookie to the reply. */
 export async function answerPage(event: H3Event, wanted: Page, serving: Serving): Promise<Response> {
   const { core, pages } = serving;
-  const drawn: Drawn[] = [];
+  const drawn: LimitUse[] = [];
   // Until it is known whose the session is, it is nobody's: where that cannot be read, it is said to nobody in particular.
   let arrived = arrive(event, serving, false, false);
   let call = callOf(event, serving, arrived);

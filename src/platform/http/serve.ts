@@ -24,7 +24,7 @@ import {
 import type { Page } from "./page.ts";
 import type { CliPrincipal, DevicePrincipal, Principals, ReadPrincipal } from "./principal.ts";
 import { type HeaderList, rateHeaders, respond, respondFault } from "./render.ts";
-import { addressOf, causeText, type Drawn, drawLimits, requireSoundRequest } from "./request.ts";
+import { addressOf, causeText, type LimitUse, drawLimits, requireSoundRequest } from "./request.ts";
 import { answerFormAddress, answerNoPage, answerPage, type PageOptions } from "./serve-page.ts";
 import { requireServedVersion, VERSION_HEADER } from "./version.ts";
 
@@ -44,16 +44,16 @@ export interface ServeOptions {
   /** Pages for people, beside the endpoints. */
   readonly pages?: PageOptions & { readonly list: readonly Page[] };
   /** Asked before an endpoint looks at a request: a reply to give instead, or undefined. May refuse. For local instances. */
-  readonly interrupt?: Interrupt;
+  readonly interrupt?: Intercept;
   /** Check every success against its declared schema and answer 500 when it does not fit. For tests and local instances. */
   readonly checkReplies?: boolean;
 }
 
 /** @param drawn limits that the reply's rate-limit headers tell of; more may be added */
-export type Interrupt = (endpoint: Endpoint, drawn: Drawn[], request: Request) => Reply<unknown> | undefined;
+export type Intercept = (endpoint: Endpoint, drawn: LimitUse[], request: Request) => Reply<unknown> | undefined;
 
 /** Ends the way of a request early with a reply that was planned for it. */
-class Instead extends Error {
+class ShortCircuit extends Error {
   readonly response: Response;
   constructor({ status, body, headers }: Reply<unknown>) {
     super("interrupted");
@@ -71,7 +71,7 @@ export interface Observation {
 
 /** Builds the application that answers the endpoints given, and 404 or 405 to everything else. */
 export function createApp(core: Core, endpoints: readonly Endpoint[], options: ServeOptions): H3 {
-  const app = new H3({ silent: true, onError: (error, event) => lastResort(core, error, event) });
+  const app = new H3({ silent: true, onError: (error, event) => onUnhandled(core, error, event) });
   const trusted = proxyRanges(core.config.trustedProxies);
   const buckets = new Buckets();
   const admission = new Admission();
@@ -192,7 +192,7 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
   const { spec } = endpoint;
   const started = core.clock.monotonic();
   const headers = event.req.headers;
-  const drawn: Drawn[] = [];
+  const drawn: LimitUse[] = [];
   const bearer = bearerToken(headers.get("authorization"));
   const { interrupt } = serving.options;
   let response: Response;
@@ -202,7 +202,7 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
     requireSoundRequest(event);
     requireServedVersion(headers.get(VERSION_HEADER));
     const instead = interrupt?.(endpoint, drawn, event.req);
-    if (instead) throw new Instead(instead);
+    if (instead) throw new ShortCircuit(instead);
     // Most routes never ask for the address.
     const ip = () => addressOf(event, serving.trusted);
     if (spec.limits.some((limit) => limit.per === "ip"))
@@ -237,7 +237,7 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
     response = respond(reply.status, reply.body, out, reply.media ?? spec.media, reply.text);
   } catch (error) {
     if (error instanceof ClientGone) return respond(499, null, []);
-    if (error instanceof Instead) response = error.response;
+    if (error instanceof ShortCircuit) response = error.response;
     else {
       const refusal = asRefusal(core, error, endpoint);
       const shape = spec.errorShape ?? "legacy";
@@ -316,7 +316,7 @@ function asRefusal(core: Core, error: unknown, { spec }: Endpoint): Refusal {
 }
 
 /** For what h3 itself refuses before a handler runs, a URL that cannot be read, and for what no handler caught. */
-function lastResort(core: Core, error: HTTPError, _event: H3Event): Response {
+function onUnhandled(core: Core, error: HTTPError, _event: H3Event): Response {
   if (error.status < 500) return respondFault(badRequest, {}, { sentToken: false, rate: [] });
   const cause = error.cause ?? error;
   if (storeTrouble(cause) !== undefined) {

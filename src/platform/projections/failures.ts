@@ -14,10 +14,10 @@ export interface Failures {
 }
 
 /** Of a cause: what it says, without what it may quote at length. */
-const LONGEST_CAUSE = 200;
+const MAX_CAUSE_CHARS = 200;
 
 /** An error in words short enough to be kept. */
-export const causeText = (error: unknown): string => String(error).slice(0, LONGEST_CAUSE).toWellFormed();
+export const causeText = (error: unknown): string => String(error).slice(0, MAX_CAUSE_CHARS).toWellFormed();
 
 /**
  * Row change: keeps that a piece, or a part of it, could not be worked through. It is forgotten when the derivation begins anew.

@@ -6,5 +6,5 @@
  * Not here: what is derived (spend, defects), or the ledger that deliveries are chained in.
  */
 export { failures, recordFailure } from "./failures.ts";
-export { catchUp, type Derivation, isBehind, type Piece, runDerivations } from "./run.ts";
+export { catchUp, type Projection as Derivation, isBehind, type Batch as Piece, runProjections as runDerivations } from "./run.ts";
 export { Behind, freshen, requireCaughtUp } from "./wait.ts";

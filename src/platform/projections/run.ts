@@ -5,7 +5,7 @@ import { causeText, recordFailure } from "./failures.ts";
 import { rows } from "./rows.ts";
 
 /** A table that follows a source whose rows have growing numbers. */
-export interface Derivation {
+export interface Projection {
   /** Stands in the database; never reused for another meaning. A new name fills the table anew. */
   readonly name: string;
   /**
@@ -13,7 +13,7 @@ export interface Derivation {
    * @param alone only the next row: with others it failed, and they must not be lost with it
    * @returns undefined when nothing follows
    */
-  next(core: Core, position: number, alone: boolean): Piece | undefined | Promise<Piece | undefined>;
+  next(core: Core, position: number, alone: boolean): Batch | undefined | Promise<Batch | undefined>;
   /**
    * The number of the row that follows `position`, not looking into it: where to go on when it cannot be worked through. A
    * derivation without this tries for ever.
@@ -23,7 +23,7 @@ export interface Derivation {
 }
 
 /** What was read of the source, and what to make of it. */
-export interface Piece {
+export interface Batch {
   /** The number of the last row read; above the position that was handed in. */
   readonly to: number;
   /**
@@ -36,19 +36,19 @@ export interface Piece {
 }
 
 /** Another process has done the same piece of work meanwhile: the changes are undone. */
-class Overtaken extends Error {}
+class ConcurrentAdvance extends Error {}
 
 const running = perOwner((_core: Core) => new Map<string, Promise<void>>());
 /** Instances that are stopping: what they have not read yet, the next start reads. */
 const halted = new WeakSet<Core>();
 
-const positionOf = (core: Core, { name }: Derivation): number => rows(core.store).position.get(name) ?? 0;
+const positionOf = (core: Core, { name }: Projection): number => rows(core.store).position.get(name) ?? 0;
 
 /**
  * Brings a derivation up to what its source held when this was called. Calls at the same time share the work.
  * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
  */
-export async function catchUp(core: Core, derivation: Derivation): Promise<void> {
+export async function catchUp(core: Core, derivation: Projection): Promise<void> {
   const inWork = running(core);
   const before = inWork.get(derivation.name);
   // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
@@ -66,7 +66,7 @@ export async function catchUp(core: Core, derivation: Derivation): Promise<void>
  * @returns whether it was done in time
  * @throws StoreUnavailable as `catchUp` does
  */
-export async function catchUpWithin(core: Core, derivation: Derivation, ms: number): Promise<boolean> {
+export async function catchUpWithin(core: Core, derivation: Projection, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, ms, false);
@@ -77,7 +77,7 @@ export async function catchUpWithin(core: Core, derivation: Derivation, ms: numb
   return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
-async function follow(core: Core, derivation: Derivation): Promise<void> {
+async function follow(core: Core, derivation: Projection): Promise<void> {
   let alone = false;
   for (;;) {
     if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
@@ -87,7 +87,7 @@ async function follow(core: Core, derivation: Derivation): Promise<void> {
       if (!piece) return;
       await advance(core, derivation, from, piece);
     } catch (error) {
-      if (!(error instanceof Overtaken)) {
+      if (!(error instanceof ConcurrentAdvance)) {
         if (!derivation.skip || isTrouble(core, error)) throw error;
         if (alone) await passOver(core, derivation, from, error);
         alone = !alone;
@@ -98,12 +98,12 @@ async function follow(core: Core, derivation: Derivation): Promise<void> {
   }
 }
 
-async function advance(core: Core, derivation: Derivation, from: number, piece: Piece): Promise<void> {
+async function advance(core: Core, derivation: Projection, from: number, piece: Batch): Promise<void> {
   const { name } = derivation;
   const { to, apply, before = [] } = piece;
   for (const step of before) {
     await core.store.write(() => {
-      if (positionOf(core, derivation) !== from) throw new Overtaken();
+      if (positionOf(core, derivation) !== from) throw new ConcurrentAdvance();
       step();
     });
     // Transactions that follow one another at once would let nobody in.
@@ -113,7 +113,7 @@ async function advance(core: Core, derivation: Derivation, from: number, piece: 
   await core.store.write(() => {
     const sql = rows(core.store);
     if (sql.start.run(name).changes > 0) sql.forget.run(name);
-    if (sql.advance.run(to, name, from).changes === 0) throw new Overtaken();
+    if (sql.advance.run(to, name, from).changes === 0) throw new ConcurrentAdvance();
     apply();
   });
 }
@@ -124,21 +124,21 @@ function isTrouble({ store }: Core, error: unknown): boolean {
 }
 
 /** Leaves out a row that failed twice, the second time by itself, where an operator sees it: in the log and by the doctor. */
-async function passOver(core: Core, derivation: Derivation, from: number, error: unknown): Promise<void> {
+async function passOver(core: Core, derivation: Projection, from: number, error: unknown): Promise<void> {
   const { name } = derivation;
   const to = derivation.skip?.(core, from);
   if (to === undefined) throw error;
   try {
     await advance(core, derivation, from, { to, apply: () => recordFailure(core, name, to, error) });
   } catch (second) {
-    if (second instanceof Overtaken) return;
+    if (second instanceof ConcurrentAdvance) return;
     throw second;
   }
   core.log.error("derivation_passed_over", { derivation: name, position: to, cause: causeText(error) });
 }
 
 /** Whether the source holds more than the derivation has read. */
-export async function isBehind(core: Core, derivation: Derivation): Promise<boolean> {
+export async function isBehind(core: Core, derivation: Projection): Promise<boolean> {
   return (await derivation.next(core, positionOf(core, derivation), false)) !== undefined;
 }
 
@@ -149,7 +149,7 @@ const LOOK_EVERY_MS = 250;
  * indexed question, so that taking a delivery waits for none of them.
  * @returns a function that stops it, and everybody else who catches up, and waits for the piece in work
  */
-export function runDerivations(core: Core, derivations: readonly Derivation[]): () => Promise<void> {
+export function runProjections(core: Core, derivations: readonly Projection[]): () => Promise<void> {
   halted.delete(core);
   let seen: number | undefined;
   let round: Promise<void> | undefined;
@@ -164,7 +164,7 @@ export function runDerivations(core: Core, derivations: readonly Derivation[]): 
     }
     if (failing.size === 0) seen = now;
   };
-  const attempt = async (derivation: Derivation): Promise<unknown> => {
+  const attempt = async (derivation: Projection): Promise<unknown> => {
     try {
       await catchUp(core, derivation);
       failing.delete(derivation.name);

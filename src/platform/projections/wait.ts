@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { StoreUnavailable } from "../../kit/unavailable.ts";
 import { refuse, stillReading } from "../http/faults.ts";
-import { catchUpWithin, type Derivation } from "./run.ts";
+import { catchUpWithin, type Projection } from "./run.ts";
 
 /** How long a client is kept waiting: below what clients and proxies wait for a reply. */
 const CLIENT_WAITS_MS = 8_000;
@@ -23,7 +23,7 @@ export const Behind = v.optional(
  * @returns nothing; or that the reply is behind, to be spread into it, while nothing can be stored: reading goes on then
  * @throws Refusal stillReading (503) when there is so much to read that a client should rather ask again
  */
-export async function requireCaughtUp(core: Core, derivation: Derivation): Promise<{ readonly behind?: true }> {
+export async function requireCaughtUp(core: Core, derivation: Projection): Promise<{ readonly behind?: true }> {
   try {
     if (await catchUpWithin(core, derivation, CLIENT_WAITS_MS)) return {};
   } catch (error) {
@@ -34,11 +34,11 @@ export async function requireCaughtUp(core: Core, derivation: Derivation): Promi
 }
 
 /** For what is worth showing as it stands when it cannot be brought up to what was delivered, or not soon. */
-export async function freshen(core: Core, derivation: Derivation): Promise<void> {
+export async function freshen(core: Core, derivation: Projection): Promise<void> {
   await catchUpWithin(core, derivation, PAGE_WAITS_MS).catch((error: unknown) => tellBehind(core, derivation, error));
 }
 
-function tellBehind(core: Core, { name }: Derivation, error: unknown): void {
+function tellBehind(core: Core, { name }: Projection, error: unknown): void {
   if (!(error instanceof StoreUnavailable)) throw error;
   core.log.warn("derived_tables_behind", { derivation: name, cause: String(error.cause ?? error) });
 }

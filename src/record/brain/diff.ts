@@ -24,19 +24,19 @@ export interface Diff {
 }
 
 /** Bounds on one comparison, whose work grows with the lines times the edits and which nothing interrupts. */
-const MOST_EDITS = 2_000;
-const MOST_MS = 100;
+const MAX_EDITS = 2_000;
+const MAX_MS = 100;
 /** Of both texts together; a file of prose at its cap has a tenth of it. */
-const MOST_LINES = 200_000;
+const MAX_LINES = 200_000;
 const KINDS = { "+": "added", "-": "removed", " ": "same" } as const;
 
 /** Compares two texts line by line (Myers, 1986). */
 export function diffFiles(old: string, now: string): Diff {
-  if (countLines(old) + countLines(now) > MOST_LINES) return { hunks: [], tooDifferent: true };
+  if (countLines(old) + countLines(now) > MAX_LINES) return { hunks: [], tooDifferent: true };
   const patch = structuredPatch("", "", old, now, undefined, undefined, {
     context: 3,
-    maxEditLength: MOST_EDITS,
-    timeout: MOST_MS,
+    maxEditLength: MAX_EDITS,
+    timeout: MAX_MS,
   });
   if (!patch) return { hunks: [], tooDifferent: true };
   const hunks = patch.hunks.map(({ oldStart, newStart, lines }) => ({
@@ -53,7 +53,7 @@ export function diffFiles(old: string, now: string): Diff {
 /** Stops counting once it is more than are compared. */
 function countLines(text: string): number {
   let lines = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && lines <= MOST_LINES; at = text.indexOf("\n", at + 1)) lines++;
+  for (let at = text.indexOf("\n"); at !== -1 && lines <= MAX_LINES; at = text.indexOf("\n", at + 1)) lines++;
   return lines;
 }
 

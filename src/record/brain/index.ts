@@ -7,17 +7,17 @@ import { type Kind, kindOf } from "./paths.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
 /** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
-const MOST_TEXT = 64 * 1024 * 1024;
+const MAX_TEXT = 64 * 1024 * 1024;
 /** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
 const PART_CHARS = 4_000;
 
 const SHORT_QUESTION = 4;
 /** The last word of a question may be unfinished; shorter beginnings stand for too many words to tell anything. */
-const SHORTEST_BEGINNING = 4;
+const MIN_BEGINNING_CHARS = 4;
 
 /** Words that one index knows at most, many times what a large brain holds, and how long they are. */
-const MOST_WORDS = 100_000;
-const LONGEST_WORD = 64;
+const MAX_WORDS = 100_000;
+const MAX_WORD_CHARS = 64;
 
 /** With fewer sections than this holding all the words, those holding some are shown after them. */
 export const FEW = 5;
@@ -100,9 +100,9 @@ class TeamIndex {
 
   /** A question by beginnings visits every word that begins so: without a bound on words one team could stall all. */
   #admit(term: string): string | null {
-    if (term.length > LONGEST_WORD) return null;
+    if (term.length > MAX_WORD_CHARS) return null;
     if (!this.#vocabulary.has(term)) {
-      if (this.#vocabulary.size >= MOST_WORDS) return null;
+      if (this.#vocabulary.size >= MAX_WORDS) return null;
       this.#vocabulary.add(term);
     }
     return term;
@@ -133,7 +133,7 @@ class TeamIndex {
     const count = words(query).length;
     const results = this.#mini.search(query, {
       boost: { heading: 3, path: 2 },
-      prefix: (term, i) => term.length >= SHORTEST_BEGINNING && i === count - 1,
+      prefix: (term, i) => term.length >= MIN_BEGINNING_CHARS && i === count - 1,
       fuzzy: (term) => (term.length >= 6 && count <= SHORT_QUESTION ? 1 : false),
       filter: (result) => {
         const document = this.documents.get(result.id as number);
@@ -180,7 +180,7 @@ export async function teamIndex(core: Core, teamId: string): Promise<TeamIndex> 
   await index.update(core, teamId);
   let held = [...all.values()].reduce((sum, one) => sum + one.textChars, 0);
   for (const [id, one] of all) {
-    if (held <= MOST_TEXT || id === teamId) break;
+    if (held <= MAX_TEXT || id === teamId) break;
     held -= one.textChars;
     all.delete(id);
   }

@@ -134,7 +134,7 @@ function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
 }
 
 /** Findings named in a refusal; one is enough to refuse, the others save a round trip each. */
-const MOST_NAMED = 50;
+const MAX_NAMED = 50;
 
 /** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between. */
 async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof BrainSnapshot>): Promise<Snapshot> {
@@ -169,10 +169,10 @@ async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof Br
     files.push({ path: name, sha256: text === content ? digest : sha256(text), bytes: size, content: text });
   }
   if (tripped.length > 0) {
-    const unnamed = tripped.length - MOST_NAMED;
+    const unnamed = tripped.length - MAX_NAMED;
     const more = unnamed > 0 ? `; and ${unnamed} more` : "";
     refuse(rawSecret, {
-      error: `Raw secret in ${tripped.slice(0, MOST_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
+      error: `Raw secret in ${tripped.slice(0, MAX_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
     });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));

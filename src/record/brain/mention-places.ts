@@ -1,9 +1,9 @@
 /** Where a text names commits and files: decisions about text alone. */
 
-const SHORTEST_SHA = 7;
+const MIN_SHA_CHARS = 7;
 /** Agents may send abbreviated commits; one this long is whole. */
 const FULL_SHA = 40;
-const MOST_ODD = 50;
+const MAX_ODD = 50;
 
 /** A commit as people write it, or a run of what paths are made of. */
 const WORD = /[^\s`"'()[\]{}<>|,;*]+/g;
@@ -17,7 +17,7 @@ export interface Named {
 /** Commits by their first seven digits; what is no SHA, or shorter, is left out. */
 export function shasByBeginning(commits: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const shas = commits.map((sha) => sha.toLowerCase()).filter((sha) => /^[0-9a-f]{7,64}$/.test(sha));
-  return Map.groupBy(new Set(shas), (sha) => sha.slice(0, SHORTEST_SHA));
+  return Map.groupBy(new Set(shas), (sha) => sha.slice(0, MIN_SHA_CHARS));
 }
 
 export interface Paths {
@@ -34,7 +34,7 @@ export const NO_PATHS: Paths = { plain: new Set(), odd: [], cut: false };
 export function sortPaths(paths: readonly string[]): Paths {
   const isPlain = (path: string) => path.match(WORD)?.[0] === path;
   const odd = paths.filter((path) => !isPlain(path));
-  return { plain: new Set(paths.filter(isPlain)), odd: odd.slice(0, MOST_ODD), cut: odd.length > MOST_ODD };
+  return { plain: new Set(paths.filter(isPlain)), odd: odd.slice(0, MAX_ODD), cut: odd.length > MAX_ODD };
 }
 
 export interface Place {
@@ -59,11 +59,11 @@ export function placesIn(
     const path = word.replace(/(?:[:#]L?\d+(?:-L?\d+)?)+$/, "");
     if (plain.has(path)) note("file", path, match.index);
     else if (plain.has(word)) note("file", word, match.index);
-    if (commits.size === 0 || word.length < SHORTEST_SHA) continue;
+    if (commits.size === 0 || word.length < MIN_SHA_CHARS) continue;
     // Also within an address or a range: `…/commit/abc1234`, `abc1234..def5678`, `repo@abc1234`.
     for (const hex of word.toLowerCase().matchAll(/(?<![\p{L}\p{N}])[0-9a-f]{7,64}(?![\p{L}\p{N}])/gu)) {
       const sha = commits
-        .get(hex[0].slice(0, SHORTEST_SHA))
+        .get(hex[0].slice(0, MIN_SHA_CHARS))
         ?.find((one) => one.startsWith(hex[0]) || (one.length < FULL_SHA && hex[0].startsWith(one)));
       if (sha !== undefined) note("commit", sha, match.index);
     }

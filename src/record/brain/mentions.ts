@@ -34,9 +34,9 @@ export interface Mentions {
 }
 
 const LOOKED_THROUGH: readonly Kind[] = ["error", "security", "anti-pattern", "decision"];
-const MOST_TEXT = 16 * 1024 * 1024;
-const MOST_MENTIONS = 50;
-const MOST_WANTED = 500;
+const MAX_TEXT = 16 * 1024 * 1024;
+const MAX_MENTIONS = 50;
+const MAX_WANTED = 500;
 const EXCERPT_CHARS = 240;
 
 /**
@@ -45,20 +45,20 @@ const EXCERPT_CHARS = 240;
  * file's bare name is no mention of it, unless the name is all of its path.
  */
 export async function findMentions(core: Core, teamId: string, wanted: Wanted): Promise<Mentions> {
-  const commits = shasByBeginning(wanted.commits.slice(0, MOST_WANTED));
-  const files = sortPaths(wanted.files.slice(0, MOST_WANTED));
+  const commits = shasByBeginning(wanted.commits.slice(0, MAX_WANTED));
+  const files = sortPaths(wanted.files.slice(0, MAX_WANTED));
   const found: Mention[] = [];
   if (commits.size === 0 && wanted.files.length === 0) return { mentions: found, cutShort: false };
   const index = await teamIndex(core, teamId);
   const breathe = breather(core.clock);
-  let room = MOST_TEXT;
-  let cutShort = files.cut || wanted.files.length > MOST_WANTED || wanted.commits.length > MOST_WANTED;
+  let room = MAX_TEXT;
+  let cutShort = files.cut || wanted.files.length > MAX_WANTED || wanted.commits.length > MAX_WANTED;
   for (const document of index.documents.values()) {
     const own = document.repoKey === wanted.repoKey;
     if (!LOOKED_THROUGH.includes(document.kind) || (!own && commits.size === 0)) continue;
     room -= document.text.length;
     // One more than is listed is looked for: it tells that there are more.
-    if (room < 0 || found.length > MOST_MENTIONS) break;
+    if (room < 0 || found.length > MAX_MENTIONS) break;
     const { repoKey, path, kind, heading, text } = document;
     for (const { at, names } of placesIn(text, commits, own ? files : NO_PATHS)) {
       found.push({
@@ -73,8 +73,8 @@ export async function findMentions(core: Core, teamId: string, wanted: Wanted): 
     }
     await breathe();
   }
-  cutShort ||= room < 0 || found.length > MOST_MENTIONS;
-  found.splice(MOST_MENTIONS);
+  cutShort ||= room < 0 || found.length > MAX_MENTIONS;
+  found.splice(MAX_MENTIONS);
   found.sort((a, b) => compare(a.repoKey, b.repoKey) || compare(a.path, b.path) || a.line - b.line);
   return { mentions: found, cutShort };
 }

@@ -4,12 +4,12 @@ import { type Document, teamIndex, words } from "./index.ts";
 import type { Kind } from "./paths.ts";
 import { type SourceFacts, sourceFinder } from "./source.ts";
 
-const MOST_QUERY_CHARS = 256;
-const MOST_TERMS = 16;
+const MAX_QUERY_CHARS = 256;
+const MAX_TERMS = 16;
 const SNIPPET_CHARS = 240;
 const DEFAULT_HITS = 20;
 /** Places of one word that a snippet is chosen among. */
-const MOST_PLACES = 20;
+const MAX_PLACES = 20;
 
 /** Words that every question holds and no section is about. */
 const STOP_WORDS = new Set(
@@ -20,13 +20,13 @@ const STOP_WORDS = new Set(
 );
 
 /** The question as far as it is looked at: bounded, so that no question costs much more than another. */
-export const questionAsked = (question: string): string => beginning(question.toWellFormed(), MOST_QUERY_CHARS);
+export const questionAsked = (question: string): string => beginning(question.toWellFormed(), MAX_QUERY_CHARS);
 
 /** The words of a question that are searched for, without stop words unless it has no others. */
 export function searchTerms(question: string): string {
   const all = [...new Set(words(questionAsked(question).toLowerCase()))];
   const telling = all.filter((word) => !STOP_WORDS.has(word));
-  return (telling.length > 0 ? telling : all).slice(0, MOST_TERMS).join(" ");
+  return (telling.length > 0 ? telling : all).slice(0, MAX_TERMS).join(" ");
 }
 
 /**
@@ -65,7 +65,7 @@ function placesOf(lower: string, word: string): number[] {
   const places: number[] = [];
   for (
     let at = lower.indexOf(word);
-    at !== -1 && places.length < MOST_PLACES;
+    at !== -1 && places.length < MAX_PLACES;
     at = lower.indexOf(word, at + word.length)
   ) {
     if (!isWordChar(lower[at - 1]) && !isWordChar(lower[at + word.length])) places.push(at);

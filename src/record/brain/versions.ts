@@ -58,7 +58,7 @@ export interface FileVersion extends SnapshotFacts {
 }
 
 /** Accepted snapshots one page looks through. */
-const MOST_EXAMINED = 1_000;
+const MAX_EXAMINED = 1_000;
 const CHUNK = 100;
 
 /**
@@ -93,7 +93,7 @@ export function fileVersions(
     });
   };
   let below = readCursor(asked.cursor, 1)?.key[0] ?? Number.MAX_SAFE_INTEGER;
-  for (let examined = 0; examined < MOST_EXAMINED; ) {
+  for (let examined = 0; examined < MAX_EXAMINED; ) {
     // One more than is examined: each is compared with the one before it.
     const chunk = sql.acceptedBelow.all(teamId, repoKey, below, CHUNK + 1);
     for (const [i, row] of chunk.slice(0, CHUNK).entries()) {

@@ -17,10 +17,10 @@ import {
 import { redactText } from "../../redact/redact.ts";
 import { rows } from "./rows.ts";
 
-const MOST_COUNTS = 64;
-const LONGEST_NAME = 64;
-const MOST_FINGERPRINTS = 1_000;
-const MOST_BYTES = 128 * 1024;
+const MAX_COUNTS = 64;
+const MAX_NAME_CHARS = 64;
+const MAX_FINGERPRINTS = 1_000;
+const MAX_BYTES = 128 * 1024;
 
 /** Names that valibot leaves out of records without a word. */
 const RESERVED = ["__proto__", "constructor", "prototype"];
@@ -29,15 +29,15 @@ const Counts = v.pipe(
   v.unknown(),
   v.check(isObject, "must be an object"),
   v.check(
-    (value) => !isObject(value) || Object.keys(value).length <= MOST_COUNTS,
-    `must have at most ${MOST_COUNTS} members`,
+    (value) => !isObject(value) || Object.keys(value).length <= MAX_COUNTS,
+    `must have at most ${MAX_COUNTS} members`,
   ),
   v.check((value) => !isObject(value) || !RESERVED.some((name) => Object.hasOwn(value, name)), "has a reserved name"),
-  v.record(identifier(LONGEST_NAME), Counter),
+  v.record(identifier(MAX_NAME_CHARS), Counter),
   v.description("Whole numbers by name, of the client's own choosing."),
   v.metadata({
-    maxProperties: MOST_COUNTS,
-    propertyNames: { ...identifierSchema(LONGEST_NAME), not: { enum: RESERVED } },
+    maxProperties: MAX_COUNTS,
+    propertyNames: { ...identifierSchema(MAX_NAME_CHARS), not: { enum: RESERVED } },
   }),
 );
 
@@ -54,7 +54,7 @@ const BrainPulse = v.object({
   counts: Counts,
   fingerprints: v.pipe(
     v.array(v.pipe(v.string(), v.regex(/^[0-9a-f]{8}$/, "must be 8 lower-case hexadecimal digits"))),
-    v.maxLength(MOST_FINGERPRINTS, `must have at most ${MOST_FINGERPRINTS} items`),
+    v.maxLength(MAX_FINGERPRINTS, `must have at most ${MAX_FINGERPRINTS} items`),
     v.description("First 8 hexadecimal digits of the fingerprints of errors that the device knows of."),
   ),
 });
@@ -68,7 +68,7 @@ export const ingest = endpoint(
     summary: "Report hourly counts and fingerprints of a repository's brain",
     tag: "Brain",
     auth: "device",
-    body: { schema: BrainPulse, maxBytes: () => MOST_BYTES },
+    body: { schema: BrainPulse, maxBytes: () => MAX_BYTES },
     ok: v.object({
       ok: v.boolean(),
       repoKey: v.nullable(v.string()),

@@ -23,7 +23,7 @@ export interface Pulses {
 }
 
 /** Pulses looked at, at most: the newest. */
-const MOST_PULSES = 5_000;
+const MAX_PULSES = 5_000;
 
 /**
  * What a team's devices last told.
@@ -31,7 +31,7 @@ const MOST_PULSES = 5_000;
  */
 export function listPulses(core: Core, teamId: string, from = 0): Pulses {
   const pulses = rows(core.store)
-    .list.all(teamId, from, MOST_PULSES)
+    .list.all(teamId, from, MAX_PULSES)
     .map(
       (row): Pulse => ({
         ...row,

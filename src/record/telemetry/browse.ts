@@ -11,23 +11,23 @@ export interface Stream extends StreamFacts {
   readonly missing: number;
 }
 
-const MOST_GAPS = 20;
+const MAX_GAPS = 20;
 /** Streams that are listed at most. */
-export const MOST_STREAMS = 1_000;
+export const MAX_STREAMS = 1_000;
 
 /** A team's streams, or those of one of its devices, the one that grew last first; the newest thousand. */
 export function listStreams(core: Core, teamId: string, deviceId: string | null = null): Stream[] {
   const sql = browseRows(core.store);
-  return sql.streams.all({ teamId, deviceId, most: MOST_STREAMS }).map((stream) => ({
+  return sql.streams.all({ teamId, deviceId, most: MAX_STREAMS }).map((stream) => ({
     ...stream,
-    gaps: sql.gaps.all(stream.id, MOST_GAPS),
+    gaps: sql.gaps.all(stream.id, MAX_GAPS),
     missing: sql.missing.get(stream.id) as number,
   }));
 }
 
 /** The repositories that a team's streams are of, by key, for a list to choose from; the first thousand. */
 export function listRepoKeys(core: Core, teamId: string): string[] {
-  return browseRows(core.store).repoKeys.all(teamId, MOST_STREAMS);
+  return browseRows(core.store).repoKeys.all(teamId, MAX_STREAMS);
 }
 
 /** What each of a team's devices sent, by device id; devices that sent nothing are absent. */

@@ -47,7 +47,7 @@ export interface EntryPage extends Page<EntryRow> {
 }
 
 /** What one page may look at, so that a filter that nothing matches does not read a million entries. */
-const MOST_EXAMINED = { entries: 20_000, deliveries: 50_000, chars: 16_000_000 };
+const MAX_EXAMINED = { entries: 20_000, deliveries: 50_000, chars: 16_000_000 };
 
 /** A page of a team's entries, newest first. @param limit 1 to 200, 50 by default */
 export async function listEntries(
@@ -60,7 +60,7 @@ export async function listEntries(
   const size = pageSize(asked.limit);
   const cursor = readCursor(asked.cursor, walk.parts);
   const towards = cursor?.towards ?? "older";
-  const budget: Budget = { ...MOST_EXAMINED };
+  const budget: Budget = { ...MAX_EXAMINED };
   const wanted = sieve(core, asked);
   const found: WalkedEntry[] = [];
   let last: Stretch | undefined;
@@ -81,7 +81,7 @@ export async function listEntries(
   return {
     rows: describe(core, rows),
     order: walk.order,
-    examined: MOST_EXAMINED.entries - budget.entries,
+    examined: MAX_EXAMINED.entries - budget.entries,
     ...link(towards, ahead),
     ...link(towards === "older" ? "newer" : "older", behind),
     ...(cutShort && last ? { examinedTo: last.receivedAt } : {}),
@@ -141,7 +141,7 @@ export interface EntryDetail extends EntryRow {
   readonly conflicts: readonly ConflictRow[];
 }
 
-const MOST_CONFLICTS = 20;
+const MAX_CONFLICTS = 20;
 
 /** One entry of a team. @returns undefined when the team has no such entry */
 export function findEntry(core: Core, teamId: string, id: number): EntryDetail | undefined {
@@ -155,7 +155,7 @@ export function findEntry(core: Core, teamId: string, id: number): EntryDetail |
     previousId: sql.streamDown.get(streamId, seq, 1)?.id ?? null,
     nextId: sql.streamUp.get(streamId, seq, 1)?.id ?? null,
     conflicts: sql.conflictsUnder
-      .all(streamId, seq, MOST_CONFLICTS)
+      .all(streamId, seq, MAX_CONFLICTS)
       .map((conflictId) => sql.conflict.get(conflictId as number) as ConflictRow),
   };
 }

@@ -9,7 +9,7 @@ export {
   listConflicts,
   listRepoKeys,
   listStreams,
-  MOST_STREAMS,
+  MAX_STREAMS as MOST_STREAMS,
   type Stream,
 } from "./browse.ts";
 export {

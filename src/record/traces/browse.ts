@@ -39,9 +39,9 @@ export interface SessionPage extends Page<SessionRow> {
 }
 
 /** What one page may look at. */
-const MOST_EXAMINED = 20_000;
-const MOST_BYTES_SEARCHED = 64_000_000;
-const MOST_BYTES_COUNTED = 256 * 1024;
+const MAX_EXAMINED = 20_000;
+const MAX_BYTES_SEARCHED = 64_000_000;
+const MAX_BYTES_COUNTED = 256 * 1024;
 const CHUNK = 500;
 
 /** A page of a team's sessions, the one that started last first, those without a start at the end. @param limit 1 to 200, 50 by default */
@@ -54,18 +54,18 @@ export async function listSessions(
   const cursor = readCursor(asked.cursor, 2);
   const towards = cursor?.towards ?? "older";
   const breathe = breather(core.clock);
-  const budget = { bytes: MOST_BYTES_SEARCHED };
+  const budget = { bytes: MAX_BYTES_SEARCHED };
   const wanted = sieve(core, asked, budget);
   const found: SessionListRow[] = [];
   let at: Key | undefined = cursor?.key;
   let examined = 0;
   let ended = false;
-  while (!ended && found.length <= size && examined < MOST_EXAMINED && budget.bytes > 0) {
+  while (!ended && found.length <= size && examined < MAX_EXAMINED && budget.bytes > 0) {
     // Without a filter nothing is passed over.
     const chunk = read(core, teamId, asked, towards, at, narrows(asked) ? CHUNK : size + 1);
     if (chunk.length === 0) ended = true;
     for (const row of chunk) {
-      if (found.length > size || examined >= MOST_EXAMINED || budget.bytes <= 0) break;
+      if (found.length > size || examined >= MAX_EXAMINED || budget.bytes <= 0) break;
       at = [row.startedAt, row.id];
       ended = isPast(asked, row, towards);
       if (ended) break;
@@ -152,7 +152,7 @@ function sieve(core: Core, filter: SessionFilter, budget: { bytes: number }): (r
 
 function withCounts(core: Core, row: SessionListRow): SessionRow {
   const sql = browseRows(core.store);
-  const small = (sql.documentBytes.get(row.id) as number) <= MOST_BYTES_COUNTED;
+  const small = (sql.documentBytes.get(row.id) as number) <= MAX_BYTES_COUNTED;
   return {
     ...row,
     spans: sql.spanCount.get(row.id) as number,
@@ -174,7 +174,7 @@ export interface SessionFacets {
 }
 
 const FACETED_SESSIONS = 5_000;
-const MOST_VALUES = 100;
+const MAX_VALUES = 100;
 
 /** The values that a team's newest 5,000 sessions hold, each list sorted and of at most 100, those of newer sessions first to be kept. */
 export function sessionFacets(core: Core, teamId: string): SessionFacets {
@@ -182,10 +182,10 @@ export function sessionFacets(core: Core, teamId: string): SessionFacets {
   const rows = sql.newest.all(teamId, FACETED_SESSIONS);
   const distinct = (values: readonly (string | null)[]) =>
     [...new Set(values.filter((value): value is string => value !== null && value !== ""))]
-      .slice(0, MOST_VALUES)
+      .slice(0, MAX_VALUES)
       .sort();
   return {
-    repoKeys: [...new Set(rows.map((row) => row.repoKey))].slice(0, MOST_VALUES).sort(),
+    repoKeys: [...new Set(rows.map((row) => row.repoKey))].slice(0, MAX_VALUES).sort(),
     devices: distinct(rows.map((row) => row.deviceId)).map((id) => ({
       id,
       label: (sql.deviceLabel.get(id) as string | null | undefined) ?? null,

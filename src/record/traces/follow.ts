@@ -54,20 +54,20 @@ export interface SpanSource {
   readonly document: Record<string, unknown>;
 }
 
-const SPANS_AT_ONCE = 50;
+const BATCH_SPANS = 50;
 
 /** Those spans of a session whose document has a member of this name, some at a time, in the order of their first arrival. */
 export function* spansWith(core: Core, sessionId: number, member: string): Generator<readonly SpanSource[]> {
   const sql = followRows(core.store);
   for (let after = 0; ; ) {
-    const found = sql.spansNaming.all(sessionId, after, `${JSON.stringify(member)}`, SPANS_AT_ONCE);
+    const found = sql.spansNaming.all(sessionId, after, `${JSON.stringify(member)}`, BATCH_SPANS);
     yield found.flatMap(({ externalId, startedAt, endedAt, document }) => {
       const parsed: unknown = JSON.parse(document);
       return isObject(parsed) && Object.hasOwn(parsed, member)
         ? [{ spanId: externalId, startedAt, endedAt, document: parsed }]
         : [];
     });
-    if (found.length < SPANS_AT_ONCE) return;
+    if (found.length < BATCH_SPANS) return;
     after = found.at(-1)?.id ?? after;
   }
 }

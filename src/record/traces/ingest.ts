@@ -5,7 +5,7 @@ import { endpoint } from "../../platform/http/endpoint.ts";
 import { refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
 import { Count, DateTime, FreeObject, NO_REPO, openObject, RepoKey } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
-import { MOST_ROWS, partsOf } from "./parts.ts";
+import { MAX_ROWS, partsOf } from "./parts.ts";
 import { readBatch } from "./read-batch.ts";
 import { requireRoom, storePart } from "./store-batch.ts";
 
@@ -77,7 +77,7 @@ export const ingest = endpoint(
       refuse(tooLarge, { error: `The batch has ${labels} labels; at most ${config.maxTraceLabels} fit in one.` });
     const batch = await readBatch(text, breather(core.clock));
     const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
-    if (body.sessions.length + spans + labels > MOST_ROWS) requireRoom(core, principal, batch);
+    if (body.sessions.length + spans + labels > MAX_ROWS) requireRoom(core, principal, batch);
     for (const part of partsOf(batch)) await core.store.write(() => storePart(core, principal, repoKey, part));
     return { ok: true, sessions: body.sessions.length, spans, labels, serverRedacted: batch.redacted };
   },

@@ -23,7 +23,7 @@ export interface MeteredSession extends Omit<MeteredSessionRow, "document"> {
   readonly costUsd: number | null;
 }
 
-const SPANS_AT_ONCE = 100;
+const BATCH_SPANS = 100;
 
 /** Reads a session with the usage its spans tell of, letting other requests in between. */
 export async function readMetered(core: Core, id: number): Promise<MeteredSession | undefined> {
@@ -33,10 +33,10 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   const breathe = breather(core.clock);
   const spans: Metered[] = [];
   for (let after = 0; ; ) {
-    const found = sql.spans.all(id, after, SPANS_AT_ONCE);
+    const found = sql.spans.all(id, after, BATCH_SPANS);
     for (const span of found) spans.push(readSpan(span));
     after = found.at(-1)?.id ?? after;
-    if (found.length < SPANS_AT_ONCE) break;
+    if (found.length < BATCH_SPANS) break;
     await breathe();
   }
   const { document, ...facts } = row;

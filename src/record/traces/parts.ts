@@ -15,7 +15,7 @@ export interface Part {
 }
 
 /** Rows that one transaction writes at most: everybody else waits while it does. */
-export const MOST_ROWS = 2_000;
+export const MAX_ROWS = 2_000;
 
 /**
  * Takes a batch apart into what is stored at once: most are one part. Whoever sends a batch again because the server stopped
@@ -23,12 +23,12 @@ export const MOST_ROWS = 2_000;
  */
 export function* partsOf({ sessions, labels, redacted }: ReadBatch): Generator<Part> {
   let part: { sessions: ReadSession[]; labels: ReadLabel[]; items: number } = { sessions: [], labels: [], items: 0 };
-  let room = MOST_ROWS;
+  let room = MAX_ROWS;
   let told = redacted;
   const finished = (): Part => {
     const done = { ...part, redacted: told, digest: digestOf(part) };
     part = { sessions: [], labels: [], items: 0 };
-    room = MOST_ROWS;
+    room = MAX_ROWS;
     told = 0;
     return done;
   };

@@ -44,7 +44,7 @@ export interface ReadBatch {
 }
 
 /** Members of one session, many times what any agent sends. */
-const MOST_MEMBERS = 5_000;
+const MAX_MEMBERS = 5_000;
 
 type Breathe = () => Promise<void> | undefined;
 
@@ -94,8 +94,8 @@ class Cleaner {
 async function readSessionAt(text: string, start: number, i: number, cleaner: Cleaner): Promise<ReadSession> {
   await cleaner.breathe();
   const own = members(text, start);
-  if (own.length > MOST_MEMBERS)
-    refuse(tooLarge, { error: `Session ${i} has ${own.length} members; at most ${MOST_MEMBERS} are taken.` });
+  if (own.length > MAX_MEMBERS)
+    refuse(tooLarge, { error: `Session ${i} has ${own.length} members; at most ${MAX_MEMBERS} are taken.` });
   if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Session ${i} names a member twice.` });
   await cleaner.breathe();
   const spans: ReadSpan[] = [];

@@ -30,11 +30,11 @@ export interface Session extends SessionListRow, Understood {
   readonly deliveries: readonly SessionDelivery[];
 }
 
-const MOST_SPANS = 2_000;
-const MOST_LABELS = 500;
-const MOST_DELIVERIES = 50;
+const MAX_SPANS = 2_000;
+const MAX_LABELS = 500;
+const MAX_DELIVERIES = 50;
 /** Documents of spans read for one session, all together. */
-const MOST_SPAN_BYTES = 16 * 1024 * 1024;
+const MAX_SPAN_BYTES = 16 * 1024 * 1024;
 
 /** A session of a team with all that belongs to it. @returns undefined when the team has no such session */
 export function getSession(core: Core, teamId: string, id: number): Session | undefined {
@@ -48,9 +48,9 @@ export function getSession(core: Core, teamId: string, id: number): Session | un
     document,
     spans: readSpans(core, id),
     spanCount: sql.spanCount.get(id) as number,
-    labels: sql.labels.all(row.deviceId, row.externalId, MOST_LABELS).map(readLabel),
+    labels: sql.labels.all(row.deviceId, row.externalId, MAX_LABELS).map(readLabel),
     labelCount: sql.labelCount.get(row.deviceId, row.externalId) as number,
-    deliveries: sql.deliveries.all(id, id, MOST_DELIVERIES),
+    deliveries: sql.deliveries.all(id, id, MAX_DELIVERIES),
   };
 }
 
@@ -61,8 +61,8 @@ export function findSessionId(core: Core, teamId: string, deviceId: string, exte
 
 function readSpans(core: Core, sessionId: number): Span[] {
   const sql = browseRows(core.store);
-  let room = MOST_SPAN_BYTES;
-  return sql.spans.all(sessionId, MOST_SPANS).map((row) => {
+  let room = MAX_SPAN_BYTES;
+  return sql.spans.all(sessionId, MAX_SPANS).map((row) => {
     room -= row.bytes;
     const document = room >= 0 ? (sql.spanDocument.get(row.id) as string) : null;
     return { ...row, ...understandSpan(document === null ? {} : asObject(JSON.parse(document))), document };

@@ -23,12 +23,12 @@ export interface Usage {
 }
 
 /** More than any request or session ever took; sums of it stay far from where integers end. */
-const MOST_TOKENS = 10_000_000_000;
+const MAX_TOKENS = 10_000_000_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const count = (value: unknown): number | null =>
-  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : null;
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS ? value : null;
 
 /** The first of several members that holds a count. */
 function first(fields: Fields, names: readonly string[]): number | null {

@@ -5,14 +5,14 @@ import type { RequestRow } from "./rows.ts";
 /** How many of the newest requests are compared, and how alike (0 to 1) two must be to be worth a look. */
 const COMPARED = 500;
 const ALIKE = 0.25;
-const MOST_WORDS = 400;
+const MAX_WORDS = 400;
 
 /** The words of a text that may mean something, once each. */
 function wordsOf(text: string): Set<string> {
   const words = new Set<string>();
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]{3,40}/gu)) {
     words.add(word);
-    if (words.size === MOST_WORDS) break;
+    if (words.size === MAX_WORDS) break;
   }
   return words;
 }

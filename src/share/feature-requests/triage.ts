@@ -4,7 +4,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { type RequestRow, rows } from "./rows.ts";
 import type { Status } from "./statuses.ts";
 
-export const MOST_NOTE_CHARS = 2_000;
+export const MAX_NOTE_CHARS = 2_000;
 const LABEL_CHARS = 80;
 
 /** A request by its id. */
@@ -41,8 +41,8 @@ export function changeRequest(
   by: Actor = COMMAND_LINE,
 ): Promise<RequestRow> {
   const wanted = note?.replaceAll("\r\n", "\n").trim().toWellFormed();
-  if (wanted !== undefined && wanted.length > MOST_NOTE_CHARS)
-    throw new Complaint(`A note has at most ${MOST_NOTE_CHARS} characters.`);
+  if (wanted !== undefined && wanted.length > MAX_NOTE_CHARS)
+    throw new Complaint(`A note has at most ${MAX_NOTE_CHARS} characters.`);
   return core.store.write(() => {
     const before = known(core, id);
     const after = {

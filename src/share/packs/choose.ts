@@ -4,12 +4,12 @@ import { globMatcher, judgeGlob } from "../../kit/glob.ts";
 import { visible } from "../../kit/visible.ts";
 import { collisionKey, listFiles, readFile, type SnapshotFacts } from "../../record/brain/brain.ts";
 import { judgePackPath } from "./paths.ts";
-import { MOST_FILES, MOST_PACK_BYTES } from "./rules.ts";
+import { MAX_FILES, MAX_PACK_BYTES } from "./rules.ts";
 
 const BRAIN_FOLDER = ".claude/brain/";
 /** Where packs of others lie (see install.ts): taken only when somebody names them. */
 const PACKS_FOLDER = "packs/";
-const MOST_GLOBS = 50;
+const MAX_GLOBS = 50;
 
 /** Which files of a brain a pack takes. */
 export interface Choice {
@@ -51,7 +51,7 @@ export function chooseFiles(core: Core, teamId: string, { repoKey, globs = [], p
   const wanted = paths === undefined ? matching(known, globs) : named(known, paths);
   if (wanted.length === 0) throw new Complaint("no file is chosen; a pack holds at least one");
   requirePublishable(wanted);
-  if (wanted.length > MOST_FILES) throw new Complaint(`a pack holds at most ${MOST_FILES} files`);
+  if (wanted.length > MAX_FILES) throw new Complaint(`a pack holds at most ${MAX_FILES} files`);
   const { snapshotId } = brain.snapshot;
   const files = wanted.map((source) => {
     const file = readFile(core, teamId, repoKey, source, snapshotId);
@@ -59,12 +59,12 @@ export function chooseFiles(core: Core, teamId: string, { repoKey, globs = [], p
     return { source, path: brainPath(source), content: file.content };
   });
   const bytes = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-  if (bytes > MOST_PACK_BYTES) throw new Complaint(`the files exceed ${MOST_PACK_BYTES / 1024 / 1024} MiB together`);
+  if (bytes > MAX_PACK_BYTES) throw new Complaint(`the files exceed ${MAX_PACK_BYTES / 1024 / 1024} MiB together`);
   return { snapshot: brain.snapshot, files };
 }
 
 function matching(known: readonly string[], globs: readonly string[]): string[] {
-  if (globs.length > MOST_GLOBS) throw new Complaint(`at most ${MOST_GLOBS} globs choose a pack's files`);
+  if (globs.length > MAX_GLOBS) throw new Complaint(`at most ${MAX_GLOBS} globs choose a pack's files`);
   const matchers = globs.map((glob) => {
     const wrong = judgeGlob(glob);
     if (wrong) throw new Complaint(`the glob "${glob.slice(0, 100)}" ${wrong}`);

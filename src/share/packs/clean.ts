@@ -20,7 +20,7 @@ export interface Cleaned {
   readonly replaced: readonly Replaced[];
 }
 
-const MOST_LINE_CHARS = 160;
+const MAX_LINE_CHARS = 160;
 const AROUND = 60;
 
 /** Takes likely secrets out of a text, and tells of certain ones. */
@@ -48,7 +48,7 @@ export function leaksIn(where: string, text: string): Leak[] {
 function lineAround(text: string, at: number): string {
   const from = Math.max(text.lastIndexOf("\n", at - 1) + 1, at - AROUND);
   const to = text.indexOf("\n", at);
-  return text.slice(from, Math.min(to === -1 ? text.length : to, from + MOST_LINE_CHARS)).trim();
+  return text.slice(from, Math.min(to === -1 ? text.length : to, from + MAX_LINE_CHARS)).trim();
 }
 
 /** In a sentence, at most a few of them. */

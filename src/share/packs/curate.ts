@@ -12,7 +12,7 @@ export type Curation =
   | { readonly act: "feature" | "unfeature" | "restore" }
   | { readonly act: "remove"; readonly reason: string };
 
-const MOST_REASON = 300;
+const MAX_REASON = 300;
 
 /**
  * Decides about a pack. A removed one is found and handed out no more; its name stays taken and what was published stays stored.
@@ -27,7 +27,7 @@ export async function curatePack(
   by: Actor = COMMAND_LINE,
   teamId?: string,
 ): Promise<boolean> {
-  const reason = curation.act === "remove" ? readLine(curation.reason, "the reason", MOST_REASON) : null;
+  const reason = curation.act === "remove" ? readLine(curation.reason, "the reason", MAX_REASON) : null;
   if (reason === "") throw new Complaint("say why the pack is removed: its page tells who looks for it");
   return core.store.write(() => {
     const stored = rows(core.store).stored.get(name);

@@ -57,7 +57,7 @@ export interface PackDraft {
   readonly sha256: string;
 }
 
-const MOST_SUMMARY = 200;
+const MAX_SUMMARY = 200;
 const README = "README.md";
 const MANIFEST = "pack.json";
 
@@ -92,7 +92,7 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
     taken(clean(what, readLine(text?.trim() || otherwise, `the ${what}`, most)));
 
   const title = line(wanted.title, "title", 100, stored?.title ?? titleFrom(name));
-  const summary = line(wanted.summary, "summary", MOST_SUMMARY, stored?.summary ?? summaryFrom(given));
+  const summary = line(wanted.summary, "summary", MAX_SUMMARY, stored?.summary ?? summaryFrom(given));
   const license = line(wanted.license, "licence", 100, stored?.license ?? NO_LICENSE);
   const tags =
     wanted.tags === undefined && stored ? (JSON.parse(stored.tags) as string[]) : readTags(wanted.tags ?? []);
@@ -132,12 +132,12 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
   };
 }
 
-const MOST_CLASSES = 1_000;
+const MAX_CLASSES = 1_000;
 
 /** Fingerprints of the entries with a prevention rule: by them a team that installs the pack sees whether a mistake came back. */
 function classesOf(texts: readonly string[]): string[] {
   const ruled = texts.flatMap((text) => parseEntries(text).filter(({ rule }) => rule !== null));
-  return [...new Set(ruled.map(({ fingerprint }) => fingerprint.toString("hex")))].slice(0, MOST_CLASSES);
+  return [...new Set(ruled.map(({ fingerprint }) => fingerprint.toString("hex")))].slice(0, MAX_CLASSES);
 }
 
 /** However it is spelled: on many disks, README.md and readme.md are one file. */
@@ -153,7 +153,7 @@ const fileOf = (path: string, text: string): PackFile => ({
 function summaryFrom(readme: string): string {
   const prose = readme.split(/\n{2,}/).find((block) => /^\p{L}/u.test(block.trim()) && !/^[=-]+$/m.test(block));
   const text = (prose ?? "").replace(/\s+/g, " ").replace(/[*_`]/g, "").trim();
-  return text.length <= MOST_SUMMARY ? text : `${text.slice(0, MOST_SUMMARY - 1).replace(/\s\S*$/, "")}…`;
+  return text.length <= MAX_SUMMARY ? text : `${text.slice(0, MAX_SUMMARY - 1).replace(/\s\S*$/, "")}…`;
 }
 
 const titleFrom = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");

@@ -4,7 +4,7 @@ import { publishedPacks } from "./list.ts";
 
 const PER_SECTION = 12;
 const PER_STACK = 6;
-const MOST_STACKS = 20;
+const MAX_STACKS = 20;
 
 /** What there is to discover; sections are empty, never absent. */
 export interface Explored {
@@ -32,7 +32,7 @@ export function sectionsOf(packs: readonly PackEntry[]): Explored {
       if (held) held.push(pack);
       else stacks.set(tag, [pack]);
     }
-  const largest = [...stacks].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MOST_STACKS);
+  const largest = [...stacks].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MAX_STACKS);
   return {
     featured: packs.filter((one) => one.featured).slice(0, PER_SECTION),
     trending: packs

@@ -8,11 +8,11 @@ import { byRank, rankOf } from "./rank.ts";
 import { type PackRow, rows } from "./rows.ts";
 
 /** Entries of one reply at most. */
-export const MOST_ENTRIES = 1_000;
+export const MAX_ENTRIES = 1_000;
 const RECENT_MS = 14 * DAY_MS;
 /** Ranks move with the days: what is remembered is not used longer than this. */
 const REMEMBERED_MS = MINUTE_MS;
-const MOST_QUERY_CHARS = 200;
+const MAX_QUERY_CHARS = 200;
 
 const isOffered = (core: Core) => (row: PackRow) => whyWithheld(core, row.versionId) === null;
 
@@ -99,8 +99,8 @@ export interface PackQuery {
 }
 
 /** The published packs that match, by rank. */
-export function listPacks(core: Core, { q = "", tag, limit = MOST_ENTRIES, offset = 0 }: PackQuery = {}): FoundPacks {
-  const words = q.slice(0, MOST_QUERY_CHARS).toLowerCase().split(/\s+/).filter(Boolean);
+export function listPacks(core: Core, { q = "", tag, limit = MAX_ENTRIES, offset = 0 }: PackQuery = {}): FoundPacks {
+  const words = q.slice(0, MAX_QUERY_CHARS).toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = tag?.trim().toLowerCase() || undefined;
   const all = publishedPacks(core);
   const found =
@@ -108,7 +108,7 @@ export function listPacks(core: Core, { q = "", tag, limit = MOST_ENTRIES, offse
       ? all
       : all.filter((one) => (wanted === undefined || one.tags.includes(wanted)) && holds(one, words));
   return {
-    entries: found.slice(offset, offset + Math.min(Math.max(limit, 1), MOST_ENTRIES)),
+    entries: found.slice(offset, offset + Math.min(Math.max(limit, 1), MAX_ENTRIES)),
     total: found.length,
   };
 }

@@ -6,7 +6,7 @@ import { fault } from "../../platform/http/faults.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import type { PackEntry } from "./entry.ts";
 import { archivePath } from "./install.ts";
-import { listPacks, MOST_ENTRIES, publishedPacks } from "./list.ts";
+import { listPacks, MAX_ENTRIES, publishedPacks } from "./list.ts";
 import { publicReply } from "./public-reply.ts";
 import { rankOf } from "./rank.ts";
 
@@ -123,7 +123,7 @@ export const marketplace = endpoint(
       tag: v.optional(v.pipe(v.string(), v.description("One tag, exactly; an empty one narrows nothing."))),
       limit: whole(
         /^(?:[1-9]\d{0,2}|1000)?$/,
-        `from 1 to ${MOST_ENTRIES}`,
+        `from 1 to ${MAX_ENTRIES}`,
         "Entries at most; 1,000 by default and at most.",
       ),
       offset: whole(/^(?:0|[1-9]\d{0,5}|1000000)?$/, "from 0 to 1000000", "Entries to leave out at the beginning."),

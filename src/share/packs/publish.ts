@@ -8,7 +8,7 @@ import type { PackDraft } from "./draft.ts";
 import { forgetPacks } from "./list.ts";
 import { currentVersion } from "./offer.ts";
 import { rows, type StoredPack } from "./rows.ts";
-import { MOST_PACKS_OF_TEAM, MOST_VERSIONS } from "./rules.ts";
+import { MAX_PACKS_OF_TEAM, MAX_VERSIONS } from "./rules.ts";
 
 /**
  * Whether a team may publish this version of a pack of this name now.
@@ -19,8 +19,8 @@ export function requirePublishable(core: Core, teamId: string, name: string, ver
   const sql = rows(core.store);
   const stored = sql.stored.get(name);
   if (!stored) {
-    if ((sql.countOfTeam.get(teamId) ?? 0) >= MOST_PACKS_OF_TEAM)
-      throw new Complaint(`a team has at most ${MOST_PACKS_OF_TEAM} packs`, 409);
+    if ((sql.countOfTeam.get(teamId) ?? 0) >= MAX_PACKS_OF_TEAM)
+      throw new Complaint(`a team has at most ${MAX_PACKS_OF_TEAM} packs`, 409);
     return undefined;
   }
   // Says nothing of whose it is: the name may belong to a team that is not known here.
@@ -33,7 +33,7 @@ export function requirePublishable(core: Core, teamId: string, name: string, ver
     version,
     versions.sort(byVersion).map((one) => one.version),
   );
-  if (versions.length >= MOST_VERSIONS) throw new Complaint(`a pack has at most ${MOST_VERSIONS} versions`, 409);
+  if (versions.length >= MAX_VERSIONS) throw new Complaint(`a pack has at most ${MAX_VERSIONS} versions`, 409);
   return stored;
 }
 

@@ -26,7 +26,7 @@ export interface Factor {
 }
 
 /** Points that each factor can bring; together 100. */
-export const MOST_POINTS = {
+export const MAX_POINTS = {
   verified_publisher: 30,
   age: 15,
   installs: 30,
@@ -52,7 +52,7 @@ export function rankOf(facts: RankFacts, now: number): { readonly rank: number; 
   const age = daysSince(facts.createdAt, now);
   const stale = daysSince(facts.publishedAt, now);
   const factor = (name: Factor["factor"], value: Factor["value"], share: number, says: string): Factor => {
-    const most = MOST_POINTS[name];
+    const most = MAX_POINTS[name];
     return { factor: name, value, points: Math.round(share * most), most, says };
   };
   const removed = facts.recurrencesRemoved;

@@ -4,13 +4,13 @@ import { isVersion } from "../../kit/versions.ts";
 
 /** What a pack may be called and said to be. */
 
-export const MOST_TAGS = 10;
-export const MOST_README_BYTES = 64 * 1024;
-export const MOST_FILES = 500;
+export const MAX_TAGS = 10;
+export const MAX_README_BYTES = 64 * 1024;
+export const MAX_FILES = 500;
 /** Of the files together, before they are packed. */
-export const MOST_PACK_BYTES = 5 * 1024 * 1024;
-export const MOST_PACKS_OF_TEAM = 100;
-export const MOST_VERSIONS = 200;
+export const MAX_PACK_BYTES = 5 * 1024 * 1024;
+export const MAX_PACKS_OF_TEAM = 100;
+export const MAX_VERSIONS = 200;
 
 /** Licences to choose from, by SPDX identifier (spdx.org/licenses); any other text is taken too. */
 export const LICENSES = [
@@ -63,7 +63,7 @@ export function readTags(texts: readonly string[]): string[] {
       );
     tags.add(tag);
   }
-  if (tags.size > MOST_TAGS) throw new Complaint(`a pack has at most ${MOST_TAGS} tags`);
+  if (tags.size > MAX_TAGS) throw new Complaint(`a pack has at most ${MAX_TAGS} tags`);
   return [...tags].sort();
 }
 
@@ -79,9 +79,9 @@ export function readLine(text: string, what: string, most: number): string {
 export function readReadme(text: string): string {
   const readme = text.replaceAll("\r\n", "\n").trim();
   const bytes = Buffer.byteLength(readme);
-  if (bytes > MOST_README_BYTES) throw new Complaint(`the README exceeds ${MOST_README_BYTES / 1024} KiB`);
+  if (bytes > MAX_README_BYTES) throw new Complaint(`the README exceeds ${MAX_README_BYTES / 1024} KiB`);
   if (!readme.isWellFormed() || readme.includes("\0")) throw new Complaint("the README is not text");
-  return readme === "" || bytes === MOST_README_BYTES ? readme : `${readme}\n`;
+  return readme === "" || bytes === MAX_README_BYTES ? readme : `${readme}\n`;
 }
 
 const RULE = /^[ \t>*_+-]{0,16}prevention rules?\b/i;

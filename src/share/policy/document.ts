@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { judgeGlob, MOST_GLOB_CHARS, MOST_GLOBS } from "./watchlist.ts";
+import { judgeGlob, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
 
 const Glob = v.pipe(
   v.string(),
   v.minLength(1, "must not be empty"),
-  v.maxLength(MOST_GLOB_CHARS, `must have at most ${MOST_GLOB_CHARS} characters`),
+  v.maxLength(MAX_GLOB_CHARS, `must have at most ${MAX_GLOB_CHARS} characters`),
 );
 
 export const PolicyDocument = v.object({
@@ -15,7 +15,7 @@ export const PolicyDocument = v.object({
   watchlist: v.optional(
     v.pipe(
       v.array(Glob),
-      v.maxLength(MOST_GLOBS, `must have at most ${MOST_GLOBS} entries`),
+      v.maxLength(MAX_GLOBS, `must have at most ${MAX_GLOBS} entries`),
       v.description("Repository path globs whose edits always need a record."),
     ),
   ),

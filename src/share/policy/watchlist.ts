@@ -2,9 +2,9 @@ import { hasControls } from "../../kit/text.ts";
 import { redactText } from "../../redact/redact.ts";
 
 /** Characters an entry may have. */
-export const MOST_GLOB_CHARS = 512;
+export const MAX_GLOB_CHARS = 512;
 /** Entries a watchlist may have. */
-export const MOST_GLOBS = 1_000;
+export const MAX_GLOBS = 1_000;
 
 /** An entry that cannot stand, and where. */
 export interface WrongGlob {
@@ -20,7 +20,7 @@ export interface WrongGlob {
  */
 export function judgeGlob(glob: string): string | undefined {
   if (glob.trim() === "") return "must not be empty";
-  if (glob.length > MOST_GLOB_CHARS) return `must have at most ${MOST_GLOB_CHARS} characters`;
+  if (glob.length > MAX_GLOB_CHARS) return `must have at most ${MAX_GLOB_CHARS} characters`;
   if (hasControls(glob)) return "must hold no control characters";
   if (glob.includes("\\")) return "must have / between folders, not \\";
   if (/^(?:\/|~|[A-Za-z]:)/.test(glob)) return "must be relative to the repository: no /, ~ or drive at the beginning";
@@ -54,7 +54,7 @@ export function readWatchlist(text: string): { readonly globs: string[]; readonl
     if (glob === "" || globs.has(glob)) continue;
     const line = i + 1;
     const judged =
-      globs.size >= MOST_GLOBS ? `must go: a watchlist has at most ${MOST_GLOBS} entries` : judgeGlob(glob);
+      globs.size >= MAX_GLOBS ? `must go: a watchlist has at most ${MAX_GLOBS} entries` : judgeGlob(glob);
     if (judged === undefined) globs.add(glob);
     else wrong.push({ line, glob, wrong: judged });
   }

@@ -23,7 +23,7 @@ import { readText } from "./texts.ts";
 import { wholeNumber } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
-const MOST_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 
 const collect = (text: string, before: string[] = []) => [...before, text];
 
@@ -118,7 +118,7 @@ export function packCommands(program: Command, cli: Cli): void {
     .option("--limit <n>", `how many at most (default ${DEFAULT_LISTED})`, wholeNumber, DEFAULT_LISTED)
     .action((options: CommonOptions & { team?: string; search?: string; limit: number }) =>
       withCore(cli, options, (core, output) => {
-        const limit = Math.min(Math.max(1, options.limit), MOST_LISTED);
+        const limit = Math.min(Math.max(1, options.limit), MAX_LISTED);
         const { rows, next } =
           options.team === undefined
             ? listAllPacks(core, options.search ?? "", limit)

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { Complaint } from "../../kit/complaint.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * Reads a text that an option or argument names.
@@ -10,7 +10,7 @@ const MOST_BYTES = 32 * 1024 * 1024;
  * @throws Complaint naming the file and the reason
  */
 export async function readText(file: string): Promise<string> {
-  if (file === "-") return readInput(MOST_BYTES);
+  if (file === "-") return readInput(MAX_BYTES);
   try {
     return await readFile(file, "utf8");
   } catch (error) {

@@ -21,7 +21,7 @@ import { table } from "./output.ts";
 import { readInput } from "./texts.ts";
 import { oneOf } from "./values.ts";
 
-const MOST_PASSWORD_BYTES = 16 * 1024;
+const MAX_PASSWORD_BYTES = 16 * 1024;
 
 /** Reads a password from standard input: the whole of it, less the line break that `echo` and editors put at its end. */
 async function readPassword(): Promise<string> {
@@ -29,7 +29,7 @@ async function readPassword(): Promise<string> {
     throw new Error(
       'the password is read from standard input, not typed here: printf %s "$PASSWORD" | reckon user … --password-stdin',
     );
-  const password = (await readInput(MOST_PASSWORD_BYTES)).replace(/\r?\n$/, "");
+  const password = (await readInput(MAX_PASSWORD_BYTES)).replace(/\r?\n$/, "");
   if (password === "") throw new Error("there is no password on standard input");
   return password;
 }

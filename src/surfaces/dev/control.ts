@@ -9,7 +9,7 @@ import { type ControlRoute, ROUTES } from "./routes.ts";
  * machine alone.
  */
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 const CODES: Readonly<Record<number, string>> = {
   400: "bad_request",
   403: "forbidden",
@@ -111,7 +111,7 @@ async function readText(request: Request): Promise<string> {
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
-    if (size > MOST_BYTES) throw new Complaint(`A body has at most ${MOST_BYTES} bytes.`, 413);
+    if (size > MAX_BYTES) throw new Complaint(`A body has at most ${MAX_BYTES} bytes.`, 413);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

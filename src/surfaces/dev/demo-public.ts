@@ -4,7 +4,7 @@ import type { Actor } from "../../platform/audit/audit.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { changeRequest, mergeRequest, type Status } from "../../share/feature-requests/feature-requests.ts";
 import { archivePath, curatePack, draftPack, publishPack, verifyPublisher } from "../../share/packs/packs.ts";
-import type { Happening, Send } from "./demo.ts";
+import type { DemoEvent, Send } from "./demo.ts";
 import { workday } from "./demo-calendar.ts";
 import { REPOS } from "./demo-tasks.ts";
 import type { Inner } from "./local.ts";
@@ -16,7 +16,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const PACK = "shop-lessons";
 
 /** A pack in two versions, featured by the operator, installed by one device. */
-export function pack(inner: Inner, team: Founded, by: Actor, startAt: number, token: () => string): Happening[] {
+export function pack(inner: Inner, team: Founded, by: Actor, startAt: number, token: () => string): DemoEvent[] {
   const { core } = inner;
   const publish =
     (version: string, more: object = {}) =>
@@ -76,7 +76,7 @@ const ASKED: readonly Asked[] = [
 ];
 
 /** What people asked of the product, and what became of it. */
-export function requests(inner: Inner, by: Actor, startAt: number): Happening[] {
+export function requests(inner: Inner, by: Actor, startAt: number): DemoEvent[] {
   const ids: string[] = [];
   return ASKED.map(({ text, from, status, note, again }, i) => ({
     at: startAt - (ASKED.length - i) * 3 * DAY_MS - i * 97 * MINUTE_MS,
@@ -95,7 +95,7 @@ export function requests(inner: Inner, by: Actor, startAt: number): Happening[] 
 }
 
 /** The newest figures of two devices, which met some of the same mistakes. */
-export function pulses({ core }: Inner, team: Founded, startAt: number, send: Send): Happening[] {
+export function pulses({ core }: Inner, team: Founded, startAt: number, send: Send): DemoEvent[] {
   const pulse = (device: number, minutesAgo: number, classes: readonly [number, number], counts: object) => ({
     at: startAt - minutesAgo * MINUTE_MS,
     happen: async () => {

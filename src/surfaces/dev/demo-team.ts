@@ -6,7 +6,7 @@ import { MINUTE_MS } from "../../kit/clock.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../share/policy/policy.ts";
 import type { LocalClock } from "./clock.ts";
-import type { Happening } from "./demo.ts";
+import type { DemoEvent } from "./demo.ts";
 import { WORKDAYS, workday } from "./demo-calendar.ts";
 import { DEVICES, REPOS } from "./demo-tasks.ts";
 import type { Founded } from "./seed.ts";
@@ -47,7 +47,7 @@ export async function connectDevices(core: Core, clock: LocalClock, team: Founde
 }
 
 /** Changes of the policy, and somebody who was invited. */
-export function policyAndPeople(core: Core, team: Founded, startAt: number): Happening[] {
+export function policyAndPeople(core: Core, team: Founded, startAt: number): DemoEvent[] {
   const { teamId } = team;
   const by = ownerOf(team);
   const policy = (document: object) => () => setPolicy(core, teamId, parsePolicy(JSON.stringify(document)), by);
@@ -76,7 +76,7 @@ export function questions(
   team: Founded,
   startAt: number,
   ask: (token: string, q: string) => Promise<unknown>,
-): Happening[] {
+): DemoEvent[] {
   let token = "";
   const wanted = { userId: team.user.id, name: "editor plug-in", scope: { repos: [REPOS.shop] } };
   return [

@@ -1,5 +1,5 @@
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
-import type { Happening, Send } from "./demo.ts";
+import type { DemoEvent, Send } from "./demo.ts";
 import type { DemoSession } from "./demo-sessions.ts";
 
 /** Which of the sessions something goes wrong with: counted from the newest, so that the overview's days show it. */
@@ -27,11 +27,11 @@ export class DemoStreams {
     this.#send = send;
   }
 
-  happenings(sessions: readonly DemoSession[]): Happening[] {
+  happenings(sessions: readonly DemoSession[]): DemoEvent[] {
     return sessions.flatMap((session, i) => this.#tell(session, sessions.length - i));
   }
 
-  #tell(session: DemoSession, fromNewest: number): Happening[] {
+  #tell(session: DemoSession, fromNewest: number): DemoEvent[] {
     const stream = `${session.device} ${session.repoKey}`;
     const before = (this.#last.get(stream) ?? 0) + (fromNewest === LOST ? LOST_ENTRIES : 0);
     const told = fromNewest === CARELESS ? [...session.payloads, careless(session)] : session.payloads;
@@ -42,7 +42,7 @@ export class DemoStreams {
       clientTimestamp: isoInstant(session.startedAt + Math.round((i * step) / SECOND_MS) * SECOND_MS),
     }));
     this.#last.set(stream, before + entries.length);
-    const deliver = (at: number, sent: readonly Entry[]): Happening => ({
+    const deliver = (at: number, sent: readonly Entry[]): DemoEvent => ({
       at,
       happen: () =>
         this.#send(session.device, "/api/telemetry/ingest", { repoKey: session.repoKey, mode: "live", entries: sent }),

@@ -10,7 +10,7 @@ import type { Inner } from "./local.ts";
 import type { Founded } from "./seed.ts";
 
 /** Something that happened in the demo team's past. */
-export interface Happening {
+export interface DemoEvent {
   readonly at: number;
   readonly happen: () => Promise<unknown>;
 }
@@ -57,7 +57,7 @@ async function call(inner: Inner, path: string, init: RequestInit, token: string
     throw new Error(`the demo data was refused: ${path} ${answer.status} ${await answer.text()}`);
 }
 
-function brains(send: Send, sessions: readonly DemoSession[], startAt: number): Happening[] {
+function brains(send: Send, sessions: readonly DemoSession[], startAt: number): DemoEvent[] {
   return (Object.keys(PUBLISHERS) as Repo[]).flatMap((repo) =>
     publications(repo, sessions, startAt).map(({ at, version, files }) => ({
       at,
@@ -72,7 +72,7 @@ function brains(send: Send, sessions: readonly DemoSession[], startAt: number): 
   );
 }
 
-function traces(send: Send, sessions: readonly DemoSession[]): Happening[] {
+function traces(send: Send, sessions: readonly DemoSession[]): DemoEvent[] {
   return sessions.map((one) => ({
     at: one.endedAt + MINUTE_MS,
     happen: () =>

@@ -5,7 +5,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { Complaint } from "../../kit/complaint.ts";
 import { type Endpoint, faultsOf, Reply } from "../../platform/http/endpoint.ts";
 import { type Extra, type Fault, Refusal } from "../../platform/http/faults.ts";
-import type { Drawn } from "../../platform/http/request.ts";
+import type { LimitUse } from "../../platform/http/request.ts";
 import { SERVED_VERSIONS } from "../../platform/http/version.ts";
 
 /** A fault that waits for requests. */
@@ -116,7 +116,7 @@ export class PlannedFaults {
   }
 
   /** Answers a request with what is planned for its operation, if anything is. @throws Refusal for a fault */
-  take(endpoint: Endpoint, drawn: Drawn[]): Reply<unknown> | undefined {
+  take(endpoint: Endpoint, drawn: LimitUse[]): Reply<unknown> | undefined {
     const { id } = endpoint.spec;
     const planned = this.#planned.get(id);
     if (!planned) return undefined;
@@ -152,7 +152,7 @@ export class PlannedFaults {
   }
 
   /** What the endpoint itself would have said beside the fault's own row. */
-  #extra(endpoint: Endpoint, fault: Fault, { retryAfter }: Planned, drawn: Drawn[]): Extra {
+  #extra(endpoint: Endpoint, fault: Fault, { retryAfter }: Planned, drawn: LimitUse[]): Extra {
     const members: Record<string, unknown> = {};
     if (fault.shape === "tierGate") members.entitled = tiersWith(CAPABILITIES[endpoint.spec.id] ?? "brain");
     if (fault.shape === "download") members.download = `${baseUrlOf(this.#config)}/download`;
@@ -167,7 +167,7 @@ export class PlannedFaults {
   }
 
   /** Adds the endpoint's limits as used up, for the headers of a 429. */
-  #exhaust({ spec }: Endpoint, wait: number, drawn: Drawn[]): void {
+  #exhaust({ spec }: Endpoint, wait: number, drawn: LimitUse[]): void {
     for (const limit of spec.limits) {
       const quota = limit.quota(this.#config);
       if (!quota) continue;

@@ -30,9 +30,9 @@ interface Side {
   readonly body: string | null;
 }
 
-const MOST_ENTRIES = 200;
-const MOST_CHARS = 4_096;
-const MOST_BYTES = 64 * 1024;
+const MAX_ENTRIES = 200;
+const MAX_CHARS = 4_096;
+const MAX_BYTES = 64 * 1024;
 const SECRET_HEADERS = /^(?:authorization|cookie|set-cookie|proxy-authorization)$/;
 /** Members and form fields whose text is a credential, whatever it looks like. A `code` in lower case is an error's. */
 const SECRET_MEMBERS =
@@ -45,7 +45,7 @@ export class Journal {
 
   add(entry: Omit<Entry, "id">): void {
     this.#entries.push({ id: this.#next++, ...entry });
-    if (this.#entries.length > MOST_ENTRIES) this.#entries.shift();
+    if (this.#entries.length > MAX_ENTRIES) this.#entries.shift();
   }
 
   /** Entries after an id, oldest first. */
@@ -81,7 +81,7 @@ function maskCredential(value: string): string {
 }
 
 /** A path with its query, without secrets. */
-export const maskPath = (path: string): string => redactText(path).text.slice(0, MOST_CHARS);
+export const maskPath = (path: string): string => redactText(path).text.slice(0, MAX_CHARS);
 
 /** A body as the journal shows it: secrets out, then cut. */
 export function maskBody(text: string): string | null {
@@ -93,8 +93,8 @@ export function maskBody(text: string): string | null {
       (_, name: string, value: string) => `${name}${value.startsWith('"') ? '"[masked]"' : "[masked]"}`,
     );
   const clean = isJson(masked) ? redactJson(masked).text : redactText(masked).text;
-  return clean.length > MOST_CHARS
-    ? `${clean.slice(0, MOST_CHARS).toWellFormed()}… (${clean.length} characters)`
+  return clean.length > MAX_CHARS
+    ? `${clean.slice(0, MAX_CHARS).toWellFormed()}… (${clean.length} characters)`
     : clean;
 }
 
@@ -111,7 +111,7 @@ function isJson(text: string): boolean {
  * Listens to a request's body while its endpoint reads it; changes nothing about how it is read.
  * @returns what arrived so far, as text
  */
-export function overhear(request: Request): () => string | Promise<string> {
+export function captureBody(request: Request): () => string | Promise<string> {
   const incoming = (request as { runtime?: { node?: { req: IncomingMessage } } }).runtime?.node?.req;
   if (!incoming) {
     if (!request.body) return () => "";
@@ -123,7 +123,7 @@ export function overhear(request: Request): () => string | Promise<string> {
   // A listener of its own would set the stream flowing before the endpoint is there to read it.
   const emit = incoming.emit.bind(incoming);
   incoming.emit = (name: string | symbol, ...args: unknown[]): boolean => {
-    if (name === "data" && size < MOST_BYTES) {
+    if (name === "data" && size < MAX_BYTES) {
       chunks.push(args[0] as Buffer);
       size += (args[0] as Buffer).length;
     }
@@ -134,10 +134,10 @@ export function overhear(request: Request): () => string | Promise<string> {
 
 function decode(bytes: Buffer, headers: Headers): string {
   if (headers.get("content-encoding")?.trim().toLowerCase() !== "gzip")
-    return bytes.subarray(0, MOST_BYTES).toString("utf8");
+    return bytes.subarray(0, MAX_BYTES).toString("utf8");
   try {
     // What was overheard may be the beginning only.
-    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * MOST_BYTES }).toString(
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * MAX_BYTES }).toString(
       "utf8",
     );
   } catch {

@@ -5,13 +5,13 @@ import { type Clock, isoInstant } from "../../kit/clock.ts";
 import { type Random, seededRandom } from "../../kit/random.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
 import type { Endpoint } from "../../platform/http/endpoint.ts";
-import type { Interrupt, Observation } from "../../platform/http/serve.ts";
+import type { Intercept, Observation } from "../../platform/http/serve.ts";
 import { removeLeftovers } from "../../share/releases/releases.ts";
 import { LocalClock } from "./clock.ts";
 import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
 import { PlannedFaults } from "./faults.ts";
-import { Journal, maskBody, maskHeaders, maskPath, overhear } from "./journal.ts";
+import { Journal, maskBody, maskHeaders, maskPath, captureBody } from "./journal.ts";
 import { plant } from "./plant.ts";
 import { resetRoute } from "./route-reset.ts";
 import type { Credentials } from "./seed.ts";
@@ -30,7 +30,7 @@ export interface InnerParts {
   readonly random: Random;
   /** The instance that takes in the seed, whose limits are the defaults. */
   readonly seeding: boolean;
-  readonly interrupt?: Interrupt;
+  readonly interrupt?: Intercept;
   readonly observe?: (what: Observation) => void;
 }
 
@@ -157,7 +157,7 @@ export class Local {
     const { clock } = this.options.base;
     const started = clock.monotonic();
     const at = isoInstant(this.clock.now());
-    const body = overhear(request);
+    const body = captureBody(request);
     const response = await this.#inner.fetch(request);
     const what = this.#observed.get(request);
     const type = response.headers.get("content-type") ?? "";

@@ -1,15 +1,15 @@
 import * as v from "valibot";
 import { control } from "./route.ts";
 
-const MOST_TIMES = 1_000_000;
-const MOST_RETRY_SECONDS = 86_400;
+const MAX_TIMES = 1_000_000;
+const MAX_RETRY_SECONDS = 86_400;
 
 const Wanted = v.strictObject({
   operationId: v.string(),
   status: v.pipe(v.number(), v.safeInteger()),
   fault: v.optional(v.string()),
-  times: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MOST_TIMES)), 1),
-  retryAfter: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MOST_RETRY_SECONDS))),
+  times: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_TIMES)), 1),
+  retryAfter: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_RETRY_SECONDS))),
 });
 
 export const faultRoutes = [

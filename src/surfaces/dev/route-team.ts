@@ -4,14 +4,14 @@ import { isoInstant } from "../../kit/clock.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
 import { control } from "./route.ts";
 
-const MOST_SEATS = 1_000_000;
+const MAX_SEATS = 1_000_000;
 
 const Change = v.strictObject({
   tier: v.optional(v.picklist(TIERS)),
   subscription: v.optional(v.picklist(SUBSCRIPTIONS)),
   suspended: v.optional(v.boolean()),
   periodEnd: v.optional(v.nullable(v.pipe(v.string(), v.isoTimestamp()))),
-  seats: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MOST_SEATS))),
+  seats: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_SEATS))),
 });
 
 /** A team as the control routes tell of it. */

@@ -8,7 +8,7 @@ import type { Founded } from "./seed.ts";
 /** Set by the bundler; absent when run from source. */
 declare const RECKON_VERSION: string | undefined;
 
-const MOST_KEPT = 8;
+const MAX_KEPT = 8;
 const NAME = /^seed-[0-9a-f]{64}\.json$/;
 
 /** What a seeded database follows from, on every port. */
@@ -77,6 +77,6 @@ function dropOldest(folder: string): void {
     .map((name) => join(folder, name))
     .map((path) => ({ path, at: statSync(path).mtimeMs }))
     .toSorted((a, b) => b.at - a.at);
-  for (const { path } of kept.slice(MOST_KEPT))
+  for (const { path } of kept.slice(MAX_KEPT))
     for (const one of [path, path.replace(/json$/, "db")]) rmSync(one, { force: true });
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MOST_SLICE_CHARS, sliceOf } from "../../../src/identity/read-tokens/slice.ts";
+import { MAX_SLICE_CHARS, sliceOf } from "../../../src/identity/read-tokens/slice.ts";
 
 const lines = (count: number) => Array.from({ length: count }, (_, i) => `this is line ${i}`);
 
@@ -38,7 +38,7 @@ describe("a slice of a section", () => {
         const section = `${before} zebra ${after}`;
         const slice = sliceOf(section, ["zebra"]);
         expect(slice.text).toContain("zebra");
-        expect(slice.text.length).toBeLessThanOrEqual(MOST_SLICE_CHARS + 2);
+        expect(slice.text.length).toBeLessThanOrEqual(MAX_SLICE_CHARS + 2);
         expect(slice.text.isWellFormed()).toBe(true);
         const first = slice.text
           .replace(/^…/, "")

@@ -30,8 +30,8 @@ export interface Member {
   readonly says: string;
 }
 
-const MOST_DEPTH = 6;
-const LONGEST_PATTERN = 60;
+const MAX_DEPTH = 6;
+const MAX_PATTERN_CHARS = 60;
 /** An object with fewer members is listed again wherever it comes. */
 const FEWEST_SAME = 3;
 
@@ -59,7 +59,7 @@ export function membersOf(schema: Schema, follow: (schema: Schema) => Schema): M
   const walk = (at: Schema, prefix: string, depth: number): void => {
     const one = nonNull(follow(at), follow);
     if (one.type === "array" && one.items) walk(one.items, `${prefix}[]`, depth);
-    if (one.type === "array" || depth > MOST_DEPTH) return;
+    if (one.type === "array" || depth > MAX_DEPTH) return;
     const below = (name: string) => (prefix === "" ? name : `${prefix}.${name}`);
     for (const [name, member] of Object.entries(one.properties ?? {})) {
       const shown = follow(member);
@@ -106,7 +106,7 @@ function bounds({ minimum, maximum, maxLength, maxItems, pattern }: Schema): str
     maxItems !== undefined && `at most ${maxItems} items`,
     pattern === ONE_LINE && "one line",
     // Longer ones are for programs; what they say stands in words beside them.
-    pattern !== undefined && pattern !== ONE_LINE && pattern.length <= LONGEST_PATTERN && `matches ${pattern}`,
+    pattern !== undefined && pattern !== ONE_LINE && pattern.length <= MAX_PATTERN_CHARS && `matches ${pattern}`,
   ].filter(Boolean);
   return said.length === 0 ? "" : `${said.join(", ").replace(/^./, (first) => first.toUpperCase())}.`;
 }

@@ -13,7 +13,7 @@ import { publicPage, type Visit } from "./rendition.ts";
 export const WHAT_PACKS_ARE =
   "Brain packs: error histories, prevention rules and decisions that teams on this installation publish for everybody's agents.";
 const PER_PAGE = 18;
-const MOST_PAGES = 1_000;
+const MAX_PAGES = 1_000;
 
 /** What is asked for; nonsense counts as nothing. */
 function readQuery({ query }: Visit) {
@@ -21,7 +21,7 @@ function readQuery({ query }: Visit) {
   return {
     q: (query.get("q") ?? "").slice(0, 200).trim(),
     tag: (query.get("tag") ?? "").slice(0, 50).trim(),
-    page: Number.isSafeInteger(page) && page >= 1 && page <= MOST_PAGES ? page : 1,
+    page: Number.isSafeInteger(page) && page >= 1 && page <= MAX_PAGES ? page : 1,
   };
 }
 

@@ -24,8 +24,8 @@ import { publicPage, type Visit } from "./rendition.ts";
 /** One pack: what it holds, how far to trust it and why, how to install it. All of its text is other people's. */
 
 /** Of a pack with very many files, so many are listed. */
-const MOST_FILES = 100;
-const MOST_VERSIONS = 50;
+const MAX_FILES = 100;
+const MAX_VERSIONS = 50;
 
 const WARNING =
   "Read what the pack holds before an agent works from it: its text is the publisher's, not this installation's.";
@@ -64,9 +64,9 @@ ${
       { label: "Path", heading: true, grow: true },
       { label: "Size", numeric: true },
     ],
-    rows: contents.slice(0, MOST_FILES).map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
+    rows: contents.slice(0, MAX_FILES).map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
     empty: "",
-  })}${contents.length > MOST_FILES && html`<p class="says">And ${number(contents.length - MOST_FILES)} more.</p>`}</section>
+  })}${contents.length > MAX_FILES && html`<p class="says">And ${number(contents.length - MAX_FILES)} more.</p>`}</section>
 <section><h2>Versions</h2>${table({
     caption: "Versions",
     columns: [
@@ -77,7 +77,7 @@ ${
       { label: "Download", hidden: true },
     ],
     rows: versions
-      .slice(0, MOST_VERSIONS)
+      .slice(0, MAX_VERSIONS)
       .map((one) => [
         one.version,
         dayOf(one.publishedAt),
@@ -136,14 +136,14 @@ function packMarkdown({ baseUrl }: Visit, pack: Pack): string {
     "## Files",
     markdownTable(
       ["Path", "Bytes", "SHA-256"],
-      contents.slice(0, MOST_FILES).map((one) => [text(visible(one.path)), String(one.bytes), `\`${one.sha256}\``]),
+      contents.slice(0, MAX_FILES).map((one) => [text(visible(one.path)), String(one.bytes), `\`${one.sha256}\``]),
     ),
-    ...(contents.length > MOST_FILES ? [`And ${number(contents.length - MOST_FILES)} more.`] : []),
+    ...(contents.length > MAX_FILES ? [`And ${number(contents.length - MAX_FILES)} more.`] : []),
     "## Versions",
     markdownTable(
       ["Version", "Published", "Files", "Bytes", "Archive"],
       versions
-        .slice(0, MOST_VERSIONS)
+        .slice(0, MAX_VERSIONS)
         .map((one) => [
           text(one.version),
           dayOf(one.publishedAt),

@@ -50,7 +50,7 @@ export interface Chart {
 export const PLOT = 168;
 const TOP = 10;
 const FOOT = 24;
-const MOST_LABELS = 5;
+const MAX_LABELS = 5;
 
 /** From values to pixels from the top, beginning at 0 and ending at a round value; 0 to 1 when there is nothing above 0. */
 export function valueScale(highest: number): ScaleLinear<number, number> {
@@ -90,7 +90,7 @@ function legend(series: readonly Series[]): Html {
 
 /** Labels are centred under their slot; the outermost may reach into the padding of the frame. */
 function axis(days: readonly Point[]): Html {
-  const every = Math.ceil(days.length / MOST_LABELS);
+  const every = Math.ceil(days.length / MAX_LABELS);
   // Counted from the end, so that the newest is always named.
   return html`${days.map(
     ({ label }, i) =>

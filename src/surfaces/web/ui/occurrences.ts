@@ -19,9 +19,9 @@ export interface Occurrences {
 }
 
 const DAY_MS = 86_400_000;
-const MOST_MONTHS = 5;
+const MAX_MONTHS = 5;
 /** What is spelled out of the days, at most. */
-const MOST_TOLD = 12;
+const MAX_TOLD = 12;
 
 /** Dots on a line from the first day to the last; more at once make a larger dot. */
 export function occurrences({ days, from, to, says, tall = false, tone = "accent" }: Occurrences): Html {
@@ -30,7 +30,7 @@ export function occurrences({ days, from, to, says, tall = false, tone = "accent
   const place = placer(from, to);
   const size = scaleSqrt([1, Math.max(2, ...counts.map(({ count }) => count))], [4, 8]);
   const middle = tall ? 18 : 12;
-  const told = counts.slice(-MOST_TOLD).map(({ day, count }) => dayText(day) + (count > 1 ? ` (${count})` : ""));
+  const told = counts.slice(-MAX_TOLD).map(({ day, count }) => dayText(day) + (count > 1 ? ` (${count})` : ""));
   const label = `${says}: ${counts.length > told.length ? "lately " : ""}${told.join(", ")}`;
   return html`<svg role="img"${attributes({ class: tall ? "occurrences tall" : "occurrences", "aria-label": label })}>${months(from, to, tall, middle)}<line class="base" x1="0" x2="100%" y1="${middle}" y2="${middle}"/>${counts.map(
     ({ day, count }) =>
@@ -49,7 +49,7 @@ function placer(from: string, to: string): (day: string) => number {
 function months(from: string, to: string, tall: boolean, middle: number): Html {
   const place = placer(from, to);
   const starts = startsOf(from, to);
-  const every = Math.max(1, Math.ceil(starts.length / MOST_MONTHS));
+  const every = Math.max(1, Math.ceil(starts.length / MAX_MONTHS));
   return html`${starts.map((day, i) => {
     if ((starts.length - 1 - i) % every !== 0) return "";
     const x = `${place(day)}%`;

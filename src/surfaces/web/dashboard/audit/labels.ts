@@ -122,7 +122,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   lastDay: "until",
 };
 
-const LONGEST = 300;
+const MAX_CHARS = 300;
 
 /** `Revoked the device build-7`, without the actor. */
 export function whatWasDone({ action, targetLabel, targetId }: StoredEvent): Content {
@@ -130,7 +130,7 @@ export function whatWasDone({ action, targetLabel, targetId }: StoredEvent): Con
   const did = known ? known.did : html`<code>${action}</code>`;
   const target =
     targetLabel ?? (known && !/ (?:of|for|as|to|from|device|team|token|account)$/.test(known.did) ? null : targetId);
-  return target === null || target === "" ? did : html`${did} <strong>${target.slice(0, LONGEST)}</strong>`;
+  return target === null || target === "" ? did : html`${did} <strong>${target.slice(0, MAX_CHARS)}</strong>`;
 }
 
 /** The detail as `seats: 12 · tier: team`; undefined for none. */
@@ -154,4 +154,4 @@ function valueWords(name: string, value: unknown): string {
   return JSON.stringify(value);
 }
 
-const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+const cut = (text: string) => (text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text);

@@ -39,9 +39,9 @@ import { changeBadge } from "./versions.ts";
 /** Versions to choose from; those chosen are always among them. */
 const CHOICE = 100;
 /** What one page compares line by line; the rest is a click away. */
-const MOST_DIFFS = 20;
-const MOST_DIFF_MS = 400;
-const MOST_DIFF_LINES = 3_000;
+const MAX_DIFFS = 20;
+const MAX_DIFF_MS = 400;
+const MAX_DIFF_LINES = 3_000;
 
 /** What differs between two snapshots of a repository, or in one file of them. `from=none` compares with nothing. */
 export async function changesPage(call: Member): Promise<Html> {
@@ -141,16 +141,16 @@ const changeLink = (call: Member, { from, to }: SnapshotDiff, path: string) =>
 /** The first files line by line, as far as that is quickly done. */
 async function diffsOf(call: Member, between: SnapshotDiff): Promise<Html> {
   const { clock } = call.core;
-  const until = clock.monotonic() + MOST_DIFF_MS;
+  const until = clock.monotonic() + MAX_DIFF_MS;
   const breathe = breather(clock);
   let lines = 0;
   const shown: Html[] = [];
-  for (const file of between.files.slice(0, MOST_DIFFS)) {
+  for (const file of between.files.slice(0, MAX_DIFFS)) {
     await breathe();
-    if (clock.monotonic() >= until || lines >= MOST_DIFF_LINES) break;
+    if (clock.monotonic() >= until || lines >= MAX_DIFF_LINES) break;
     const found = lineDiff(call, between, file.path);
     lines += linesIn(found);
-    if (linesIn(found) > MOST_DIFF_LINES) continue;
+    if (linesIn(found) > MAX_DIFF_LINES) continue;
     shown.push(section({ title: pathText(file.path), body: drawn(call, between, file, found) }));
   }
   const left = between.files.length - shown.length;
@@ -163,7 +163,7 @@ function lineDiff({ core, session }: Member, { from, to }: SnapshotDiff, path: s
   return diffSnapshotFile(core, session.team.id, to.repoKey, from?.snapshotId ?? null, to.snapshotId, path);
 }
 
-const MOST_LINES = 20_000;
+const MAX_LINES = 20_000;
 
 function drawn(
   call: Member,
@@ -177,8 +177,8 @@ function drawn(
       html`<a href="${link(call, "/brain/file", { repo: to.repoKey, path, snapshot: one.snapshotId, view: "source" })}">version ${one.version}</a>`;
     return html`<p class="says">The two texts are too different to show line by line. Read them side by side: ${from && html`${side(from)} and `}${side(to)}.</p>`;
   }
-  if (linesIn(found) > MOST_LINES)
-    return html`<p class="says">More than ${number(MOST_LINES)} lines differ; too many to show.</p>`;
+  if (linesIn(found) > MAX_LINES)
+    return html`<p class="says">More than ${number(MAX_LINES)} lines differ; too many to show.</p>`;
   return diff(path, found.hunks);
 }
 

@@ -8,7 +8,7 @@ import type { Member } from "../shared/links.ts";
 
 /** What stands below the headings of entries in a rendered file: the way to the entry, how often it came, what caused it. */
 
-const MOST_NOTES = 1_000;
+const MAX_NOTES = 1_000;
 
 /** By the line of the heading; nothing for files that hold no entries, and for earlier states. */
 export async function entryNotes(call: Member, file: FileContent): Promise<ReadonlyMap<number, Html>> {
@@ -22,7 +22,7 @@ export async function entryNotes(call: Member, file: FileContent): Promise<Reado
   const byEntry = Map.groupBy(links, keyOf);
   const times = new Map<string, number>();
   return new Map(
-    defects.slice(0, MOST_NOTES).map((defect) => {
+    defects.slice(0, MAX_NOTES).map((defect) => {
       const fingerprint = onWire(defect.fingerprint);
       const count = times.get(fingerprint) ?? defectsOfClass(core, session.team.id, fingerprint).length;
       times.set(fingerprint, count);

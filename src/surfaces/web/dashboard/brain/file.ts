@@ -101,10 +101,10 @@ function renderedView(
 <article class="card" aria-label="${path}"><div class="prose">${rendered}</div></article>`;
 }
 
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 
 function outlineBox(entries: readonly Entry[]): Html {
-  const shown = entries.slice(0, MOST_ENTRIES);
+  const shown = entries.slice(0, MAX_ENTRIES);
   const top = Math.min(...shown.map(({ level }) => level));
   return html`<details class="numbers"><summary>Outline, ${plural(entries.length, "section")}</summary>
 <nav class="prose" aria-label="Outline">${nested(shown, top)}</nav>
@@ -125,13 +125,13 @@ function nested(entries: readonly Entry[], level: number): Html {
   )}</ul>`;
 }
 
-const MOST_LINES = 20_000;
+const MAX_LINES = 20_000;
 
 /** The text line by line; the one asked for is marked. */
 function sourceView({ path, content }: FileContent, line: number | undefined): Html {
   const lines = content.split(/\r\n|[\r\n]/);
   if (lines.at(-1) === "") lines.pop();
-  const shown = lines.slice(0, MOST_LINES);
+  const shown = lines.slice(0, MAX_LINES);
   return html`<div class="table-frame diff" role="region" aria-label="Source of ${path}" tabindex="0" data-scroll><table><caption class="vh">Source of ${path}</caption>
 <thead class="vh"><tr><th scope="col">Line</th><th scope="col">Text</th></tr></thead><tbody>
 ${shown.map((text, i) => html`<tr id="L${i + 1}"><td class="line">${i + 1}</td><td class="text">${i + 1 === line ? html`<mark>${text || " "}</mark>` : text}</td></tr>\n`)}</tbody></table></div>

@@ -9,8 +9,8 @@ import { kindBadge, kindName, link, type Member, repoName } from "../shared/link
 
 /** Searching the team's brain, on the page of all repositories and on that of one. */
 
-const MOST_HITS = 50;
-const MOST_QUESTION = 256;
+const MAX_HITS = 50;
+const MAX_QUESTION = 256;
 
 /** What is asked for in the query. */
 export interface Asked {
@@ -20,7 +20,7 @@ export interface Asked {
 
 export function askedIn({ query }: Member): Asked {
   const kind = KINDS.find((one) => one === query.get("kind"));
-  return { question: beginning(query.get("q") ?? "", MOST_QUESTION).trim(), kind };
+  return { question: beginning(query.get("q") ?? "", MAX_QUESTION).trim(), kind };
 }
 
 /** The filters that a search has everywhere. */
@@ -37,7 +37,7 @@ export const searchFilters = ({ question, kind }: Asked, placeholder: string): F
 
 /** Sections found, best first. @param repoKey narrows to one repository */
 export async function searchResults(call: Member, { question, kind }: Asked, repoKey?: string): Promise<Html> {
-  const answer = await searchBrain(call.core, call.session.team.id, question, { repoKey, kind, limit: MOST_HITS });
+  const answer = await searchBrain(call.core, call.session.team.id, question, { repoKey, kind, limit: MAX_HITS });
   const rows = answer.hits.map((hit): Content[] => [
     html`<a href="${link(call, "/brain/file", { repo: hit.repoKey ?? "", path: hit.filePath, line: hit.line })}#L${hit.line}">${hit.heading || hit.filePath}</a>
 <br><small class="muted mono">${repoKey === undefined && `${repoName(hit.repoKey ?? "")} · `}${hit.filePath}:${hit.line}</small>`,

@@ -17,8 +17,8 @@ import { causeCell, entryBadges, entryLink, ruleText, titleOf } from "./labels.t
 /** Classes of entries: what came again although there was a rule against it. */
 
 const SHOWN = 20;
-const MOST_RULE = 280;
-const MOST_HEAD = 140;
+const MAX_RULE = 280;
+const MAX_HEAD = 140;
 
 const today = ({ core }: Member) => isoInstant(core.clock.now()).slice(0, 10);
 const classPath = (call: Member, fingerprint: string) => call.href(`/errors/classes/${fingerprint}`);
@@ -50,7 +50,7 @@ export function recurringSection(
       rows: shown.map((one): Content[] => {
         const days = daysOf(call, one.fingerprint, repoKey);
         return [
-          html`<a href="${classPath(call, one.fingerprint)}">${ruleText(one.rule ?? one.titles[0] ?? one.fingerprint, MOST_RULE)}</a>${one.rule === null && html`<br><small class="muted">no rule written; the title came again</small>`}`,
+          html`<a href="${classPath(call, one.fingerprint)}">${ruleText(one.rule ?? one.titles[0] ?? one.fingerprint, MAX_RULE)}</a>${one.rule === null && html`<br><small class="muted">no rule written; the title came again</small>`}`,
           one.occurrences,
           occurrences({ days, from, to, says: plural(one.occurrences, "time") }),
           html`<span class="nowrap">${dayText(one.lastSeen)}</span><br><small class="muted nowrap">since ${dayText(one.firstSeen)}</small>`,
@@ -77,14 +77,14 @@ export function classPage(call: Member): Html {
   if (!newest || !oldest) throw new Complaint("This team's brain holds no entry of such a class.", 404);
   const repos = new Set(all.map(({ repoKey }) => repoKey));
   const main = html`${pageHead({
-    title: newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MOST_HEAD),
+    title: newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MAX_HEAD),
     says:
       all.length === 1
         ? "This happened once so far."
         : `${plural(all.length, "entry has", "entries have")} this ${newest.rule === null ? "title" : "prevention rule"}${repos.size > 1 ? `, in ${number(repos.size)} repositories` : ""}.`,
     crumbs: [{ label: "Errors", href: href("/errors") }, { label: `Class ${fingerprint}` }],
   })}
-${newest.rule !== null && newest.rule.length > MOST_HEAD && section({ title: "Prevention rule", body: html`<p class="rule">${ruleText(newest.rule, 4_000)}</p>` })}
+${newest.rule !== null && newest.rule.length > MAX_HEAD && section({ title: "Prevention rule", body: html`<p class="rule">${ruleText(newest.rule, 4_000)}</p>` })}
 ${section({
   title: "When",
   framed: true,

@@ -8,11 +8,11 @@ import { kindBadge, type Member } from "../shared/links.ts";
 
 /** How entries and what they are put down to are named and addressed, on every page that shows them. */
 
-const MOST_TITLE = 160;
+const MAX_TITLE = 160;
 
 /** What an entry is called. */
 export const titleOf = ({ title, heading }: Pick<Defect, "title" | "heading">): string =>
-  short(title || heading, MOST_TITLE);
+  short(title || heading, MAX_TITLE);
 
 /** A prevention rule as people read it, without the marks of markdown. */
 export const ruleText = (rule: string, most: number): string => short(plainText(rule), most);

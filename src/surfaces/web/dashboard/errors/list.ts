@@ -10,7 +10,7 @@ import { entryTable } from "./classes.ts";
 /** All entries, page by page. */
 
 const PAGE = 25;
-const MOST_TEXT = 200;
+const MAX_TEXT = 200;
 
 /** What narrows the list; what cannot be understood does not. */
 export interface Asked {
@@ -24,7 +24,7 @@ export interface Asked {
 export function readAsked({ query }: Member): Asked {
   return {
     repo: (query.get("repo") ?? "").slice(0, 1_024),
-    q: (query.get("q") ?? "").slice(0, MOST_TEXT),
+    q: (query.get("q") ?? "").slice(0, MAX_TEXT),
     kind: DEFECT_KINDS.find((one) => one === query.get("kind")) ?? "",
     open: query.get("open") === "on" ? "on" : "",
   };

@@ -21,7 +21,7 @@ import { entryBadges, ruleText, titleOf } from "./labels.ts";
 
 /** One entry: what it says, what it is put down to. */
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** @throws Complaint (404) for an entry that the team's current brains do not have */
 export function defectOf({ core, session, params }: Member): Defect {
@@ -74,14 +74,14 @@ function factList(call: Member, defect: Defect): Html {
       value:
         commits.length > 0 &&
         commits
-          .slice(0, MOST_NAMED)
+          .slice(0, MAX_NAMED)
           .map((sha) => html`<a href="${sessionsOf(call, repoKey, sha)}"><code>${shaText(sha)}</code></a> `),
     },
     {
       label: "Names files",
       value:
         files.length > 0 &&
-        files.slice(0, MOST_NAMED).map((one, i) => html`${i > 0 && html`<br>`}<code>${short(one, 240)}</code>`),
+        files.slice(0, MAX_NAMED).map((one, i) => html`${i > 0 && html`<br>`}<code>${short(one, 240)}</code>`),
     },
   ]);
 }

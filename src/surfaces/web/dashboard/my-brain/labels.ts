@@ -13,10 +13,10 @@ export const KIND_NAMES: Readonly<Record<Kind, string>> = {
   note: "Notes",
 };
 
-const MOST_SPELLED = 6;
+const MAX_SPELLED = 6;
 
 function list(values: readonly Content[]): Content {
-  const shown = values.slice(0, MOST_SPELLED);
+  const shown = values.slice(0, MAX_SPELLED);
   const left = values.length - shown.length;
   return [shown.map((value, i) => [i > 0 && ", ", value]), left > 0 && ` and ${left} more`];
 }

@@ -24,8 +24,8 @@ type Person = PageCall<"person">;
 const DAYS = [7, 30, 90, 365];
 const DEFAULT_DAYS = "90";
 /** Repositories named as suggestions, and teams looked into for them. */
-const MOST_SUGGESTED = 20;
-const MOST_TEAMS_ASKED = 10;
+const MAX_SUGGESTED = 20;
+const MAX_TEAMS_ASKED = 10;
 
 const TITLE = "New read token";
 
@@ -37,8 +37,8 @@ const lines = (text: string | null) =>
 
 /** Keys of repositories that the person's teams have, for them to copy. */
 function knownRepositories({ core, session }: Person): string[] {
-  const keys = session.teams.slice(0, MOST_TEAMS_ASKED).flatMap(({ id }) => listRepositories(core, id));
-  return [...new Set(keys.map(({ repoKey }) => repoKey).filter(Boolean))].sort().slice(0, MOST_SUGGESTED);
+  const keys = session.teams.slice(0, MAX_TEAMS_ASKED).flatMap(({ id }) => listRepositories(core, id));
+  return [...new Set(keys.map(({ repoKey }) => repoKey).filter(Boolean))].sort().slice(0, MAX_SUGGESTED);
 }
 
 function teamOptions({ core, session }: Person) {

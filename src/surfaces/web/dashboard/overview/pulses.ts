@@ -16,7 +16,7 @@ import { deviceName, type Member, repoName } from "../shared/links.ts";
 const DAYS = 7;
 const COUNTS_SHOWN = 10;
 const SHARED_SHOWN = 5;
-const MOST_RULE = 140;
+const MAX_RULE = 140;
 
 /** Nothing while no device told anything lately. @param labels of the team's devices, by id */
 export function pulsesSection(call: Member, labels: ReadonlyMap<string, string | null>): Content {
@@ -65,6 +65,6 @@ function sharedTable(call: Member, { shared }: Pulses): Html {
 function className({ core, session, href }: Member, fingerprint: string): Content {
   const [newest] = defectsOfClass(core, session.team.id, fingerprint);
   if (!newest) return html`<code>${fingerprint}</code> <small class="muted">in no published brain</small>`;
-  const name = newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MOST_RULE);
+  const name = newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MAX_RULE);
   return html`<a href="${href(`/errors/classes/${fingerprint}`)}">${name}</a>`;
 }

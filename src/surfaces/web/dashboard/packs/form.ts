@@ -55,10 +55,10 @@ export function startInput(
   };
 }
 
-const MOST_TYPED = 200_000;
+const MAX_TYPED = 200_000;
 
 export function readInput(fields: URLSearchParams): PackInput {
-  const text = (name: string) => (fields.get(name) ?? "").slice(0, MOST_TYPED);
+  const text = (name: string) => (fields.get(name) ?? "").slice(0, MAX_TYPED);
   // Ticked boxes, or the list that the preview carries along; paths hold no line breaks.
   const carried = fields.get("paths");
   const paths = carried === null ? fields.getAll("path") : carried.split(/\r?\n/).filter(Boolean);
@@ -95,7 +95,7 @@ export const wantedOf = (input: PackInput): WantedPack => ({
   readme: input.readme,
 });
 
-const MOST_NOT_OFFERED = 20;
+const MAX_NOT_OFFERED = 20;
 
 /** Files of the brain that no pack may hold, each with the reason. */
 function notOffered(paths: readonly string[]): Html | false {
@@ -103,9 +103,9 @@ function notOffered(paths: readonly string[]): Html | false {
   return (
     refused.length > 0 &&
     html`<details class="field"><summary>Not offered: ${plural(refused.length, "file")} that no pack may hold</summary><ul>${refused
-      .slice(0, MOST_NOT_OFFERED)
+      .slice(0, MAX_NOT_OFFERED)
       .map((path) => html`<li><code>${visible(path)}</code> ${judgeSource(path)}</li>`)}</ul>${
-      refused.length > MOST_NOT_OFFERED && html`<p>And ${refused.length - MOST_NOT_OFFERED} more.</p>`
+      refused.length > MAX_NOT_OFFERED && html`<p>And ${refused.length - MAX_NOT_OFFERED} more.</p>`
     }</details>`
   );
 }

@@ -18,7 +18,7 @@ type Admin = PageCall<"admin">;
 
 const PATH = "/packs/new";
 /** 500 paths and a README, each byte spelled in three. */
-const MOST_FORM_BYTES = 2 * 1024 * 1024;
+const MAX_FORM_BYTES = 2 * 1024 * 1024;
 
 const named = (repoKey: string) => (repoKey === "" ? "(no repository named)" : repoKey);
 
@@ -119,5 +119,5 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 
 export const newPackPages = [
   page({ id: "packNew", method: "GET", path: PATH, access: "admin" }, startPage),
-  page({ id: "packPublish", method: "POST", path: PATH, access: "admin", maxFormBytes: MOST_FORM_BYTES }, takeForm),
+  page({ id: "packPublish", method: "POST", path: PATH, access: "admin", maxFormBytes: MAX_FORM_BYTES }, takeForm),
 ];

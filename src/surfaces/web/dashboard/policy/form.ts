@@ -25,7 +25,7 @@ export interface DraftErrors {
   readonly watchlist?: string;
 }
 
-const MOST_ERRORS = 5;
+const MAX_ERRORS = 5;
 
 export const draftOf = ({ captureMode, watchlist, actions }: Policy): PolicyDraft => ({
   captureMode,
@@ -64,7 +64,7 @@ export function judgeDraft(
 }
 
 function wrongText(wrong: readonly WrongGlob[]): string {
-  const told = wrong.slice(0, MOST_ERRORS).map(({ line, glob, wrong }) => {
+  const told = wrong.slice(0, MAX_ERRORS).map(({ line, glob, wrong }) => {
     const shown = glob.length > 60 ? `${glob.slice(0, 60)}…` : glob;
     return `Line ${line} (${shown}) ${wrong}.`;
   });

@@ -27,11 +27,11 @@ export const MODES: Readonly<Record<CaptureMode, ModeWords>> = {
 };
 
 /** How long a list of watchlist entries is spelled out. */
-const MOST_SPELLED = 8;
+const MAX_SPELLED = 8;
 
 const globs = (list: readonly string[]): Content => [
-  list.slice(0, MOST_SPELLED).map((glob, i) => html`${i > 0 && ", "}<code>${glob}</code>`),
-  list.length > MOST_SPELLED && ` and ${plural(list.length - MOST_SPELLED, "more", "more")}`,
+  list.slice(0, MAX_SPELLED).map((glob, i) => html`${i > 0 && ", "}<code>${glob}</code>`),
+  list.length > MAX_SPELLED && ` and ${plural(list.length - MAX_SPELLED, "more", "more")}`,
 ];
 
 /** What a change of policy did, a sentence each; empty when nothing differs. */

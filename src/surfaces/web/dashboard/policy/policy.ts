@@ -14,7 +14,7 @@ import { byWhom, isAdmin, type Member, policyFacts, signed } from "./view.ts";
 
 /** What the team's agents may record: the policy in force, changing it, its history. */
 
-const MOST_FORM_BYTES = 2 * 1024 * 1024;
+const MAX_FORM_BYTES = 2 * 1024 * 1024;
 
 interface Tried {
   readonly draft: PolicyDraft;
@@ -121,6 +121,6 @@ async function restore(call: PageCall<"admin">) {
 
 export const policyPages = [
   page({ id: "policy", method: "GET", path: "/policy", access: "member" }, (call) => policyPage(call)),
-  page({ id: "changePolicy", method: "POST", path: "/policy", access: "admin", maxFormBytes: MOST_FORM_BYTES }, change),
+  page({ id: "changePolicy", method: "POST", path: "/policy", access: "admin", maxFormBytes: MAX_FORM_BYTES }, change),
   page({ id: "restorePolicy", method: "POST", path: "/policy/restore", access: "admin" }, restore),
 ];

@@ -32,7 +32,7 @@ export interface Wrong {
   readonly text: string;
 }
 
-const MOST_DUPLICATES = 50;
+const MAX_DUPLICATES = 50;
 /** Indented JSON may be this many times as long as it was sent. */
 const LAID_OUT = 4;
 
@@ -178,13 +178,13 @@ function duplicatesSection({ core, href }: ByOperator, { id, duplicates }: Reque
   return section({
     title: "Duplicates",
     says:
-      duplicates > MOST_DUPLICATES
-        ? `The newest ${MOST_DUPLICATES} of ${number(duplicates)}. They have the status of this request.`
+      duplicates > MAX_DUPLICATES
+        ? `The newest ${MAX_DUPLICATES} of ${number(duplicates)}. They have the status of this request.`
         : "They have the status of this request.",
     body: table({
       caption: "Duplicates",
       columns: [{ label: "Request", heading: true, grow: true }, { label: "Sender" }, { label: "Received" }],
-      rows: duplicatesOf(core, id, MOST_DUPLICATES).map((one) => [
+      rows: duplicatesOf(core, id, MAX_DUPLICATES).map((one) => [
         html`<a href="${href(`/requests/${one.id}`)}">${titleOf(one, 160)}</a>`,
         html`<code>${senderOf(one)}</code>`,
         ago(one.createdAt, core.clock.now()),

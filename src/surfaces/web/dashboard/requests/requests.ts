@@ -31,7 +31,7 @@ type ByOperator = PageCall<"operator">;
 
 const PAGE = 50;
 const PATH = "/requests";
-const MOST_SIMILAR = 5;
+const MAX_SIMILAR = 5;
 const TITLE_CHARS = 140;
 
 /** What is asked for. What cannot be understood counts as not asked. */
@@ -119,7 +119,7 @@ const show = async (call: ByOperator, request: RequestRow, wrong?: Wrong) =>
   oneRequest(
     call,
     request,
-    request.mergedInto === null ? await similarRequests(call.core, request, MOST_SIMILAR) : [],
+    request.mergedInto === null ? await similarRequests(call.core, request, MAX_SIMILAR) : [],
     wrong,
   );
 

@@ -59,14 +59,14 @@ export function factList(call: Member, session: Session): Html {
   ]);
 }
 
-const MOST_COMMITS = 20;
+const MAX_COMMITS = 20;
 
 function commitList({ commits }: Session): Content {
   if (commits.length === 0) return false;
   const shown = commits
-    .slice(0, MOST_COMMITS)
+    .slice(0, MAX_COMMITS)
     .map(({ sha }) => html`<code title="${short(sha, 64)}">${shaText(sha)}</code> `);
-  return html`${shown}${commits.length > MOST_COMMITS && `and ${number(commits.length - MOST_COMMITS)} more`}`;
+  return html`${shown}${commits.length > MAX_COMMITS && `and ${number(commits.length - MAX_COMMITS)} more`}`;
 }
 
 /** Tokens by kind; nothing that nobody told of. */

@@ -20,13 +20,13 @@ const OUTCOMES: Readonly<Record<string, Kind>> = {
   timeout: "warn",
 };
 
-const MOST_CHARS = 40;
+const MAX_CHARS = 40;
 
 /** A session's outcome at a glance; words that are not known stand as they are. */
 export function outcomeBadge(outcome: string): Html {
   const known = outcome.toLowerCase();
   const kind = Object.hasOwn(OUTCOMES, known) ? (OUTCOMES[known] as Kind) : "neutral";
-  return badge(kind, outcome === "" ? "not said" : short(outcome, MOST_CHARS));
+  return badge(kind, outcome === "" ? "not said" : short(outcome, MAX_CHARS));
 }
 
 /** The beginning of a text. */

@@ -83,17 +83,17 @@ function drawn(span: Span): Drawn {
 const tokenNote = (output: number | null) =>
   output !== null && `${compact(output)} ${output === 1 ? "token" : "tokens"}`;
 
-const MOST_RECORD_SHOWN = 128 * 1024;
+const MAX_RECORD_SHOWN = 128 * 1024;
 
 function recordSection({ document, deliveries }: Session): Html {
-  const whole = document.length <= MOST_RECORD_SHOWN;
+  const whole = document.length <= MAX_RECORD_SHOWN;
   return section({
     id: "record",
     title: "Record",
     says: `The session as the agent sent it, without its steps, ${bytes(Buffer.byteLength(document))}. ${deliveries.some(({ redacted }) => redacted > 0) ? "Secrets were replaced before it was stored." : ""}`,
     // What is cut is no JSON any more, and is shown as it is.
     body: html`<details><summary>Show the record</summary>
-${codeBlock(whole ? indentJson(document) : document.slice(0, MOST_RECORD_SHOWN), { label: "Record of the session", wrap: true, tall: true })}
+${codeBlock(whole ? indentJson(document) : document.slice(0, MAX_RECORD_SHOWN), { label: "Record of the session", wrap: true, tall: true })}
 ${!whole && html`<p class="says">Only the beginning is shown. Download the record to read it all.</p>`}</details>`,
   });
 }

@@ -23,10 +23,10 @@ import { sessionPage, sessionRecord } from "./one.ts";
 /** The team's agent sessions. */
 
 const PAGE = 50;
-const MOST_TITLE = 110;
-const MOST_NAME = 60;
-const MOST_WORD = 28;
-const MOST_VALUE = 1_000;
+const MAX_TITLE = 110;
+const MAX_NAME = 60;
+const MAX_WORD = 28;
+const MAX_VALUE = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Filters as the query spells them; `""` is not set. */
@@ -34,7 +34,7 @@ const NAMES = ["q", "repo", "agent", "model", "outcome", "branch", "device", "fr
 type Chosen = Readonly<Record<(typeof NAMES)[number], string>>;
 
 function setIn({ query }: Member): Chosen {
-  const pairs = NAMES.map((name) => [name, (query.get(name) ?? "").slice(0, MOST_VALUE)] as const);
+  const pairs = NAMES.map((name) => [name, (query.get(name) ?? "").slice(0, MAX_VALUE)] as const);
   const set = Object.fromEntries(pairs) as Chosen;
   return { ...set, from: dayIn(set.from) === undefined ? "" : set.from, to: dayIn(set.to) === undefined ? "" : set.to };
 }
@@ -128,10 +128,10 @@ function sessionTable(call: Member, rows: readonly SessionRow[]): Html {
       { label: "Holds" },
     ],
     rows: rows.map((one): Content[] => [
-      html`<a href="${call.href(`/sessions/${one.id}`)}">${short(one.firstPrompt ?? one.externalId, MOST_TITLE)}</a>
-<br><small class="muted">${short(repoName(one.repoKey), MOST_NAME)}${one.branch && ` · ${short(one.branch, MOST_NAME)}`}</small>`,
+      html`<a href="${call.href(`/sessions/${one.id}`)}">${short(one.firstPrompt ?? one.externalId, MAX_TITLE)}</a>
+<br><small class="muted">${short(repoName(one.repoKey), MAX_NAME)}${one.branch && ` · ${short(one.branch, MAX_NAME)}`}</small>`,
       outcomeBadge(one.outcome),
-      html`<span class="nowrap">${short(one.agent ?? "–", MOST_WORD)}</span>${one.model && html`<br><small class="muted nowrap">${short(one.model, MOST_WORD)}</small>`}`,
+      html`<span class="nowrap">${short(one.agent ?? "–", MAX_WORD)}</span>${one.model && html`<br><small class="muted nowrap">${short(one.model, MAX_WORD)}</small>`}`,
       html`${time(one.startedAt, now, "not said")}${lasted(one)}`,
       holds(one),
     ]),

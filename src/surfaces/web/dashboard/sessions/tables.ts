@@ -24,13 +24,13 @@ export function filesOf({ files, spans }: Session): ReadonlyMap<string, Touched>
   return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const MOST_FILES = 200;
+const MAX_FILES = 200;
 
 /** The files that a session touched. */
 export function filesSection(call: Member, session: Session, files: ReadonlyMap<string, Touched>): Content {
   if (files.size === 0) return false;
   const rows = [...files]
-    .slice(0, MOST_FILES)
+    .slice(0, MAX_FILES)
     .map(([path, { edits }]): Content[] => [
       html`<code>${short(path, 512)}</code>`,
       edits > 0 ? edits : "–",

@@ -14,8 +14,8 @@ const PAGE = 100;
 const EXCERPT_LINES = 8;
 const EXCERPT_CHARS = 700;
 /** Whole prompts that one page carries, in UTF-16 units. */
-const MOST_PROMPT_TEXT = 512 * 1024;
-const MOST_EDITS_NAMED = 12;
+const MAX_PROMPT_TEXT = 512 * 1024;
+const MAX_EDITS_NAMED = 12;
 
 interface Event {
   readonly at: number | null;
@@ -52,7 +52,7 @@ function firstIn({ query }: Member): number {
 }
 
 function eventsOf(session: Session): Event[] {
-  const budget = { text: MOST_PROMPT_TEXT };
+  const budget = { text: MAX_PROMPT_TEXT };
   const { prompts, commits, spans, labels } = session;
   const startOf = new Map(spans.map(({ externalId, startedAt }) => [externalId, startedAt]));
   const events: Event[] = [
@@ -91,7 +91,7 @@ function editTitle(edits: Edits): string {
 }
 
 function editBody(edits: Edits): Html {
-  const named = edits.slice(0, MOST_EDITS_NAMED);
+  const named = edits.slice(0, MAX_EDITS_NAMED);
   return html`${named.map(({ path, startLine, endLine }, i) => html`${i > 0 && html`<br>`}<code>${short(path, 240)}</code>${startLine !== null && html` <span class="muted">${endLine === null || endLine === startLine ? `line ${startLine}` : `lines ${startLine} to ${endLine}`}</span>`}`)}${edits.length > named.length && html`<br><span class="muted">and ${plural(edits.length - named.length, "more edit", "more edits")}</span>`}`;
 }
 

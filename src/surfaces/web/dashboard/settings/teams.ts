@@ -35,7 +35,7 @@ import { type ByOperator, pagesAround, searched, settingsFrame, startAfter } fro
 
 const PAGE = 50;
 const PATH = "/settings/teams";
-const MOST_SEATS = 1_000_000;
+const MAX_SEATS = 1_000_000;
 
 const STATES: Readonly<Record<Team["subscription"], { kind: Kind; label: string }>> = {
   active: { kind: "good", label: "active" },
@@ -130,7 +130,7 @@ const planFields = ({ tier, seats }: { readonly tier: string; readonly seats: st
     value: seats,
     required: true,
     min: 0,
-    max: MOST_SEATS,
+    max: MAX_SEATS,
     step: 1,
   }),
 ];
@@ -140,7 +140,7 @@ function readPlan(sent: URLSearchParams) {
   if (!tier) throw new Complaint("Choose one of the tiers.");
   const text = sent.get("seats")?.trim() ?? "";
   const seats = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seats <= MOST_SEATS)) throw new Complaint(`Seats are a whole number up to ${MOST_SEATS}.`);
+  if (!(seats <= MAX_SEATS)) throw new Complaint(`Seats are a whole number up to ${MAX_SEATS}.`);
   return { tier, seats };
 }
 

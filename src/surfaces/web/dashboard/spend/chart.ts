@@ -12,9 +12,9 @@ import type { Asked } from "./params.ts";
 /** Spend over time: dollars by model, and beside them the tokens that have no price. */
 
 /** More bars than this cannot be told apart; several days make one then. */
-const MOST_BARS = 100;
+const MAX_BARS = 100;
 const OTHERS = "other models";
-const MOST_NAME = 48;
+const MAX_NAME = 48;
 
 interface Stretch {
   readonly label: string;
@@ -27,8 +27,8 @@ interface Stretch {
 /** How many days make a bar: one, a week, or as many as it takes. */
 function daysOfBar({ from, to }: Asked): number {
   const days = Math.floor(to / DAY_MS) - Math.floor(from / DAY_MS) + 1;
-  if (days <= MOST_BARS) return 1;
-  return days <= 7 * MOST_BARS ? 7 : Math.ceil(days / MOST_BARS);
+  if (days <= MAX_BARS) return 1;
+  return days <= 7 * MAX_BARS ? 7 : Math.ceil(days / MAX_BARS);
 }
 
 /** All days that were asked for, those of which nothing is known too; the last bar ends on the last day. */
@@ -93,4 +93,4 @@ function unpricedChart(bars: readonly Stretch[], per: string, period: string, to
 }
 
 /** How a model is called. */
-export const modelName = (model: string): string => (model === "" ? "no model named" : short(model, MOST_NAME));
+export const modelName = (model: string): string => (model === "" ? "no model named" : short(model, MAX_NAME));

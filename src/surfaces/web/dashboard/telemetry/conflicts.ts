@@ -21,13 +21,13 @@ type Member = PageCall<"member">;
 
 const PAGE_SIZE = 20;
 /** Longer payloads are shown as they are: comparing takes time with the square of the lines, and a page compares many. */
-const MOST_CHARS = 16 * 1024;
-const MOST_LINES = 200;
+const MAX_CHARS = 16 * 1024;
+const MAX_LINES = 200;
 
 function linesOf(payload: string | null): string | undefined {
-  if (payload === null || payload.length > MOST_CHARS) return undefined;
-  const text = indentJson(payload, MOST_CHARS * 2);
-  return text !== undefined && text.split("\n").length <= MOST_LINES ? text : undefined;
+  if (payload === null || payload.length > MAX_CHARS) return undefined;
+  const text = indentJson(payload, MAX_CHARS * 2);
+  return text !== undefined && text.split("\n").length <= MAX_LINES ? text : undefined;
 }
 
 /** What a contradicting entry changes, line by line; or what it holds, where the two cannot be compared. */

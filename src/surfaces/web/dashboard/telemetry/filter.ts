@@ -17,8 +17,8 @@ export interface Asked {
 /** Stands for the empty key in an address, where an empty value means "all". */
 export const NO_REPO = "(none)";
 /** Keys are as long as a client may make them (identifiers of the API). */
-const MOST_KEY = 1_024;
-const MOST_TEXT = 256;
+const MAX_KEY = 1_024;
+const MAX_TEXT = 256;
 
 /** How a repository's key is shown. */
 export const repoName = (repoKey: string): string => (repoKey === "" ? "no repository named" : repoKey);
@@ -34,9 +34,9 @@ export function readAsked(query: URLSearchParams): Asked {
   const text = (name: string, most: number) => (query.get(name) ?? "").slice(0, most);
   return {
     device: text("device", 128),
-    repo: text("repo", MOST_KEY),
-    type: text("type", MOST_TEXT).trim(),
-    text: text("q", MOST_TEXT),
+    repo: text("repo", MAX_KEY),
+    type: text("type", MAX_TEXT).trim(),
+    text: text("q", MAX_TEXT),
     flagged: query.get("flagged") === "on" ? "on" : "",
     from: readDay(query.get("from")),
     to: readDay(query.get("to")),
