@@ -258,7 +258,7 @@ CREATE INDEX memberships_by_user ON memberships (user_id, team_id);
 
 -- One-time links: the first operator's set-up, an invitation into a team, a password reset. `maker_id` is the person whose right
 -- a link lends; null for the command line. `team_id` of a reset is the team whose admin made it.
-CREATE TABLE account_links (
+CREATE TABLE one_time_links (
   id          TEXT PRIMARY KEY,
   token_hash  BLOB NOT NULL UNIQUE,
   kind        TEXT NOT NULL CHECK (kind IN ('setup', 'invitation', 'reset')),
@@ -273,11 +273,11 @@ CREATE TABLE account_links (
   revoked_at  INTEGER,
   maker_id    TEXT REFERENCES users (id)
 ) STRICT;
-CREATE INDEX account_links_by_team ON account_links (team_id, created_at);
-CREATE INDEX account_links_by_user ON account_links (user_id);
+CREATE INDEX one_time_links_by_team ON one_time_links (team_id, created_at);
+CREATE INDEX one_time_links_by_user ON one_time_links (user_id);
 
 -- A person's sign-ins. `team_id` is the team whose pages are shown.
-CREATE TABLE sessions (
+CREATE TABLE web_sessions (
   id            TEXT PRIMARY KEY,
   token_hash    BLOB NOT NULL UNIQUE,
   user_id       TEXT NOT NULL REFERENCES users (id),
@@ -289,7 +289,7 @@ CREATE TABLE sessions (
   expires_at    INTEGER NOT NULL,
   ended_at      INTEGER
 ) STRICT;
-CREATE INDEX sessions_by_user ON sessions (user_id, ended_at, created_at);
+CREATE INDEX web_sessions_by_user ON web_sessions (user_id, ended_at, created_at);
 
 -- Pending and answered device authorizations (RFC 8628). How often each is polled is kept in memory.
 CREATE TABLE device_authorizations (
@@ -473,19 +473,19 @@ CREATE TABLE health_probes (
   filler     BLOB NOT NULL
 ) STRICT;
 
--- How far each derived table has read its source. A derived table may be emptied with its row here: it is then filled again.
-CREATE TABLE derivations (
-  name      TEXT PRIMARY KEY,
-  position  INTEGER NOT NULL
+-- How far each projection has read its source. A derived table may be emptied with its row here: it is then filled again.
+CREATE TABLE projections (
+  name        TEXT PRIMARY KEY,
+  checkpoint  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What a derivation could not work through and passed over, so that what follows does not wait for ever.
-CREATE TABLE derivation_failures (
-  name       TEXT NOT NULL,
-  position   INTEGER NOT NULL,
-  failed_at  INTEGER NOT NULL,
-  cause      TEXT NOT NULL,
-  PRIMARY KEY (name, position)
+-- What a projection could not work through and skipped, so that what follows does not wait for ever.
+CREATE TABLE projection_failures (
+  name        TEXT NOT NULL,
+  checkpoint  INTEGER NOT NULL,
+  failed_at   INTEGER NOT NULL,
+  cause       TEXT NOT NULL,
+  PRIMARY KEY (name, checkpoint)
 ) STRICT, WITHOUT ROWID;
 
 -- Derived: the dated headings of the errors, security and anti-patterns files in current brains. `ordinal` tells equal
@@ -526,7 +526,7 @@ CREATE TABLE defect_files (
 
 -- Derived: what sessions tell of their part in a defect. `started_at` and `ended_at` are the session's window, taken from
 -- its spans, prompts and commits where the session names none.
-CREATE TABLE session_windows (
+CREATE TABLE trace_session_windows (
   session_id   INTEGER PRIMARY KEY REFERENCES trace_sessions (id),
   team_id      TEXT NOT NULL,
   repo_key     TEXT NOT NULL,
@@ -536,20 +536,20 @@ CREATE TABLE session_windows (
   started_at   INTEGER,
   ended_at     INTEGER
 ) STRICT;
-CREATE INDEX session_windows_by_repo ON session_windows (team_id, repo_key, started_at);
-CREATE INDEX session_windows_by_external_id ON session_windows (team_id, external_id);
+CREATE INDEX trace_session_windows_by_repo ON trace_session_windows (team_id, repo_key, started_at);
+CREATE INDEX trace_session_windows_by_external_id ON trace_session_windows (team_id, external_id);
 
-CREATE TABLE session_commits (
+CREATE TABLE trace_session_commits (
   team_id     TEXT NOT NULL,
   sha         TEXT NOT NULL,
   session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
   at          INTEGER,
   PRIMARY KEY (team_id, sha, session_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX session_commits_by_session ON session_commits (session_id);
+CREATE INDEX trace_session_commits_by_session ON trace_session_commits (session_id);
 
 -- `name` is the last part of the path: paths that one side knows only in part are looked up by it.
-CREATE TABLE session_files (
+CREATE TABLE trace_session_files (
   session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
   path        TEXT NOT NULL,
   team_id     TEXT NOT NULL,
@@ -557,11 +557,11 @@ CREATE TABLE session_files (
   name        TEXT NOT NULL,
   PRIMARY KEY (session_id, path)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX session_files_by_name ON session_files (team_id, repo_key, name);
+CREATE INDEX trace_session_files_by_name ON trace_session_files (team_id, repo_key, name);
 
 -- Lines are 1-based and inclusive, as they were numbered once the edit was made; null where the span told none. `shift` is by
 -- how many lines the file grew there; null where the span did not tell.
-CREATE TABLE session_edits (
+CREATE TABLE trace_session_edits (
   id          INTEGER PRIMARY KEY,
   team_id     TEXT NOT NULL,
   repo_key    TEXT NOT NULL,
@@ -575,8 +575,8 @@ CREATE TABLE session_edits (
   shift       INTEGER,
   commit_sha  TEXT
 ) STRICT;
-CREATE INDEX session_edits_by_name ON session_edits (team_id, name, at);
-CREATE INDEX session_edits_by_session ON session_edits (session_id);
+CREATE INDEX trace_session_edits_by_name ON trace_session_edits (team_id, name, at);
+CREATE INDEX trace_session_edits_by_session ON trace_session_edits (session_id);
 
 -- Which session, and with it which prompt, a defect is put down to. `evidence` is a JSON array. A person's word (`origin`
 -- person, or a `verdict`) survives every new correlation. `entry_id` is the entry that it is of; `gone_after` is the highest

@@ -11,9 +11,9 @@ import {
 import { findCli } from "./identity/device-flow/device-flow.ts";
 import { ensureSigningKey, hasSigningKey } from "./identity/license/license.ts";
 import { findReader } from "./identity/read-tokens/read-tokens.ts";
-import { evidenceDerivation, linksDerivation } from "./insight/causes/causes.ts";
-import { entriesDerivation } from "./insight/defects/defects.ts";
-import { spendEntriesDerivation, spendSessionsDerivation } from "./insight/spend/spend.ts";
+import { evidenceProjection, linksProjection } from "./insight/causes/causes.ts";
+import { entriesProjection } from "./insight/defects/defects.ts";
+import { spendEntriesProjection, spendSessionsProjection } from "./insight/spend/spend.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS, watchClock } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
@@ -22,7 +22,7 @@ import { type Listener, listen } from "./platform/http/listen.ts";
 import { describeEndpoints } from "./platform/http/openapi-endpoint.ts";
 import { createApp, type Intercept, type Observation } from "./platform/http/serve.ts";
 import { openMetrics } from "./platform/metrics/metrics.ts";
-import { catchUp, type Derivation, runDerivations } from "./platform/projections/projections.ts";
+import { catchUp, type Projection, runProjections } from "./platform/projections/projections.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";
 import { removeLeftovers } from "./share/releases/releases.ts";
 import { errorPage, PAGES } from "./surfaces/web/dashboard/dashboard.ts";
@@ -30,12 +30,12 @@ import { SITE_PAGES } from "./surfaces/web/site/site.ts";
 import { startChecks } from "./upkeep.ts";
 
 /** What follows deliveries while an instance runs, in the order in which each is brought up to date. */
-const DERIVATIONS: readonly Derivation[] = [
-  entriesDerivation,
-  evidenceDerivation,
-  linksDerivation,
-  spendEntriesDerivation,
-  spendSessionsDerivation,
+const DERIVATIONS: readonly Projection[] = [
+  entriesProjection,
+  evidenceProjection,
+  linksProjection,
+  spendEntriesProjection,
+  spendSessionsProjection,
 ];
 
 export interface Parts {
@@ -102,7 +102,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     },
   });
   const stopChecks = startChecks(core, (reason) => parts.onFatal?.(reason));
-  const stopDerivations = runDerivations(core, DERIVATIONS);
+  const stopDerivations = runProjections(core, DERIVATIONS);
   const stopClock = watchClock(clock, (byMs) => log.warn("clock_jumped", { byMs }));
   try {
     await prepareKey(core);
@@ -119,7 +119,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     core,
     fetch: (request) => app.fetch(request),
     async settle() {
-      for (const derivation of DERIVATIONS) await catchUp(core, derivation);
+      for (const projection of DERIVATIONS) await catchUp(core, projection);
     },
     async listen() {
       const { host, port, maxConnections } = core.config;

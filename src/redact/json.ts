@@ -5,12 +5,12 @@ import { isSecretName } from "./names.ts";
 import { ASSIGNED_RULE } from "./probes.ts";
 import type { Finding } from "./reading.ts";
 import {
+  BATCH_REPLACED,
   findInSlices,
   findSecrets,
   finish,
   marker,
   mightHoldInSlices,
-  BATCH_REPLACED,
   type Redacted,
   replaceInSlices,
   type Slices,

@@ -73,7 +73,7 @@ async function visit(baseUrl?: string): Promise<Visit> {
   return self;
 }
 
-const sessions = (t: TestInstance) => t.rows("SELECT count(*) AS n FROM sessions WHERE ended_at IS NULL")[0].n;
+const sessions = (t: TestInstance) => t.rows("SELECT count(*) AS n FROM web_sessions WHERE ended_at IS NULL")[0].n;
 
 describe("a form", () => {
   it("is refused without its token, with another browser's, and does nothing then", async () => {
@@ -130,7 +130,7 @@ describe("a form", () => {
     const first = t.rows("SELECT id, name FROM teams WHERE id <> ?", second.id)[0];
     const left = await csrf("/people");
     expect((await post("/team", { _csrf: left, team: second.id })).status).toBe(303);
-    const before = [t.rows("SELECT * FROM memberships"), t.count("connect_codes"), t.count("account_links")];
+    const before = [t.rows("SELECT * FROM memberships"), t.count("connect_codes"), t.count("one_time_links")];
     for (const [path, fields] of [
       ["/people/leave", {}],
       ["/people/invitations", { role: "owner" }],
@@ -142,7 +142,7 @@ describe("a form", () => {
       expect([path, reply.status]).toEqual([path, 409]);
       expect(text).toContain(`You look at Second now, and this form was for ${first.name}.`);
     }
-    expect([t.rows("SELECT * FROM memberships"), t.count("connect_codes"), t.count("account_links")]).toEqual(before);
+    expect([t.rows("SELECT * FROM memberships"), t.count("connect_codes"), t.count("one_time_links")]).toEqual(before);
     // What is the person's own is not the team's: going back from the tab that was left open, and their name.
     expect((await post("/account/name", { _csrf: left, name: "Ada" })).status).toBe(303);
     expect((await post("/team", { _csrf: left, team: first.id })).status).toBe(303);
@@ -200,9 +200,11 @@ describe("a form", () => {
     expect(
       await held("/people/invitations", { role: "admin" }, () => db.exec("UPDATE memberships SET role = 'member'")),
     ).toEqual([403, undefined]);
-    expect(t.count("account_links")).toBe(0);
+    expect(t.count("one_time_links")).toBe(0);
     expect(
-      await held("/my-brain/tokens", { name: "x", lifetime: "365" }, () => db.exec("UPDATE sessions SET ended_at = 1")),
+      await held("/my-brain/tokens", { name: "x", lifetime: "365" }, () =>
+        db.exec("UPDATE web_sessions SET ended_at = 1"),
+      ),
     ).toEqual([303, "/login"]);
     expect(t.count("read_tokens")).toBe(0);
   });
@@ -289,12 +291,12 @@ describe("a page", () => {
     let seq = 1;
     while ((await send(seq)).status !== 503) seq++;
     t.clock.advance(120_000);
-    const seen = t.rows("SELECT last_seen_at FROM sessions");
+    const seen = t.rows("SELECT last_seen_at FROM web_sessions");
     for (const path of ["/overview", "/account", "/telemetry"])
       expect([path, (await ask(path, { headers: { accept: "text/html" } })).status]).toEqual([path, 200]);
     db.pragma("max_page_count = 1000000");
     await ask("/overview");
-    expect(t.rows("SELECT last_seen_at FROM sessions")[0].last_seen_at).toBe(seen[0].last_seen_at + 120_000);
+    expect(t.rows("SELECT last_seen_at FROM web_sessions")[0].last_seen_at).toBe(seen[0].last_seen_at + 120_000);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { evidenceDerivation } from "../../src/insight/causes/causes.ts";
+import { evidenceProjection } from "../../src/insight/causes/causes.ts";
 import { linksProjection } from "../../src/insight/causes/follow-deliveries.ts";
-import { entriesDerivation } from "../../src/insight/defects/defects.ts";
+import { entriesProjection } from "../../src/insight/defects/defects.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -30,7 +30,7 @@ it("says when to ask again while much is to be read, and shows a briefing as it 
   const { core } = t.instance;
   const held = Promise.withResolvers<undefined>();
   // Work of the same name goes first, and this one takes as long as the test wants.
-  const others = [entriesDerivation, evidenceDerivation, linksProjection].map(({ name }) =>
+  const others = [entriesProjection, evidenceProjection, linksProjection].map(({ name }) =>
     catchUp(core, { name, next: () => held.promise }),
   );
   const [briefing, ...refused] = await Promise.all(["/api/brain/briefing?format=json", ...ROUTES].map(ask));
@@ -62,7 +62,7 @@ it("goes on answering with what stands while nothing can be stored, and says so 
   const sessions = [{ id: "s-1", outcome: "ok", prompts: [], spans: [] }];
   const { status, text } = await t.post("/api/agent-traces/ingest", { token, json: { sessions } });
   expect([status, text]).toEqual([200, text]);
-  db.exec("DELETE FROM derivations");
+  db.exec("DELETE FROM projections");
   db.pragma("query_only = 1");
   for (const path of all) expect(await behind(path)).toEqual([path, 200, true]);
   expect((await ask("/api/brain/briefing")).status).toBe(200);

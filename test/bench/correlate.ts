@@ -2,8 +2,8 @@ import { createInstance, type Instance } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { createTeam } from "../../src/identity/accounts/accounts.ts";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
-import { correlate, evidenceDerivation, linksDerivation } from "../../src/insight/causes/causes.ts";
-import { spendEntriesDerivation, spendSessionsDerivation } from "../../src/insight/spend/spend.ts";
+import { correlate, evidenceProjection, linksProjection } from "../../src/insight/causes/causes.ts";
+import { spendEntriesProjection, spendSessionsProjection } from "../../src/insight/spend/spend.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
@@ -39,12 +39,12 @@ export async function measureCorrelation({ quick }: Settings, report: Report): P
   const { deviceToken } = await bindDevice(core, code, "1", null);
   const next = randomOf(77);
   const commits = await sendSessions(instance, deviceToken, next);
-  const evidenceMs = await timed(() => catchUp(core, evidenceDerivation));
+  const evidenceMs = await timed(() => catchUp(core, evidenceProjection));
   const errors = errorsFile(next, commits);
   await post(instance, deviceToken, "/api/brain/ingest", { version: 1, repoKey: REPO, files: [errors] });
-  await catchUp(core, linksDerivation);
+  await catchUp(core, linksProjection);
   // Whatever else follows deliveries would be at work beside what is measured.
-  for (const other of [spendEntriesDerivation, spendSessionsDerivation]) await catchUp(core, other);
+  for (const other of [spendEntriesProjection, spendSessionsProjection]) await catchUp(core, other);
   const first: number[] = [];
   const again: number[] = [];
   for (let round = 0; round < (quick ? 2 : 5); round++) {
@@ -61,7 +61,7 @@ export async function measureCorrelation({ quick }: Settings, report: Report): P
     spans: [],
   };
   await post(instance, deviceToken, "/api/agent-traces/ingest", { repoKey: REPO, sessions: [one] });
-  const lateMs = await timed(() => catchUp(core, linksDerivation));
+  const lateMs = await timed(() => catchUp(core, linksProjection));
   const found = await correlate(core, team.id);
   const scenario = `correlate, ${ENTRIES} entries × ${SESSIONS} sessions`;
   report.result({ scenario: `${scenario}, all links new`, unit: "ms", ours: first, aim: { below: 1_000 } });

@@ -109,14 +109,14 @@ async function fill(directory: string): Promise<void> {
   );
   const bytes = () =>
     Number(db.pragma("page_count", { simple: true })) * Number(db.pragma("page_size", { simple: true }));
-  const MOST_STREAMS = 100;
-  for (let stream = 1; bytes() < BYTES && stream < MOST_STREAMS; stream++) {
+  const MAX_STREAMS = 100;
+  for (let stream = 1; bytes() < BYTES && stream < MAX_STREAMS; stream++) {
     addStream.run(stream, stream);
     addEntries.run(stream);
     // Lets a signal through.
     await pause(0);
   }
-  if (bytes() < BYTES) throw new Error(`${MOST_STREAMS} streams have only ${bytes()} bytes`);
+  if (bytes() < BYTES) throw new Error(`${MAX_STREAMS} streams have only ${bytes()} bytes`);
   db.pragma("synchronous = FULL");
   db.pragma("journal_mode = WAL");
   store.close();

@@ -88,7 +88,7 @@ describe("reckon user", () => {
     const disabled = await json(reckon(["user", "disable", "bob@example.com", "--data", data, "--json"]));
     expect(disabled).toMatchObject({ email: "bob@example.com", status: "disabled", changed: true });
     expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(401);
-    expect(rows(data, "SELECT count(*) AS live FROM sessions WHERE ended_at IS NULL")).toEqual([{ live: 0 }]);
+    expect(rows(data, "SELECT count(*) AS live FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ live: 0 }]);
     await json(reckon(["user", "enable", "bob@example.com", "--data", data, "--json"]));
     expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(303);
     expect(rows(data, "SELECT actor_kind, action FROM audit_events WHERE action LIKE 'user.%able%'")).toEqual([
@@ -208,7 +208,7 @@ describe("the first start", () => {
     expect((await openByForms(`${second.url}/setup${new URL(link).hash}`)).status).toBe(410);
     expect((await openByForms(setUpOf(second.stdout()))).status).toBe(200);
     expect(
-      rows(data, "SELECT count(*) AS n, sum(expires_at - created_at = 30 * 60000) AS half FROM account_links"),
+      rows(data, "SELECT count(*) AS n, sum(expires_at - created_at = 30 * 60000) AS half FROM one_time_links"),
     ).toEqual([{ n: 2, half: 2 }]);
   });
 

@@ -71,7 +71,7 @@ function rowsOf(t: TestInstance): Map<string, string[]> {
   const tables = t.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
   return new Map(
     tables
-      .filter(({ name }) => name !== "derivations")
+      .filter(({ name }) => name !== "projections")
       .map(({ name }) => [name, t.rows(`SELECT * FROM ${name}`).map((row) => JSON.stringify(row))]),
   );
 }

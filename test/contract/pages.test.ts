@@ -187,11 +187,11 @@ function handles(t: TestInstance, team: Team, owner: Somebody): string[] {
     owner.id,
     ...of("SELECT id FROM devices WHERE team_id = ?", team.id),
     ...of("SELECT lower(hex(substr(code_hash, 1, 8))) FROM connect_codes WHERE team_id = ?", team.id),
-    ...of("SELECT id FROM account_links WHERE team_id = ?", team.id),
+    ...of("SELECT id FROM one_time_links WHERE team_id = ?", team.id),
     ...of("SELECT id FROM policies WHERE team_id = ?", team.id),
     ...of("SELECT id FROM read_tokens WHERE user_id = ?", owner.id),
     ...of("SELECT id FROM cli_tokens WHERE user_id = ?", owner.id),
-    ...of("SELECT id FROM sessions WHERE user_id = ?", owner.id),
+    ...of("SELECT id FROM web_sessions WHERE user_id = ?", owner.id),
     ...of("SELECT id FROM telemetry_streams WHERE team_id = ?", team.id),
     ...of(
       "SELECT e.id FROM telemetry_entries e JOIN telemetry_streams s ON s.id = e.stream_id WHERE s.team_id = ?",

@@ -18,7 +18,7 @@ const sessionNumber = (site: Site, id: string) =>
 const links = (site: Site, title: string) =>
   site.t.rows(
     `SELECT l.origin, l.band, l.verdict, l.decided_by AS by, l.commit_sha AS sha, w.external_id AS session
-     FROM causal_links l LEFT JOIN session_windows w ON w.session_id = l.session_id
+     FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id
      WHERE l.heading LIKE ? ORDER BY l.origin, w.external_id`,
     `%${title}`,
   );

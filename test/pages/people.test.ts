@@ -39,7 +39,7 @@ it("invites somebody by a link shown once, which the list knows and can take bac
   await page.getByRole("link", { name: "Done" }).click();
   expect(await page.content()).not.toContain("rkl_");
   await page.getByRole("rowheader", { name: "grace@example.com" }).waitFor();
-  expect(site.t.rows("SELECT kind, role, email FROM account_links")).toEqual([
+  expect(site.t.rows("SELECT kind, role, email FROM one_time_links")).toEqual([
     { kind: "invitation", role: "admin", email: "grace@example.com" },
   ]);
 
@@ -51,7 +51,7 @@ it("invites somebody by a link shown once, which the list knows and can take bac
     .click();
   await page.getByRole("button", { name: "Take it back" }).click();
   await page.getByText("The invitation is taken back.").waitFor();
-  expect(site.t.rows("SELECT email FROM account_links WHERE revoked_at IS NULL")).toEqual([
+  expect(site.t.rows("SELECT email FROM one_time_links WHERE revoked_at IS NULL")).toEqual([
     { email: "grace@example.com" },
   ]);
   const guest = await site.open();
@@ -147,7 +147,7 @@ it("shows members the list and nothing to change, and lets them leave", async ()
     `/people/${owner.userId}/reset-link`,
   ])
     expect([path, (await send(site, member, path, { role: "owner" })).status]).toEqual([path, 403]);
-  expect([site.t.count("account_links"), site.t.count("memberships")]).toEqual([0, 2]);
+  expect([site.t.count("one_time_links"), site.t.count("memberships")]).toEqual([0, 2]);
   await go("/people");
   await page.locator("summary", { hasText: "Leave the team" }).click();
   await page.getByRole("button", { name: "Leave the team" }).click();
@@ -182,7 +182,7 @@ it("keeps owners from admins, the last owner in place, and people of other teams
   expect([seen.status, (await seen.text()).includes(foreign.email)]).toEqual([404, false]);
   expect([
     site.t.count("memberships"),
-    site.t.rows("SELECT count(*) AS n FROM account_links WHERE revoked_at IS NULL"),
+    site.t.rows("SELECT count(*) AS n FROM one_time_links WHERE revoked_at IS NULL"),
   ]).toEqual([3, [{ n: 1 }]]);
   expect([roleIn(core, owner.team.id, owner.userId), roleIn(core, owner.team.id, admin.userId)]).toEqual([
     "owner",
@@ -196,7 +196,7 @@ it("lets an operator reset whoever is in the team, and nobody else an operator",
   const operator = await site.person({ role: "admin", team: owner.team, operator: true });
   expect((await send(site, owner, `/people/${operator.userId}/reset-link`)).status).toBe(403);
   expect((await send(site, operator, `/people/${owner.userId}/reset-link`)).status).toBe(200);
-  expect(site.t.rows("SELECT user_id FROM account_links")).toEqual([{ user_id: owner.userId }]);
+  expect(site.t.rows("SELECT user_id FROM one_time_links")).toEqual([{ user_id: owner.userId }]);
 });
 
 it("finds people in a large team while one types", async () => {

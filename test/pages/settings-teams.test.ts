@@ -92,7 +92,7 @@ it("gives a team without an owner one again, by an invitation, without JavaScrip
   await page.getByLabel("E-mail address").fill("grace@example.com");
   await page.getByRole("button", { name: "Make the invitation" }).click();
   expect(await page.locator(".secret-value").textContent()).toContain(`${site.url}/invitation#rkl_`);
-  expect(site.t.rows("SELECT team_id, role, email FROM account_links")).toEqual([
+  expect(site.t.rows("SELECT team_id, role, email FROM one_time_links")).toEqual([
     { team_id: team.id, role: "owner", email: "grace@example.com" },
   ]);
 });

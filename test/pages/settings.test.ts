@@ -129,7 +129,10 @@ it("is for operators alone, and answers 404 for what is not there", async () => 
       path,
       (await send(site, owner, path, { operator: "true", suspended: "true", disabled: "true", name: "x" })).status,
     ]).toEqual([path, 403]);
-  expect([site.t.rows("SELECT sum(operator) AS n FROM users"), site.t.count("account_links")]).toEqual([[{ n: 1 }], 0]);
+  expect([site.t.rows("SELECT sum(operator) AS n FROM users"), site.t.count("one_time_links")]).toEqual([
+    [{ n: 1 }],
+    0,
+  ]);
   for (const path of [
     "/settings/teams/team_none",
     "/settings/people/usr_none",

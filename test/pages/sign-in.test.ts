@@ -81,6 +81,6 @@ it("lets an invited person make an account, and a member choose a new password b
   await page.getByRole("button", { name: "Change the password" }).click();
   await page.waitForURL("**/overview");
   expect(
-    site.t.rows("SELECT count(*) AS live FROM sessions WHERE ended_at IS NULL AND user_id <> ?", owner.userId),
+    site.t.rows("SELECT count(*) AS live FROM web_sessions WHERE ended_at IS NULL AND user_id <> ?", owner.userId),
   ).toEqual([{ live: 1 }]);
 });

@@ -4,7 +4,7 @@
  * a heuristic (blame, SZZ).
  */
 import { expect, it } from "vitest";
-import { type Link, linksDerivation, listLinks } from "../../src/insight/causes/causes.ts";
+import { type Link, linksProjection, listLinks } from "../../src/insight/causes/causes.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import { startInstance } from "../support/instance.ts";
 import { describeReal, readData } from "./data.ts";
@@ -200,7 +200,7 @@ async function measure(repository: string, withFiles: boolean): Promise<Figure[]
   }));
   const sent = await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey: repository, files } });
   expect(sent.status).toBe(200);
-  await catchUp(t.instance.core, linksDerivation);
+  await catchUp(t.instance.core, linksProjection);
   const { links } = listLinks(t.instance.core, team.id, { limit: Number.POSITIVE_INFINITY });
   return examples.map(([way, own], i) =>
     figureOf(

@@ -15,9 +15,9 @@ const files = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"));
 const source = new Map(files.map((path) => [path, readFileSync(path, "utf8")]));
 const specifiers = (path: string) =>
-  [...(source.get(path) as string).matchAll(/^(?:import|export)\b[^;"=]*?"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(
-    ([, named, called]) => (named ?? called) as string,
-  );
+  [
+    ...(source.get(path) as string).matchAll(/^(?:import|export)\b[^;"=(]*? from "([^"]+)"|\bimport\("([^"]+)"\)/gm),
+  ].map(([, named, called]) => (named ?? called) as string);
 /** Types included. */
 const imports = new Map(
   files.map((path) => [
@@ -103,7 +103,8 @@ describe("the house", () => {
       if (!/\.prepare(?:<|\()/.test(source.get(path) as string) || path.startsWith("src/platform/store/")) continue;
       expect(path).toMatch(/rows\.ts$/);
       for (const [, table] of (source.get(path) as string).matchAll(TABLE))
-        if (tables.has(table)) owners.set(table as string, (owners.get(table as string) ?? new Set()).add(roomOf(path)));
+        if (tables.has(table))
+          owners.set(table as string, (owners.get(table as string) ?? new Set()).add(roomOf(path)));
     }
     expect([...owners].filter(([, rooms]) => rooms.size > 1).map(([table, rooms]) => [table, ...rooms])).toEqual([]);
   });
@@ -115,7 +116,9 @@ describe("the house", () => {
 });
 
 function namesOf(door: string): number {
-  const lists = [...door.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names]) => (names as string).split(","));
+  const lists = [...door.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names]) =>
+    (names as string).split(","),
+  );
   const own = [...door.matchAll(/^export (?:async )?(?:const|function|class|interface|type) \w/gm)];
   return lists.filter((one) => one.trim() !== "").length + own.length;
 }

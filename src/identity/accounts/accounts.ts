@@ -16,7 +16,7 @@ export {
   type OneTimeLink,
   revokeInvitation,
 } from "./links.ts";
-export { changeRole, countMembers, getMember, listMembers, MAX_LISTED as MOST_LISTED, removeMember, setRole } from "./members.ts";
+export { changeRole, countMembers, getMember, listMembers, MAX_LISTED, removeMember, setRole } from "./members.ts";
 export type { Member, Role } from "./people-rows.ts";
 export { findDevice, watchPrincipals } from "./principals.ts";
 export type { Subscription, Team } from "./rows.ts";

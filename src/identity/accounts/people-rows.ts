@@ -52,10 +52,10 @@ export interface LinkRow {
 const USER = `id, email, email_key AS emailKey, name, password_hash AS passwordHash, operator, created_at AS createdAt, disabled_at AS disabledAt`;
 const LINK = `l.id, l.token_hash AS tokenHash, l.kind, l.team_id AS teamId, t.name AS teamName, l.role, l.email, l.user_id AS userId,
   l.created_by AS createdBy, l.maker_id AS makerId, l.created_at AS createdAt, l.expires_at AS expiresAt, l.used_at AS usedAt, l.revoked_at AS revokedAt
-  FROM account_links l LEFT JOIN teams t ON t.id = l.team_id`;
+  FROM one_time_links l LEFT JOIN teams t ON t.id = l.team_id`;
 
 const MEMBER = `SELECT u.id AS userId, u.email, u.name, u.operator, m.role, m.created_at AS createdAt, u.disabled_at AS disabledAt,
-    (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS lastSeenAt
+    (SELECT max(s.last_seen_at) FROM web_sessions s WHERE s.user_id = u.id) AS lastSeenAt
   FROM memberships m JOIN users u ON u.id = m.user_id`;
 
 export const rows = statements((db) => ({
@@ -73,8 +73,8 @@ export const rows = statements((db) => ({
        AND (@like IS NULL OR email_key LIKE @like ESCAPE '\\' OR name LIKE @like ESCAPE '\\' OR id LIKE @like ESCAPE '\\')
      ORDER BY email_key LIMIT @limit`,
   ),
-  // By sessions_by_user.
-  lastSeen: db.prepare<[string], number | null>("SELECT max(last_seen_at) FROM sessions WHERE user_id = ?").pluck(),
+  // By web_sessions_by_user.
+  lastSeen: db.prepare<[string], number | null>("SELECT max(last_seen_at) FROM web_sessions WHERE user_id = ?").pluck(),
   anyUser: db.prepare<[], number>("SELECT 1 FROM users LIMIT 1").pluck(),
   otherOperators: db
     .prepare<[string], number>("SELECT count(*) FROM users WHERE operator = 1 AND disabled_at IS NULL AND id <> ?")
@@ -108,23 +108,23 @@ export const rows = statements((db) => ({
      WHERE m.user_id = ? ORDER BY t.name`,
   ),
   insertLink: db.prepare<[Omit<LinkRow, "usedAt" | "revokedAt" | "teamName">]>(
-    `INSERT INTO account_links (id, token_hash, kind, team_id, role, email, user_id, created_by, maker_id, created_at, expires_at)
+    `INSERT INTO one_time_links (id, token_hash, kind, team_id, role, email, user_id, created_by, maker_id, created_at, expires_at)
      VALUES (@id, @tokenHash, @kind, @teamId, @role, @email, @userId, @createdBy, @makerId, @createdAt, @expiresAt)`,
   ),
-  // By account_links' unique index on token_hash.
+  // By one_time_links' unique index on token_hash.
   link: db.prepare<[Buffer], LinkRow>(`SELECT ${LINK} WHERE l.token_hash = ?`),
-  // By account_links_by_team.
+  // By one_time_links_by_team.
   invitations: db.prepare<[string, number], LinkRow>(
     `SELECT ${LINK} WHERE l.team_id = ? AND l.kind = 'invitation' AND l.used_at IS NULL AND l.revoked_at IS NULL AND l.expires_at > ?
      ORDER BY l.created_at DESC LIMIT 200`,
   ),
   useLink: db.prepare<[number, string]>(
-    "UPDATE account_links SET used_at = ? WHERE id = ? AND used_at IS NULL AND revoked_at IS NULL",
+    "UPDATE one_time_links SET used_at = ? WHERE id = ? AND used_at IS NULL AND revoked_at IS NULL",
   ),
   revokeInvitation: db.prepare<[number, string, string]>(
-    "UPDATE account_links SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL",
+    "UPDATE one_time_links SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL",
   ),
   revokeLinksOf: db.prepare<[number, "setup" | "reset", string | null, string | null]>(
-    "UPDATE account_links SET revoked_at = ? WHERE kind = ? AND (? IS NULL OR user_id = ?) AND used_at IS NULL AND revoked_at IS NULL",
+    "UPDATE one_time_links SET revoked_at = ? WHERE kind = ? AND (? IS NULL OR user_id = ?) AND used_at IS NULL AND revoked_at IS NULL",
   ),
 }));

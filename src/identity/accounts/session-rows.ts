@@ -24,31 +24,33 @@ const SESSION = `s.id, s.user_id AS userId, s.team_id AS teamId, s.ip, s.user_ag
 
 export const rows = statements((db) => ({
   insert: db.prepare<[string, Buffer, string, string | null, string, string | null, number, number, number]>(
-    `INSERT INTO sessions (id, token_hash, user_id, team_id, ip, user_agent, created_at, last_seen_at, expires_at)
+    `INSERT INTO web_sessions (id, token_hash, user_id, team_id, ip, user_agent, created_at, last_seen_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   // By sessions' unique index on token_hash, then users' primary key.
   byToken: db.prepare<[Buffer], FoundSession>(
     `SELECT ${SESSION}, u.email, u.name, u.operator, u.disabled_at AS disabledAt
-     FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = ?`,
+     FROM web_sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = ?`,
   ),
-  touch: db.prepare<[number, string, string]>("UPDATE sessions SET last_seen_at = ?, ip = ? WHERE id = ?"),
-  setTeam: db.prepare<[string | null, string]>("UPDATE sessions SET team_id = ? WHERE id = ?"),
+  touch: db.prepare<[number, string, string]>("UPDATE web_sessions SET last_seen_at = ?, ip = ? WHERE id = ?"),
+  setTeam: db.prepare<[string | null, string]>("UPDATE web_sessions SET team_id = ? WHERE id = ?"),
   end: db.prepare<[number, string, string]>(
-    "UPDATE sessions SET ended_at = ? WHERE id = ? AND user_id = ? AND ended_at IS NULL",
+    "UPDATE web_sessions SET ended_at = ? WHERE id = ? AND user_id = ? AND ended_at IS NULL",
   ),
-  // By sessions_by_user.
+  // By web_sessions_by_user.
   endAll: db.prepare<[number, string, string]>(
-    "UPDATE sessions SET ended_at = ? WHERE user_id = ? AND id <> ? AND ended_at IS NULL",
+    "UPDATE web_sessions SET ended_at = ? WHERE user_id = ? AND id <> ? AND ended_at IS NULL",
   ),
   live: db.prepare<[string, number, number], SessionRow>(
-    `SELECT ${SESSION} FROM sessions s WHERE s.user_id = ? AND s.ended_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ?
+    `SELECT ${SESSION} FROM web_sessions s WHERE s.user_id = ? AND s.ended_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ?
      ORDER BY s.last_seen_at DESC`,
   ),
   knownAddress: db
-    .prepare<[string, string], number>("SELECT 1 FROM sessions WHERE user_id = ? AND ip = ? LIMIT 1")
+    .prepare<[string, string], number>("SELECT 1 FROM web_sessions WHERE user_id = ? AND ip = ? LIMIT 1")
     .pluck(),
   lastTeam: db
-    .prepare<[string], string | null>("SELECT team_id FROM sessions WHERE user_id = ? ORDER BY created_at DESC LIMIT 1")
+    .prepare<[string], string | null>(
+      "SELECT team_id FROM web_sessions WHERE user_id = ? ORDER BY created_at DESC LIMIT 1",
+    )
     .pluck(),
 }));

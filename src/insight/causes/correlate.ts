@@ -41,7 +41,7 @@ function inTurn<T>(core: Core, teamId: string, work: () => Promise<T>): Promise<
 
 /**
  * Puts a repository's entries down to sessions, as far as the evidence goes, and stores what changed: run again, nothing
- * does. Entries and evidence are as fresh as their derivations.
+ * does. Entries and evidence are as fresh as their projections.
  * @param which the entries to look at; all without it
  */
 export function correlateRepository(

@@ -2,9 +2,9 @@ import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { perOwner } from "../../kit/memo.ts";
 import { deliveriesAfter } from "../../log/log.ts";
-import { catchUp, type Derivation, type Piece } from "../../platform/projections/projections.ts";
+import { type Batch, catchUp, type Projection } from "../../platform/projections/projections.ts";
 import { type SessionPlace, sessionsBetween } from "../../record/traces/traces.ts";
-import { type Defect, entriesDerivation, listDefects } from "../defects/defects.ts";
+import { type Defect, entriesProjection, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
@@ -23,14 +23,14 @@ const MAX_REMEMBERED = 10_000;
  * Keeps causal_links after what arrives: a brain whose entries changed is correlated whole, a session with the entries that it
  * may have caused. The work is done in transactions of its own, of which each repeated changes nothing.
  */
-export const linksProjection: Derivation = {
+export const linksProjection: Projection = {
   name: "links",
-  async next(core: Core, position: number, alone: boolean): Promise<Piece | undefined> {
+  async next(core: Core, position: number, alone: boolean): Promise<Batch | undefined> {
     const deliveries = deliveriesAfter(core, position, alone ? 1 : MAX_DELIVERIES);
     const last = deliveries.at(-1);
     if (!last) return undefined;
     if (deliveries.some(({ kind }) => kind !== "telemetry")) {
-      await catchUp(core, entriesDerivation);
+      await catchUp(core, entriesProjection);
       await catchUp(core, evidenceProjection);
     }
     const brains = new Map<string, { teamId: string; repoKey: string }>();

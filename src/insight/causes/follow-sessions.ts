@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { breather } from "../../kit/breathe.ts";
-import type { Derivation, Piece } from "../../platform/projections/projections.ts";
+import type { Batch, Projection } from "../../platform/projections/projections.ts";
 import { readSessionSource, sessionsAfter, spansWith, spanTimes } from "../../record/traces/traces.ts";
 import { type Edit, type Evidence, editsOf, evidenceOf, rootsOf } from "./evidence.ts";
 import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
@@ -14,12 +14,12 @@ const MAX_EDITS = 20_000;
 type Change = () => unknown;
 
 /**
- * Keeps session_windows, session_commits, session_files and session_edits like the sessions they come from. A delivery is a
+ * Keeps trace_session_windows, trace_session_commits, trace_session_files and trace_session_edits like the sessions they come from. A delivery is a
  * piece; the rows of a large one are stored in several transactions, of which each repeated changes nothing.
  */
-export const evidenceProjection: Derivation = {
+export const evidenceProjection: Projection = {
   name: "evidence",
-  async next(core: Core, position: number): Promise<Piece | undefined> {
+  async next(core: Core, position: number): Promise<Batch | undefined> {
     const delivery = sessionsAfter(core, position);
     if (!delivery) return undefined;
     const breathe = breather(core.clock);

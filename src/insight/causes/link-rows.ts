@@ -64,7 +64,7 @@ const LISTED = `SELECT ${COLUMNS}, w.external_id AS externalId, w.agent, w.model
     l.origin = 'computed' AND l.verdict IS NULL AND EXISTS (
       SELECT 1 FROM causal_links p WHERE p.team_id = l.team_id AND p.repo_key = l.repo_key AND p.path = l.path
         AND p.heading = l.heading AND p.ordinal = l.ordinal AND ${WORD}) AS outranked
-  FROM causal_links l LEFT JOIN session_windows w ON w.session_id = l.session_id`;
+  FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id`;
 
 const RANK = `l.origin = 'person' DESC, l.verdict IS 'confirmed' DESC,
   CASE l.band WHEN 'strong' THEN 0 WHEN 'probable' THEN 1 ELSE 2 END, w.ended_at DESC, l.session_id DESC, l.id`;
@@ -97,7 +97,7 @@ export const linkRows = statements((db) => ({
   certain: db.prepare<[{ teamId: string; repoKey: string | null }], CertainRow>(
     `SELECT l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.session_id AS sessionNumber, w.external_id AS sessionId, w.agent,
        w.model, l.origin = 'person' OR l.verdict IS 'confirmed' AS word
-     FROM causal_links l LEFT JOIN session_windows w ON w.session_id = l.session_id
+     FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id
      WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND l.verdict IS NOT 'rejected'
        AND (l.band <> 'weak' OR l.origin = 'person' OR l.verdict IS 'confirmed')`,
   ),

@@ -98,7 +98,7 @@ function pastCursor(core: Core, teamId: string, after: string | undefined): (row
 
 /**
  * A page of a team's links to entries that its brains hold now: the newest entries first, of one entry a person's word before the
- * stronger bands. As fresh as `linksDerivation`.
+ * stronger bands. As fresh as `linksProjection`.
  */
 export function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): LinkList {
   const { repoKey, path, fingerprint, sessionId, rejected = false, limit = 50 } = filter;

@@ -5,7 +5,7 @@ import { endpoint } from "../../platform/http/endpoint.ts";
 import { tierGate } from "../../platform/http/faults.ts";
 import { Count, openObject, RepoKey } from "../../platform/http/fields.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
-import { entriesDerivation } from "../defects/defects.ts";
+import { entriesProjection } from "../defects/defects.ts";
 import { correlate } from "./correlate.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 
@@ -36,7 +36,7 @@ export const correlateLinks = endpoint(
   async ({ core, principal, body }) => {
     requireCapability(principal.tier, "traces");
     await core.store.write(() => touchDevice(core, principal, core.clock.now()));
-    await catchUp(core, entriesDerivation);
+    await catchUp(core, entriesProjection);
     await catchUp(core, evidenceProjection);
     return { ok: true, ...(await correlate(core, principal.teamId, body.repoKey)) };
   },

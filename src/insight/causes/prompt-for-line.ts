@@ -33,7 +33,7 @@ export interface PromptMatch {
 const MAX_EDITS = 5_000;
 const PROMPT_CHARS = 2_000;
 
-/** The prompts that a line of a file comes from, newest first; see `followLine`. As fresh as `evidenceDerivation`. */
+/** The prompts that a line of a file comes from, newest first; see `followLine`. As fresh as `evidenceProjection`. */
 export function promptForLine(core: Core, teamId: string, query: LineQuery): PromptMatch[] {
   const path = normalisePath(query.path);
   if (path === undefined) return [];

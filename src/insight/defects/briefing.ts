@@ -62,7 +62,7 @@ const TITLES: Readonly<Record<Item["kind"], string>> = {
 
 /**
  * What an agent should know before it begins: what is open, the prevention rules of what happened more than once, the newest
- * decisions, in this order, as many as there is room for. As fresh as `entriesDerivation`.
+ * decisions, in this order, as many as there is room for. As fresh as `entriesProjection`.
  * @param repoKey all the team's repositories without it
  * @param maxBytes of the text in its medium, in UTF-8; at least 200, which is enough for a briefing without items
  */

@@ -15,7 +15,7 @@ export interface EntryFilter {
 }
 
 /**
- * A page of a team's entries, newest first, those of one day in the order of their files. As fresh as `entriesDerivation`.
+ * A page of a team's entries, newest first, those of one day in the order of their files. As fresh as `entriesProjection`.
  * @param limit 1 to 200, 50 by default
  */
 export function pageOfDefects(

@@ -11,7 +11,7 @@ export interface EntryCounts {
   readonly open: number;
 }
 
-/** Counts the entries of the errors files in a team's current brains; as fresh as `entriesDerivation`. */
+/** Counts the entries of the errors files in a team's current brains; as fresh as `entriesProjection`. */
 export function countEntries(core: Core, teamId: string): EntryCounts {
   const { total = 0, open = 0 } = rows(core.store).totalsOfTeam.get(teamId) ?? {};
   return { repositories: listRepositories(core, teamId).length, entries: total, open };

@@ -10,7 +10,7 @@ export { countEndedClasses } from "./ended.ts";
 export { DEFECT_KINDS, type Defect } from "./entry.ts";
 export { entryText } from "./entry-text.ts";
 export { onWire } from "./fingerprint.ts";
-export { entriesProjection as entriesDerivation } from "./follow-brains.ts";
+export { entriesProjection } from "./follow-brains.ts";
 export { freshenEntries } from "./fresh.ts";
 export { titleOfHeading } from "./heading.ts";
 export { weeklyHistory } from "./history.ts";

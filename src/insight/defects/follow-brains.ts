@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { type Derivation, type Piece, recordFailure } from "../../platform/projections/projections.ts";
+import { type Batch, type Projection, recordFailure } from "../../platform/projections/projections.ts";
 import { type CurrentBrain, isFromPack, kindOf, nextCurrent } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { DEFECT_KINDS, type DefectKind } from "./entry.ts";
@@ -14,9 +14,9 @@ const PIECES = 4_096;
 const MAX_FILES = 50;
 
 /** Keeps `defects` like the errors, security and anti-patterns files of every current brain. */
-export const entriesProjection: Derivation = {
+export const entriesProjection: Projection = {
   name: "defects",
-  async next(core: Core, position: number): Promise<Piece | undefined> {
+  async next(core: Core, position: number): Promise<Batch | undefined> {
     const brain = brainAfter(core, position);
     if (!brain) return undefined;
     const first = brain.snapshotId * PIECES;

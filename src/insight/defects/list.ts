@@ -11,7 +11,7 @@ export interface DefectFilter {
 }
 
 /**
- * A team's defects, newest first; those of one day in the order of their files. They are as fresh as `entriesDerivation`,
+ * A team's defects, newest first; those of one day in the order of their files. They are as fresh as `entriesProjection`,
  * which a caller that needs the latest brings up to date first.
  */
 export function listDefects(core: Core, teamId: string, filter: DefectFilter = {}): Defect[] {

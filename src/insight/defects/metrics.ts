@@ -21,7 +21,7 @@ const OPEN_SHOWN = 3;
 
 /**
  * Counts the entries of errors files; those of security and anti-patterns files are not errors that happened. As fresh as
- * `entriesDerivation`.
+ * `entriesProjection`.
  * @param repoKey all the team's repositories without it; zeros where it is unknown
  */
 export function brainMetrics(core: Core, teamId: string, repoKey?: string): Metrics {

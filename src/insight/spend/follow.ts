@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { breather } from "../../kit/breathe.ts";
 import { refuse, stillReading } from "../../platform/http/faults.ts";
-import { catchUp, type Derivation, freshen, requireCaughtUp } from "../../platform/projections/projections.ts";
+import { catchUp, type Projection, refreshWithin, requireCaughtUp } from "../../platform/projections/projections.ts";
 import { meteredEntries } from "../../record/telemetry/telemetry.ts";
 import { countSessionsAfter, type MeteredSession, readMetered, sessionsAfter } from "../../record/traces/traces.ts";
 import { readEntry } from "./read-entry.ts";
@@ -19,7 +19,7 @@ const ENOUGH_TOLD = 250;
 const BATCH_SETTLED = 1_000;
 
 /** Usage and cost as entries of telemetry tell them. */
-export const spendEntriesProjection: Derivation = {
+export const spendEntriesProjection: Projection = {
   name: "spend.entries.2",
   async next(core, position, alone) {
     const breathe = breather(core.clock);
@@ -50,7 +50,7 @@ function applyEntries(core: Core, told: readonly Told[]): void {
 }
 
 /** Usage and cost as sessions and their spans tell them: a session that changed is read anew. */
-export const spendSessionsProjection: Derivation = {
+export const spendSessionsProjection: Projection = {
   name: "spend.sessions.2",
   async next(core, position) {
     const found = sessionsAfter(core, position);
@@ -68,7 +68,7 @@ export const spendSessionsProjection: Derivation = {
   skip: (core, position) => sessionsAfter(core, position)?.deliveryId,
 };
 
-/** Both derivations fill the same tables: whichever begins first after an upgrade empties them. */
+/** Both projections fill the same tables: whichever begins first after an upgrade empties them. */
 function forgetOlder(core: Core): void {
   const sql = rows(core.store);
   if (sql.retire.run().changes === 0) return;
@@ -134,7 +134,7 @@ const MAX_SESSIONS = 30_000;
 /** How long it takes to read what was delivered since anybody last asked, about, in seconds. Long only after an upgrade. */
 function spendBehind(core: Core): number {
   const sql = rows(core.store);
-  const position = ({ name }: Derivation) => sql.position.get(name) ?? 0;
+  const position = ({ name }: Projection) => sql.position.get(name) ?? 0;
   const entries = (sql.lastEntry.get() ?? 0) - position(spendEntriesProjection);
   const sessions = countSessionsAfter(core, position(spendSessionsProjection), MAX_SESSIONS);
   return entries / ENTRIES_A_SECOND + sessions / SESSIONS_A_SECOND;
@@ -145,7 +145,7 @@ const PAGE_WAITS_SECONDS = 0.2;
 /** For a page that must not be kept waiting: catches up where that is soon done, else what stands is shown. */
 export async function freshenSpend(core: Core): Promise<void> {
   if (spendBehind(core) > PAGE_WAITS_SECONDS) return;
-  await Promise.all([freshen(core, spendEntriesProjection), freshen(core, spendSessionsProjection)]);
+  await Promise.all([refreshWithin(core, spendEntriesProjection), refreshWithin(core, spendSessionsProjection)]);
 }
 
 /** How much of the entries was read, 0 to 1. */

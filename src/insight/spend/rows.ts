@@ -136,10 +136,10 @@ export const rows = statements((db) => ({
     GROUPINGS.map((by) => [by, db.prepare<[Range], GroupRow>(by === "model" ? OF_MODELS : sumsBy(by))]),
   ) as unknown as Record<Grouping, { all(range: Range): GroupRow[] }>,
   // What was settled by older rules is settled anew.
-  retire: db.prepare<[]>("DELETE FROM derivations WHERE name IN ('spend.entries', 'spend.sessions')"),
+  retire: db.prepare<[]>("DELETE FROM projections WHERE name IN ('spend.entries', 'spend.sessions')"),
   dropUsages: db.prepare<[]>("DELETE FROM spend_usages"),
   dropCells: db.prepare<[]>("DELETE FROM spend_cells"),
-  // Ends of the tables' own b-trees, and the derivations' primary key.
+  // Ends of the tables' own b-trees, and the projections' primary key.
   lastEntry: db.prepare<[], number | null>("SELECT max(id) FROM telemetry_entries").pluck(),
-  position: db.prepare<[string], number>("SELECT position FROM derivations WHERE name = ?").pluck(),
+  position: db.prepare<[string], number>("SELECT checkpoint FROM projections WHERE name = ?").pluck(),
 }));

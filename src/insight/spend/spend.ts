@@ -8,9 +8,9 @@ export { currentPrices } from "./current-prices.ts";
 export {
   catchUpSpend,
   freshenSpend,
-  spendEntriesProjection as spendEntriesDerivation,
+  spendEntriesProjection,
   spendProgress,
-  spendSessionsProjection as spendSessionsDerivation,
+  spendSessionsProjection,
 } from "./follow.ts";
 export {
   type SpendFigures,

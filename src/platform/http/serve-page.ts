@@ -25,7 +25,7 @@ import { Refusal } from "./faults.ts";
 import type { Access, Flash, Page, PageCall, PageError, PageReply } from "./page.ts";
 import type { SessionPrincipal } from "./principal.ts";
 import { COMMON, type HeaderList, rateHeaders, respond } from "./render.ts";
-import { addressOf, causeText, type LimitUse, drawLimits, peerAddress, requireSoundRequest } from "./request.ts";
+import { addressOf, causeText, drawLimits, type LimitUse, peerAddress, requireSoundRequest } from "./request.ts";
 
 /** What pages need from outside: whose a session is, and how an error page looks. */
 export interface PageOptions {

@@ -24,7 +24,7 @@ import {
 import type { Page } from "./page.ts";
 import type { CliPrincipal, DevicePrincipal, Principals, ReadPrincipal } from "./principal.ts";
 import { type HeaderList, rateHeaders, respond, respondFault } from "./render.ts";
-import { addressOf, causeText, type LimitUse, drawLimits, requireSoundRequest } from "./request.ts";
+import { addressOf, causeText, drawLimits, type LimitUse, requireSoundRequest } from "./request.ts";
 import { answerFormAddress, answerNoPage, answerPage, type PageOptions } from "./serve-page.ts";
 import { requireServedVersion, VERSION_HEADER } from "./version.ts";
 

@@ -1,13 +1,13 @@
 import type { Core } from "../../core.ts";
 import { rows } from "./rows.ts";
 
-/** What one derivation passed over. */
+/** What one projection passed over. */
 export interface Failures {
-  /** Of the derivation. */
+  /** Of the projection. */
   readonly name: string;
   readonly count: number;
   /** Where its source stood at the last of them. */
-  readonly position: number;
+  readonly checkpoint: number;
   /** Milliseconds since the epoch. */
   readonly failedAt: number;
   readonly cause: string;
@@ -20,14 +20,14 @@ const MAX_CAUSE_CHARS = 200;
 export const causeText = (error: unknown): string => String(error).slice(0, MAX_CAUSE_CHARS).toWellFormed();
 
 /**
- * Row change: keeps that a piece, or a part of it, could not be worked through. It is forgotten when the derivation begins anew.
- * @param position of the piece in the derivation's source
+ * Row change: keeps that a batch, or a part of it, could not be worked through. It is forgotten when the projection begins anew.
+ * @param checkpoint of the batch in the projection's source
  */
-export function recordFailure(core: Core, name: string, position: number, error: unknown): void {
-  rows(core.store).fail.run(name, position, core.clock.now(), causeText(error));
+export function recordFailure(core: Core, name: string, checkpoint: number, error: unknown): void {
+  rows(core.store).fail.run(name, checkpoint, core.clock.now(), causeText(error));
 }
 
-/** What each derivation passed over since it began, by name; none where all is well. */
+/** What each projection passed over since it began, by name; none where all is well. */
 export function failures(core: Core): Failures[] {
   return rows(core.store).failures.all();
 }

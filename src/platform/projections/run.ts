@@ -9,55 +9,55 @@ export interface Projection {
   /** Stands in the database; never reused for another meaning. A new name fills the table anew. */
   readonly name: string;
   /**
-   * Reads what follows `position`, as much as is worked through in a few milliseconds.
+   * Reads what follows `checkpoint`, as much as is worked through in a few milliseconds.
    * @param alone only the next row: with others it failed, and they must not be lost with it
    * @returns undefined when nothing follows
    */
-  next(core: Core, position: number, alone: boolean): Batch | undefined | Promise<Batch | undefined>;
+  next(core: Core, checkpoint: number, alone: boolean): Batch | undefined | Promise<Batch | undefined>;
   /**
-   * The number of the row that follows `position`, not looking into it: where to go on when it cannot be worked through. A
-   * derivation without this tries for ever.
+   * The number of the row that follows `checkpoint`, not looking into it: where to go on when it cannot be worked through. A
+   * projection without this tries for ever.
    * @returns undefined when nothing follows
    */
-  skip?(core: Core, position: number): number | undefined;
+  skip?(core: Core, checkpoint: number): number | undefined;
 }
 
 /** What was read of the source, and what to make of it. */
 export interface Batch {
-  /** The number of the last row read; above the position that was handed in. */
+  /** The number of the last row read; above the checkpoint that was handed in. */
   readonly to: number;
   /**
    * Row changes that are too many for one transaction: each runs in one of its own, before `apply`. What was done of them when
    * the process ends is done again, and must then change nothing.
    */
   readonly before?: Iterable<() => void>;
-  /** Row changes; runs inside the transaction that stores the position. */
+  /** Row changes; runs inside the transaction that stores the checkpoint. */
   readonly apply: () => void;
 }
 
-/** Another process has done the same piece of work meanwhile: the changes are undone. */
+/** Another process has done the same batch of work meanwhile: the changes are undone. */
 class ConcurrentAdvance extends Error {}
 
 const running = perOwner((_core: Core) => new Map<string, Promise<void>>());
 /** Instances that are stopping: what they have not read yet, the next start reads. */
 const halted = new WeakSet<Core>();
 
-const positionOf = (core: Core, { name }: Projection): number => rows(core.store).position.get(name) ?? 0;
+const checkpointOf = (core: Core, { name }: Projection): number => rows(core.store).checkpoint.get(name) ?? 0;
 
 /**
- * Brings a derivation up to what its source held when this was called. Calls at the same time share the work.
+ * Brings a projection up to what its source held when this was called. Calls at the same time share the work.
  * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
  */
-export async function catchUp(core: Core, derivation: Projection): Promise<void> {
+export async function catchUp(core: Core, projection: Projection): Promise<void> {
   const inWork = running(core);
-  const before = inWork.get(derivation.name);
+  const before = inWork.get(projection.name);
   // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
-  const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, derivation));
-  inWork.set(derivation.name, own);
+  const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, projection));
+  inWork.set(projection.name, own);
   try {
     await own;
   } finally {
-    if (inWork.get(derivation.name) === own) inWork.delete(derivation.name);
+    if (inWork.get(projection.name) === own) inWork.delete(projection.name);
   }
 }
 
@@ -66,30 +66,30 @@ export async function catchUp(core: Core, derivation: Projection): Promise<void>
  * @returns whether it was done in time
  * @throws StoreUnavailable as `catchUp` does
  */
-export async function catchUpWithin(core: Core, derivation: Projection, ms: number): Promise<boolean> {
+export async function catchUpWithin(core: Core, projection: Projection, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, ms, false);
   });
-  const done = catchUp(core, derivation).then(() => true);
-  // Nobody may be left to hear of what comes too late; whoever keeps the derivation up to date tells of it.
+  const done = catchUp(core, projection).then(() => true);
+  // Nobody may be left to hear of what comes too late; whoever keeps the projection up to date tells of it.
   done.catch(() => {});
   return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
-async function follow(core: Core, derivation: Projection): Promise<void> {
+async function follow(core: Core, projection: Projection): Promise<void> {
   let alone = false;
   for (;;) {
     if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
-    const from = positionOf(core, derivation);
+    const from = checkpointOf(core, projection);
     try {
-      const piece = await derivation.next(core, from, alone);
-      if (!piece) return;
-      await advance(core, derivation, from, piece);
+      const batch = await projection.next(core, from, alone);
+      if (!batch) return;
+      await advance(core, projection, from, batch);
     } catch (error) {
       if (!(error instanceof ConcurrentAdvance)) {
-        if (!derivation.skip || isTrouble(core, error)) throw error;
-        if (alone) await passOver(core, derivation, from, error);
+        if (!projection.skip || isTrouble(core, error)) throw error;
+        if (alone) await skipPoison(core, projection, from, error);
         alone = !alone;
       }
     }
@@ -98,12 +98,12 @@ async function follow(core: Core, derivation: Projection): Promise<void> {
   }
 }
 
-async function advance(core: Core, derivation: Projection, from: number, piece: Batch): Promise<void> {
-  const { name } = derivation;
-  const { to, apply, before = [] } = piece;
+async function advance(core: Core, projection: Projection, from: number, batch: Batch): Promise<void> {
+  const { name } = projection;
+  const { to, apply, before = [] } = batch;
   for (const step of before) {
     await core.store.write(() => {
-      if (positionOf(core, derivation) !== from) throw new ConcurrentAdvance();
+      if (checkpointOf(core, projection) !== from) throw new ConcurrentAdvance();
       step();
     });
     // Transactions that follow one another at once would let nobody in.
@@ -124,32 +124,32 @@ function isTrouble({ store }: Core, error: unknown): boolean {
 }
 
 /** Leaves out a row that failed twice, the second time by itself, where an operator sees it: in the log and by the doctor. */
-async function passOver(core: Core, derivation: Projection, from: number, error: unknown): Promise<void> {
-  const { name } = derivation;
-  const to = derivation.skip?.(core, from);
+async function skipPoison(core: Core, projection: Projection, from: number, error: unknown): Promise<void> {
+  const { name } = projection;
+  const to = projection.skip?.(core, from);
   if (to === undefined) throw error;
   try {
-    await advance(core, derivation, from, { to, apply: () => recordFailure(core, name, to, error) });
+    await advance(core, projection, from, { to, apply: () => recordFailure(core, name, to, error) });
   } catch (second) {
     if (second instanceof ConcurrentAdvance) return;
     throw second;
   }
-  core.log.error("derivation_passed_over", { derivation: name, position: to, cause: causeText(error) });
+  core.log.error("projection_skipped_poison", { projection: name, checkpoint: to, cause: causeText(error) });
 }
 
-/** Whether the source holds more than the derivation has read. */
-export async function isBehind(core: Core, derivation: Projection): Promise<boolean> {
-  return (await derivation.next(core, positionOf(core, derivation), false)) !== undefined;
+/** Whether the source holds more than the projection has read. */
+export async function isBehind(core: Core, projection: Projection): Promise<boolean> {
+  return (await projection.next(core, checkpointOf(core, projection), false)) !== undefined;
 }
 
 const LOOK_EVERY_MS = 250;
 
 /**
- * Keeps derivations up to date while the instance runs: looks a few times a second whether anything was delivered, by one
+ * Keeps projections up to date while the instance runs: looks a few times a second whether anything was delivered, by one
  * indexed question, so that taking a delivery waits for none of them.
- * @returns a function that stops it, and everybody else who catches up, and waits for the piece in work
+ * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
  */
-export function runProjections(core: Core, derivations: readonly Projection[]): () => Promise<void> {
+export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
   halted.delete(core);
   let seen: number | undefined;
   let round: Promise<void> | undefined;
@@ -157,23 +157,23 @@ export function runProjections(core: Core, derivations: readonly Projection[]): 
   const look = async () => {
     const now = rows(core.store).lastDelivery.get() ?? 0;
     if (now === seen) return;
-    for (const derivation of derivations) {
-      const error = await attempt(derivation);
+    for (const projection of projections) {
+      const error = await attempt(projection);
       // One that fails keeps no other waiting, unless nothing can be stored.
       if (error instanceof StoreUnavailable || !core.store.db.open) return;
     }
     if (failing.size === 0) seen = now;
   };
-  const attempt = async (derivation: Projection): Promise<unknown> => {
+  const attempt = async (projection: Projection): Promise<unknown> => {
     try {
-      await catchUp(core, derivation);
-      failing.delete(derivation.name);
+      await catchUp(core, projection);
+      failing.delete(projection.name);
       return undefined;
     } catch (error) {
       // Told once: a full disk stays full for longer than a quarter of a second.
-      if (core.store.db.open && !halted.has(core) && !failing.has(derivation.name))
-        core.log.warn("derivation_failed", { derivation: derivation.name, cause: String(error) });
-      failing.add(derivation.name);
+      if (core.store.db.open && !halted.has(core) && !failing.has(projection.name))
+        core.log.warn("projection_failed", { projection: projection.name, cause: String(error) });
+      failing.add(projection.name);
       return error;
     }
   };

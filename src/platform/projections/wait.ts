@@ -19,26 +19,26 @@ export const Behind = v.optional(
 );
 
 /**
- * For replies whose figures should be whole: brings a derivation up to what was delivered.
+ * For replies whose figures should be whole: brings a projection up to what was delivered.
  * @returns nothing; or that the reply is behind, to be spread into it, while nothing can be stored: reading goes on then
  * @throws Refusal stillReading (503) when there is so much to read that a client should rather ask again
  */
-export async function requireCaughtUp(core: Core, derivation: Projection): Promise<{ readonly behind?: true }> {
+export async function requireCaughtUp(core: Core, projection: Projection): Promise<{ readonly behind?: true }> {
   try {
-    if (await catchUpWithin(core, derivation, CLIENT_WAITS_MS)) return {};
+    if (await catchUpWithin(core, projection, CLIENT_WAITS_MS)) return {};
   } catch (error) {
-    tellBehind(core, derivation, error);
+    tellBehind(core, projection, error);
     return { behind: true };
   }
   return refuse(stillReading, { headers: { "retry-after": RETRY_SECONDS } });
 }
 
 /** For what is worth showing as it stands when it cannot be brought up to what was delivered, or not soon. */
-export async function freshen(core: Core, derivation: Projection): Promise<void> {
-  await catchUpWithin(core, derivation, PAGE_WAITS_MS).catch((error: unknown) => tellBehind(core, derivation, error));
+export async function refreshWithin(core: Core, projection: Projection): Promise<void> {
+  await catchUpWithin(core, projection, PAGE_WAITS_MS).catch((error: unknown) => tellBehind(core, projection, error));
 }
 
 function tellBehind(core: Core, { name }: Projection, error: unknown): void {
   if (!(error instanceof StoreUnavailable)) throw error;
-  core.log.warn("derived_tables_behind", { derivation: name, cause: String(error.cause ?? error) });
+  core.log.warn("projection_behind", { projection: name, cause: String(error.cause ?? error) });
 }

@@ -22,6 +22,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 4, file: "src/platform/store/migrations/0004-defects.sql" },
   { version: 5, file: "src/platform/store/migrations/0005-link-makers.sql" },
   { version: 6, file: "src/platform/store/migrations/0006-tier-none.sql" },
+  { version: 7, file: "src/platform/store/migrations/0007-names.sql" },
 ];
 
 export interface SchemaPlan {

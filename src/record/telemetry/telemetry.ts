@@ -9,7 +9,7 @@ export {
   listConflicts,
   listRepoKeys,
   listStreams,
-  MAX_STREAMS as MOST_STREAMS,
+  MAX_STREAMS,
   type Stream,
 } from "./browse.ts";
 export {

@@ -181,9 +181,7 @@ export function sessionFacets(core: Core, teamId: string): SessionFacets {
   const sql = browseRows(core.store);
   const rows = sql.newest.all(teamId, FACETED_SESSIONS);
   const distinct = (values: readonly (string | null)[]) =>
-    [...new Set(values.filter((value): value is string => value !== null && value !== ""))]
-      .slice(0, MAX_VALUES)
-      .sort();
+    [...new Set(values.filter((value): value is string => value !== null && value !== ""))].slice(0, MAX_VALUES).sort();
   return {
     repoKeys: [...new Set(rows.map((row) => row.repoKey))].slice(0, MAX_VALUES).sort(),
     devices: distinct(rows.map((row) => row.deviceId)).map((id) => ({

@@ -10,7 +10,7 @@ export {
   changeRequest,
   duplicatesOf,
   findRequest,
-  MAX_NOTE_CHARS as MOST_NOTE_CHARS,
+  MAX_NOTE_CHARS,
   mergeRequest,
   titleOf,
   unmergeRequest,

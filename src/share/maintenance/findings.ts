@@ -31,10 +31,10 @@ export function examineSchema({ store }: Core): Finding {
 /** What was delivered is whole all the same; only what is made of it lacks something. */
 export function examineDerived(core: Core): Finding {
   const check = "derived tables";
-  const [first, ...more] = hasTable(core, "derivation_failures") ? failures(core) : [];
+  const [first, ...more] = hasTable(core, "projection_failures") ? failures(core) : [];
   if (!first) return { check, status: "ok", detail: "nothing was passed over" };
   const times = [first, ...more].reduce((sum, { count }) => sum + count, 0);
-  const at = `${first.name} at ${first.position} (${isoInstant(first.failedAt)}): ${first.cause}`;
+  const at = `${first.name} at ${first.checkpoint} (${isoInstant(first.failedAt)}): ${first.cause}`;
   return { check, status: "warning", detail: `${times} could not be worked through and passed over, such as ${at}` };
 }
 

@@ -14,4 +14,4 @@ export { archivePath, installCommand, installFolder } from "./install.ts";
 export { getPack, getTeamPack, listPacks, listTeamPacks, type OwnPack, whyNotOffered, whyRemoved } from "./list.ts";
 export { publishPack } from "./publish.ts";
 export type { Factor } from "./rank.ts";
-export { LICENSES, MAX_TAGS as MOST_TAGS, NO_LICENSE } from "./rules.ts";
+export { LICENSES, MAX_TAGS, NO_LICENSE } from "./rules.ts";

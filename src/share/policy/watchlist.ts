@@ -53,8 +53,7 @@ export function readWatchlist(text: string): { readonly globs: string[]; readonl
     const glob = written.trim();
     if (glob === "" || globs.has(glob)) continue;
     const line = i + 1;
-    const judged =
-      globs.size >= MAX_GLOBS ? `must go: a watchlist has at most ${MAX_GLOBS} entries` : judgeGlob(glob);
+    const judged = globs.size >= MAX_GLOBS ? `must go: a watchlist has at most ${MAX_GLOBS} entries` : judgeGlob(glob);
     if (judged === undefined) globs.add(glob);
     else wrong.push({ line, glob, wrong: judged });
   }

@@ -1,4 +1,4 @@
-import { brainMetrics, entriesDerivation } from "../../insight/defects/defects.ts";
+import { brainMetrics, entriesProjection } from "../../insight/defects/defects.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
@@ -99,7 +99,7 @@ export function pulses({ core }: Inner, team: Founded, startAt: number, send: Se
   const pulse = (device: number, minutesAgo: number, classes: readonly [number, number], counts: object) => ({
     at: startAt - minutesAgo * MINUTE_MS,
     happen: async () => {
-      await catchUp(core, entriesDerivation);
+      await catchUp(core, entriesProjection);
       const { recurring } = brainMetrics(core, team.teamId);
       const fingerprints = recurring.slice(...classes).map(({ fingerprint }) => fingerprint);
       const at = isoInstant(startAt - minutesAgo * MINUTE_MS);

@@ -93,9 +93,7 @@ export function maskBody(text: string): string | null {
       (_, name: string, value: string) => `${name}${value.startsWith('"') ? '"[masked]"' : "[masked]"}`,
     );
   const clean = isJson(masked) ? redactJson(masked).text : redactText(masked).text;
-  return clean.length > MAX_CHARS
-    ? `${clean.slice(0, MAX_CHARS).toWellFormed()}… (${clean.length} characters)`
-    : clean;
+  return clean.length > MAX_CHARS ? `${clean.slice(0, MAX_CHARS).toWellFormed()}… (${clean.length} characters)` : clean;
 }
 
 function isJson(text: string): boolean {
@@ -137,9 +135,7 @@ function decode(bytes: Buffer, headers: Headers): string {
     return bytes.subarray(0, MAX_BYTES).toString("utf8");
   try {
     // What was overheard may be the beginning only.
-    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * MAX_BYTES }).toString(
-      "utf8",
-    );
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * MAX_BYTES }).toString("utf8");
   } catch {
     return `(${bytes.length} bytes that are no gzip)`;
   }

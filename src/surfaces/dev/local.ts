@@ -11,7 +11,7 @@ import { LocalClock } from "./clock.ts";
 import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
 import { PlannedFaults } from "./faults.ts";
-import { Journal, maskBody, maskHeaders, maskPath, captureBody } from "./journal.ts";
+import { captureBody, Journal, maskBody, maskHeaders, maskPath } from "./journal.ts";
 import { plant } from "./plant.ts";
 import { resetRoute } from "./route-reset.ts";
 import type { Credentials } from "./seed.ts";

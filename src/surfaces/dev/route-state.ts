@@ -1,7 +1,7 @@
 import { getTeam } from "../../identity/accounts/accounts.ts";
 import { listAuthorizations } from "../../identity/device-flow/device-flow.ts";
 import { deviceOverview } from "../../identity/devices/devices.ts";
-import { countEntries, entriesDerivation } from "../../insight/defects/defects.ts";
+import { countEntries, entriesProjection } from "../../insight/defects/defects.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { ledgerHead } from "../../log/log.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
@@ -49,7 +49,7 @@ export const stateRoute = control(
     says: "clock, team, credentials, devices, device authorizations that wait, planned faults, counts",
   },
   async ({ local }) => {
-    await catchUp(local.core, entriesDerivation);
+    await catchUp(local.core, entriesProjection);
     return describeState(local);
   },
 );

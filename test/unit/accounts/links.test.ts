@@ -48,7 +48,7 @@ it("work once: of twenty uses at the same time one wins", async () => {
   for (const one of results)
     if (one.status === "rejected")
       expect(one.reason).toMatchObject({ status: 410, message: expect.stringContaining("used") });
-  expect([t.count("users"), t.count("memberships"), t.count("sessions")]).toEqual([1, 1, 1]);
+  expect([t.count("users"), t.count("memberships"), t.count("web_sessions")]).toEqual([1, 1, 1]);
 });
 
 it("make one operator, whichever of several set-ups comes first", async () => {
@@ -75,11 +75,11 @@ it("make the first person the owner of a team that is there, whose record stays"
   await expect(setUp(core, token, chosen("ada@example.com"), { takeOver: "team_none" }, ORIGIN)).rejects.toMatchObject({
     status: 404,
   });
-  expect([t.count("users"), t.rows("SELECT used_at FROM account_links")]).toEqual([0, [{ used_at: null }]]);
+  expect([t.count("users"), t.rows("SELECT used_at FROM one_time_links")]).toEqual([0, [{ used_at: null }]]);
   await setUp(core, token, chosen("ada@example.com"), { takeOver: team.id }, ORIGIN);
   expect(t.rows("SELECT team_id, role FROM memberships")).toEqual([{ team_id: team.id, role: "owner" }]);
   expect(t.rows("SELECT id FROM devices WHERE team_id = ?", team.id)).toEqual([{ id: deviceId }]);
-  expect([t.count("teams"), t.rows("SELECT team_id FROM sessions")]).toEqual([1, [{ team_id: team.id }]]);
+  expect([t.count("teams"), t.rows("SELECT team_id FROM web_sessions")]).toEqual([1, [{ team_id: team.id }]]);
   expect(t.rows("SELECT actor_label AS who, team_id AS team FROM audit_events WHERE action = 'member.added'")).toEqual([
     { who: "ada@example.com", team: team.id },
   ]);
@@ -136,7 +136,7 @@ it("do not reopen an account that is closed while the new password is being hash
   const pending = resetPassword(core, token, "another pass phrase", ORIGIN);
   core.store.db.prepare("UPDATE users SET disabled_at = 1").run();
   await expect(pending).rejects.toMatchObject({ status: 403 });
-  expect([t.rows("SELECT password_hash FROM users"), t.count("sessions")]).toEqual([hash, 0]);
+  expect([t.rows("SELECT password_hash FROM users"), t.count("web_sessions")]).toEqual([hash, 0]);
 });
 
 it("are of one kind each: a token for one thing does nothing else", async () => {
@@ -184,7 +184,7 @@ it("for a new password are made only for those over whose account the team has p
   await expect(make(owner.id, "owner")).resolves.toBeDefined();
   await expect(make(stranger.id)).rejects.toMatchObject({ status: 404 });
   await expect(make(admin.id)).rejects.toMatchObject({ status: 409 });
-  const made = t.count("account_links");
+  const made = t.count("one_time_links");
   // The account opens more than this team.
   const other = await t.team();
   await setRole(core, other.id, member.id, "member");
@@ -197,7 +197,7 @@ it("for a new password are made only for those over whose account the team has p
     status: 403,
     message: expect.stringContaining("operator"),
   });
-  expect(t.count("account_links")).toBe(made);
+  expect(t.count("one_time_links")).toBe(made);
   expect(t.rows("SELECT team_id FROM audit_events WHERE action = 'user.reset_link_made'")).toEqual([
     { team_id: team.id },
     { team_id: team.id },
@@ -240,7 +240,7 @@ it("that reset a password end with what their maker may do, and don't grow with 
     else statement.run(...parameters);
     const expected = what === "nothing" ? 200 : 410;
     expect([what, await useOf(resetPassword(core, token, "another pass phrase", ORIGIN))]).toEqual([what, expected]);
-    expect([what, t.count("sessions")]).toEqual([what, expected === 200 ? 1 : 0]);
+    expect([what, t.count("web_sessions")]).toEqual([what, expected === 200 ? 1 : 0]);
   }
 });
 

@@ -130,7 +130,7 @@ it("are refused wherever one is chosen, by the names of the teams it is for, and
   const link = await createSetupLink(core);
   for (const wanted of [{ takeOver: team.id }, { make: "Northfield works" }])
     await expect(setUp(core, link?.token as string, chosen, wanted, ORIGIN)).rejects.toThrow("your team's name");
-  expect([t.count("users"), t.count("sessions")]).toEqual([0, 0]);
+  expect([t.count("users"), t.count("web_sessions")]).toEqual([0, 0]);
   const ada = await createUser(core, { ...inTeam, password: PASSWORD });
   const before = t.rows("SELECT password_hash FROM users");
   await expect(setPassword(core, ada.id, own)).rejects.toThrow("your team's name");
@@ -176,9 +176,9 @@ it("end every other sign-in and every reset link when they change", async () => 
   const ada = await createUser(core, { email: "ada@example.com", password: PASSWORD });
   await signIn(core, ada.email, PASSWORD, ORIGIN);
   await signIn(core, ada.email, PASSWORD, ORIGIN);
-  const keep = t.rows("SELECT id FROM sessions ORDER BY created_at, id")[0].id;
+  const keep = t.rows("SELECT id FROM web_sessions ORDER BY created_at, id")[0].id;
   await setPassword(core, ada.id, "another pass phrase", undefined, keep);
-  expect(t.rows("SELECT id FROM sessions WHERE ended_at IS NULL")).toEqual([{ id: keep }]);
+  expect(t.rows("SELECT id FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ id: keep }]);
   await expect(signIn(core, ada.email, PASSWORD, ORIGIN)).rejects.toMatchObject({ status: 401 });
   await expect(signIn(core, ada.email, "another pass phrase", ORIGIN)).resolves.toMatch(/^rks_/);
 });

@@ -43,7 +43,7 @@ it("are found by a token that is stored nowhere", async () => {
     ),
   ).toBeUndefined();
   expect(findSession(core, "")).toBeUndefined();
-  const dump = JSON.stringify(t.rows("SELECT id, hex(token_hash) AS h, user_id, ip FROM sessions"));
+  const dump = JSON.stringify(t.rows("SELECT id, hex(token_hash) AS h, user_id, ip FROM web_sessions"));
   expect(dump).not.toContain(token);
 });
 
@@ -72,7 +72,7 @@ it("note their use once a minute at most, with the address it came from", async 
   const touch = async (ip: string) => {
     const session = findSession(core, token);
     if (session) await touchSession(core, session, ip);
-    return t.rows("SELECT ip FROM sessions")[0].ip;
+    return t.rows("SELECT ip FROM web_sessions")[0].ip;
   };
   t.clock.advance(MINUTE_MS - 1);
   expect(await touch("192.0.2.2")).toBe("192.0.2.1");
@@ -108,7 +108,7 @@ it("cannot be switched to a team of others", async () => {
   const foreign = await t.team();
   const session = findSession(core, token);
   await expect(switchTeam(core, session as never, foreign.id)).rejects.toMatchObject({ status: 404 });
-  expect(t.rows("SELECT count(*) AS n FROM sessions WHERE team_id = ?", foreign.id)).toEqual([{ n: 0 }]);
+  expect(t.rows("SELECT count(*) AS n FROM web_sessions WHERE team_id = ?", foreign.id)).toEqual([{ n: 0 }]);
 });
 
 it("are ended one by one or all at once, and by nobody but their person", async () => {

@@ -186,7 +186,7 @@ describe("correlation", () => {
     expect(changes.get()).toBe(counted);
     expect(everything(t)).toEqual(before);
     // Everything from the beginning, as after the tables were emptied.
-    t.instance.core.store.db.exec("DELETE FROM derivations");
+    t.instance.core.store.db.exec("DELETE FROM projections");
     await follow(t);
     expect(everything(t)).toEqual(before);
   });
@@ -205,7 +205,7 @@ describe("correlation", () => {
     expect(links(t, device.team.id).find(({ sessionId }) => sessionId === "a")?.id).toBe(kept?.id);
     await trace(t, device, [session("b", 19)], "api");
     expect(await linked(t, device)).toEqual(["Cart: a probable"]);
-    expect(t.rows("SELECT repo_key FROM session_files ORDER BY session_id").map((row) => row.repo_key)).toEqual([
+    expect(t.rows("SELECT repo_key FROM trace_session_files ORDER BY session_id").map((row) => row.repo_key)).toEqual([
       "shop",
       "api",
     ]);

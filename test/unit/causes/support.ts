@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { evidenceDerivation, linksDerivation, listLinks } from "../../../src/insight/causes/causes.ts";
+import { evidenceProjection, linksProjection, listLinks } from "../../../src/insight/causes/causes.ts";
 import { catchUp } from "../../../src/platform/projections/projections.ts";
 import type { TestDevice, TestInstance } from "../../support/instance.ts";
 
@@ -40,8 +40,8 @@ export async function trace(
 }
 
 export async function follow(t: TestInstance): Promise<void> {
-  await catchUp(t.instance.core, linksDerivation);
-  await catchUp(t.instance.core, evidenceDerivation);
+  await catchUp(t.instance.core, linksProjection);
+  await catchUp(t.instance.core, evidenceProjection);
 }
 
 /** What a team's entries are put down to, each as `title: session band`. */
@@ -54,6 +54,6 @@ export async function linked(t: TestInstance, { team }: TestDevice): Promise<str
 
 /** Every row that this room keeps. */
 export const everything = (t: TestInstance) =>
-  ["session_windows", "session_commits", "session_files", "session_edits", "causal_links"].map((table) =>
-    t.rows(`SELECT * FROM ${table} ORDER BY 1, 2, 3`),
+  ["trace_session_windows", "trace_session_commits", "trace_session_files", "trace_session_edits", "causal_links"].map(
+    (table) => t.rows(`SELECT * FROM ${table} ORDER BY 1, 2, 3`),
   );

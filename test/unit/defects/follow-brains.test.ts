@@ -1,6 +1,6 @@
 import MarkdownIt from "markdown-it";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { entriesDerivation, listDefects } from "../../../src/insight/defects/defects.ts";
+import { entriesProjection, listDefects } from "../../../src/insight/defects/defects.ts";
 import { catchUp, failures, isBehind } from "../../../src/platform/projections/projections.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
@@ -17,7 +17,7 @@ const publish = (
   });
 
 const ERRORS = ".claude/brain/errors.md";
-const follow = (t: TestInstance) => catchUp(t.instance.core, entriesDerivation);
+const follow = (t: TestInstance) => catchUp(t.instance.core, entriesProjection);
 const list = (t: TestInstance, { team }: TestDevice) => listDefects(t.instance.core, team.id);
 
 it("takes the entries of current errors, security and anti-patterns files, and of no others", async () => {
@@ -42,7 +42,7 @@ it("takes the entries of current errors, security and anti-patterns files, and o
     ...{ heading: "2026-11-20 – Login loop", ordinal: 0, open: false, rule: "Set Path." },
     ...{ commits: ["abc1234"], files: ["src/a.ts"] },
   });
-  expect(await isBehind(t.instance.core, entriesDerivation)).toBe(false);
+  expect(await isBehind(t.instance.core, entriesProjection)).toBe(false);
 });
 
 it("leaves the rows alone that a new version did not change, whichever line they moved to", async () => {
@@ -196,14 +196,14 @@ it("stores a file of thousands of entries piece by piece, and can be filled agai
   await publish(t, device, "a", 1, { "errors.md": many });
   const pieces: number[] = [];
   const { write } = t.instance.core.store;
-  const piece = await entriesDerivation.next(t.instance.core, 0, false);
+  const piece = await entriesProjection.next(t.instance.core, 0, false);
   await write.call(t.instance.core.store, () => piece?.apply());
   pieces.push(t.count("defects"));
   expect(pieces).toEqual([250]);
   await follow(t);
   expect(t.count("defects")).toBe(1_100);
   const before = list(t, device).map(({ title, line }) => [title, line]);
-  t.instance.core.store.db.exec("DELETE FROM defects; DELETE FROM defect_files; DELETE FROM derivations;");
+  t.instance.core.store.db.exec("DELETE FROM defects; DELETE FROM defect_files; DELETE FROM projections;");
   await follow(t);
   expect(list(t, device).map(({ title, line }) => [title, line])).toEqual(before);
 });

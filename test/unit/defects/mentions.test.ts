@@ -31,10 +31,7 @@ it("finds what the heading names too", () => {
 
 it.each<[string, string[]]>([
   ["In `src/http/serve.ts:42`.", ["src/http/serve.ts"]],
-  [
-    "(src/http/serve.ts:42:7), src/a.py#L3-L9; ./lib/b.go:1-20",
-    ["src/http/serve.ts", "src/a.py", "lib/b.go"],
-  ],
+  ["(src/http/serve.ts:42:7), src/a.py#L3-L9; ./lib/b.go:1-20", ["src/http/serve.ts", "src/a.py", "lib/b.go"]],
   ['See [the page](app/[slug]/page.tsx) and "Makefile".', ["app/[slug]/page.tsx", "Makefile"]],
   ["`app/(shop)/[id]/page.tsx`", ["app/(shop)/[id]/page.tsx"]],
   ["src\\win\\main.cs", ["src/win/main.cs"]],

@@ -2,28 +2,28 @@ import { expect, it, onTestFinished } from "vitest";
 import type { Core } from "../../../src/core.ts";
 import {
   catchUp,
-  type Derivation,
   failures,
   isBehind,
-  runDerivations,
+  type Projection,
+  runProjections,
 } from "../../../src/platform/projections/projections.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { examine } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
-/** Adds up the numbers of the deliveries in a table of its own, `size` of them in one piece. */
-function summing(size: number, onApply?: () => void): Derivation & { pieces: number } {
+/** Adds up the numbers of the deliveries in a table of its own, `size` of them in one batch. */
+function summing(size: number, onApply?: () => void): Projection & { batches: number } {
   const self = {
     name: "test.sum",
-    pieces: 0,
-    next(core: Core, position: number) {
+    batches: 0,
+    next(core: Core, checkpoint: number) {
       const ids = core.store.db
         .prepare<[number, number], number>("SELECT id FROM deliveries WHERE id > ? ORDER BY id LIMIT ?")
         .pluck()
-        .all(position, size);
+        .all(checkpoint, size);
       const to = ids.at(-1);
       if (to === undefined) return undefined;
-      self.pieces++;
+      self.batches++;
       return {
         to,
         apply: () => {
@@ -50,34 +50,34 @@ async function start() {
   return { t, token, core: t.instance.core, summed: () => t.rows("SELECT n, times FROM summed")[0] };
 }
 
-it("reads its source piece by piece to the end, once", async () => {
+it("reads its source batch by batch to the end, once", async () => {
   const { t, token, core, summed } = await start();
-  const derivation = summing(2);
+  const projection = summing(2);
   await deliver(t, token, 1, 5);
-  expect(await isBehind(core, derivation)).toBe(true);
-  await catchUp(core, derivation);
-  await catchUp(core, derivation);
+  expect(await isBehind(core, projection)).toBe(true);
+  await catchUp(core, projection);
+  await catchUp(core, projection);
   expect(summed()).toEqual({ n: 15, times: 3 });
-  expect(t.rows("SELECT name, position FROM derivations WHERE name = 'test.sum'")).toEqual([
-    { name: "test.sum", position: 5 },
+  expect(t.rows("SELECT name, checkpoint FROM projections WHERE name = 'test.sum'")).toEqual([
+    { name: "test.sum", checkpoint: 5 },
   ]);
-  expect(await isBehind(core, derivation)).toBe(false);
+  expect(await isBehind(core, projection)).toBe(false);
   await deliver(t, token, 6, 1);
-  await catchUp(core, derivation);
+  await catchUp(core, projection);
   expect(summed()).toEqual({ n: 21, times: 4 });
 });
 
-it("undoes the piece whose changes fail, and reads it again", async () => {
+it("undoes the batch whose changes fail, and reads it again", async () => {
   const { t, token, core, summed } = await start();
   let broken = true;
-  const derivation = summing(10, () => {
+  const projection = summing(10, () => {
     if (broken) throw new Error("cannot");
   });
   await deliver(t, token, 1, 3);
-  await expect(catchUp(core, derivation)).rejects.toThrow("cannot");
-  expect([summed(), t.count("derivations WHERE name = 'test.sum'")]).toEqual([{ n: 0, times: 0 }, 0]);
+  await expect(catchUp(core, projection)).rejects.toThrow("cannot");
+  expect([summed(), t.count("projections WHERE name = 'test.sum'")]).toEqual([{ n: 0, times: 0 }, 0]);
   broken = false;
-  await catchUp(core, derivation);
+  await catchUp(core, projection);
   expect(summed()).toEqual({ n: 6, times: 1 });
 });
 
@@ -104,8 +104,8 @@ it("makes changes that are too many for one transaction in steps, each by itself
   const stepwise = {
     ...summing(10),
     name: "test.steps",
-    next(_core: Core, position: number) {
-      if (position === 2) return undefined;
+    next(_core: Core, checkpoint: number) {
+      if (checkpoint === 2) return undefined;
       const step = (n: number) => () => {
         if (n === 3 && broken) throw new Error("no room");
         core.store.db.prepare("UPDATE summed SET n = ?, times = times + 1").run(n);
@@ -114,7 +114,7 @@ it("makes changes that are too many for one transaction in steps, each by itself
     },
   };
   await expect(catchUp(core, stepwise)).rejects.toThrow("no room");
-  expect([summed(), t.count("derivations WHERE name = 'test.steps'")]).toEqual([{ n: 2, times: 2 }, 0]);
+  expect([summed(), t.count("projections WHERE name = 'test.steps'")]).toEqual([{ n: 2, times: 2 }, 0]);
   broken = false;
   const before = stats.transactions;
   await catchUp(core, stepwise);
@@ -136,7 +136,7 @@ it("follows deliveries by itself while an instance runs, and stops when told", a
   const { t, token, core, summed } = await start();
   let applied: () => void = () => {};
   const once = () => new Promise<void>((resolve) => (applied = resolve));
-  const stop = runDerivations(core, [summing(10, () => applied())]);
+  const stop = runProjections(core, [summing(10, () => applied())]);
   onTestFinished(stop);
   let next = once();
   await deliver(t, token, 1, 2);
@@ -154,37 +154,37 @@ it("tells once that it fails, and goes on when it can", async () => {
   let tell: () => void = () => {};
   const enough = new Promise<void>((resolve) => (tell = resolve));
   const applied = Promise.withResolvers<void>();
-  const derivation = summing(10, () => {
+  const projection = summing(10, () => {
     tries++;
     if (tries === 3) tell();
     if (tries <= 3) throw new Error("no room");
     applied.resolve();
   });
-  const stop = runDerivations(core, [derivation]);
+  const stop = runProjections(core, [projection]);
   onTestFinished(stop);
   await deliver(t, token, 1, 1);
   await enough;
   await applied.promise;
   await stop();
-  expect(t.log.filter((line) => line.includes("derivation_failed"))).toHaveLength(1);
+  expect(t.log.filter((line) => line.includes("projection_failed"))).toHaveLength(1);
   expect(summed()).toEqual({ n: 1, times: 1 });
 });
 
 /** Like `summing`, but it cannot take the deliveries of these numbers, and says where to go on. */
-function refusing(size: number, poison: readonly number[], where: "next" | "apply"): Derivation {
-  const ids = (core: Core, position: number, most: number) =>
+function refusing(size: number, poison: readonly number[], where: "next" | "apply"): Projection {
+  const ids = (core: Core, checkpoint: number, most: number) =>
     core.store.db
       .prepare<[number, number], number>("SELECT id FROM deliveries WHERE id > ? ORDER BY id LIMIT ?")
       .pluck()
-      .all(position, most);
+      .all(checkpoint, most);
   const refuse = (found: readonly number[]) => {
     const bad = found.find((id) => poison.includes(id));
     if (bad !== undefined) throw new TypeError(`cannot read ${bad}`);
   };
   return {
     name: "test.sum",
-    next(core, position, alone) {
-      const found = ids(core, position, alone ? 1 : size);
+    next(core, checkpoint, alone) {
+      const found = ids(core, checkpoint, alone ? 1 : size);
       const to = found.at(-1);
       if (to === undefined) return undefined;
       if (where === "next") refuse(found);
@@ -197,7 +197,7 @@ function refusing(size: number, poison: readonly number[], where: "next" | "appl
         },
       };
     },
-    skip: (core, position) => ids(core, position, 1)[0],
+    skip: (core, checkpoint) => ids(core, checkpoint, 1)[0],
   };
 }
 
@@ -207,9 +207,9 @@ it.each(["next", "apply"] as const)("passes over the one row that fails in %s, a
   await catchUp(core, refusing(4, [3, 7], where));
   expect(summed().n).toBe(45 - 3 - 7);
   expect(failures(core)).toEqual([
-    { name: "test.sum", count: 2, position: 7, failedAt: t.clock.now(), cause: "TypeError: cannot read 7" },
+    { name: "test.sum", count: 2, checkpoint: 7, failedAt: t.clock.now(), cause: "TypeError: cannot read 7" },
   ]);
-  expect(t.log.filter((line) => line.includes("derivation_passed_over"))).toHaveLength(2);
+  expect(t.log.filter((line) => line.includes("projection_skipped_poison"))).toHaveLength(2);
   expect((await examine(core, () => {})).find(({ check }) => check === "derived tables")).toEqual({
     ...{ check: "derived tables", status: "warning" },
     detail: expect.stringMatching(/^2 could not be worked through.*test\.sum at 7 \(.*Z\): TypeError: cannot read 7$/),
@@ -224,7 +224,7 @@ it("forgets what it passed over when it is begun anew, and waits while nothing c
   await deliver(t, token, 1, 2);
   await catchUp(core, refusing(4, [1], "next"));
   expect(failures(core)).toHaveLength(1);
-  core.store.db.exec("DELETE FROM derivations; UPDATE summed SET n = 0");
+  core.store.db.exec("DELETE FROM projections; UPDATE summed SET n = 0");
   core.store.db.pragma("query_only = 1");
   await expect(catchUp(core, refusing(4, [], "next"))).rejects.toThrow("the store could not take the write");
   core.store.db.pragma("query_only = 0");
@@ -232,16 +232,16 @@ it("forgets what it passed over when it is begun anew, and waits while nothing c
   expect([summed().n, failures(core)]).toEqual([3, []]);
 });
 
-it("lets the derivations behind one that fails go on", async () => {
+it("lets the projections behind one that fails go on", async () => {
   const { t, token, core, summed } = await start();
   const applied = Promise.withResolvers<void>();
-  const broken: Derivation = {
+  const broken: Projection = {
     name: "test.broken",
     next() {
       throw new Error("never");
     },
   };
-  const stop = runDerivations(core, [broken, summing(10, () => applied.resolve())]);
+  const stop = runProjections(core, [broken, summing(10, () => applied.resolve())]);
   onTestFinished(stop);
   await deliver(t, token, 1, 2);
   await applied.promise;
@@ -249,21 +249,21 @@ it("lets the derivations behind one that fails go on", async () => {
   expect(summed()).toEqual({ n: 3, times: 1 });
 });
 
-it("stops between two pieces, however much is left, and goes on from there the next time", async () => {
+it("stops between two batches, however much is left, and goes on from there the next time", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 30);
   const begun = Promise.withResolvers<void>();
-  const derivation = summing(1, () => begun.resolve());
-  const stop = runDerivations(core, [derivation]);
+  const projection = summing(1, () => begun.resolve());
+  const stop = runProjections(core, [projection]);
   // Somebody who reads, and waits for it, does not hold the stop up either.
-  const reader = catchUp(core, derivation);
+  const reader = catchUp(core, projection);
   await begun.promise;
   await stop();
   await expect(reader).rejects.toThrow("the server is stopping");
   const { times } = summed();
   expect(times).toBeLessThan(30);
-  expect(t.log.filter((line) => line.includes("derivation_failed"))).toEqual([]);
-  const again = runDerivations(core, []);
+  expect(t.log.filter((line) => line.includes("projection_failed"))).toEqual([]);
+  const again = runProjections(core, []);
   await catchUp(core, summing(1));
   await again();
   expect(summed()).toEqual({ n: 465, times: 30 });

@@ -1,6 +1,6 @@
 import { actorOf, getTeam, type Team } from "../../../../identity/accounts/accounts.ts";
 import { countDevices } from "../../../../identity/devices/devices.ts";
-import { issueLicense, judgeSubscription, listKeys, MOST_LICENSE_DAYS } from "../../../../identity/license/license.ts";
+import { issueLicense, judgeSubscription, listKeys, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
@@ -92,11 +92,11 @@ function mintSection(call: Member, team: Team, until: number | null | undefined,
       label: "Days it is valid",
       hint:
         until === null
-          ? `1 to ${number(MOST_LICENSE_DAYS)}.`
-          : html`1 to ${number(MOST_LICENSE_DAYS)}, but it ends ${time(until, now)} at the latest, with the paid period and its grace.`,
+          ? `1 to ${number(MAX_LICENSE_DAYS)}.`
+          : html`1 to ${number(MAX_LICENSE_DAYS)}, but it ends ${time(until, now)} at the latest, with the paid period and its grace.`,
       value: call.form.get("days") ?? core.config.licenseDays,
       min: 1,
-      max: MOST_LICENSE_DAYS,
+      max: MAX_LICENSE_DAYS,
       required: true,
     }),
     submit: "Mint and download",

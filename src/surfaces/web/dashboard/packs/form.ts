@@ -7,7 +7,7 @@ import {
   isOfPack,
   judgeSource,
   LICENSES,
-  MOST_TAGS,
+  MAX_TAGS,
   NO_LICENSE,
   type WantedPack,
 } from "../../../../share/packs/packs.ts";
@@ -150,7 +150,7 @@ ${field({
   ],
 })}
 ${field({ kind: "text", name: "license_other", label: "Another licence", value: input.licenseOther, maxLength: 100 })}
-${field({ kind: "text", name: "tags", label: "Tags", hint: `Languages, frameworks, tools; at most ${MOST_TAGS}, with commas between.`, value: input.tags, maxLength: 400, placeholder: "typescript, react" })}`;
+${field({ kind: "text", name: "tags", label: "Tags", hint: `Languages, frameworks, tools; at most ${MAX_TAGS}, with commas between.`, value: input.tags, maxLength: 400, placeholder: "typescript, react" })}`;
   const chosen = html`${field({
     kind: "checkboxes",
     name: "path",

@@ -4,8 +4,8 @@ import {
   createInvitation,
   listInvitations,
   listMembers,
+  MAX_LISTED,
   type Member,
-  MOST_LISTED,
   removeMember,
   revokeInvitation,
 } from "../../../../identity/accounts/accounts.ts";
@@ -55,7 +55,7 @@ ${
   })
 }
 <div id="people" data-count="${members.length}">${memberTable(call, members)}
-${members.length === MOST_LISTED && html`<p class="says">The first ${MOST_LISTED} are shown. Search for the others by name or address.</p>`}</div>
+${members.length === MAX_LISTED && html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`}</div>
 ${manages(call) && invitations(call, wrong)}
 ${leave(call)}`;
   return frame(call, { title: "People", main });

@@ -2,7 +2,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import {
   CAPTURE_MODES,
   type CaptureMode,
-  MOST_GLOBS,
+  MAX_GLOBS,
   type Policy,
   readWatchlist,
   type WrongGlob,
@@ -105,7 +105,7 @@ export function policyForm({ action, csrf, draft, errors, basedOn, submit, besid
         kind: "textarea",
         name: "watchlist",
         label: "Watchlist",
-        hint: html`Files whose edits always need a record, whatever else is recorded. One glob a line, relative to the repository: <code>src/auth/**</code>, <code>**/*.tf</code>. At most ${number(MOST_GLOBS)}.`,
+        hint: html`Files whose edits always need a record, whatever else is recorded. One glob a line, relative to the repository: <code>src/auth/**</code>, <code>**/*.tf</code>. At most ${number(MAX_GLOBS)}.`,
         error: errors?.watchlist,
         value: draft.watchlist,
         rows: Math.min(16, Math.max(5, draft.watchlist.split("\n").length + 1)),

@@ -3,7 +3,7 @@ import { indentJson } from "../../../../kit/json-indent.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import {
   duplicatesOf,
-  MOST_NOTE_CHARS,
+  MAX_NOTE_CHARS,
   type RequestRow,
   STATUSES,
   titleOf,
@@ -92,7 +92,7 @@ function changeSection({ csrf, href, form: sent }: ByOperator, request: RequestR
           label: "Note",
           value: again?.get("note") ?? request.note,
           rows: 3,
-          maxLength: MOST_NOTE_CHARS,
+          maxLength: MAX_NOTE_CHARS,
         }),
       ],
       submit: "Save",

@@ -9,7 +9,7 @@ import { pageHead } from "../../ui/page-head.ts";
 import { section } from "../../ui/section.ts";
 import { stats } from "../../ui/stat.ts";
 import { bytes, compact, plural } from "../../ui/units.ts";
-import { type Span as Drawn, waterfall } from "../../ui/waterfall.ts";
+import { type Span as SpanBar, waterfall } from "../../ui/waterfall.ts";
 import { frame } from "../frame.ts";
 import { exported } from "../shared/exported.ts";
 import { type Member, repoName } from "../shared/links.ts";
@@ -63,7 +63,7 @@ ${recordSection(session)}`;
   return frame(call, { title: short(title, 80), main });
 }
 
-function drawn(span: Span): Drawn {
+function drawn(span: Span): SpanBar {
   const { externalId, name, usage, edits, attributes } = span;
   const tool = attributes["gen_ai.tool.name"];
   const said = [

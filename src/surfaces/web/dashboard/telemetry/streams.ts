@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
-import { listStreams, MOST_STREAMS, type Stream } from "../../../../record/telemetry/telemetry.ts";
+import { listStreams, MAX_STREAMS, type Stream } from "../../../../record/telemetry/telemetry.ts";
 import { badge } from "../../ui/badge.ts";
 import { empty } from "../../ui/empty.ts";
 import { pageHead } from "../../ui/page-head.ts";
@@ -99,7 +99,7 @@ function streamsPage(call: Member): Html {
       title: "No streams yet",
       says: html`One begins with the first entry of a device. <a href="${call.href("/devices")}">Connect a device</a> to begin.`,
     }),
-  )}${streams.length === MOST_STREAMS && html`<p class="says">These are the ${number(MOST_STREAMS)} that grew last. A device's page shows all of its own.</p>`}${flawsExplained(streams)}</div>`;
+  )}${streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last. A device's page shows all of its own.</p>`}${flawsExplained(streams)}</div>`;
   return frame(call, { title: "Streams", main, wide: true });
 }
 
