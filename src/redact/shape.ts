@@ -12,7 +12,8 @@ const MOST_PLACES = 256;
 /** One entry a character: 1 where it may stand. The last entry is for every character above 254. */
 export type Kind = Uint8Array;
 const KIND_SIZE = 256;
-const BEYOND = KIND_SIZE - 1;
+/** The entry for every character above 254. */
+export const BEYOND = KIND_SIZE - 1;
 
 export interface Shape {
   /** Fewest characters of a match. */
@@ -25,7 +26,8 @@ export interface Shape {
   readonly kinds: readonly Kind[];
 }
 
-type Node =
+/** A pattern, taken apart. */
+export type Node =
   | { readonly kind: Kind }
   | { readonly all: readonly Node[] }
   | { readonly any: readonly Node[] }
@@ -40,8 +42,11 @@ export function kindOf(classBody: string): Kind {
 }
 
 /** @throws Error where a pattern leaves the syntax above */
+export const nodeOf = (pattern: RegExp): Node => new Parser(pattern.source, pattern.ignoreCase).whole();
+
+/** @throws Error where a pattern leaves the syntax above */
 export function shapeOf(pattern: RegExp): Shape {
-  const root = new Parser(pattern.source, pattern.ignoreCase).whole();
+  const root = nodeOf(pattern);
   const [fewest, most] = lengths(root);
   const places = Array.from({ length: Math.min(fewest, MOST_PLACES) }, () => new Set<Kind>());
   mark(root, new Set([0]), places);
