@@ -31,15 +31,13 @@ function endsEscape(text: string, end: number): boolean {
     while (i >= end - 2 - MOST_COLOUR && mayStand(COLOUR, text.charCodeAt(i))) i--;
     return text.charCodeAt(i) === OPEN_BRACKET;
   }
-  if (!mayStand(HEX, last) || !mayStand(HEX, text.charCodeAt(end - 2))) return false;
+  if (!mayStand(HEX, last)) return false;
   const before = text.charCodeAt(end - 3);
-  if (before === PERCENT || (before === SMALL_X && text.charCodeAt(end - 4) === BACKSLASH)) return true;
-  return (
-    text.charCodeAt(end - 5) === SMALL_U &&
-    text.charCodeAt(end - 6) === BACKSLASH &&
-    mayStand(HEX, before) &&
-    mayStand(HEX, text.charCodeAt(end - 4))
-  );
+  if (before === PERCENT || (before === SMALL_X && text.charCodeAt(end - 4) === BACKSLASH))
+    return mayStand(HEX, text.charCodeAt(end - 2));
+  if (text.charCodeAt(end - 5) !== SMALL_U || text.charCodeAt(end - 6) !== BACKSLASH) return false;
+  for (let i = end - 4; i < end - 1; i++) if (!mayStand(HEX, text.charCodeAt(i))) return false;
+  return true;
 }
 
 /** Where the word ends that something at `at` would be glued to. "favicon.ico-…", "this.s.…": a dot is a part of it. */

@@ -21,7 +21,7 @@ export const isPlainWord = (text: string, start: number, end: number): boolean =
 
 const STAND_IN =
   /example|placeholder|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|your[_-]|-your|<|>|\{\{|\$\{|\$\(|x{4}|\*{2}|\.{3}|…|•|redact|dummy|sample|insert[_-]|fill[_-]?(?:in|me)|not[_-]?(?:a[_-]?)?(?:real|secret)|process\.env|import\.meta|os\.environ|getenv|env\(|secrets?\.|vars\.|var\.|config\.|settings\.|\[REDACTED/i;
-/** Sees none of the two signs beyond Latin 1; see `holdsDots`. */
+/** Sees none of the two signs beyond Latin 1; see `DOTS`. */
 const HAS_STAND_IN = new Automaton(STAND_IN, "anywhere");
 const STAND_IN_START = new Automaton(/your|env[.:]/i);
 const STAND_IN_WHOLE = new Automaton(
@@ -37,18 +37,15 @@ const REFERENCE = new Automaton(
 export function standInAt(text: string, start: number, end: number): number {
   if (STAND_IN_START.test(text, start, end)) return 0;
   if (end - start <= LONGEST_STAND_IN && STAND_IN_WHOLE.spans(text, start, end)) return 0;
-  return HAS_STAND_IN.test(text, start, end) || holdsDots(text, start, end)
+  return HAS_STAND_IN.test(text, start, end) || DOTS.test(text.slice(start, end))
     ? text.slice(start, end).search(STAND_IN)
     : -1;
 }
 
-function holdsDots(text: string, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x2026 || code === 0x2022) return true;
-  }
-  return false;
-}
+/** An expression knows at once that a text of one byte a character holds none of these, nor `PROSE`. */
+const DOTS = /[…•]/;
+/** A sentence in a script that writes no spaces: kana, ideographs, hangul. */
+const PROSE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}/;
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 const isUpper = (code: number): boolean => code >= 65 && code <= 90;
@@ -99,27 +96,6 @@ export function holdsLetter(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (isUpper(text.charCodeAt(i)) || isLower(text.charCodeAt(i))) return true;
   return false;
 }
-
-const DIGIT = 1;
-const LETTER = 2;
-const PROSE = 4;
-
-/** Which of these stand in a value: a digit, a letter, a sentence in a script that writes no spaces. */
-function signsOf(text: string, start: number, end: number): number {
-  let signs = 0;
-  for (let i = start, wide = 0; i < end; i++) {
-    const code = text.charCodeAt(i);
-    if (isDigit(code)) signs |= DIGIT;
-    else if (isUpper(code) || isLower(code)) signs |= LETTER;
-    wide = isUnspaced(code) ? wide + 1 : 0;
-    if (wide === 4) signs |= PROSE;
-  }
-  return signs;
-}
-
-/** Kana, ideographs, hangul. */
-const isUnspaced = (code: number): boolean =>
-  code >= 0x3040 && (code <= 0x30ff || (code >= 0x3400 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7af));
 
 /** `0x` and up to sixteen digits. */
 function isSmallHex(text: string, start: number, end: number): boolean {
@@ -184,10 +160,9 @@ export function judgeValue(password: boolean, text: string, start: number, whole
     return "other";
   if (setting === "member" && holdsSentence(password, text.slice(start, end))) return "other";
   const isPassword = password && setting !== "bare";
-  const signs = signsOf(text, start, end);
-  if ((signs & PROSE) !== 0) return "other";
-  if (!isPassword && signs !== (DIGIT | LETTER)) return "plain";
-  const hasDigit = (signs & DIGIT) !== 0;
+  if (PROSE.test(text.slice(start, end))) return "other";
+  const hasDigit = holdsDigit(text, start, end);
+  if (!isPassword && (!hasDigit || !holdsLetter(text, start, end))) return "plain";
   if (setting === "quoted" && !hasDigit && isWordy(text, start, end)) return "wordy";
   const standIn = standInAt(text, start, end);
   if (standIn !== -1) return { standIn };
