@@ -12,12 +12,19 @@ export interface Finding {
 
 export type Span = readonly [start: number, end: number];
 
+let readings = 0;
+
 export class Reading {
+  /** Tells readings apart for those who must not hold on to one. */
+  readonly id = ++readings;
   readonly text: string;
   readonly candidates: Finding[] = [];
   readonly assigned = new AssignedState();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;
+  /** The last place looked at for whether a token may start there, and whether one may. */
+  freshAt = -1;
+  isFresh = false;
   readonly #rules: number;
   #readUntil: Int32Array | undefined;
   #memos: Map<object, object> | undefined;

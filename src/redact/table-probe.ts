@@ -55,6 +55,15 @@ function startsFresh(text: string, at: number): boolean {
   return !isAlnum(text.charCodeAt(wordEnd - 1)) || endsEscape(text, wordEnd);
 }
 
+/** As `startsFresh`; rows whose marks begin alike ask for the same place one after another. */
+function isFresh(reading: Reading, at: number): boolean {
+  if (reading.freshAt !== at) {
+    reading.freshAt = at;
+    reading.isFresh = startsFresh(reading.text, at);
+  }
+  return reading.isFresh;
+}
+
 const PLACEHOLDER = /x{6,}|\*{4,}|\.{4,}|#{4,}|0{16,}|placeholder|redacted|your[_-]|changeme|here$/i;
 const PROVIDER_MARK = 8;
 const LONG_BODY = 20;
@@ -104,6 +113,10 @@ export class TableProbe implements Probe {
   readonly #glued: boolean;
   readonly #apart: boolean;
   #shape: Shape | undefined;
+  /** The stretch of one kind looked at last, and in which text. */
+  #runReading = 0;
+  #runFrom = 0;
+  #runTo = 0;
 
   /** @param rank the row's place in the table */
   constructor(rule: Rule, rank: number) {
@@ -119,7 +132,7 @@ export class TableProbe implements Probe {
     for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
       const start = at - back;
       reading.work++;
-      if (start < reading.readUntil(this.#rank) || (!this.#glued && !startsFresh(text, start))) continue;
+      if (start < reading.readUntil(this.#rank) || (!this.#glued && !isFresh(reading, start))) continue;
       if (this.#apart && isInPath(text.charCodeAt(start - 1))) continue;
       if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
     }
@@ -138,14 +151,36 @@ export class TableProbe implements Probe {
 
   /** Whether each of the first places holds a character that may stand there. */
   #fits(reading: Reading, start: number): boolean {
-    this.#shape ??= shapeOf(this.#rule.pattern);
-    const { kinds, places, fewest } = this.#shape;
+    this.#shape ??= shapeOf(this.#rule.pattern, this.#anchored());
+    const { kinds, places, fewest, run } = this.#shape;
     const { text } = reading;
     if (text.length - start < fewest) return false;
     let i = 0;
     while (i < kinds.length && mayStand(kinds[i] as Kind, text.charCodeAt(start + (places[i] as number)))) i++;
     reading.work += i;
-    return i === kinds.length;
+    return i === kinds.length && this.#runs(reading, start + run.from, start + run.to, run.kind);
+  }
+
+  /** Whether all from the one place to the other is of a kind; what the last look saw of it is not looked at again. */
+  #runs(reading: Reading, from: number, to: number, kind: Kind): boolean {
+    const { text } = reading;
+    if (this.#runReading !== reading.id || from < this.#runFrom || from > this.#runTo) {
+      this.#runReading = reading.id;
+      this.#runFrom = from;
+      this.#runTo = from;
+    }
+    let i = this.#runTo;
+    while (i < to && mayStand(kind, text.charCodeAt(i))) i++;
+    reading.work += i - this.#runTo;
+    this.#runTo = i;
+    return i >= to;
+  }
+
+  /** Where in a match an anchor stands for sure. */
+  #anchored(): readonly [from: number, to: number] {
+    if (this.#fewestBack !== this.#mostBack) return [0, 0];
+    const lengths = this.#rule.anchors.map((anchor) => anchor.replaceAll(/\[[^\]]*\]/g, "x").length);
+    return [this.#fewestBack, this.#fewestBack + Math.min(...lengths)];
   }
 
   #passesHinge(reading: Reading, start: number): boolean {
