@@ -13,7 +13,7 @@ interface State {
 }
 
 const DEAD = 0;
-const START = 1;
+const ACCEPTS = 1;
 
 export class Automaton {
   readonly #pattern: RegExp;
@@ -21,9 +21,8 @@ export class Automaton {
   /** For each character the group of those that the pattern tells apart from no other of the group. */
   readonly #groups = new Uint8Array(BEYOND + 1);
   #groupCount = 0;
-  /** The state after each state and group. */
-  #next = new Uint16Array();
-  #accepts = new Uint8Array();
+  /** The state after each state and group: twice the place where its own row begins, and whether a match ends there. */
+  #next = new Int32Array();
 
   /**
    * @param pattern in the syntax that `shape.ts` reads
@@ -39,14 +38,12 @@ export class Automaton {
     if (this.#groupCount === 0) this.#build();
     const next = this.#next;
     const groups = this.#groups;
-    const accepts = this.#accepts;
-    const count = this.#groupCount;
     const step = this.#mode === "end" ? -1 : 1;
-    let state = START;
+    let state = this.#groupCount << 1;
     for (let i = step === 1 ? start : end - 1; i >= start && i < end; i += step) {
-      const code = text.charCodeAt(i);
-      state = next[state * count + (groups[Math.min(code, BEYOND)] as number)] as number;
-      if (accepts[state] === 1) return true;
+      const group = groups[Math.min(text.charCodeAt(i), BEYOND)] as number;
+      state = next[(state >> 1) + group] as number;
+      if ((state & ACCEPTS) !== 0) return true;
       if (state === DEAD) return false;
     }
     return false;
@@ -55,12 +52,12 @@ export class Automaton {
   /** Whether the stretch is a match as a whole. */
   spans(text: string, start: number, end: number): boolean {
     if (this.#groupCount === 0) this.#build();
-    let state = START;
+    let state = this.#groupCount << 1;
     for (let i = start; i < end && state !== DEAD; i++) {
-      const code = text.charCodeAt(i);
-      state = this.#next[state * this.#groupCount + (this.#groups[Math.min(code, BEYOND)] as number)] as number;
+      const group = this.#groups[Math.min(text.charCodeAt(i), BEYOND)] as number;
+      state = this.#next[(state >> 1) + group] as number;
     }
-    return this.#accepts[state] === 1;
+    return (state & ACCEPTS) !== 0;
   }
 
   #build(): void {
@@ -74,6 +71,7 @@ export class Automaton {
       Array.from(states, (state) => numbers.get(state) ?? numbers.set(state, numbers.size).size - 1)
         .sort((a, b) => a - b)
         .join(" ");
+    // The first is the dead end, the second the beginning.
     const sets = [closure([]), closure([first])];
     const known = new Map(sets.map((set, i) => [keyOf(set), i]));
     const next: number[] = [];
@@ -87,8 +85,8 @@ export class Automaton {
         next.push(number);
       }
     }
-    this.#next = Uint16Array.from(next);
-    this.#accepts = Uint8Array.from(sets, (set) => (set.has(last) ? 1 : 0));
+    const accepts = sets.map((set) => (set.has(last) ? ACCEPTS : 0));
+    this.#next = Int32Array.from(next, (state) => ((state * samples.length) << 1) | (accepts[state] as number));
     this.#groupCount = samples.length;
   }
 

@@ -12,6 +12,9 @@ export interface Finding {
 
 export type Span = readonly [start: number, end: number];
 
+/** What a marker in a redacted text begins with. */
+export const MARKER_START = "[REDACTED:";
+
 let readings = 0;
 
 export class Reading {
@@ -26,6 +29,9 @@ export class Reading {
   freshAt = -1;
   isFresh = false;
   readonly #rules: number;
+  /** Between the two no marker begins; at the second one does, or the text ends. */
+  #markerFrom = 0;
+  #markerAt = -1;
   #readUntil: Int32Array | undefined;
   #memos: Map<object, object> | undefined;
 
@@ -33,6 +39,16 @@ export class Reading {
   constructor(text: string, rules: number) {
     this.text = text;
     this.#rules = rules;
+  }
+
+  /** Whether the beginning of an earlier redaction's marker stands in a stretch. */
+  holdsMarker(from: number, to: number): boolean {
+    if (from < this.#markerFrom || from > this.#markerAt) {
+      const at = this.text.indexOf(MARKER_START, from);
+      this.#markerFrom = from;
+      this.#markerAt = at === -1 ? this.text.length : at;
+    }
+    return this.#markerAt + MARKER_START.length <= to;
   }
 
   /** Up to where a row of the table has read: it starts no match before. */

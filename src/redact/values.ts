@@ -12,12 +12,19 @@ const WORDS = new Set(
   ),
 );
 const LONGEST_WORD = 12;
+/** Whether a word begins and ends so, by the last five bits of each sign, which are the same for both cases. */
+const FIRST_AND_LAST = new Uint8Array(1 << 10);
+for (const word of WORDS)
+  FIRST_AND_LAST[((word.charCodeAt(0) & 31) << 5) | (word.charCodeAt(word.length - 1) & 31)] = 1;
+
 const DOT = 46;
 const OPEN_BRACKET = 91;
 
 /** Whether a value is a word that stands for any: a type, a default, a name of what it should be. */
 export const isPlainWord = (text: string, start: number, end: number): boolean =>
-  end - start <= LONGEST_WORD && WORDS.has(text.slice(start, end).toLowerCase());
+  end - start <= LONGEST_WORD &&
+  FIRST_AND_LAST[((text.charCodeAt(start) & 31) << 5) | (text.charCodeAt(end - 1) & 31)] === 1 &&
+  WORDS.has(text.slice(start, end).toLowerCase());
 
 const STAND_IN =
   /example|placeholder|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|your[_-]|-your|<|>|\{\{|\$\{|\$\(|x{4}|\*{2}|\.{3}|…|•|redact|dummy|sample|insert[_-]|fill[_-]?(?:in|me)|not[_-]?(?:a[_-]?)?(?:real|secret)|process\.env|import\.meta|os\.environ|getenv|env\(|secrets?\.|vars\.|var\.|config\.|settings\.|\[REDACTED/i;
