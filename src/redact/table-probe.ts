@@ -155,6 +155,8 @@ export class TableProbe implements Probe {
     const { kinds, places, fewest, run } = this.#shape;
     const { text } = reading;
     if (text.length - start < fewest) return false;
+    reading.work++;
+    if (!mayStand(run.kind, text.charCodeAt(start + run.from))) return false;
     let i = 0;
     while (i < kinds.length && mayStand(kinds[i] as Kind, text.charCodeAt(start + (places[i] as number)))) i++;
     reading.work += i;

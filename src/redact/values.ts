@@ -12,18 +12,18 @@ const WORDS = new Set(
   ),
 );
 const LONGEST_WORD = 12;
-/** Whether a word begins and ends so, by the last five bits of each sign, which are the same for both cases. */
-const FIRST_AND_LAST = new Uint8Array(1 << 10);
-for (const word of WORDS)
-  FIRST_AND_LAST[((word.charCodeAt(0) & 31) << 5) | (word.charCodeAt(word.length - 1) & 31)] = 1;
-
 const DOT = 46;
 const OPEN_BRACKET = 91;
+/** What a value must have in common with a word: its length, and the last five bits of its first and last sign. */
+const likeness = (text: string, start: number, end: number): number =>
+  ((end - start) << 10) | ((text.charCodeAt(start) & 31) << 5) | (text.charCodeAt(end - 1) & 31);
+const LIKE_A_WORD = new Uint8Array((LONGEST_WORD + 1) << 10);
+for (const word of WORDS) LIKE_A_WORD[likeness(word, 0, word.length)] = 1;
 
 /** Whether a value is a word that stands for any: a type, a default, a name of what it should be. */
 export const isPlainWord = (text: string, start: number, end: number): boolean =>
   end - start <= LONGEST_WORD &&
-  FIRST_AND_LAST[((text.charCodeAt(start) & 31) << 5) | (text.charCodeAt(end - 1) & 31)] === 1 &&
+  LIKE_A_WORD[likeness(text, start, end)] === 1 &&
   WORDS.has(text.slice(start, end).toLowerCase());
 
 const STAND_IN =
