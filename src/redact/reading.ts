@@ -56,7 +56,9 @@ export class Reading {
 
   /** Whether the beginning of an earlier redaction's marker stands in a stretch. */
   holdsMarker(from: number, to: number): boolean {
-    if (from < this.#markerFrom || from > this.#markerAt) {
+    // Places come roughly from first to last; a step back must not search the rest of the text anew.
+    if (from < this.#markerFrom) return this.text.slice(from, to).includes(MARKER_START);
+    if (from > this.#markerAt) {
       const at = this.text.indexOf(MARKER_START, from);
       this.#markerFrom = from;
       this.#markerAt = at === -1 ? this.text.length : at;
