@@ -1,7 +1,7 @@
 /** The value given to a password-like name: in an env file, YAML, JSON, code, XML, a connection string or a command line. */
 import { endsInSecret, isInnocentName, isLetter, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { Reading, Span } from "./reading.ts";
-import { judgeValue, type Setting, VALUE_CAP, type Verdict } from "./values.ts";
+import { Clear, judgeValue, type Setting, VALUE_CAP, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
 const NAME = 1;
@@ -54,6 +54,7 @@ export class AssignedState {
   until = 0;
   /** The same for values that would need a digit and a letter. */
   plainUntil = 0;
+  readonly clear = new Clear();
 }
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
@@ -239,7 +240,7 @@ function judge(
   reading.work += nameEnd - nameStart;
   if (!endsInSecret(text, from, nameEnd) || (end - start > LONG && isInnocentName(text, from, nameEnd)))
     return undefined;
-  const verdict = judgeValue(isPassword, text, start, end, setting);
+  const verdict = judgeValue(isPassword, text, start, end, setting, state.clear);
   if (verdict !== "other") reading.work += end - start;
   if (verdict === "secret" && isInnocentName(text, from, nameEnd)) return undefined;
   remember(state, start, end, verdict);

@@ -40,13 +40,31 @@ const REFERENCE = new Automaton(
   /(?:[$%@*#&|?!=~^:\\/.()[\]{}+-]|op:|vault:|ref:|arn:|kms:|sops:|enc[:[]|file:|https?:|wss?:|[a-z][a-z0-9+.-]{1,12}:\/\/|projects\/|sha(?:256|384|512)[:-]|data:|[A-Za-z]:\\)/,
 );
 
-/** Where a stand-in (`your-…`, `xxxx`, `${…}`) stands in a value, counted from its start, or -1. */
-export function standInAt(text: string, start: number, end: number): number {
+/** A stretch of one text in which no stand-in of letters and common signs stands: values that overlap are read once. */
+export class Clear {
+  from = 0;
+  to = 0;
+}
+
+/** No stand-in is longer. */
+const STAND_IN_CAP = 16;
+
+function holdsStandIn(text: string, start: number, end: number, clear: Clear): boolean {
+  const goesOn = start >= clear.from && start <= clear.to;
+  if (HAS_STAND_IN.test(text, goesOn ? Math.max(start, clear.to - STAND_IN_CAP) : start, end)) return true;
+  if (!goesOn) clear.from = start;
+  clear.to = goesOn ? Math.max(end, clear.to) : end;
+  return DOTS.test(text.slice(start, end));
+}
+
+/**
+ * Where a stand-in (`your-…`, `xxxx`, `${…}`) stands in a value, counted from its start, or -1.
+ * @param clear what is known of the text
+ */
+export function standInAt(text: string, start: number, end: number, clear = new Clear()): number {
   if (STAND_IN_START.test(text, start, end)) return 0;
   if (end - start <= LONGEST_STAND_IN && STAND_IN_WHOLE.spans(text, start, end)) return 0;
-  return HAS_STAND_IN.test(text, start, end) || DOTS.test(text.slice(start, end))
-    ? text.slice(start, end).search(STAND_IN)
-    : -1;
+  return holdsStandIn(text, start, end, clear) ? text.slice(start, end).search(STAND_IN) : -1;
 }
 
 /** An expression knows at once that a text of one byte a character holds none of these, nor `PROSE`. */
@@ -159,7 +177,14 @@ export type Verdict = "secret" | "plain" | "wordy" | "other" | { readonly standI
  * `setting` says how it stood: `bare` unquoted, `quoted`, `env` as in `NAME=value` with no spaces, `member` the string
  * value of a JSON member, where the syntax leaves no doubt about where the value ends.
  */
-export function judgeValue(password: boolean, text: string, start: number, whole: number, setting: Setting): Verdict {
+export function judgeValue(
+  password: boolean,
+  text: string,
+  start: number,
+  whole: number,
+  setting: Setting,
+  clear?: Clear,
+): Verdict {
   const end = Math.min(whole, start + MEMBER_CAP);
   const length = end - start;
   if (length < (password ? 6 : 8)) return "other";
@@ -171,7 +196,7 @@ export function judgeValue(password: boolean, text: string, start: number, whole
   const hasDigit = holdsDigit(text, start, end);
   if (!isPassword && (!hasDigit || !holdsLetter(text, start, end))) return "plain";
   if (setting === "quoted" && !hasDigit && isWordy(text, start, end)) return "wordy";
-  const standIn = standInAt(text, start, end);
+  const standIn = standInAt(text, start, end, clear);
   if (standIn !== -1) return { standIn };
   if (isPassword && setting === "member") return "secret";
   if (isSmallHex(text, start, end)) return "other";
