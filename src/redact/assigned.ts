@@ -1,7 +1,7 @@
 /** The value given to a password-like name: in an env file, YAML, JSON, code, XML, a connection string or a command line. */
-import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
+import { endsInSecret, isInnocentName, isLetter, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { Reading, Span } from "./reading.ts";
-import { judgeValue, type Setting, VALUE_CAP, type Verdict } from "./values.ts";
+import { Clear, judgeValue, type Setting, VALUE_CAP, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
 const NAME = 1;
@@ -14,6 +14,8 @@ const REFERS = 16;
 const OPENS = 32;
 /** What a sentence or an expression ends with, rather than a value. */
 const ENDS = 64;
+/** What a quoted value does not hold: quotes, backslashes, spaces. */
+const CUTS = 128;
 
 const BITS = new Uint8Array(1 << 16).fill(BARE);
 for (const [signs, bits] of [
@@ -32,6 +34,9 @@ for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = 0;
 for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : control + 1)
   if (control !== 9) BITS[control] = 0;
 
+for (let code = 0; code < BITS.length; code++)
+  if (/["'`\\\s]/.test(String.fromCharCode(code))) BITS[code] = (BITS[code] as number) | CUTS;
+
 const holds = (text: string, at: number, bit: number): boolean =>
   at < text.length && ((BITS[text.charCodeAt(at)] as number) & bit) !== 0;
 
@@ -49,6 +54,7 @@ export class AssignedState {
   until = 0;
   /** The same for values that would need a digit and a letter. */
   plainUntil = 0;
+  readonly clear = new Clear();
 }
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
@@ -78,17 +84,15 @@ function valueEnd(reading: Reading, state: AssignedState, at: number): number {
   return end === limit && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end;
 }
 
-const SEPARATOR =
-  /(?:\\{0,7}["'`])?\]?(?:[ \t]{0,8}[?!]?:[ \t]{0,4}[A-Za-z]{1,16}[ \t]{1,4}=|[ \t]{0,16}(?::=|=>|={1,3}|:)|["']? {1,2}value[ ]?=)[ \t]{0,16}/y;
-const QUOTED = new RegExp(
-  `\\\\{0,7}["'\`]((?:[^"'\`\\\\\\s]|\\\\[^"'\`\\\\\\snrt]){1,${VALUE_CAP}})(?=["'\`\\\\])`,
-  "y",
-);
 const EQUALS = 61;
 const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
+const SPACE = 32;
+const TAB = 9;
+/** The letters of escapes. */
+const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
 /** A value of which it costs more to judge it than its name. */
 const LONG = 32;
@@ -106,7 +110,7 @@ export function assignedValue(reading: Reading, at: number): Span | undefined {
   let start = at;
   while (start > 0 && at - start < NAME_CAP && holds(text, start - 1, NAME)) start--;
   // "\n" and its like are an escape and then a name's first letter.
-  if (text.charCodeAt(start - 1) === BACKSLASH && /[nrtbf]/.test(text[start] as string)) start++;
+  if (text.charCodeAt(start - 1) === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
   reading.work += end - start;
   if (end - start < 2) return undefined;
   // The rule's name in a marker ("[REDACTED:some-token]: …") names nothing.
@@ -119,15 +123,16 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   const isFlag = text.charCodeAt(start) === DASH && text.charCodeAt(start + 1) === DASH;
   const isTag = text.charCodeAt(end) === TAG_END && text[start - 1] === "<";
   const valueAt = afterSeparator(text, end, isFlag || isTag);
-  if (valueAt === undefined || valueAt < state.until || holds(text, valueAt, REFERS)) return undefined;
+  if (valueAt === -1 || valueAt < state.until || holds(text, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
   if (holds(text, valueAt, QUOTES)) {
-    QUOTED.lastIndex = valueAt;
-    const value = QUOTED.exec(text)?.[1];
+    const from = afterQuote(text, valueAt);
     // "Password:", …: the quote before the name ends behind it.
-    const isLabel = text[start - 1] === text[valueAt] && !holds(text, end, QUOTES);
-    if (value === undefined || isLabel || /[,;)}]/.test(value[0] as string)) return undefined;
-    return judge(reading, state, start, end, QUOTED.lastIndex - value.length, QUOTED.lastIndex, "quoted");
+    const isLabel = text.charCodeAt(start - 1) === text.charCodeAt(valueAt) && !holds(text, end, QUOTES);
+    if (from === -1 || isLabel || ",;)}".includes(text[from] as string)) return undefined;
+    const to = quotedEnd(text, from);
+    reading.work += to - from;
+    return judge(reading, state, start, end, from, to, "quoted");
   }
   let valueTo = valueEnd(reading, state, valueAt);
   // A call, an index, or a prefixed literal (f"…", b'…') whose own quotes the value does not hold.
@@ -137,14 +142,84 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   return judge(reading, state, start, end, valueAt, valueTo, isEnv ? "env" : "bare");
 }
 
-/** Where the value behind a name begins. @param isApart whether a space or the end of a tag is enough to part them */
-function afterSeparator(text: string, end: number, isApart: boolean): number | undefined {
+/** Where the value behind a name begins, or -1. @param isApart whether a space or the end of a tag is enough to part them */
+function afterSeparator(text: string, end: number, isApart: boolean): number {
   // The commonest first: a sign with a letter or digit right behind it.
   if (text.charCodeAt(end) === EQUALS && holds(text, end + 1, NAME)) return end + 1;
-  SEPARATOR.lastIndex = end;
-  if (SEPARATOR.test(text)) return SEPARATOR.lastIndex;
-  return isApart && (text[end] === " " || text[end] === ">") ? end + 1 : undefined;
+  const at = afterSign(text, end);
+  if (at !== -1) return afterSpaces(text, at, 16);
+  return isApart && (text[end] === " " || text[end] === ">") ? end + 1 : -1;
 }
+
+/** Past spaces and tabs, at most so many. */
+function afterSpaces(text: string, at: number, most: number): number {
+  let i = at;
+  while (i < at + most && (text.charCodeAt(i) === SPACE || text.charCodeAt(i) === TAB)) i++;
+  return i;
+}
+
+/** Past up to seven backslashes and a quote, or -1 where no quote stands. */
+function afterQuote(text: string, at: number): number {
+  let i = at;
+  while (i < at + 7 && text.charCodeAt(i) === BACKSLASH) i++;
+  return holds(text, i, QUOTES) && text.charCodeAt(i) !== BACKSLASH ? i + 1 : -1;
+}
+
+/** The end of the sign between a name that ends at a place and its value, or -1: `=`, `":`, `']=>`, `: string =`, ` value=`. */
+function afterSign(text: string, end: number): number {
+  const quoted = afterQuote(text, end);
+  const at = quoted === -1 ? end : quoted;
+  const from = text[at] === "]" ? at + 1 : at;
+  const i = afterSpaces(text, from, 16);
+  const typed = i - from <= 8 ? afterType(text, i) : -1;
+  if (typed !== -1) return typed;
+  const code = text.charCodeAt(i);
+  if (code === COLON) return text.charCodeAt(i + 1) === EQUALS ? i + 2 : i + 1;
+  if (code === EQUALS) {
+    if (text.charCodeAt(i + 1) === TAG_END) return i + 2;
+    let to = i + 1;
+    while (to < i + 3 && text.charCodeAt(to) === EQUALS) to++;
+    return to;
+  }
+  return afterWordValue(text, text[from] === '"' || text[from] === "'" ? from + 1 : from);
+}
+
+/** Past ` value=`, as attributes of XML have it, or -1. */
+function afterWordValue(text: string, from: number): number {
+  if (text.charCodeAt(from) !== SPACE) return -1;
+  const word = text.charCodeAt(from + 1) === SPACE ? from + 2 : from + 1;
+  if (!text.startsWith("value", word)) return -1;
+  const at = text.charCodeAt(word + 5) === SPACE ? word + 6 : word + 5;
+  return text.charCodeAt(at) === EQUALS ? at + 1 : -1;
+}
+
+/** Past a type between `:` or `?:` and `=`, or -1. */
+function afterType(text: string, at: number): number {
+  const colon = text[at] === "?" || text[at] === "!" ? at + 1 : at;
+  if (text.charCodeAt(colon) !== COLON) return -1;
+  const from = afterSpaces(text, colon + 1, 4);
+  let to = from;
+  while (to < from + 16 && isLetter(text.charCodeAt(to))) to++;
+  const sign = afterSpaces(text, to, 4);
+  return to > from && sign > to && text.charCodeAt(sign) === EQUALS ? sign + 1 : -1;
+}
+
+/** The end of a quoted value, or its start where there is none: before a quote, or before the last backslash. */
+function quotedEnd(text: string, from: number): number {
+  let last = from;
+  let i = from;
+  for (let units = 0; units < VALUE_CAP && i < text.length; units++) {
+    if (!holds(text, i, CUTS)) i++;
+    else if (text.charCodeAt(i) === BACKSLASH && i + 1 < text.length && !endsQuoted(text, i + 1)) {
+      last = i;
+      i += 2;
+    } else break;
+  }
+  return holds(text, i, QUOTES) ? i : last;
+}
+
+/** Whether a backslash before this is no part of a value. */
+const endsQuoted = (text: string, at: number): boolean => holds(text, at, CUTS) || "nrt".includes(text[at] as string);
 
 function judge(
   reading: Reading,
@@ -159,14 +234,15 @@ function judge(
   if (end - start < MIN_CHARS || start < state.until || holds(text, start, REFERS)) return undefined;
   if (setting === "bare" && start < state.plainUntil) return undefined;
   let from = nameStart;
-  while (from < nameStart + 4 && /[-.$]/.test(text[from] as string)) from++;
-  const name = text.slice(from, nameEnd);
-  if (start < state.plainUntil && !isPasswordName(name)) return undefined;
+  while (from < nameStart + 4 && holds(text, from, NAME) && holds(text, from, REFERS)) from++;
+  const isPassword = isPasswordName(text, from, nameEnd);
+  if (start < state.plainUntil && !isPassword) return undefined;
   reading.work += nameEnd - nameStart;
-  if (!endsInSecret(name) || (end - start > LONG && isInnocentName(name))) return undefined;
-  const verdict = judgeValue(name, text.slice(start, end), setting);
+  if (!endsInSecret(text, from, nameEnd) || (end - start > LONG && isInnocentName(text, from, nameEnd)))
+    return undefined;
+  const verdict = judgeValue(isPassword, text, start, end, setting, state.clear);
   if (verdict !== "other") reading.work += end - start;
-  if (verdict === "secret" && isInnocentName(name)) return undefined;
+  if (verdict === "secret" && isInnocentName(text, from, nameEnd)) return undefined;
   remember(state, start, end, verdict);
   return verdict === "secret" ? [start, end] : undefined;
 }
@@ -188,7 +264,7 @@ export function mayBeAssigned(text: string, at: number): boolean {
   while (end - at < NAME_CAP && holds(text, end, NAME)) end++;
   if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
   while (end > start && /[.$-]/.test(text[end - 1] as string)) end--;
-  if (!mayBeSecretName(text.slice(start, end))) return false;
+  if (!mayBeSecretName(text, start, end)) return false;
   if (text[start] === "-") return true;
   for (let i = end; i < text.length; i++) {
     const char = text[i] as string;

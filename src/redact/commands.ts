@@ -1,6 +1,6 @@
 /** Passwords that programs take on their command line, and in a netrc file. */
 import type { Reading, Span } from "./reading.ts";
-import { isSecretValue } from "./values.ts";
+import { isSecretValue, judgeValue } from "./values.ts";
 
 /** How far after a program's name its password is looked for, in code units. */
 const COMMAND_CAP = 1_024;
@@ -51,10 +51,15 @@ function endsCommand(text: string, i: number): boolean {
 
 const isSpace = (code: number): boolean => code === 32 || code === 9 || code === NEWLINE;
 
+function startsAny(text: string, anchors: readonly string[], at: number): boolean {
+  for (const anchor of anchors) if (text.startsWith(anchor, at)) return true;
+  return false;
+}
+
 /** The password that a command with the program's name at `at` is given. */
 export function commandPassword(command: Command, reading: Reading, at: number, key: object): Span | undefined {
   const { text } = reading;
-  if (!command.anchors.some((anchor) => text.startsWith(anchor, at))) return undefined;
+  if (!startsAny(text, command.anchors, at)) return undefined;
   const state = reading.memo(key, () => new State());
   const { flag } = command;
   const from = Math.max(at, state.until);
@@ -68,8 +73,10 @@ export function commandPassword(command: Command, reading: Reading, at: number, 
     state.until = flag.lastIndex;
     reading.work += state.until - from;
     // What was redacted before brings nothing nearer, so that a text redacted twice stays the same.
-    if (text.slice(at, i).includes("[REDACTED:")) return undefined;
-    return isSecretValue("password", value, "quoted") ? [flag.lastIndex - value.length, flag.lastIndex] : undefined;
+    if (reading.holdsMarker(at, i)) return undefined;
+    const end = flag.lastIndex;
+    const start = end - value.length;
+    return judgeValue(true, text, start, end, "quoted") === "secret" ? [start, end] : undefined;
   }
   state.until = Math.max(i, state.until);
   reading.work += i - from + 1;

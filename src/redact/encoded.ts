@@ -2,7 +2,7 @@
 import { ARMOUR_CAP } from "./private-key.ts";
 import { type Reading, Run, type Span } from "./reading.ts";
 import { kindOf, mayStand } from "./shape.ts";
-import { isSecretValue, judgeValue } from "./values.ts";
+import { isSecretValue } from "./values.ts";
 
 const BASE64 = kindOf("0-9A-Za-z+/_=-");
 const isBase64 = (code: number): boolean => mayStand(BASE64, code);
@@ -103,7 +103,7 @@ function isManifestSecret(name: string, value: string, isEncoded: boolean): bool
   if (!isEncoded) return isSecretValue("password", value, "env");
   if (!/^[0-9A-Za-z+/]{8,4096}={0,2}$/.test(value) || value.length % 4 !== 0) return false;
   const plain = Buffer.from(value, "base64").toString("latin1").trim();
-  return plain.length > 256 || judgeValue("password", plain, "env") === "secret";
+  return plain.length > 256 || isSecretValue("password", plain, "env");
 }
 
 /** Whether something could be the `kind` of a Kubernetes Secret. */

@@ -1,6 +1,7 @@
 /** The value of an authorization header, after its name or after a scheme's, and session cookies. */
+import { Automaton } from "./automaton.ts";
 import type { Reading, Span } from "./reading.ts";
-import { isOneCharacter, isWordy, standInAt } from "./values.ts";
+import { holdsDigit, holdsLetter, isOneCharacter, isWordy, standInAt } from "./values.ts";
 
 const BEFORE_VALUE = /authorization\\{0,7}["'`]?\]?\)? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
 /** RFC 9110 section 11.4: a scheme, and then a token or parameters; no scheme at all is common, too. */
@@ -27,7 +28,9 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
     BEARER.lastIndex = at;
     const value = BEARER.exec(text)?.[1];
     reading.work += 1 + (value?.length ?? 0);
-    return value === undefined ? undefined : judged(state, BEARER.lastIndex - value.length, value, "bearer");
+    return value === undefined
+      ? undefined
+      : judged(reading, state, BEARER.lastIndex - value.length, BEARER.lastIndex, false);
   }
   const from = BEFORE_VALUE.lastIndex;
   reading.work += from - at;
@@ -35,7 +38,7 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
   const parameters = PARAMETERS.exec(text)?.[1];
   if (parameters !== undefined) {
     reading.work += parameters.length;
-    return judged(state, PARAMETERS.lastIndex - parameters.length, parameters, "digest");
+    return judged(reading, state, PARAMETERS.lastIndex - parameters.length, PARAMETERS.lastIndex, false);
   }
   CREDENTIALS.lastIndex = from;
   const match = CREDENTIALS.exec(text);
@@ -47,15 +50,19 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
   // Words that happen to follow: a header holds one value after its scheme, and then ends.
   const isAll = end === text.length || /["'`\r\n\\]/.test(text[end] as string);
   if (scheme !== undefined && !KNOWN_SCHEME.test(scheme) && !isAll) return undefined;
-  return judged(state, end - value.length, value, scheme ?? "");
+  return judged(reading, state, end - value.length, end, scheme?.toLowerCase() === "basic");
 }
 
-function judged(state: State, start: number, value: string, scheme: string): Span | undefined {
-  const end = start + value.length;
+const URL_START = new Automaton(/[a-z][a-z0-9+.-]{1,12}:\/\//i);
+
+/** @param isBasic whether the value is base64, which may hold no digit */
+function judged(reading: Reading, state: State, start: number, end: number, isBasic: boolean): Span | undefined {
+  const { text } = reading;
   state.until = end;
-  if (/^[a-z][a-z0-9+.-]{1,12}:\/\//i.test(value) || isWordy(value) || isOneCharacter(value)) return undefined;
-  if (!/[0-9]/.test(value) && !/^basic$/i.test(scheme)) return undefined;
-  return standInAt(value) === -1 ? [start, end] : undefined;
+  if (!isBasic && !holdsDigit(text, start, end)) return undefined;
+  if (URL_START.test(text, start, end) || isWordy(text, start, end) || isOneCharacter(text, start, end))
+    return undefined;
+  return standInAt(text, start, end) === -1 ? [start, end] : undefined;
 }
 
 const MAY_BE_HEADER = /bearer {1,3}[\w.~+/=-]{12}|authorization\\{0,64}["'`\])]{0,3}\\{0,64}["']? {0,4}[:=,]/iy;
@@ -94,7 +101,8 @@ export function cookieValues(reading: Reading, at: number, key: object): Span[] 
     if (match === null) break;
     const [whole, name, value] = match as unknown as [string, string, string];
     const start = from + name.length + 1;
-    if (SESSION_NAME.test(name) && isSessionValue(value)) found.push([start, start + value.length]);
+    if (SESSION_NAME.test(name) && isSessionValue(text, start, start + value.length))
+      found.push([start, start + value.length]);
     from += whole.length;
   }
   reading.work += from - at;
@@ -102,9 +110,9 @@ export function cookieValues(reading: Reading, at: number, key: object): Span[] 
   return found;
 }
 
-function isSessionValue(value: string): boolean {
-  if (value.length < MIN_SESSION_CHARS || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
-  return !isWordy(value) && standInAt(value) === -1;
+function isSessionValue(text: string, start: number, end: number): boolean {
+  if (end - start < MIN_SESSION_CHARS || !holdsDigit(text, start, end) || !holdsLetter(text, start, end)) return false;
+  return !isWordy(text, start, end) && standInAt(text, start, end) === -1;
 }
 
 export function mayBeCookies(text: string, at: number): boolean {

@@ -12,20 +12,58 @@ export interface Finding {
 
 export type Span = readonly [start: number, end: number];
 
+/** What a marker in a redacted text begins with. */
+export const MARKER_START = "[REDACTED:";
+
+/** A shorter text is read as it is. */
+const WORTH_COPYING = 256;
+
+/**
+ * The same text in one piece. A slice of another string (as a literal of a JSON document is) costs nearly twice as much
+ * to read, character by character, and what is made here has been asked about at least once.
+ */
+function inOnePiece(text: string): string {
+  if (text.length < WORTH_COPYING) return text;
+  const narrow = Buffer.from(text, "latin1").toString("latin1");
+  return narrow === text ? narrow : Buffer.from(text, "utf16le").toString("utf16le");
+}
+
+let readings = 0;
+
 export class Reading {
+  /** Tells readings apart for those who must not hold on to one. */
+  readonly id = ++readings;
   readonly text: string;
   readonly candidates: Finding[] = [];
   readonly assigned = new AssignedState();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;
+  /** The last place looked at for whether a token may start there, and whether one may. */
+  freshAt = -1;
+  isFresh = false;
   readonly #rules: number;
+  /** Between the two no marker begins; at the second one does, or the text ends. */
+  #markerFrom = 0;
+  #markerAt = -1;
   #readUntil: Int32Array | undefined;
   #memos: Map<object, object> | undefined;
 
   /** @param rules how many rows the table has */
   constructor(text: string, rules: number) {
-    this.text = text;
+    this.text = inOnePiece(text);
     this.#rules = rules;
+  }
+
+  /** Whether the beginning of an earlier redaction's marker stands in a stretch. */
+  holdsMarker(from: number, to: number): boolean {
+    // Places come roughly from first to last; a step back must not search the rest of the text anew.
+    if (from < this.#markerFrom) return this.text.slice(from, to).includes(MARKER_START);
+    if (from > this.#markerAt) {
+      const at = this.text.indexOf(MARKER_START, from);
+      this.#markerFrom = from;
+      this.#markerAt = at === -1 ? this.text.length : at;
+    }
+    return this.#markerAt + MARKER_START.length <= to;
   }
 
   /** Up to where a row of the table has read: it starts no match before. */

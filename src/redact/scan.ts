@@ -1,7 +1,7 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
 import { Prefilter } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
-import { type Finding, type Probe, Reading } from "./reading.ts";
+import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
 
 /**
@@ -26,7 +26,6 @@ const thePrefilter = (): Prefilter<Probe> => {
 };
 
 const DOT = 46;
-const MARKER_START = "[REDACTED:";
 const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/g;
 const MAX_MARKER_CHARS = 75;
 

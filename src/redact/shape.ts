@@ -12,20 +12,24 @@ const MAX_PLACES = 256;
 /** One entry a character: 1 where it may stand. The last entry is for every character above 254. */
 export type Kind = Uint8Array;
 const KIND_SIZE = 256;
-const BEYOND = KIND_SIZE - 1;
+/** The entry for every character above 254. */
+export const BEYOND = KIND_SIZE - 1;
 
 export interface Shape {
   /** Fewest characters of a match. */
   readonly fewest: number;
   /** Most characters of a match. */
   readonly most: number;
-  /** The first places of every match, those that leave the least choice first. */
+  /** The first places of every match but for `run`, those that leave the least choice first. */
   readonly places: Uint16Array;
   /** What may stand at each of `places`. */
   readonly kinds: readonly Kind[];
+  /** The longest stretch of places that may hold the same; none of them is in `places`. */
+  readonly run: { readonly from: number; readonly to: number; readonly kind: Kind };
 }
 
-type Node =
+/** A pattern, taken apart. */
+export type Node =
   | { readonly kind: Kind }
   | { readonly all: readonly Node[] }
   | { readonly any: readonly Node[] }
@@ -40,15 +44,38 @@ export function kindOf(classBody: string): Kind {
 }
 
 /** @throws Error where a pattern leaves the syntax above */
-export function shapeOf(pattern: RegExp): Shape {
-  const root = new Parser(pattern.source, pattern.ignoreCase).whole();
+export const nodeOf = (pattern: RegExp): Node => new Parser(pattern.source, pattern.ignoreCase).whole();
+
+/**
+ * @param known the places from the one to the other hold what the pattern wants more often than not, and are looked at last
+ * @throws Error where a pattern leaves the syntax above
+ */
+export function shapeOf(pattern: RegExp, known: readonly [from: number, to: number] = [0, 0]): Shape {
+  const root = nodeOf(pattern);
   const [fewest, most] = lengths(root);
   const places = Array.from({ length: Math.min(fewest, MAX_PLACES) }, () => new Set<Kind>());
   mark(root, new Set([0]), places);
   const kinds = places.map(union);
-  const choice = kinds.map((kind) => kind.reduce((sum, stands) => sum + stands, 0));
-  const order = Uint16Array.from(kinds.keys()).sort((a, b) => (choice[a] as number) - (choice[b] as number) || a - b);
-  return { fewest, most, places: order, kinds: Array.from(order, (place) => kinds[place] as Kind) };
+  const run = longestRun(kinds);
+  const choice = kinds.map(
+    (kind, place) =>
+      kind.reduce((sum, stands) => sum + stands, 0) + (place >= known[0] && place < known[1] ? KIND_SIZE : 0),
+  );
+  const order = Uint16Array.from(kinds.keys().filter((place) => place < run.from || place >= run.to)).sort(
+    (a, b) => (choice[a] as number) - (choice[b] as number) || a - b,
+  );
+  return { fewest, most, places: order, kinds: Array.from(order, (place) => kinds[place] as Kind), run };
+}
+
+/** The longest stretch of places that may hold the same. */
+function longestRun(kinds: readonly Kind[]): Shape["run"] {
+  let longest = { from: 0, to: 0, kind: kinds[0] as Kind };
+  for (let from = 0, to = 0; from < kinds.length; from = to) {
+    const kind = kinds[from] as Kind;
+    while (kinds[to] === kind) to++;
+    if (to - from > longest.to - longest.from) longest = { from, to, kind };
+  }
+  return longest;
 }
 
 const unions = new Map<string, Kind>();

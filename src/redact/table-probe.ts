@@ -31,15 +31,13 @@ function endsEscape(text: string, end: number): boolean {
     while (i >= end - 2 - MAX_COLOUR && mayStand(COLOUR, text.charCodeAt(i))) i--;
     return text.charCodeAt(i) === OPEN_BRACKET;
   }
-  if (!mayStand(HEX, last) || !mayStand(HEX, text.charCodeAt(end - 2))) return false;
+  if (!mayStand(HEX, last)) return false;
   const before = text.charCodeAt(end - 3);
-  if (before === PERCENT || (before === SMALL_X && text.charCodeAt(end - 4) === BACKSLASH)) return true;
-  return (
-    text.charCodeAt(end - 5) === SMALL_U &&
-    text.charCodeAt(end - 6) === BACKSLASH &&
-    mayStand(HEX, before) &&
-    mayStand(HEX, text.charCodeAt(end - 4))
-  );
+  if (before === PERCENT || (before === SMALL_X && text.charCodeAt(end - 4) === BACKSLASH))
+    return mayStand(HEX, text.charCodeAt(end - 2));
+  if (text.charCodeAt(end - 5) !== SMALL_U || text.charCodeAt(end - 6) !== BACKSLASH) return false;
+  for (let i = end - 4; i < end - 1; i++) if (!mayStand(HEX, text.charCodeAt(i))) return false;
+  return true;
 }
 
 /** Where the word ends that something at `at` would be glued to. "favicon.ico-…", "this.s.…": a dot is a part of it. */
@@ -55,6 +53,15 @@ function startsFresh(text: string, at: number): boolean {
   const wordEnd = gluedTo(text, at);
   if (wordEnd === 0) return true;
   return !isAlnum(text.charCodeAt(wordEnd - 1)) || endsEscape(text, wordEnd);
+}
+
+/** As `startsFresh`; rows whose marks begin alike ask for the same place one after another. */
+function isFresh(reading: Reading, at: number): boolean {
+  if (reading.freshAt !== at) {
+    reading.freshAt = at;
+    reading.isFresh = startsFresh(reading.text, at);
+  }
+  return reading.isFresh;
 }
 
 const PLACEHOLDER = /x{6,}|\*{4,}|\.{4,}|#{4,}|0{16,}|placeholder|redacted|your[_-]|changeme|here$/i;
@@ -106,6 +113,10 @@ export class TableProbe implements Probe {
   readonly #glued: boolean;
   readonly #apart: boolean;
   #shape: Shape | undefined;
+  /** The stretch of one kind looked at last, and in which text. */
+  #runReading = 0;
+  #runFrom = 0;
+  #runTo = 0;
 
   /** @param rank the row's place in the table */
   constructor(rule: Rule, rank: number) {
@@ -121,7 +132,7 @@ export class TableProbe implements Probe {
     for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
       const start = at - back;
       reading.work++;
-      if (start < reading.readUntil(this.#rank) || (!this.#glued && !startsFresh(text, start))) continue;
+      if (start < reading.readUntil(this.#rank) || (!this.#glued && !isFresh(reading, start))) continue;
       if (this.#apart && isInPath(text.charCodeAt(start - 1))) continue;
       if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
     }
@@ -140,14 +151,38 @@ export class TableProbe implements Probe {
 
   /** Whether each of the first places holds a character that may stand there. */
   #fits(reading: Reading, start: number): boolean {
-    this.#shape ??= shapeOf(this.#rule.pattern);
-    const { kinds, places, fewest } = this.#shape;
+    this.#shape ??= shapeOf(this.#rule.pattern, this.#anchored());
+    const { kinds, places, fewest, run } = this.#shape;
     const { text } = reading;
     if (text.length - start < fewest) return false;
+    reading.work++;
+    if (!mayStand(run.kind, text.charCodeAt(start + run.from))) return false;
     let i = 0;
     while (i < kinds.length && mayStand(kinds[i] as Kind, text.charCodeAt(start + (places[i] as number)))) i++;
     reading.work += i;
-    return i === kinds.length;
+    return i === kinds.length && this.#runs(reading, start + run.from, start + run.to, run.kind);
+  }
+
+  /** Whether all from the one place to the other is of a kind; what the last look saw of it is not looked at again. */
+  #runs(reading: Reading, from: number, to: number, kind: Kind): boolean {
+    const { text } = reading;
+    if (this.#runReading !== reading.id || from < this.#runFrom || from > this.#runTo) {
+      this.#runReading = reading.id;
+      this.#runFrom = from;
+      this.#runTo = from;
+    }
+    let i = this.#runTo;
+    while (i < to && mayStand(kind, text.charCodeAt(i))) i++;
+    reading.work += i - this.#runTo;
+    this.#runTo = i;
+    return i >= to;
+  }
+
+  /** Where in a match an anchor stands for sure. */
+  #anchored(): readonly [from: number, to: number] {
+    if (this.#fewestBack !== this.#mostBack) return [0, 0];
+    const lengths = this.#rule.anchors.map((anchor) => anchor.replaceAll(/\[[^\]]*\]/g, "x").length);
+    return [this.#fewestBack, this.#fewestBack + Math.min(...lengths)];
   }
 
   #passesHinge(reading: Reading, start: number): boolean {

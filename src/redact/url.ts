@@ -1,8 +1,11 @@
 /** The password in a URL. */
+import { Automaton } from "./automaton.ts";
 import type { Reading, Span } from "./reading.ts";
 import { isOneCharacter, isPlainWord, standInAt } from "./values.ts";
 
 const URL_PASSWORD = /:\/\/[^\s:/?#@"'`<>\\]{0,80}:([^\s/@"'`<>\\]{3,256})@/y;
+
+const MY_PASSWORD = new Automaton(/(?:my)?pass(?:word)?/i);
 
 /** The password in a URL whose `://` stands at `at`. */
 export function urlPassword(reading: Reading, at: number): Span | undefined {
@@ -16,10 +19,11 @@ export function urlPassword(reading: Reading, at: number): Span | undefined {
   reading.work += end - at;
   const user = text.slice(at + 3, end - password.length - 1);
   // A development default named after itself (postgres:postgres) is no secret.
-  if (password === user || isPlainWord(password) || standInAt(password) !== -1 || isOneCharacter(password))
+  const start = end - password.length;
+  if ("$%{[:*".includes(password[0] as string) || password === user || isOneCharacter(text, start, end))
     return undefined;
-  if (/^[$%{[:*]/.test(password) || /^(?:my)?pass(?:word)?$/i.test(password)) return undefined;
-  return [end - password.length, end];
+  if (isPlainWord(text, start, end) || MY_PASSWORD.spans(text, start, end)) return undefined;
+  return standInAt(text, start, end) === -1 ? [start, end] : undefined;
 }
 
 export function mayHoldUrlPassword(text: string, at: number): boolean {

@@ -1,4 +1,5 @@
 /** Whether a value given to a secret's name is a secret. No part of this looks at how random a value is. */
+import { Automaton } from "./automaton.ts";
 import { isPasswordName } from "./names.ts";
 
 /** Longest value looked at, in code units; of a JSON member, whose end is sure, as much as this is judged. */
@@ -11,45 +12,156 @@ const WORDS = new Set(
   ),
 );
 const MAX_WORD_CHARS = 12;
+const DOT = 46;
+const OPEN_BRACKET = 91;
+/** What a value must have in common with a word: its length, and the last five bits of its first and last sign. */
+const likeness = (text: string, start: number, end: number): number =>
+  ((end - start) << 10) | ((text.charCodeAt(start) & 31) << 5) | (text.charCodeAt(end - 1) & 31);
+const LIKE_A_WORD = new Uint8Array((MAX_WORD_CHARS + 1) << 10);
+for (const word of WORDS) LIKE_A_WORD[likeness(word, 0, word.length)] = 1;
 
 /** Whether a value is a word that stands for any: a type, a default, a name of what it should be. */
-export const isPlainWord = (value: string): boolean => value.length <= MAX_WORD_CHARS && WORDS.has(value.toLowerCase());
+export const isPlainWord = (text: string, start: number, end: number): boolean =>
+  end - start <= MAX_WORD_CHARS &&
+  LIKE_A_WORD[likeness(text, start, end)] === 1 &&
+  WORDS.has(text.slice(start, end).toLowerCase());
 
 const STAND_IN =
-  /example|placeholder|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|your[_-]|-your|<|>|\{\{|\$\{|\$\(|x{4,}|\*{2,}|\.{3}|…|•|redact|dummy|sample|insert[_-]|fill[_-]?(?:in|me)|not[_-]?(?:a[_-]?)?(?:real|secret)|process\.env|import\.meta|os\.environ|getenv|env\(|secrets?\.|vars\.|var\.|config\.|settings\.|\[REDACTED/i;
-const STAND_IN_START =
-  /^(?:your|(?:my|some|the|a|an|fake|test|mock|stub|super|new|old|any|no|bad|wrong|invalid)[_-]?(?:super[_-]?)?(?:secret|password|passwd|pass|token|api|key|auth|client)(?:[_-]?(?:secret|password|token|key|value|here|name|id|string))?$|env[.:])/i;
+  /example|placeholder|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|your[_-]|-your|<|>|\{\{|\$\{|\$\(|x{4}|\*{2}|\.{3}|…|•|redact|dummy|sample|insert[_-]|fill[_-]?(?:in|me)|not[_-]?(?:a[_-]?)?(?:real|secret)|process\.env|import\.meta|os\.environ|getenv|env\(|secrets?\.|vars\.|var\.|config\.|settings\.|\[REDACTED/i;
+/** Sees none of the two signs beyond Latin 1; see `DOTS`. */
+const HAS_STAND_IN = new Automaton(STAND_IN, "anywhere");
+const STAND_IN_START = new Automaton(/your|env[.:]/i);
+const STAND_IN_WHOLE = new Automaton(
+  /(?:my|some|the|a|an|fake|test|mock|stub|super|new|old|any|no|bad|wrong|invalid)[_-]?(?:super[_-]?)?(?:secret|password|passwd|pass|token|api|key|auth|client)(?:[_-]?(?:secret|password|token|key|value|here|name|id|string))?/i,
+);
+const MAX_STAND_IN_CHARS = 40;
 /** First characters of references, paths, formats and code rather than of a value. */
-const REFERENCE =
-  /^(?:[$%@*#&|?!=~^:\\/.()[\]{}+-]|op:|vault:|ref:|arn:|kms:|sops:|enc[:[]|file:|https?:|wss?:|[a-z][a-z0-9+.-]{1,12}:\/\/|projects\/|sha(?:256|384|512)[:-]|data:|[A-Za-z]:\\)/;
-/** A sentence in a script that writes no spaces: kana, ideographs, hangul. */
-const PROSE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}/;
-const IDENTIFIER = /^[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*$/;
+const REFERENCE = new Automaton(
+  /(?:[$%@*#&|?!=~^:\\/.()[\]{}+-]|op:|vault:|ref:|arn:|kms:|sops:|enc[:[]|file:|https?:|wss?:|[a-z][a-z0-9+.-]{1,12}:\/\/|projects\/|sha(?:256|384|512)[:-]|data:|[A-Za-z]:\\)/,
+);
 
-/** Where a stand-in (`your-…`, `xxxx`, `${…}`) stands in a value, or -1. */
-export function standInAt(value: string): number {
-  return STAND_IN_START.test(value) ? 0 : value.search(STAND_IN);
+/** A stretch of one text in which no stand-in of letters and common signs stands: values that overlap are read once. */
+export class Clear {
+  from = 0;
+  to = 0;
 }
 
-const PART_END = /[-_./:]|$/g;
-const UPPER_OR_NUMBER = /^(?:[A-Z]{1,20}|[0-9]{0,4}|v[0-9]{1,3})$/;
-const CAMEL = /^(?:[A-Z]?[a-z]+)(?:[A-Z][a-z]+)*[0-9]{0,2}$/;
+/** No stand-in is longer. */
+const STAND_IN_CAP = 16;
+
+function holdsStandIn(text: string, start: number, end: number, clear: Clear): boolean {
+  const goesOn = start >= clear.from && start <= clear.to;
+  if (HAS_STAND_IN.test(text, goesOn ? Math.max(start, clear.to - STAND_IN_CAP) : start, end)) return true;
+  if (!goesOn) clear.from = start;
+  clear.to = goesOn ? Math.max(end, clear.to) : end;
+  return DOTS.test(text.slice(start, end));
+}
+
+/**
+ * Where a stand-in (`your-…`, `xxxx`, `${…}`) stands in a value, counted from its start, or -1.
+ * @param clear what is known of the text
+ */
+export function standInAt(text: string, start: number, end: number, clear = new Clear()): number {
+  if (STAND_IN_START.test(text, start, end)) return 0;
+  if (end - start <= MAX_STAND_IN_CHARS && STAND_IN_WHOLE.spans(text, start, end)) return 0;
+  return holdsStandIn(text, start, end, clear) ? text.slice(start, end).search(STAND_IN) : -1;
+}
+
+/** An expression knows at once that a text of one byte a character holds none of these, nor `PROSE`. */
+const DOTS = /[…•]/;
+/** A sentence in a script that writes no spaces: kana, ideographs, hangul. */
+const PROSE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}/;
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+const isUpper = (code: number): boolean => code >= 65 && code <= 90;
+const isLower = (code: number): boolean => code >= 97 && code <= 122;
+/** `-`, `.`, `/`, `:` and `_`. */
+const endsPart = (code: number): boolean => (code >= 45 && code <= 47) || code === 58 || code === 95;
 
 /** Whether every part between signs is a plain word or a small number: `my-tls-secret-2`, `users.read`, `snake_case`. */
-export function isWordy(value: string): boolean {
-  for (let from = 0; from <= value.length; ) {
-    PART_END.lastIndex = from;
-    const to = PART_END.exec(value)?.index ?? value.length;
-    const part = value.slice(from, to);
-    if (!CAMEL.test(part) && !UPPER_OR_NUMBER.test(part)) return false;
+export function isWordy(text: string, start: number, end: number): boolean {
+  for (let from = start; from < end; ) {
+    let to = from;
+    while (to < end && !endsPart(text.charCodeAt(to))) to++;
+    if (!isWord(text, from, to)) return false;
     from = to + 1;
   }
   return true;
 }
 
-export function isOneCharacter(value: string): boolean {
-  for (let i = 1; i < value.length; i++) if (value[i] !== value[0]) return false;
+/** A word in small letters or camel case with up to two digits, one in capitals, a number of four digits, or a version. */
+function isWord(text: string, start: number, end: number): boolean {
+  let i = start;
+  while (i < end && isUpper(text.charCodeAt(i))) i++;
+  if (i === end) return end - start <= 20;
+  let digits = end;
+  while (digits > start && isDigit(text.charCodeAt(digits - 1))) digits--;
+  if (digits === start) return end - start <= 4;
+  if (end - digits > 2) return end - digits === 3 && digits === start + 1 && text.charCodeAt(start) === 118;
+  // Each capital begins a word of at least one small letter.
+  for (i = start; i < digits; i++) {
+    const code = text.charCodeAt(i);
+    if (isLower(code)) continue;
+    if (!isUpper(code) || i + 1 === digits || !isLower(text.charCodeAt(i + 1))) return false;
+  }
   return true;
+}
+
+export function isOneCharacter(text: string, start: number, end: number): boolean {
+  for (let i = start + 1; i < end; i++) if (text.charCodeAt(i) !== text.charCodeAt(start)) return false;
+  return true;
+}
+
+export function holdsDigit(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (isDigit(text.charCodeAt(i))) return true;
+  return false;
+}
+
+export function holdsLetter(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (isUpper(text.charCodeAt(i)) || isLower(text.charCodeAt(i))) return true;
+  return false;
+}
+
+/** `0x` and up to sixteen digits. */
+function isSmallHex(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(start) !== 48 || (text.charCodeAt(start + 1) | 32) !== 120) return false;
+  return end - start <= 18 && /^[0-9a-f]+$/i.test(text.slice(start + 2, end));
+}
+
+const isNameStart = (code: number): boolean => isLower(code) || isUpper(code) || code === 95 || code === 36;
+const isNamePart = (code: number): boolean => isNameStart(code) || isDigit(code);
+
+/** The end of a name that begins at a place, or the place. */
+function identifierEnd(text: string, start: number, end: number): number {
+  if (start >= end || !isNameStart(text.charCodeAt(start))) return start;
+  let i = start + 1;
+  while (i < end && isNamePart(text.charCodeAt(i))) i++;
+  return i;
+}
+
+/** Names with `.`, `?.`, `::` or `->` between them. */
+function isIdentifier(text: string, start: number, end: number): boolean {
+  for (let from = start; ; ) {
+    const to = identifierEnd(text, from, end);
+    if (to === from) return false;
+    if (to === end) return true;
+    if (text.charCodeAt(to) === DOT) from = to + 1;
+    else if (text.startsWith("::", to) || text.startsWith("->", to) || text.startsWith("?.", to)) from = to + 2;
+    else return false;
+  }
+}
+
+/** "tokens[0]", "n.token-1": an element or a sum, not a value. */
+function isElement(text: string, start: number, end: number): boolean {
+  let i = identifierEnd(text, start, end);
+  if (i === start) return false;
+  let isSum = i < end && text.charCodeAt(i) === DOT;
+  for (; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (code === DOT) isSum &&= isNamePart(text.charCodeAt(i + 1));
+    else if (!isNamePart(code)) return code === OPEN_BRACKET || (isSum && "-+*/".includes(text[i] as string));
+  }
+  return false;
 }
 
 export type Setting = "bare" | "quoted" | "env" | "member";
@@ -65,32 +177,42 @@ export type Verdict = "secret" | "plain" | "wordy" | "other" | { readonly standI
  * `setting` says how it stood: `bare` unquoted, `quoted`, `env` as in `NAME=value` with no spaces, `member` the string
  * value of a JSON member, where the syntax leaves no doubt about where the value ends.
  */
-export function judgeValue(name: string, whole: string, setting: Setting): Verdict {
-  const value = whole.length > MEMBER_CAP ? whole.slice(0, MEMBER_CAP) : whole;
-  const password = isPasswordName(name);
-  if (value.length < (password ? 6 : 8)) return "other";
-  if (isPlainWord(value) || REFERENCE.test(value) || isOneCharacter(value)) return "other";
-  if (setting === "member") {
-    if (password && /\s\S{1,20}\s/.test(value) && value.length > 40) return "other";
-    if (!password && /\s/.test(value)) return "other";
-  }
+export function judgeValue(
+  password: boolean,
+  text: string,
+  start: number,
+  whole: number,
+  setting: Setting,
+  clear?: Clear,
+): Verdict {
+  const end = Math.min(whole, start + MEMBER_CAP);
+  const length = end - start;
+  if (length < (password ? 6 : 8)) return "other";
+  if (REFERENCE.test(text, start, end) || isPlainWord(text, start, end) || isOneCharacter(text, start, end))
+    return "other";
+  if (setting === "member" && holdsSentence(password, text.slice(start, end))) return "other";
   const isPassword = password && setting !== "bare";
-  if (PROSE.test(value)) return "other";
-  const hasDigit = /[0-9]/.test(value);
-  if (!isPassword && (!hasDigit || !/[A-Za-z]/.test(value))) return "plain";
-  if (setting === "quoted" && !hasDigit && isWordy(value)) return "wordy";
-  const standIn = standInAt(value);
+  if (PROSE.test(text.slice(start, end))) return "other";
+  const hasDigit = holdsDigit(text, start, end);
+  if (!isPassword && (!hasDigit || !holdsLetter(text, start, end))) return "plain";
+  if (setting === "quoted" && !hasDigit && isWordy(text, start, end)) return "wordy";
+  const standIn = standInAt(text, start, end, clear);
   if (standIn !== -1) return { standIn };
   if (isPassword && setting === "member") return "secret";
-  if (/^0x[0-9a-f]{1,16}$/i.test(value)) return "other";
+  if (isSmallHex(text, start, end)) return "other";
   if (isPassword)
-    return hasDigit || !isWordy(value) || (setting === "env" && !IDENTIFIER.test(value)) ? "secret" : "wordy";
-  // "tokens[0]", "n.token-1": an element or a sum, not a value.
-  if (/^[A-Za-z_$][\w$.]*\[|^[A-Za-z_$][\w$]*(?:\.[\w$]+)+[-+*/]/.test(value)) return "other";
-  if (setting === "bare" && !password && IDENTIFIER.test(value) && value.length < 16) return "other";
-  return isWordy(value) ? "wordy" : "secret";
+    return hasDigit || !isWordy(text, start, end) || (setting === "env" && !isIdentifier(text, start, end))
+      ? "secret"
+      : "wordy";
+  if (isElement(text, start, end)) return "other";
+  if (setting === "bare" && !password && length < 16 && isIdentifier(text, start, end)) return "other";
+  return isWordy(text, start, end) ? "wordy" : "secret";
 }
+
+/** Words with spaces between, which a password may have two of. */
+const holdsSentence = (password: boolean, value: string): boolean =>
+  password ? value.length > 40 && /\s\S{1,20}\s/.test(value) : /\s/.test(value);
 
 /** See `judgeValue`. */
 export const isSecretValue = (name: string, value: string, setting: Setting): boolean =>
-  judgeValue(name, value, setting) === "secret";
+  judgeValue(isPasswordName(name, 0, name.length), value, 0, value.length, setting) === "secret";

@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Automaton } from "../../../src/redact/automaton.ts";
+
+/** Patterns with what each kind of node has: classes, alternatives that begin alike, bounded repeats, both cases. */
+const PATTERNS = [
+  /ab|abc|b{2,3}/,
+  /(?:ab?){1,3}[.:]/,
+  /a[b-c]{0,2}(?:ca|\.\.)?b/i,
+  /(?:aa|a[^b]c)b?/i,
+  /x{4}|\*{2}|c[.:]a/,
+];
+const texts = fc.string({ unit: fc.constantFrom(..."aAbBcCx.:*\u4e2d"), maxLength: 24 });
+
+describe("an automaton", () => {
+  test.each(PATTERNS)("agrees with the expression %s wherever a match begins", (pattern) => {
+    const { source, flags } = pattern;
+    const all = ["start", "anywhere", "end"] as const;
+    const [start, anywhere, end] = all.map((mode) => new Automaton(pattern, mode)) as [Automaton, Automaton, Automaton];
+    fc.assert(
+      fc.property(texts, texts, texts, (before, text, after) => {
+        const whole = before + text + after;
+        const [from, to] = [before.length, before.length + text.length];
+        expect({
+          start: start.test(whole, from, to),
+          anywhere: anywhere.test(whole, from, to),
+          end: end.test(whole, from, to),
+          spans: start.spans(whole, from, to),
+        }).toEqual({
+          start: new RegExp(`^(?:${source})`, flags).test(text),
+          anywhere: pattern.test(text),
+          end: new RegExp(`(?:${source})$`, flags).test(text),
+          spans: new RegExp(`^(?:${source})$`, flags).test(text),
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
