@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
 import type { Core } from "./core.ts";
-import { helperCommand } from "./kit/helper.ts";
+import { helperCommand } from "./kit/respawn.ts";
 import { CHECK_AT_START_BYTES, damageAdvice, databasePath, isReadError } from "./platform/store/store.ts";
 
 const CHECKPOINT_EVERY_MS = 500;

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { calculateJwkThumbprint, errors, exportJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { Complaint } from "./complaint.ts";
+import { Complaint } from "./problem.ts";
 
 export const ALG = "RS256";
 const MODULUS_BITS = 3072;

@@ -2,25 +2,25 @@
 import { redactJsonInSlices } from "./json.ts";
 import { mightHoldInSlices, type Redacted, redactTextInSlices, type Slices } from "./scan.ts";
 
-/** Runs work through, and breathes wherever it may be left alone. @param breathe as `kit/breathe.ts` makes it */
-async function run<T>(work: Slices<T>, breathe: () => Promise<void> | undefined): Promise<T> {
+/** Runs work through, and breathes wherever it may be left alone. @param yieldNow as `kit/yield.ts` makes it */
+async function run<T>(work: Slices<T>, yieldNow: () => Promise<void> | undefined): Promise<T> {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
-    await breathe();
+    await yieldNow();
   }
 }
 
-type Breathe = () => Promise<void> | undefined;
+type YieldNow = () => Promise<void> | undefined;
 
 /** As `redactText`, in slices. */
-export const redactLongText = (text: string, breathe: Breathe): Promise<Redacted> =>
-  run(redactTextInSlices(text), breathe);
+export const redactLongText = (text: string, yieldNow: YieldNow): Promise<Redacted> =>
+  run(redactTextInSlices(text), yieldNow);
 
 /** As `redactJson`, in slices. */
-export const redactLongJson = (json: string, breathe: Breathe): Promise<Redacted> =>
-  run(redactJsonInSlices(json), breathe);
+export const redactLongJson = (json: string, yieldNow: YieldNow): Promise<Redacted> =>
+  run(redactJsonInSlices(json), yieldNow);
 
 /** As `mightHoldSecret`, in slices. */
-export const mightLongHoldSecret = (text: string, breathe: Breathe): Promise<boolean> =>
-  run(mightHoldInSlices(text), breathe);
+export const mightLongHoldSecret = (text: string, yieldNow: YieldNow): Promise<boolean> =>
+  run(mightHoldInSlices(text), yieldNow);

@@ -1,6 +1,6 @@
 import { ConfigError } from "../../config.ts";
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
 import { createSetupLink, type OneTimeLink } from "./links.ts";
 import { createUser, hasUsers } from "./users.ts";

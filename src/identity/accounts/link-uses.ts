@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { perOwner } from "../../kit/memo.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { getLink } from "./links.ts";
 import { requireAcceptablePassword } from "./password-rules.ts";

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { newId } from "../../kit/ids.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import { getMember, outranks, requireRank } from "./members.ts";

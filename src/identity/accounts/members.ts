@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
-import { likePattern } from "../../kit/text.ts";
+import { Complaint } from "../../kit/problem.ts";
+import { likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type Member, type Role, rows } from "./people-rows.ts";
 import { getUser, storeMember } from "./users.ts";

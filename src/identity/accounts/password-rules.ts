@@ -1,5 +1,5 @@
 import { readAsset } from "../../kit/assets.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 
 /** What a password that somebody chooses must not be (OWASP ASVS 5.0, 6.2; NIST SP 800-63B section 3.1.1.2). No rule asks for kinds of characters. */
 

@@ -1,6 +1,6 @@
 import { type Argon2Parameters, argon2, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import type { Random } from "../../kit/random.ts";
 import { normalized } from "./password-rules.ts";
 

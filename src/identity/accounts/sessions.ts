@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
-import { StoreUnavailable } from "../../kit/unavailable.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../platform/http/principal.ts";
 import { rows as people } from "./people-rows.ts";

@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { perOwner } from "../../kit/memo.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
 import { verifyPassword } from "./passwords.ts";
 import { rows as people } from "./people-rows.ts";

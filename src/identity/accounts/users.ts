@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { newId } from "../../kit/ids.ts";
-import { hasControls, likePattern } from "../../kit/text.ts";
+import { Complaint } from "../../kit/problem.ts";
+import { hasControls, likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { requireAcceptablePassword } from "./password-rules.ts";
 import { hashPassword } from "./passwords.ts";

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { refuse } from "../../platform/http/faults.ts";

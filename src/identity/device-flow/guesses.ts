@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { draw, type Quota } from "../../kit/buckets.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { perOwner } from "../../kit/memo.ts";
+import { Complaint } from "../../kit/problem.ts";
 
 /*
  * Wrong user codes that are borne (RFC 8628 section 5.1). A code is one of 20^8 = 2.56e10. A person gets 10 wrong ones at once

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { DAY_MS } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { newId } from "../../kit/ids.ts";
 import { signJwt } from "../../kit/jwt.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { findUser } from "../accounts/accounts.ts";
 import { ensureSigningKey } from "../license/license.ts";

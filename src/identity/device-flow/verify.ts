@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
 import { verifyJwt } from "../../kit/jwt.ts";
-import { StoreUnavailable } from "../../kit/unavailable.ts";
 import type { CliPrincipal } from "../../platform/http/principal.ts";
 import { findPublicKey } from "../license/license.ts";
 import { rows, type TokenRow } from "./rows.ts";

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { getTeam } from "../accounts/accounts.ts";
 import { mintLicense } from "./mint.ts";

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
+import { DataDirectoryError } from "../../kit/errors.ts";
 import { syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../../kit/jwt.ts";
 import { perOwner } from "../../kit/memo.ts";
-import { DataDirectoryError } from "../../kit/unavailable.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type KeyRow, rows } from "./rows.ts";
 

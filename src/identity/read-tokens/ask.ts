@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { ReadPrincipal } from "../../platform/http/principal.ts";
 import {
   FEW,
@@ -88,7 +88,7 @@ export async function askBrains(
   asked: { readonly repoKey?: string | undefined; readonly limit?: number | undefined } = {},
 ): Promise<Context> {
   const { repoKey, limit = DEFAULT_HITS } = asked;
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const keep = scopeFilter(principal.scope);
   const best: TeamFound[] = [];
   let wholes = 0;
@@ -103,7 +103,7 @@ export async function askBrains(
       if (group[0]?.whole) wholes += group.length;
       else others += group.length;
     }
-    await breathe();
+    await yieldNow();
   }
   // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away then is not shown.
   const still = new Set(readableTeams(core, principal).map(({ id }) => id));

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { beginning } from "../../kit/text.ts";
+import { beginning } from "../../kit/strings.ts";
 import { rateLimited, refuse, unauthorized } from "../../platform/http/faults.ts";
 import type { ReadPrincipal } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";

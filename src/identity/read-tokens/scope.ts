@@ -1,6 +1,6 @@
-import { Complaint } from "../../kit/complaint.ts";
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
-import { hasControls } from "../../kit/text.ts";
+import { Complaint } from "../../kit/problem.ts";
+import { hasControls } from "../../kit/strings.ts";
 import type { ReadScope } from "../../platform/http/principal.ts";
 import { KINDS } from "../../record/brain/brain.ts";
 import { redactText } from "../../redact/redact.ts";

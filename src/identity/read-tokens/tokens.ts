@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { newId } from "../../kit/ids.ts";
-import { hasControls } from "../../kit/text.ts";
+import { Complaint } from "../../kit/problem.ts";
+import { hasControls } from "../../kit/strings.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
 import type { ReadScope } from "../../platform/http/principal.ts";

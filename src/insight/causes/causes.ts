@@ -9,5 +9,5 @@ export { linksProjection } from "./follow-deliveries.ts";
 export { evidenceProjection } from "./follow-sessions.ts";
 export { freshenLinks } from "./fresh.ts";
 export { type Link, linksOfEntry, linksOfSession, listLinks } from "./links.ts";
-export { type Cause, createLink, type Doubt, decideLink, findEntry, getLink } from "./person.ts";
 export { promptForLine } from "./prompt-for-line.ts";
+export { type Cause, createLink, type Doubt, decideLink, findEntry, getLink } from "./verdicts.ts";

@@ -1,13 +1,13 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
 import { newId } from "../../kit/ids.ts";
 import { perOwner } from "../../kit/memo.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
+import { type WantedLink, wantedLinks } from "./desired-links.ts";
 import { entryText } from "./keys.ts";
 import { type EntryKey, type LinkRow, linkRows } from "./link-rows.ts";
-import { rehome } from "./rehome.ts";
-import { openScene } from "./scene.ts";
-import { type WantedLink, wantedLinks } from "./wanted.ts";
+import { rehome } from "./reattach.ts";
+import { openScene } from "./signals.ts";
 
 /** What correlation made of the entries it looked at. */
 export interface Correlated {
@@ -55,7 +55,7 @@ export function correlateRepository(
     await rehome(core, teamId, repoKey, defects);
     const held = Map.groupBy(linkRows(core.store).ofRepo.all(teamId, repoKey), entryText);
     const scene = openScene(core, teamId, repoKey);
-    const breathe = breather(core.clock);
+    const yieldNow = cooperative(core.clock);
     const counts = { ...NOTHING } as { -readonly [K in keyof Correlated]: number };
     let changes: (() => unknown)[] = [];
     const store = async () => {
@@ -68,7 +68,7 @@ export function correlateRepository(
     };
     for (const defect of defects) {
       if (!which(defect)) continue;
-      await breathe();
+      await yieldNow();
       const key: EntryKey = { teamId, repoKey, path: defect.path, heading: defect.heading, ordinal: defect.ordinal };
       const links = held.get(entryText(key)) ?? [];
       const wanted = wantedLinks(scene, defect, rejectedIn(links));

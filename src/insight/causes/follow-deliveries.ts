@@ -9,7 +9,7 @@ import { correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 import { linkRows } from "./link-rows.ts";
-import { readTexts } from "./scene.ts";
+import { readTexts } from "./signals.ts";
 import { datesFor } from "./window.ts";
 
 /** Deliveries of one piece. */

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { Batch, Projection } from "../../platform/projections/projections.ts";
 import { readSessionSource, sessionsAfter, spansWith, spanTimes } from "../../record/traces/traces.ts";
 import { type Edit, type Evidence, editsOf, evidenceOf, rootsOf } from "./evidence.ts";
@@ -22,10 +22,10 @@ export const evidenceProjection: Projection = {
   async next(core: Core, position: number): Promise<Batch | undefined> {
     const delivery = sessionsAfter(core, position);
     if (!delivery) return undefined;
-    const breathe = breather(core.clock);
+    const yieldNow = cooperative(core.clock);
     let changes: Change[] = [];
     for (const id of delivery.sessionIds) {
-      await breathe();
+      await yieldNow();
       changes.push(...(await changesOf(core, id)));
       while (changes.length > MAX_CHANGES) {
         const now = changes.slice(0, MAX_CHANGES);
@@ -47,10 +47,10 @@ async function changesOf(core: Core, id: number): Promise<Change[]> {
   const source = readSessionSource(core, id);
   if (!source) return [];
   const roots = rootsOf(source.document);
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const edits: Edit[] = [];
   for (const spans of spansWith(core, id, "edits")) {
-    await breathe();
+    await yieldNow();
     edits.push(...editsOf(spans, roots));
   }
   const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), spanTimes(core, id));

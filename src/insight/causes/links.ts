@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
+import type { Evidence } from "./explain.ts";
 import type { Band } from "./judge.ts";
 import { entryText } from "./keys.ts";
 import { type ListedRow, linkRows } from "./link-rows.ts";
-import type { Evidence } from "./says.ts";
 
 /** A defect put down to a session, as pages and replies show it. Instants are milliseconds since the epoch. */
 export interface Link {

@@ -10,8 +10,8 @@ import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
 import { linksProjection } from "./follow-deliveries.ts";
-import { createLink, type Doubt, findEntry } from "./person.ts";
 import { CausalLink, EXAMPLE_LINK, entryUnknown, linkReply, sessionUnknown } from "./replies.ts";
+import { createLink, type Doubt, findEntry } from "./verdicts.ts";
 
 const Cause = v.object({
   repoKey: v.pipe(line(512), v.description('As the brain was published; "" for one that was published without.')),

@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
+import { followLine } from "./blame.ts";
 import { readSha } from "./edits.ts";
 import { evidenceRows, type LineEditRow } from "./evidence-rows.ts";
 import type { Band } from "./judge.ts";
-import { followLine } from "./line.ts";
 import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";
 import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
 

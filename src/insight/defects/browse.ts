@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { keysetPage, type Page } from "../../kit/page.ts";
-import { likePattern } from "../../kit/text.ts";
+import { likePattern } from "../../kit/strings.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
 import { type PageRange, pageRows } from "./page-rows.ts";

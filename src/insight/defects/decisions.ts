@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
 import { plainText, splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
 import { perOwner } from "../../kit/memo.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { currentBrains, isFromPack, kindOf, readBlob } from "../../record/brain/brain.ts";
 import { readHeading } from "./heading.ts";
 import { oneLine } from "./one-line.ts";
@@ -62,7 +62,7 @@ async function decisionsIn(core: Core, blobId: number): Promise<readonly Told[]>
   const before = known.get(blobId);
   if (before) return before;
   const markdown = readBlob(core, blobId);
-  const read = await readDecisions(markdown, breather(core.clock)).catch((error: unknown) => {
+  const read = await readDecisions(markdown, cooperative(core.clock)).catch((error: unknown) => {
     core.log.error("decisions_unreadable", { blob: blobId, cause: String(error) });
     return [];
   });
@@ -75,7 +75,7 @@ async function decisionsIn(core: Core, blobId: number): Promise<readonly Told[]>
  * What a file decides: its dated level-2 headings; without any, the title of a file that is one record, else its level-2
  * headings.
  */
-async function readDecisions(markdown: string, breathe: () => Promise<void> | undefined): Promise<readonly Told[]> {
+async function readDecisions(markdown: string, yieldNow: () => Promise<void> | undefined): Promise<readonly Told[]> {
   const dated: Told[] = [];
   const others: Told[] = [];
   let title: Told | undefined;
@@ -90,7 +90,7 @@ async function readDecisions(markdown: string, breathe: () => Promise<void> | un
       else if (others.length < MAX_OF_A_FILE) others.push({ date: null, title: heading, line });
     }
     if (dated.length >= MAX_OF_A_FILE) break;
-    await breathe();
+    await yieldNow();
   }
   if (dated.length > 0) return dated.slice(0, MAX_OF_A_FILE);
   return title && (others.length === 0 || others.some((one) => RECORD_PARTS.test(one.title))) ? [title] : others;

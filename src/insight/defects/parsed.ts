@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
 import { perOwner } from "../../kit/memo.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { readBlob } from "../../record/brain/brain.ts";
 import { type ParsedFile, parseSteps } from "./parse.ts";
 
@@ -26,13 +26,13 @@ export async function parsedBlob(core: Core, blobId: number): Promise<ParsedFile
 
 /** One file that cannot be parsed must not keep the others of its brain, and every later brain, waiting. */
 async function readEntries(core: Core, blobId: number): Promise<ParsedFile> {
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const markdown = readBlob(core, blobId);
   try {
     const steps = parseSteps(markdown);
     let step = steps.next();
     while (!step.done) {
-      await breathe();
+      await yieldNow();
       step = steps.next();
     }
     return step.value;

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
-import { type Cells, type Held, rowName } from "./cells.ts";
 import type { Change } from "./count.ts";
-import { type Share, sharesOf, type Witness } from "./liken.ts";
+import { type Share, sharesOf, type Witness } from "./dedupe.ts";
+import { type Cells, type Held, rowName } from "./rollup.ts";
 import { rows } from "./rows.ts";
-import { type Figures, LIKENESS_ENDS, likenessOf, type Place, witnessKey } from "./told.ts";
+import { type Figures, LIKENESS_ENDS, likenessOf, type Place, witnessKey } from "./usage-record.ts";
 
 /**
  * Up to so many different tellings with equal figures in one session are matched with each other. Sessions hold a handful; what

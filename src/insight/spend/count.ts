@@ -1,4 +1,4 @@
-import { FIGURES, type Figures, type Place, sameSession } from "./told.ts";
+import { FIGURES, type Figures, type Place, sameSession } from "./usage-record.ts";
 
 /** A telling of one usage as it is kept: of one source, in one place. */
 export interface Candidate {

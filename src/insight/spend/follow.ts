@@ -1,14 +1,14 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { refuse, stillReading } from "../../platform/http/faults.ts";
 import { catchUp, type Projection, refreshWithin, requireCaughtUp } from "../../platform/projections/projections.ts";
 import { meteredEntries } from "../../record/telemetry/telemetry.ts";
 import { countSessionsAfter, type MeteredSession, readMetered, sessionsAfter } from "../../record/traces/traces.ts";
 import { readEntry } from "./read-entry.ts";
 import { readSession } from "./read-session.ts";
+import { type Changes, changeByEntry, changeBySession, gatherChanges, settle } from "./reconcile.ts";
 import { rows } from "./rows.ts";
-import { type Changes, changeByEntry, changeBySession, gatherChanges, settle } from "./settle.ts";
-import type { Told } from "./told.ts";
+import type { Told } from "./usage-record.ts";
 
 /** Entries looked at between two turns of others, and at most for one transaction. */
 const BATCH_ENTRIES = 100;
@@ -22,7 +22,7 @@ const BATCH_SETTLED = 1_000;
 export const spendEntriesProjection: Projection = {
   name: "spend.entries.2",
   async next(core, position, alone) {
-    const breathe = breather(core.clock);
+    const yieldNow = cooperative(core.clock);
     const [atOnce, most] = alone ? [1, 1] : [BATCH_ENTRIES, ENTRIES_A_PIECE];
     const told: Told[] = [];
     // Marks say the same however often they are made.
@@ -35,7 +35,7 @@ export const spendEntriesProjection: Projection = {
       for (const one of found.entries.flatMap(readEntry))
         if (one.place) told.push(one);
         else marks.set(`${one.teamId}${one.key.toString("latin1")}`, one);
-      await breathe();
+      await yieldNow();
     }
     return to === position ? undefined : { to, apply: () => applyEntries(core, [...told, ...marks.values()]) };
   },

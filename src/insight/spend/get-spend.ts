@@ -5,9 +5,9 @@ import { malformed, refuse, stillReading } from "../../platform/http/faults.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { Behind } from "../../platform/projections/projections.ts";
 import { requireSpend } from "./follow.ts";
+import { readSpan, SINCE, UNTIL } from "./period.ts";
 import { type SpendFigures, spendReport } from "./report.ts";
 import { GROUPINGS } from "./rows.ts";
-import { readSpan, SINCE, UNTIL } from "./span.ts";
 
 const Usd = v.pipe(v.number(), v.minValue(0));
 const Figures = v.object({

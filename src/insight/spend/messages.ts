@@ -1,10 +1,10 @@
 import type { Core } from "../../core.ts";
 import type { AlikeUsages } from "./alike.ts";
-import type { Cells, Held } from "./cells.ts";
 import { bestOf, type Change } from "./count.ts";
-import { witnessesOf } from "./liken.ts";
+import { witnessesOf } from "./dedupe.ts";
+import type { Cells, Held } from "./rollup.ts";
 import { rows } from "./rows.ts";
-import { endOf, messageOf, requestOf } from "./told.ts";
+import { endOf, messageOf, requestOf } from "./usage-record.ts";
 
 /**
  * Messages, each counted once by the best of its tellings. What is told by the id of a request alone is a telling of the message

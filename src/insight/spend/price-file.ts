@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { isDate } from "../../kit/date.ts";
-import { BREAKPOINTS } from "./context.ts";
+import { BREAKPOINTS } from "./context-tier.ts";
 
 /** How prices are written: those that ship and those of a data directory's `prices.json`. */
 

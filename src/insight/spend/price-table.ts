@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../kit/clock.ts";
-import { namesOf } from "./match.ts";
+import { namesOf } from "./model-names.ts";
 import type { ModelPrice, PriceFile, Prices } from "./price-file.ts";
 
 /** Trillionths of a dollar for one token: whole numbers, so that sums are exact in whatever order they are made. */

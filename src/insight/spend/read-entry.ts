@@ -11,7 +11,7 @@ import {
   readUsage,
   type Usage,
 } from "../../record/traces/traces.ts";
-import { NOTHING, type Origin, ownCostKey, ownUsageKey, type Told, tellCost, tellUsage } from "./told.ts";
+import { NOTHING, type Origin, ownCostKey, ownUsageKey, type Told, tellCost, tellUsage } from "./usage-record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import type { MeteredSession } from "../../record/traces/traces.ts";
-import { type Origin, ownCostKey, ownUsageKey, type Told, tellCost, tellUsage } from "./told.ts";
+import { type Origin, ownCostKey, ownUsageKey, type Told, tellCost, tellUsage } from "./usage-record.ts";
 
 /**
  * What a session tells of usage and cost: its model calls, and its own account of the whole where they tell none. Whether

@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import type { Figures, Place } from "./told.ts";
+import type { Figures, Place } from "./usage-record.ts";
 
 /** A candidate; its place is that of its cell. */
 export interface CandidateRow extends Figures {

@@ -12,6 +12,7 @@ export {
   spendProgress,
   spendSessionsProjection,
 } from "./follow.ts";
+export { isSince, isUntil, readSpan } from "./period.ts";
 export {
   type SpendFigures,
   type SpendGroup,
@@ -20,4 +21,3 @@ export {
   spendReport,
 } from "./report.ts";
 export { GROUPINGS, type Grouping } from "./rows.ts";
-export { isSince, isUntil, readSpan } from "./span.ts";

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
-import { likePattern } from "../../kit/text.ts";
+import { likePattern } from "../../kit/strings.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type EventRow, rows, type Stretch } from "./rows.ts";
 
 export interface EventFilter {
@@ -70,7 +70,7 @@ export async function* stretches(
   filter: EventFilter,
   { before, after }: EventCursor = {},
 ): AsyncGenerator<StoredEvent[]> {
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const lastId = rows(core.store).lastId.get() ?? 0;
   const statement = filter.teamId === null ? rows(core.store).ofAll : rows(core.store).ofTeam;
   const narrowed: Omit<Stretch, "low" | "high"> = {
@@ -88,6 +88,6 @@ export async function* stretches(
     if (found.length > 0)
       yield found.map((row) => ({ ...row, detail: JSON.parse(row.detail) as StoredEvent["detail"] }));
     at = end + sign;
-    await breathe();
+    await yieldNow();
   }
 }

@@ -10,7 +10,7 @@ import { exceededBound, type JsonLimits } from "../../kit/json-bounds.ts";
 import { type GivenUp, HEAVY_BODY_BYTES, type Intake } from "./admission.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
 import { type Extra, type Fault, malformed, Refusal, refuse, storeUnavailable, tooLarge } from "./faults.ts";
-import { misfit } from "./misfit.ts";
+import { misfit } from "./validation-message.ts";
 
 const gunzip = promisify(gunzipCallback);
 

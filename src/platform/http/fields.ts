@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { DAY_PATTERN, TIME_PATTERN } from "../../kit/date.ts";
 import { isObject } from "../../kit/json.ts";
-import { hasControls } from "../../kit/text.ts";
+import { hasControls } from "../../kit/strings.ts";
 
 /** Schemas of members that several endpoints share. Messages begin with "must", as the error text continues from the name. */
 

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import type { Complaint } from "../../kit/complaint.ts";
 import type { Html } from "../../kit/html.ts";
+import type { Complaint } from "../../kit/problem.ts";
 import { cookieNames, readCookies, setCookie } from "./cookies.ts";
 import type { Limit } from "./endpoint.ts";
 import type { SessionPrincipal, TeamSeat } from "./principal.ts";

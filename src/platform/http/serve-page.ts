@@ -5,11 +5,11 @@ import { FastResponse } from "srvx";
 import type { Core } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import type { Buckets } from "../../kit/buckets.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { storeTrouble } from "../../kit/errors.ts";
 import { Html } from "../../kit/html.ts";
-import { sentence } from "../../kit/text.ts";
+import { Complaint } from "../../kit/problem.ts";
+import { sentence } from "../../kit/strings.ts";
 import { newToken } from "../../kit/tokens.ts";
-import { storeTrouble } from "../../kit/unavailable.ts";
 import { type Admission, addressSender, Intake, SMALL_BODY_BYTES } from "./admission.ts";
 import { ClientGone, readFormFields } from "./body.ts";
 import {

@@ -5,7 +5,7 @@ import { proxyRanges } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { Buckets } from "../../kit/buckets.ts";
-import { storeTrouble } from "../../kit/unavailable.ts";
+import { storeTrouble } from "../../kit/errors.ts";
 import { Admission, addressSender, Intake, type Sender } from "./admission.ts";
 import { ClientGone, readBody, validate } from "./body.ts";
 import { type Call, type Endpoint, type Limit, Reply } from "./endpoint.ts";

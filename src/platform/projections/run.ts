@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
+import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
 import { perOwner } from "../../kit/memo.ts";
-import { StoreUnavailable, storeTrouble } from "../../kit/unavailable.ts";
 import { causeText, recordFailure } from "./failures.ts";
 import { rows } from "./rows.ts";
 

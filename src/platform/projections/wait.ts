@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { StoreUnavailable } from "../../kit/unavailable.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
 import { refuse, stillReading } from "../http/faults.ts";
 import { catchUpWithin, type Projection } from "./run.ts";
 

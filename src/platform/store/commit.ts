@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { isStorageTrouble, StoreUnavailable } from "../../kit/unavailable.ts";
+import { isStorageTrouble, StoreUnavailable } from "../../kit/errors.ts";
 
 interface Waiting {
   readonly change: () => unknown;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { DataDirectoryInUse } from "../../kit/unavailable.ts";
+import { DataDirectoryInUse } from "../../kit/errors.ts";
 
 export interface DirectoryLock {
   /** Tells later comers where this server answers, and at which address the public finds it. */

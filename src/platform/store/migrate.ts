@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { readAsset } from "../../kit/assets.ts";
+import { DataDirectoryError } from "../../kit/errors.ts";
 import type { Log } from "../../kit/log.ts";
-import { DataDirectoryError } from "../../kit/unavailable.ts";
 import { removeDatabase } from "./file.ts";
 import { findPutAside, putAside } from "./put-aside.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
+import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
 import { syncDirectory } from "../../kit/files.ts";
-import { DataDirectoryError, isStorageTrouble } from "../../kit/unavailable.ts";
 import { finishBackup } from "./backup-file.ts";
 import { openFile, removeDatabase } from "./file.ts";
 

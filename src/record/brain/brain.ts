@@ -21,7 +21,6 @@ export {
   type SnapshotDiff,
 } from "./diff.ts";
 export { type CurrentBrain, currentBrains, nextCurrent, readBlob } from "./follow.ts";
-export { FEW } from "./index.ts";
 export { findMentions, type Mention, type Mentions } from "./mentions.ts";
 export { collisionKey, isFromPack, judgePath, KINDS, type Kind, kindOf } from "./paths.ts";
 export {
@@ -31,7 +30,8 @@ export {
   findSections,
   questionAsked,
   searchBrain,
-} from "./question.ts";
+} from "./query.ts";
+export { FEW } from "./search-index.ts";
 export { EXAMPLE_SOURCE, Source, type SourceFacts, sourceFinder } from "./source.ts";
 export { checkBrain } from "./verify.ts";
 export { fileVersions, listVersions, type Version } from "./versions.ts";

@@ -1,16 +1,16 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { requireCapability } from "../../identity/accounts/accounts.ts";
-import { breather } from "../../kit/breathe.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { fault, malformed, refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, NO_REPO, RepoKey } from "../../platform/http/fields.ts";
 import { lineCounter, RULES_VERSION, redactLongText, redactText } from "../../redact/redact.ts";
-import { refreshIndex } from "./index.ts";
 import { collisionKey, judgePath, PATH_SCHEMA } from "./paths.ts";
 import { rows } from "./rows.ts";
+import { refreshIndex } from "./search-index.ts";
 import { manifestDigest, type ReadyFile, type Snapshot, storeSnapshot } from "./store-snapshot.ts";
 
 const rawSecret = fault({
@@ -138,13 +138,13 @@ const MAX_NAMED = 50;
 
 /** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between. */
 async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof BrainSnapshot>): Promise<Snapshot> {
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const tripped: string[] = [];
   let redactionHits = 0;
   let redactedFiles = 0;
   let bytes = 0;
   const clean = async (text: string, name: (line: number, rule: string) => string): Promise<string> => {
-    const redacted = await redactLongText(text, breathe);
+    const redacted = await redactLongText(text, yieldNow);
     const lineAt = lineCounter(text);
     for (const { rule, strength, start } of redacted.findings)
       if (strength === "certain") tripped.push(name(lineAt(start), rule));
@@ -153,7 +153,7 @@ async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof Br
   };
   const files: ReadyFile[] = [];
   for (const [i, { path, content }] of sent.files.entries()) {
-    await breathe();
+    await yieldNow();
     const digest = sha256(content);
     const name = await clean(path, (_line, rule) => `the path of file ${i} (${rule})`);
     const held = rows(core.store).blob.get(teamId, digest);

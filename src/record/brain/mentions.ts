@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
-import { teamIndex } from "./index.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Named, NO_PATHS, placesIn, shasByBeginning, sortPaths } from "./mention-places.ts";
 import type { Kind } from "./paths.ts";
+import { teamIndex } from "./search-index.ts";
 
 /** What to look for: commits (at least seven hexadecimal digits of each) and paths of files. */
 export interface Wanted {
@@ -50,7 +50,7 @@ export async function findMentions(core: Core, teamId: string, wanted: Wanted): 
   const found: Mention[] = [];
   if (commits.size === 0 && wanted.files.length === 0) return { mentions: found, cutShort: false };
   const index = await teamIndex(core, teamId);
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   let room = MAX_TEXT;
   let cutShort = files.cut || wanted.files.length > MAX_WANTED || wanted.commits.length > MAX_WANTED;
   for (const document of index.documents.values()) {
@@ -71,7 +71,7 @@ export async function findMentions(core: Core, teamId: string, wanted: Wanted): 
         names,
       });
     }
-    await breathe();
+    await yieldNow();
   }
   cutShort ||= room < 0 || found.length > MAX_MENTIONS;
   found.splice(MAX_MENTIONS);

@@ -1,5 +1,5 @@
-import { hasControls } from "../../kit/text.ts";
-import { misleadingSign } from "../../kit/visible.ts";
+import { misleadingSign } from "../../kit/escape-invisible.ts";
+import { hasControls } from "../../kit/strings.ts";
 
 const MAX_PATH_BYTES = 512;
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { KINDS } from "./paths.ts";
-import { searchBrain } from "./question.ts";
+import { searchBrain } from "./query.ts";
 import { EXAMPLE_SOURCE, Source } from "./source.ts";
 
 const BrainHits = v.looseObject({

@@ -2,9 +2,9 @@ import * as v from "valibot";
 import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { requireCapability } from "../../identity/accounts/accounts.ts";
-import { breather } from "../../kit/breathe.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { malformed, refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, FreeObject, identifier, NO_REPO, RepoKey } from "../../platform/http/fields.ts";
@@ -86,22 +86,22 @@ async function readEntries(
     refuse(tooLarge, {
       error: `The batch has ${sent.length} entries; at most ${config.maxTelemetryEntries} fit in one.`,
     });
-  const breathe = breather(clock);
+  const yieldNow = cooperative(clock);
   const top = members(text);
   if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
-  await breathe();
+  await yieldNow();
   const slices = elements(text, findMember(top, "entries")?.start);
   const entries: Entry[] = [];
   for (const [i, entry] of sent.entries()) {
-    await breathe();
+    await yieldNow();
     entries.push(readEntry(config, entry, text, slices[i]?.start as number, i));
   }
   entries.sort((a, b) => a.seq - b.seq);
-  if (!(await mightLongHoldSecret(text, breathe))) return { entries, redacted: 0 };
+  if (!(await mightLongHoldSecret(text, yieldNow))) return { entries, redacted: 0 };
   let redacted = 0;
   for (const [i, entry] of entries.entries()) {
-    await breathe();
-    const clean = await redactLongJson(entry.payload, breathe);
+    await yieldNow();
+    const clean = await redactLongJson(entry.payload, yieldNow);
     if (clean.findings.length === 0) continue;
     redacted++;
     entries[i] = { ...entry, payload: clean.text };

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
 import type { Key, Towards } from "../../kit/page.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { browseRows, type DeliveryFacts, type DeliveryStep, type StoredEntry } from "./browse-rows.ts";
 import { firstWhere, seek } from "./seek.ts";
 
@@ -52,7 +52,7 @@ export async function* walkArrivals(
   budget: Budget,
 ): AsyncGenerator<Stretch> {
   const sql = browseRows(core.store);
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const down = towards === "older";
   const sign = down ? -1 : 1;
   let delivery = (start?.[0] as number | undefined) ?? firstDelivery(core, scope, down);
@@ -80,14 +80,14 @@ export async function* walkArrivals(
         entry = last.id + sign;
         spend(budget, own);
         yield { ...stretch(own, step), at: [step.id, last.id], receivedAt: step.receivedAt };
-        await breathe();
+        await yieldNow();
         read = own.length === count && budget.entries > 0 && budget.chars > 0 ? entry : undefined;
       }
       // Going on after a budget's end must not pass over the rest of a delivery.
       if (budget.entries <= 0 || budget.chars <= 0) return;
       yield { entries: [], at: [step.id, down ? 0 : BEYOND], receivedAt: step.receivedAt };
       delivery = step.id + sign;
-      await breathe();
+      await yieldNow();
     }
     if (chunk.length < DELIVERY_CHUNK) return;
   }
@@ -140,7 +140,7 @@ export async function* walkStream(
   budget: Budget,
 ): AsyncGenerator<Stretch> {
   const sql = browseRows(core.store);
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const down = towards === "older";
   let seq = (start?.[0] as number | undefined) ?? (down ? BEYOND : -1);
   for (;;) {
@@ -155,7 +155,7 @@ export async function* walkStream(
       at: [seq],
       receivedAt: last.receivedAt,
     };
-    await breathe();
+    await yieldNow();
     if (met.length < CHUNK) return;
   }
 }

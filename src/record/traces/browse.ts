@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
 import { type Key, type Page, pageSize, readCursor, type Towards, writeCursor } from "../../kit/page.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { browseRows, type SessionListRow } from "./browse-rows.ts";
 import { asObject } from "./rules.ts";
 import { countMembers } from "./understood.ts";
@@ -53,7 +53,7 @@ export async function listSessions(
   const size = pageSize(asked.limit);
   const cursor = readCursor(asked.cursor, 2);
   const towards = cursor?.towards ?? "older";
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const budget = { bytes: MAX_BYTES_SEARCHED };
   const wanted = sieve(core, asked, budget);
   const found: SessionListRow[] = [];
@@ -71,7 +71,7 @@ export async function listSessions(
       if (ended) break;
       examined++;
       if (wanted(row)) found.push(row);
-      await breathe();
+      await yieldNow();
     }
   }
   const more = found.length > size;

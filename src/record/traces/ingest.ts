@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { requireCapability } from "../../identity/accounts/accounts.ts";
-import { breather } from "../../kit/breathe.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
 import { Count, DateTime, FreeObject, NO_REPO, openObject, RepoKey } from "../../platform/http/fields.ts";
@@ -75,7 +75,7 @@ export const ingest = endpoint(
     const labels = body.labels?.length ?? 0;
     if (labels > config.maxTraceLabels)
       refuse(tooLarge, { error: `The batch has ${labels} labels; at most ${config.maxTraceLabels} fit in one.` });
-    const batch = await readBatch(text, breather(core.clock));
+    const batch = await readBatch(text, cooperative(core.clock));
     const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
     if (body.sessions.length + spans + labels > MAX_ROWS) requireRoom(core, principal, batch);
     for (const part of partsOf(batch)) await core.store.write(() => storePart(core, principal, repoKey, part));

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Call, countedCalls } from "./calls.ts";
 import { asObject } from "./rules.ts";
 import { readCost, understandSession, understandSpan } from "./understood.ts";
@@ -30,14 +30,14 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   const sql = usageRows(core.store);
   const row = sql.session.get(id);
   if (!row) return undefined;
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const spans: Metered[] = [];
   for (let after = 0; ; ) {
     const found = sql.spans.all(id, after, BATCH_SPANS);
     for (const span of found) spans.push(readSpan(span));
     after = found.at(-1)?.id ?? after;
     if (found.length < BATCH_SPANS) break;
-    await breathe();
+    await yieldNow();
   }
   const { document, ...facts } = row;
   const { usage, costUsd } = understandSession(asObject(JSON.parse(document)));

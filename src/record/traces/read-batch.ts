@@ -46,19 +46,19 @@ export interface ReadBatch {
 /** Members of one session, many times what any agent sends. */
 const MAX_MEMBERS = 5_000;
 
-type Breathe = () => Promise<void> | undefined;
+type YieldNow = () => Promise<void> | undefined;
 
 /**
  * Takes a validated batch apart into what is stored, each part a redacted slice of the text; lets other requests in between.
  * @param text the body as sent
- * @param breathe as `kit/breathe.ts` makes it
+ * @param yieldNow as `kit/yield.ts` makes it
  */
-export async function readBatch(text: string, breathe: Breathe): Promise<ReadBatch> {
-  const cleaner = new Cleaner(await mightLongHoldSecret(text, breathe), breathe);
-  await breathe();
+export async function readBatch(text: string, yieldNow: YieldNow): Promise<ReadBatch> {
+  const cleaner = new Cleaner(await mightLongHoldSecret(text, yieldNow), yieldNow);
+  await yieldNow();
   const top = members(text);
   if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
-  await breathe();
+  await yieldNow();
   const sessions: ReadSession[] = [];
   for (const [i, { start }] of elements(text, findMember(top, "sessions")?.start).entries())
     sessions.push(await readSessionAt(text, start, i, cleaner));
@@ -72,19 +72,19 @@ export async function readBatch(text: string, breathe: Breathe): Promise<ReadBat
 
 /** Redacts one part after another, and counts those that held a secret. */
 class Cleaner {
-  readonly breathe: Breathe;
+  readonly yieldNow: YieldNow;
   readonly #isSuspicious: boolean;
   redacted = 0;
 
-  constructor(isSuspicious: boolean, breathe: Breathe) {
+  constructor(isSuspicious: boolean, yieldNow: YieldNow) {
     this.#isSuspicious = isSuspicious;
-    this.breathe = breathe;
+    this.yieldNow = yieldNow;
   }
 
   async clean(raw: string): Promise<string> {
-    await this.breathe();
+    await this.yieldNow();
     if (!this.#isSuspicious) return raw;
-    const result = await redactLongJson(raw, this.breathe);
+    const result = await redactLongJson(raw, this.yieldNow);
     if (result.findings.length === 0) return raw;
     this.redacted++;
     return result.text;
@@ -92,12 +92,12 @@ class Cleaner {
 }
 
 async function readSessionAt(text: string, start: number, i: number, cleaner: Cleaner): Promise<ReadSession> {
-  await cleaner.breathe();
+  await cleaner.yieldNow();
   const own = members(text, start);
   if (own.length > MAX_MEMBERS)
     refuse(tooLarge, { error: `Session ${i} has ${own.length} members; at most ${MAX_MEMBERS} are taken.` });
   if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Session ${i} names a member twice.` });
-  await cleaner.breathe();
+  await cleaner.yieldNow();
   const spans: ReadSpan[] = [];
   for (const slice of elements(text, findMember(own, "spans")?.start)) {
     const document = await cleaner.clean(text.slice(slice.start, slice.end));

@@ -1,7 +1,7 @@
 import { isDate } from "../../kit/date.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { isObject, type Member, members } from "../../kit/json.ts";
-import { hasControls } from "../../kit/text.ts";
+import { hasControls } from "../../kit/strings.ts";
 
 /** The members of a session that we understand; every other is kept unread. A wrong type leaves its column empty. */
 export interface SessionFacts {

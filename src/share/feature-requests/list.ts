@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
-import { likePattern } from "../../kit/text.ts";
+import { likePattern } from "../../kit/strings.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type RequestRow, rows, type Walk } from "./rows.ts";
 import type { Status } from "./statuses.ts";
 
@@ -67,7 +67,7 @@ async function look(
   const walk: Walk = (status === null ? rows(core.store).all : rows(core.store).ofStatus)[towards];
   const merged = filter.status === undefined ? null : filter.status === "merged" ? 1 : 0;
   const like = likePattern(filter.text ?? "");
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const found: RequestRow[] = [];
   let from: string | undefined = start ?? (towards === "older" ? HIGHEST : LOWEST);
   while (from !== undefined && found.length < count) {
@@ -75,7 +75,7 @@ async function look(
     const upTo = edge ?? (towards === "older" ? LOWEST : HIGHEST);
     found.push(...walk.read.all({ from, edge: upTo, status, merged, like, count: count - found.length }));
     from = edge;
-    await breathe();
+    await yieldNow();
   }
   return found;
 }

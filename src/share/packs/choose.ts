@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { visible } from "../../kit/escape-invisible.ts";
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
-import { visible } from "../../kit/visible.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { collisionKey, listFiles, readFile, type SnapshotFacts } from "../../record/brain/brain.ts";
 import { judgePackPath } from "./paths.ts";
 import { MAX_FILES, MAX_PACK_BYTES } from "./rules.ts";

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/accounts/accounts.ts";
-import { Complaint } from "../../kit/complaint.ts";
-import { likePattern } from "../../kit/text.ts";
+import { Complaint } from "../../kit/problem.ts";
+import { likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type OwnPack, packRows, rowByName, toEntry, toOwn } from "./list.ts";
 import { type PublisherRow as Publisher, rows, type StoredPack } from "./rows.ts";

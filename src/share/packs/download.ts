@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { findDevice } from "../../identity/accounts/accounts.ts";
-import { StoreUnavailable } from "../../kit/unavailable.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
 import { forgetPacks } from "./list.ts";
 import { whyWithheld } from "./offer.ts";
 import { rows } from "./rows.ts";

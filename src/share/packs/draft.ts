@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { getTeam, requireCapability } from "../../identity/accounts/accounts.ts";
 import { parseEntries } from "../../insight/defects/defects.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { sha256 } from "../../kit/hash.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { packArchive } from "./archive.ts";
 import { type Choice, chooseFiles, requireApart } from "./choose.ts";
 import { type Cleaned, clean, type Leak, leaksIn, type Replaced } from "./clean.ts";

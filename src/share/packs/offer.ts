@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
+import { visible } from "../../kit/escape-invisible.ts";
 import { perOwner } from "../../kit/memo.ts";
 import { byVersion, pickLatest } from "../../kit/versions.ts";
-import { visible } from "../../kit/visible.ts";
 import type { PackFile } from "./entry.ts";
 import { judgePackPath } from "./paths.ts";
 import { rows } from "./rows.ts";

@@ -1,4 +1,4 @@
-import { hasUnseen } from "../../kit/visible.ts";
+import { hasUnseen } from "../../kit/escape-invisible.ts";
 import { judgePath } from "../../record/brain/brain.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { newId } from "../../kit/ids.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { byVersion, compareVersions, isPrerelease, numbersOf } from "../../kit/versions.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { leaksText } from "./clean.ts";

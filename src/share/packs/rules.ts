@@ -1,5 +1,5 @@
-import { Complaint } from "../../kit/complaint.ts";
-import { hasControls } from "../../kit/text.ts";
+import { Complaint } from "../../kit/problem.ts";
+import { hasControls } from "../../kit/strings.ts";
 import { isVersion } from "../../kit/versions.ts";
 
 /** What a pack may be called and said to be. */

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { keysetPage, type Page } from "../../kit/page.ts";
+import { Complaint } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { comparePolicies, type PolicyChange } from "./changes.ts";
 import { DEFAULT_POLICY, type Policy } from "./document.ts";

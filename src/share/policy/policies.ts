@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { comparePolicies } from "./changes.ts";
 import { DEFAULT_POLICY, type Policy } from "./document.ts";

@@ -1,4 +1,4 @@
-import { hasControls } from "../../kit/text.ts";
+import { hasControls } from "../../kit/strings.ts";
 import { redactText } from "../../redact/redact.ts";
 
 /** Characters an entry may have. */

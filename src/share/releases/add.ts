@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { dropFile, keepFile, type Summed, sumFile } from "./files.ts";
 import { removeLeftovers } from "./leftovers.ts";

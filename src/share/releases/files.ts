@@ -3,8 +3,8 @@ import { mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
 import { syncDirectory } from "../../kit/files.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { rows } from "./rows.ts";
 
 /** Installers that we serve: files of the data directory, each named by the SHA-512 of its content. */

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { dropFile } from "./files.ts";
 import { rows } from "./rows.ts";

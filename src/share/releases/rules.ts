@@ -1,4 +1,4 @@
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { isVersion } from "../../kit/versions.ts";
 
 /** What installers are registered for, by the name it is kept under. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
 import { facts } from "./output.ts";
 import { readText, writeText } from "./texts.ts";

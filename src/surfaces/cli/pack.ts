@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { getTeam } from "../../identity/accounts/accounts.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
-import { visible } from "../../kit/visible.ts";
+import { visible } from "../../kit/escape-invisible.ts";
+import { Complaint } from "../../kit/problem.ts";
 import {
   type Curation,
   curatePack,

@@ -15,7 +15,7 @@ import {
   spendReport,
 } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { StoreUnavailable } from "../../kit/unavailable.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
 import { COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { type Output, table } from "./output.ts";

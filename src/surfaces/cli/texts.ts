@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import * as v from "valibot";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import type { Local } from "./local.ts";
 import { type ControlRoute, ROUTES } from "./routes.ts";
 

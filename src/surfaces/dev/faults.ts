@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts";
 import { tiersWith } from "../../identity/accounts/accounts.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { type Endpoint, faultsOf, Reply } from "../../platform/http/endpoint.ts";
 import { type Extra, type Fault, Refusal } from "../../platform/http/faults.ts";
 import type { LimitUse } from "../../platform/http/request.ts";

@@ -7,12 +7,12 @@ import { SYSTEM } from "../../platform/audit/audit.ts";
 import type { Endpoint } from "../../platform/http/endpoint.ts";
 import type { Intercept, Observation } from "../../platform/http/serve.ts";
 import { removeLeftovers } from "../../share/releases/releases.ts";
+import { plant } from "./build-seed.ts";
 import { LocalClock } from "./clock.ts";
 import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
 import { PlannedFaults } from "./faults.ts";
 import { captureBody, Journal, maskBody, maskHeaders, maskPath } from "./journal.ts";
-import { plant } from "./plant.ts";
 import { resetRoute } from "./route-reset.ts";
 import type { Credentials } from "./seed.ts";
 

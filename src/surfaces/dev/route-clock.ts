@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { parseDuration } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { control } from "./route.ts";
 
 /** Where a clock may stand: ids spell an instant in six bytes, and ISO 8601 has years of four digits. */

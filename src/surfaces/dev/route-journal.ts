@@ -1,4 +1,4 @@
-import { Complaint } from "../../kit/complaint.ts";
+import { Complaint } from "../../kit/problem.ts";
 import { control } from "./route.ts";
 
 export const journalRoutes = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { followLine, type LineEdit } from "../../../src/insight/causes/line.ts";
+import { followLine, type LineEdit } from "../../../src/insight/causes/blame.ts";
 
 interface Named extends LineEdit {
   readonly id: string;

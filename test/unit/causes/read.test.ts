@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { changesOfDiff, readEdits } from "../../../src/insight/causes/edits.ts";
 import { isSameFile, normalisePath } from "../../../src/insight/causes/paths.ts";
 import { promptAt } from "../../../src/insight/causes/prompts.ts";
-import { bodyFrom } from "../../../src/insight/causes/scene.ts";
+import { bodyFrom } from "../../../src/insight/causes/signals.ts";
 import { datesFor, dayOf, overlaps, reachOf } from "../../../src/insight/causes/window.ts";
 
 describe("paths", () => {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
-import { misfit } from "../../../src/platform/http/misfit.ts";
+import { misfit } from "../../../src/platform/http/validation-message.ts";
 
 const says = (schema: v.GenericSchema, value: unknown) => {
   const { issues } = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true });

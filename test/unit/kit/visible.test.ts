@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasUnseen, visible } from "../../../src/kit/visible.ts";
+import { hasUnseen, visible } from "../../../src/kit/escape-invisible.ts";
 
 it("spells out what cannot be seen and leaves all else as it is", () => {
   for (const [text, seen] of [

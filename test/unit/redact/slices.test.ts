@@ -16,7 +16,7 @@ const GITHUB = `ghp_${word(36)}`;
 
 /** Counts how often others are let in between. */
 function counting() {
-  const breaths = { count: 0, breathe: (): Promise<void> | undefined => void breaths.count++ };
+  const breaths = { count: 0, yieldNow: (): Promise<void> | undefined => void breaths.count++ };
   return breaths;
 }
 
@@ -27,28 +27,28 @@ describe("a long text", () => {
 
   test("is redacted as a short one is, with others let in at least once a slice", async () => {
     const breaths = counting();
-    expect(await redactLongText(text, breaths.breathe)).toEqual(redactText(text));
+    expect(await redactLongText(text, breaths.yieldNow)).toEqual(redactText(text));
     expect(breaths.count).toBeGreaterThanOrEqual(20);
   });
 
   test("is looked at for anything suspicious with others let in between", async () => {
     const breaths = counting();
     const plain = long("an ordinary line of text\n", 20 * SLICE);
-    expect([await mightLongHoldSecret(plain, breaths.breathe), mightHoldSecret(plain)]).toEqual([false, false]);
+    expect([await mightLongHoldSecret(plain, breaths.yieldNow), mightHoldSecret(plain)]).toEqual([false, false]);
     expect(breaths.count).toBeGreaterThanOrEqual(20);
   });
 
   test("that is the only string of a document lets others in between", async () => {
     const breaths = counting();
     const json = JSON.stringify({ id: 1, text });
-    expect(await redactLongJson(json, breaths.breathe)).toEqual(redactJson(json));
+    expect(await redactLongJson(json, breaths.yieldNow)).toEqual(redactJson(json));
     expect(breaths.count).toBeGreaterThanOrEqual(20);
   });
 
   test("of many small strings lets others in between", async () => {
     const breaths = counting();
     const json = JSON.stringify(Array.from({ length: 200_000 }, (_, i) => (i % 1000 ? `t${i}` : `token=a1b2c3d${i}`)));
-    expect(await redactLongJson(json, breaths.breathe)).toEqual(redactJson(json));
+    expect(await redactLongJson(json, breaths.yieldNow)).toEqual(redactJson(json));
     expect(breaths.count).toBeGreaterThanOrEqual(json.length / SLICE);
   });
 });
@@ -60,7 +60,10 @@ describe("a batch of traces", () => {
       ...Array.from({ length: 50 }, (_, i) => ({ id: `s${i}` })),
       { id: "long", output: long("password=hunter22x ", 10 * SLICE) },
     ];
-    const batch = await readBatch(JSON.stringify({ sessions: [{ id: "a", outcome: "done", spans }] }), breaths.breathe);
+    const batch = await readBatch(
+      JSON.stringify({ sessions: [{ id: "a", outcome: "done", spans }] }),
+      breaths.yieldNow,
+    );
     expect(batch.sessions[0]?.spans.map(({ externalId }) => externalId)).toEqual(spans.map(({ id }) => id));
     expect(batch.redacted).toBe(1);
     expect(batch.sessions[0]?.spans.at(-1)?.document).not.toContain("hunter22x");

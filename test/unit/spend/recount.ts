@@ -10,7 +10,7 @@ import {
   type Place,
   requestOf,
   type Told,
-} from "../../../src/insight/spend/told.ts";
+} from "../../../src/insight/spend/usage-record.ts";
 import type { MeteredEntry } from "../../../src/record/telemetry/telemetry.ts";
 import { readMetered } from "../../../src/record/traces/traces.ts";
 import type { TestInstance } from "../../support/instance.ts";

@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
-import { StoreUnavailable } from "../../../src/kit/unavailable.ts";
+import { StoreUnavailable } from "../../../src/kit/errors.ts";
 import { CommitQueue } from "../../../src/platform/store/commit.ts";
 
 function open() {

@@ -1,7 +1,7 @@
 import { readAsset } from "../../../kit/assets.ts";
-import { Complaint } from "../../../kit/complaint.ts";
 import { etagMatches } from "../../../kit/etag.ts";
 import { sha256Hex } from "../../../kit/hash.ts";
+import { Complaint } from "../../../kit/problem.ts";
 import { type Page, page } from "../../../platform/http/page.ts";
 
 const STYLE = "src/surfaces/web/dashboard/style.css";

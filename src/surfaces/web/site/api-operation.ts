@@ -1,5 +1,5 @@
-import { Complaint } from "../../../kit/complaint.ts";
 import { type Html, html } from "../../../kit/html.ts";
+import { Complaint } from "../../../kit/problem.ts";
 import { badge } from "../ui/badge.ts";
 import { codeBlock } from "../ui/code.ts";
 import { type Answer, apiReference, type Operation, type Shown } from "./api-model.ts";

@@ -1,5 +1,5 @@
-import { Complaint } from "../../../kit/complaint.ts";
 import { attributes, type Content, type Html, html, trustedHtml } from "../../../kit/html.ts";
+import { Complaint } from "../../../kit/problem.ts";
 import { docText } from "./doc-text.ts";
 import { DOC_GROUPS, DOCS } from "./docs-list.ts";
 import { bullets } from "./markdown.ts";

@@ -1,5 +1,5 @@
-import { Complaint } from "../../../kit/complaint.ts";
 import { etagMatches } from "../../../kit/etag.ts";
+import { Complaint } from "../../../kit/problem.ts";
 import { type PageReply, page } from "../../../platform/http/page.ts";
 import { installerFile } from "../../../share/releases/releases.ts";
 import { readRange } from "./range.ts";

@@ -1,8 +1,8 @@
 import { isoInstant } from "../../../kit/clock.ts";
-import { Complaint } from "../../../kit/complaint.ts";
+import { visible } from "../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../kit/html.ts";
 import { renderMarkdown } from "../../../kit/markdown-html.ts";
-import { visible } from "../../../kit/visible.ts";
+import { Complaint } from "../../../kit/problem.ts";
 import {
   archivePath,
   getPack,

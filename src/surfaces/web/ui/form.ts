@@ -1,5 +1,5 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
-import { sentence } from "../../../kit/text.ts";
+import { sentence } from "../../../kit/strings.ts";
 import { button } from "./button.ts";
 import { confirmStep, hiddenInputs } from "./confirm.ts";
 

@@ -9,8 +9,8 @@ import {
   signOutEverywhere,
 } from "../../../../identity/accounts/accounts.ts";
 import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";

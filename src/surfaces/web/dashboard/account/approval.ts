@@ -5,8 +5,8 @@ import {
   getAuthorization,
   guardUserCode,
 } from "../../../../identity/device-flow/device-flow.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { button, buttonLink } from "../../ui/button.ts";
 import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";

@@ -1,7 +1,7 @@
 import { findTeam } from "../../../../identity/accounts/accounts.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type EventFormat, exportEvents, listEvents, type StoredEvent } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";

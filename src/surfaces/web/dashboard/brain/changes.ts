@@ -1,5 +1,5 @@
-import { breather } from "../../../../kit/breathe.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import {
   type Diff,
   diffSnapshotFile,
@@ -142,11 +142,11 @@ const changeLink = (call: Member, { from, to }: SnapshotDiff, path: string) =>
 async function diffsOf(call: Member, between: SnapshotDiff): Promise<Html> {
   const { clock } = call.core;
   const until = clock.monotonic() + MAX_DIFF_MS;
-  const breathe = breather(clock);
+  const yieldNow = cooperative(clock);
   let lines = 0;
   const shown: Html[] = [];
   for (const file of between.files.slice(0, MAX_DIFFS)) {
-    await breathe();
+    await yieldNow();
     if (clock.monotonic() >= until || lines >= MAX_DIFF_LINES) break;
     const found = lineDiff(call, between, file.path);
     lines += linesIn(found);

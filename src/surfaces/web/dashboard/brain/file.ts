@@ -1,5 +1,5 @@
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { type FileContent, readFile } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";

@@ -1,5 +1,5 @@
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type BrainFile, type FileList, listFiles } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty } from "../../ui/empty.ts";

@@ -1,5 +1,5 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { beginning } from "../../../../kit/text.ts";
+import { beginning } from "../../../../kit/strings.ts";
 import { type Answer, KINDS, type Kind, searchBrain } from "../../../../record/brain/brain.ts";
 import { empty } from "../../ui/empty.ts";
 import type { Filter } from "../../ui/filters.ts";

@@ -6,8 +6,8 @@ import {
   listOpenCodes,
   revokeCode,
 } from "../../../../identity/devices/devices.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { button, buttonLink } from "../../ui/button.ts";

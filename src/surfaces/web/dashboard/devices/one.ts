@@ -5,8 +5,8 @@ import {
   renameDevice,
   revokeDeviceOf,
 } from "../../../../identity/devices/devices.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";

@@ -1,7 +1,7 @@
 import { type Defect, defectsOfClass, onWire, type RecurringClass } from "../../../../insight/defects/defects.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { facts } from "../../ui/facts.ts";
 import { occurrences } from "../../ui/occurrences.ts";
 import { pageHead } from "../../ui/page-head.ts";

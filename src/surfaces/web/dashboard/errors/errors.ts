@@ -1,7 +1,7 @@
 import { attribution, freshenLinks } from "../../../../insight/causes/causes.ts";
 import { brainMetrics, pageOfDefects } from "../../../../insight/defects/defects.ts";
-import { breather } from "../../../../kit/breathe.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -26,7 +26,7 @@ async function errorsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
   await freshenLinks(core);
-  const breathe = breather(core.clock);
+  const yieldNow = cooperative(core.clock);
   const asked = readAsked(call);
   const repoKey = asked.repo === "" ? undefined : asked.repo === NO_REPO ? "" : asked.repo;
   const repos = listRepositories(core, team).map((one) => one.repoKey);
@@ -34,9 +34,9 @@ async function errorsPage(call: Member): Promise<Html> {
   // Entries of other files than errors are listed, but not counted.
   if (metrics.total === 0 && pageOfDefects(core, team, { limit: 1 }).rows.length === 0)
     return frame(call, { title: "Errors", main: html`${head}${nothing(call, repos.length)}` });
-  await breathe();
+  await yieldNow();
   const causes = attribution(core, team, repoKey === undefined ? {} : { repoKey });
-  await breathe();
+  await yieldNow();
   const paged = query.has("cursor");
   const main = html`${head}
 ${(repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, asked.repo)}

@@ -1,9 +1,9 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { createLink, type Doubt, decideLink, getLink } from "../../../../insight/causes/causes.ts";
 import { type Defect, defectsOfClass, entryText, findDefect, onWire } from "../../../../insight/defects/defects.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
 import { renderMarkdown } from "../../../../kit/markdown.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageReply, redirect } from "../../../../platform/http/page.ts";
 import { getSession } from "../../../../record/traces/traces.ts";
 import { facts } from "../../ui/facts.ts";

@@ -1,6 +1,6 @@
 import { findPublicKey, listKeys } from "../../../../identity/license/license.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";

@@ -2,8 +2,8 @@ import { actorOf, getTeam, type Team } from "../../../../identity/accounts/accou
 import { countDevices } from "../../../../identity/devices/devices.ts";
 import { issueLicense, judgeSubscription, listKeys, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { listEvents } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";

@@ -1,8 +1,8 @@
 import { actorOf, getTeam, tiersWith } from "../../../../identity/accounts/accounts.ts";
 import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { KINDS, listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";

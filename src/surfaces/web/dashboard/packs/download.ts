@@ -1,5 +1,5 @@
-import { Complaint } from "../../../../kit/complaint.ts";
 import { etagMatches } from "../../../../kit/etag.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page } from "../../../../platform/http/page.ts";
 import { downloadPack, whyNotOffered, whyRemoved } from "../../../../share/packs/packs.ts";
 

@@ -1,7 +1,7 @@
 import type { Core } from "../../../../core.ts";
+import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { nextMinor } from "../../../../kit/versions.ts";
-import { visible } from "../../../../kit/visible.ts";
 import {
   getTeamPack,
   isOfPack,

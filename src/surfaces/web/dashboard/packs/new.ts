@@ -1,6 +1,6 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import { type FileList, listFiles, listRepositories } from "../../../../record/brain/brain.ts";
 import { draftPack, getTeamPack, type PackDraft, publishPack } from "../../../../share/packs/packs.ts";

@@ -1,6 +1,6 @@
+import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
 import { renderMarkdown } from "../../../../kit/markdown.ts";
-import { visible } from "../../../../kit/visible.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { installFolder, type PackDraft } from "../../../../share/packs/packs.ts";
 import { button } from "../../ui/button.ts";

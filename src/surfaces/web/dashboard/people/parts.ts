@@ -1,6 +1,6 @@
 import { type OneTimeLink, ROLES, type Role } from "../../../../identity/accounts/accounts.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Content, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { secretOnce } from "../../ui/code.ts";

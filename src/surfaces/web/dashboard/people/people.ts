@@ -9,8 +9,8 @@ import {
   removeMember,
   revokeInvitation,
 } from "../../../../identity/accounts/accounts.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";

@@ -1,6 +1,6 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { currentVersion, NewerPolicy, type Policy, restorePolicy, setPolicy } from "../../../../share/policy/policy.ts";
 import { buttonLink } from "../../ui/button.ts";

@@ -1,5 +1,5 @@
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { findMentions } from "../../../../record/brain/brain.ts";
 import { getSession, promptTitle, type Session, type Span } from "../../../../record/traces/traces.ts";

@@ -7,8 +7,8 @@ import {
   setDisabled,
   setOperator,
 } from "../../../../identity/accounts/accounts.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";

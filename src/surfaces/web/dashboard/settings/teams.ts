@@ -14,8 +14,8 @@ import {
   updateTeam,
 } from "../../../../identity/accounts/accounts.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import { badge, type Kind } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";

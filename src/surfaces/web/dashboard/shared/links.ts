@@ -1,5 +1,5 @@
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { Kind as BrainKind, SnapshotFacts } from "../../../../record/brain/brain.ts";
 import { badge, type Kind } from "../../ui/badge.ts";

@@ -1,5 +1,5 @@
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import {
   heldLinkToken,
   holdLinkToken,

@@ -10,8 +10,8 @@ import {
   setUp,
   switchTeam,
 } from "../../../../identity/accounts/accounts.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";
 import { button, buttonLink } from "../../ui/button.ts";

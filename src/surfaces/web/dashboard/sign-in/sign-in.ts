@@ -1,6 +1,6 @@
 import { actorOf, endSession, hasUsers, signIn, switchTeam } from "../../../../identity/accounts/accounts.ts";
-import { Complaint } from "../../../../kit/complaint.ts";
 import { html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";
 import { field } from "../../ui/field.ts";

@@ -1,5 +1,5 @@
-import { Complaint } from "../../../../kit/complaint.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { type EntryDetail, findEntry } from "../../../../record/telemetry/telemetry.ts";
 import { badge } from "../../ui/badge.ts";

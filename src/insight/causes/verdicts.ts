@@ -5,10 +5,10 @@ import { type Defect, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { readSha } from "./edits.ts";
 import { evidenceRows, type MakerRow, type WindowRow } from "./evidence-rows.ts";
+import type { Evidence } from "./explain.ts";
 import { type EntryKey, type LinkRow, linkRows } from "./link-rows.ts";
 import { type Link, readLink } from "./links.ts";
 import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
-import type { Evidence } from "./says.ts";
 
 /** What people say of causes. It outranks what was computed, and stays when that is computed anew. */
 

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type Defect, newestEntryId } from "../defects/defects.ts";
-import { homesOf, isSaid } from "./homes.ts";
 import { type LinkRow, linkRows } from "./link-rows.ts";
+import { homesOf, isSaid } from "./rematch.ts";
 
 /**
  * Links go with their entries, whose headings, rules and files change while they stay the same entries. Where an entry is gone,

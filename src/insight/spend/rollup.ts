@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { placeOfSession } from "../../record/traces/traces.ts";
 import { addFigures, applyChange, type Candidate, type Change } from "./count.ts";
 import { type CandidateRow, rows } from "./rows.ts";
-import { FIGURES, type Figures, isMessage, NOTHING, type Place } from "./told.ts";
+import { FIGURES, type Figures, isMessage, NOTHING, type Place } from "./usage-record.ts";
 
 /** A candidate as it is stored. */
 export interface Held extends Candidate {

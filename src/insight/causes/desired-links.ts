@@ -1,9 +1,9 @@
 import type { Defect } from "../defects/defects.ts";
+import { lastOf, longer, sayWhy } from "./explain.ts";
 import { type Finding, judge } from "./judge.ts";
 import type { LinkRow } from "./link-rows.ts";
 import { excerptOf, promptAt } from "./prompts.ts";
-import { lastOf, longer, sayWhy } from "./says.ts";
-import type { LastEdit, Scene } from "./scene.ts";
+import type { LastEdit, Scene } from "./signals.ts";
 
 /** A computed link as it ought to stand. */
 export type WantedLink = Pick<

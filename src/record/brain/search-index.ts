@@ -1,8 +1,8 @@
 import MiniSearch, { type SearchResult } from "minisearch";
 import type { Core } from "../../core.ts";
-import { breather } from "../../kit/breathe.ts";
 import { sections } from "../../kit/markdown.ts";
 import { perOwner } from "../../kit/memo.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Kind, kindOf } from "./paths.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
@@ -77,7 +77,7 @@ class TeamIndex {
   }
 
   async #apply(core: Core, teamId: string): Promise<void> {
-    const breathe = breather(core.clock);
+    const yieldNow = cooperative(core.clock);
     for (const { repoKey, snapshotId, entries } of rows(core.store).currents.all(teamId)) {
       const repo = this.#repos.get(repoKey) ?? { snapshotId: 0, files: new Map<string, IndexedFile>() };
       if (repo.snapshotId === snapshotId) continue;
@@ -89,7 +89,7 @@ class TeamIndex {
         const documents: number[] = [];
         for (const part of content === undefined ? [] : parts(content)) {
           documents.push(this.#add({ ...part, repoKey, path, kind: kindOf(path) }));
-          await breathe();
+          await yieldNow();
         }
         repo.files.set(path, { blobId, documents });
       }

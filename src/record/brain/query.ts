@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
-import { beginning } from "../../kit/text.ts";
-import { type Document, teamIndex, words } from "./index.ts";
+import { beginning } from "../../kit/strings.ts";
 import type { Kind } from "./paths.ts";
+import { type Document, teamIndex, words } from "./search-index.ts";
 import { type SourceFacts, sourceFinder } from "./source.ts";
 
 const MAX_QUERY_CHARS = 256;

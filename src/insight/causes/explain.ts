@@ -2,7 +2,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import type { WindowRow } from "./evidence-rows.ts";
 import type { Case, Finding } from "./judge.ts";
 import { isSameFile } from "./paths.ts";
-import type { LastEdit } from "./scene.ts";
+import type { LastEdit } from "./signals.ts";
 
 /** One reason for a link, in a sentence for a person and in members for a program. */
 export interface Evidence {

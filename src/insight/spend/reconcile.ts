@@ -1,10 +1,10 @@
 import type { Core } from "../../core.ts";
 import { AlikeUsages } from "./alike.ts";
-import { Cells, type Held } from "./cells.ts";
 import { applyChange, type Candidate, type Change, ownCounted, sameRow } from "./count.ts";
 import { Messages } from "./messages.ts";
+import { Cells, type Held } from "./rollup.ts";
 import { rows } from "./rows.ts";
-import { FIGURES, isLike, isLink, isMessage, type Told } from "./told.ts";
+import { FIGURES, isLike, isLink, isMessage, type Told } from "./usage-record.ts";
 
 /** Changes to what is known of usages, gathered before they are made. */
 export interface Changes {

@@ -1,6 +1,6 @@
 import { bestOf, type Candidate, outranks } from "./count.ts";
-import { namesOf } from "./match.ts";
-import { type Figures, NOTHING, type Place, sameSession } from "./told.ts";
+import { namesOf } from "./model-names.ts";
+import { type Figures, NOTHING, type Place, sameSession } from "./usage-record.ts";
 
 /**
  * Telemetry and the trace tell of the same calls. Without the provider's id on both sides, a call is known again by its
