@@ -1,6 +1,6 @@
 import { findTeam } from "../../../../identity/accounts/accounts.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
-import { html } from "../../../../kit/html.ts";
+import { type Content, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type EventFormat, exportEvents, listEvents, type StoredEvent } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
@@ -147,6 +147,8 @@ const KINDS: Readonly<Record<StoredEvent["actorKind"], string | null>> = {
   system: "as configured",
 };
 
+const over = (text: Content, detail: Content) => html`${text}${detail && html`<br><small>${detail}</small>`}`;
+
 /** @param all shows whose team each event concerns */
 function eventTable(
   { core }: Person,
@@ -163,23 +165,13 @@ function eventTable(
   return table({
     caption: "Events",
     columns: [
-      { label: "When" },
-      { label: "Who", heading: true },
-      { label: "What", grow: true },
-      ...(all ? [{ label: "Team" }] : []),
-      { label: "From" },
+      { label: "When", cell: ({ at }) => time(at, now) },
+      { label: "Who", heading: true, cell: (event) => over(event.actorLabel, KINDS[event.actorKind]) },
+      { label: "What", grow: true, cell: (event) => over(whatWasDone(event), detailWords(event)) },
+      all && { label: "Team", cell: ({ teamId }) => teamName(teamId) },
+      { label: "From", cell: ({ ip }) => ip ?? "–" },
     ],
-    rows: events.map((event) => {
-      const kind = KINDS[event.actorKind];
-      const detail = detailWords(event);
-      return [
-        time(event.at, now),
-        html`${event.actorLabel}${kind && html`<br><small>${kind}</small>`}`,
-        html`${whatWasDone(event)}${detail && html`<br><small>${detail}</small>`}`,
-        ...(all ? [teamName(event.teamId)] : []),
-        event.ip ?? "–",
-      ];
-    }),
+    rows: events,
     empty: narrowed
       ? empty({ title: "Nothing like that", says: "No event matches. Widen the days or clear the filters." })
       : empty({ title: "Nothing yet", says: "What people, devices and commands change in the team is recorded here." }),

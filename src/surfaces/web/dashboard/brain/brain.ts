@@ -1,6 +1,7 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import { KINDS, type Kind, listRepositories, type Repository } from "../../../../record/brain/brain.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty } from "../../ui/empty.ts";
@@ -49,19 +50,23 @@ function repositoryTable(call: Member, repositories: readonly Repository[], kind
   return table({
     caption: "Repositories",
     columns: [
-      { label: "Repository", heading: true, grow: true },
-      { label: "Holds" },
-      { label: "Files", numeric: true },
-      { label: "Size", numeric: true },
-      { label: "Last snapshot" },
+      {
+        label: "Repository",
+        heading: true,
+        grow: true,
+        cell: (repository) =>
+          anchor(link(call, "/brain/repository", { repo: repository.repoKey, kind }), repoName(repository.repoKey)),
+      },
+      { label: "Holds", cell: (repository) => kindCounts(repository.kinds) },
+      { label: "Files", numeric: true, cell: (repository) => repository.files },
+      { label: "Size", numeric: true, cell: (repository) => bytes(repository.bytes) },
+      {
+        label: "Last snapshot",
+        cell: (repository) =>
+          html`${ago(repository.receivedAt, now)}<br><small class="muted">version ${repository.version} from ${deviceLink(call, repository)}</small>`,
+      },
     ],
-    rows: shown.map((one): Content[] => [
-      html`<a href="${link(call, "/brain/repository", { repo: one.repoKey, kind })}">${repoName(one.repoKey)}</a>`,
-      kindCounts(one.kinds),
-      one.files,
-      bytes(one.bytes),
-      html`${ago(one.receivedAt, now)}<br><small class="muted">version ${one.version} from ${deviceLink(call, one)}</small>`,
-    ]),
+    rows: shown,
     empty: empty({
       title: `No repository with ${kind === undefined ? "files" : kindName(kind)}`,
       says: "What a file holds is told from its name: errors.md, decisions/, security.md and so on.",

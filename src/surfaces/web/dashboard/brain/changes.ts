@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import {
   type Diff,
@@ -11,6 +11,7 @@ import {
   type SnapshotDiff,
   type SnapshotFacts,
 } from "../../../../record/brain/brain.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { diff } from "../../ui/diff.ts";
 import { empty } from "../../ui/empty.ts";
@@ -117,19 +118,18 @@ async function allFiles(call: Member, between: SnapshotDiff): Promise<Html> {
   const list = table({
     caption: "Files that differ",
     columns: [
-      { label: "File", heading: true, grow: true },
-      { label: "Change" },
-      { label: "Kind" },
-      { label: "Before", numeric: true },
-      { label: "After", numeric: true },
+      {
+        label: "File",
+        heading: true,
+        grow: true,
+        cell: (file) => anchor(changeLink(call, between, file.path), pathText(file.path)),
+      },
+      { label: "Change", cell: (file) => changeBadge(file.change) },
+      { label: "Kind", cell: (file) => kindBadge(file.kind) },
+      { label: "Before", numeric: true, cell: (file) => (file.oldBytes === null ? "–" : bytes(file.oldBytes)) },
+      { label: "After", numeric: true, cell: (file) => (file.newBytes === null ? "–" : bytes(file.newBytes)) },
     ],
-    rows: files.map((file): Content[] => [
-      html`<a href="${changeLink(call, between, file.path)}">${pathText(file.path)}</a>`,
-      changeBadge(file.change),
-      kindBadge(file.kind),
-      file.oldBytes === null ? "–" : bytes(file.oldBytes),
-      file.newBytes === null ? "–" : bytes(file.newBytes),
-    ]),
+    rows: files,
     empty: empty({ title: "No differences", says: "Both versions hold the same files with the same content." }),
   });
   return html`${list}${files.length > 0 && (await diffsOf(call, between))}`;

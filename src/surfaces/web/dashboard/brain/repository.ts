@@ -1,6 +1,7 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type BrainFile, type FileList, listFiles } from "../../../../record/brain/brain.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty } from "../../ui/empty.ts";
 import { filters } from "../../ui/filters.ts";
@@ -88,17 +89,21 @@ function fileTable(call: Member, { snapshot, current, files }: FileList, kind: B
   return table({
     caption: "Files",
     columns: [
-      { label: "File", heading: true, grow: true },
-      { label: "Kind" },
-      { label: "Size", numeric: true },
-      { label: "Changed" },
+      {
+        label: "File",
+        heading: true,
+        grow: true,
+        cell: (file) =>
+          anchor(
+            link(call, "/brain/file", { repo: snapshot.repoKey, path: file.path, snapshot: at }),
+            pathText(file.path),
+          ),
+      },
+      { label: "Kind", cell: (file) => kindBadge(file.kind) },
+      { label: "Size", numeric: true, cell: (file) => bytes(file.bytes) },
+      { label: "Changed", cell: (file) => html`${file.orEarlier && "before "}${ago(file.changedAt, now)}` },
     ],
-    rows: shown.map((file): Content[] => [
-      html`<a href="${link(call, "/brain/file", { repo: snapshot.repoKey, path: file.path, snapshot: at })}">${pathText(file.path)}</a>`,
-      kindBadge(file.kind),
-      bytes(file.bytes),
-      html`${file.orEarlier && "before "}${ago(file.changedAt, now)}`,
-    ]),
+    rows: shown,
     empty: empty({
       title: kind === undefined ? "No files" : `No ${kindName(kind)}`,
       says:

@@ -38,22 +38,26 @@ export const searchFilters = ({ question, kind }: Asked, placeholder: string): F
 /** Sections found, best first. @param repoKey narrows to one repository */
 export async function searchResults(call: Member, { question, kind }: Asked, repoKey?: string): Promise<Html> {
   const answer = await searchBrain(call.core, call.session.team.id, question, { repoKey, kind, limit: MAX_HITS });
-  const rows = answer.hits.map((hit): Content[] => [
-    html`<a href="${link(call, "/brain/file", { repo: hit.repoKey ?? "", path: hit.filePath, line: hit.line })}#L${hit.line}">${hit.heading || hit.filePath}</a>
-<br><small class="muted mono">${repoKey === undefined && `${repoName(hit.repoKey ?? "")} · `}${hit.filePath}:${hit.line}</small>`,
-    kindBadge(hit.kind),
-    marked(withoutHeading(hit), answer),
-  ]);
   return html`${table({
     caption: "Sections found",
-    columns: [{ label: "Section", heading: true }, { label: "Kind" }, { label: "Text", grow: true }],
-    rows,
+    columns: [
+      {
+        label: "Section",
+        heading: true,
+        cell: (hit) =>
+          html`<a href="${link(call, "/brain/file", { repo: hit.repoKey ?? "", path: hit.filePath, line: hit.line })}#L${hit.line}">${hit.heading || hit.filePath}</a>
+<br><small class="muted mono">${repoKey === undefined && `${repoName(hit.repoKey ?? "")} · `}${hit.filePath}:${hit.line}</small>`,
+      },
+      { label: "Kind", cell: ({ kind }) => kindBadge(kind) },
+      { label: "Text", grow: true, cell: (hit) => marked(withoutHeading(hit), answer) },
+    ],
+    rows: answer.hits,
     empty: empty({
       title: "Nothing found",
       says: html`No section of the current files holds ${question ? html`“${question}”` : "that"}. Fewer or other words may help.`,
     }),
   })}
-${rows.length > 0 && html`<p class="says">${saysHowMany(answer)}</p>`}`;
+${answer.hits.length > 0 && html`<p class="says">${saysHowMany(answer)}</p>`}`;
 }
 
 function saysHowMany({ total, hits }: Answer): Content {

@@ -36,23 +36,28 @@ export function versionsPage(call: Member): Html {
 ${table({
   caption: "Versions",
   columns: [
-    { label: "Version", heading: true },
-    { label: "Received" },
-    { label: "Device" },
-    { label: "Changes" },
-    { label: "Files", numeric: true },
-    { label: "Size", numeric: true },
-    { label: "Actions", hidden: true },
+    {
+      label: "Version",
+      heading: true,
+      cell: (version) => html`${version.version} ${snapshotBadges(version, version.snapshotId === current)}`,
+    },
+    { label: "Received", cell: (version) => time(version.receivedAt, now) },
+    { label: "Device", cell: (version) => deviceLink(call, version) },
+    {
+      label: "Changes",
+      cell: (version) =>
+        html`${changeCounts(version)}${version.redactionHits > 0 && html` ${badge("warn", `${version.redactionHits} redacted`)}`}`,
+    },
+    { label: "Files", numeric: true, cell: (version) => version.files },
+    { label: "Size", numeric: true, cell: (version) => bytes(version.bytes) },
+    {
+      label: "Actions",
+      hidden: true,
+      cell: (version) =>
+        html`<span class="nowrap"><a href="${link(call, "/brain/repository", { repo, snapshot: version.snapshotId })}">Files</a> · <a href="${link(call, "/brain/changes", { repo, from: version.previousId ?? "none", to: version.snapshotId })}">Changes</a></span>`,
+    },
   ],
-  rows: page.rows.map((one): Content[] => [
-    html`${one.version} ${snapshotBadges(one, one.snapshotId === current)}`,
-    time(one.receivedAt, now),
-    deviceLink(call, one),
-    html`${changeCounts(one)}${one.redactionHits > 0 && html` ${badge("warn", `${one.redactionHits} redacted`)}`}`,
-    one.files,
-    bytes(one.bytes),
-    html`<span class="nowrap"><a href="${link(call, "/brain/repository", { repo, snapshot: one.snapshotId })}">Files</a> · <a href="${link(call, "/brain/changes", { repo, from: one.previousId ?? "none", to: one.snapshotId })}">Changes</a></span>`,
-  ]),
+  rows: page.rows,
   empty: empty({ title: "No versions here", says: "Go back to the newest." }),
 })}
 ${pager({ older: to(page.older), newer: to(page.newer) })}
@@ -98,21 +103,23 @@ export function historyPage(call: Member): Html {
 ${table({
   caption: "Versions in which this file changed",
   columns: [
-    { label: "Version", heading: true },
-    { label: "Change" },
-    { label: "Received" },
-    { label: "Device" },
-    { label: "Size", numeric: true },
-    { label: "Actions", hidden: true },
+    {
+      label: "Version",
+      heading: true,
+      cell: (version) => html`${version.version} ${version.gap === 1 && badge("warn", "gap")}`,
+    },
+    { label: "Change", cell: (version) => changeBadge(version.change) },
+    { label: "Received", cell: (version) => time(version.receivedAt, now) },
+    { label: "Device", cell: (version) => deviceLink(call, version) },
+    { label: "Size", numeric: true, cell: (version) => (version.fileBytes === null ? "–" : bytes(version.fileBytes)) },
+    {
+      label: "Actions",
+      hidden: true,
+      cell: (version) =>
+        html`<span class="nowrap">${version.change !== "removed" && html`<a href="${link(call, "/brain/file", { repo, path, snapshot: version.snapshotId })}">File</a> · `}<a href="${link(call, "/brain/changes", { repo, path, from: version.previousId ?? "none", to: version.snapshotId })}">Changes</a></span>`,
+    },
   ],
-  rows: page.rows.map((one): Content[] => [
-    html`${one.version} ${one.gap === 1 && badge("warn", "gap")}`,
-    changeBadge(one.change),
-    time(one.receivedAt, now),
-    deviceLink(call, one),
-    one.fileBytes === null ? "–" : bytes(one.fileBytes),
-    html`<span class="nowrap">${one.change !== "removed" && html`<a href="${link(call, "/brain/file", { repo, path, snapshot: one.snapshotId })}">File</a> · `}<a href="${link(call, "/brain/changes", { repo, path, from: one.previousId ?? "none", to: one.snapshotId })}">Changes</a></span>`,
-  ]),
+  rows: page.rows,
   empty: empty({ title: "No change here", says: "Many versions left this file alone. Look further back." }),
 })}
 ${pager({ older: to(page.older), first: cursor === "" ? undefined : link(call, "/brain/history", { repo, path }) })}`;

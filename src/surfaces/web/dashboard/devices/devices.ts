@@ -64,26 +64,25 @@ function openCodes(call: Member): Html | false {
     body: table({
       caption: "Open connect codes",
       columns: [
-        { label: "Made by", heading: true },
-        { label: "Made" },
-        { label: "Expires" },
-        { label: "Actions", hidden: true },
+        { label: "Made by", heading: true, cell: (code) => code.createdBy ?? "unknown" },
+        { label: "Made", cell: (code) => ago(code.createdAt, now) },
+        { label: "Expires", cell: (code) => countdown(code.expiresAt, now) },
+        {
+          label: "Actions",
+          hidden: true,
+          cell: (code) =>
+            confirmButton({
+              action: href("/devices/codes/revoke"),
+              csrf,
+              hidden: { id: code.id },
+              label: "Revoke",
+              question: `Revoke the code that ${code.createdBy ?? "somebody"} made? No machine can be connected with it then.`,
+              confirm: "Revoke code",
+              small: true,
+            }),
+        },
       ],
-      rows: codes.map((one) => [
-        one.createdBy ?? "unknown",
-        ago(one.createdAt, now),
-        countdown(one.expiresAt, now),
-        confirmButton({
-          action: href("/devices/codes/revoke"),
-          csrf,
-          hidden: { id: one.id },
-          label: "Revoke",
-          question: `Revoke the code that ${one.createdBy ?? "somebody"} made? No machine can be connected with it then.`,
-          confirm: "Revoke code",
-          small: true,
-        }),
-      ]),
-      empty: "",
+      rows: codes,
     }),
   });
 }

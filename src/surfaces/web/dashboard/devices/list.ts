@@ -2,6 +2,7 @@ import { type DeviceOverview, deviceOverview } from "../../../../identity/device
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge } from "../../ui/badge.ts";
 import { empty } from "../../ui/empty.ts";
 import { filters } from "../../ui/filters.ts";
@@ -89,23 +90,20 @@ export function deviceList(call: Member, none: Content): Html {
 <div id="results" data-count="${found.length}">${table({
     caption: "Devices",
     columns: [
-      { label: "Device", heading: true },
-      { label: "State" },
-      { label: "Last seen" },
-      { label: "Program" },
-      { label: "Streams", numeric: true },
-      { label: "Record" },
+      { label: "Device", heading: true, cell: (device) => anchor(href(`/devices/${device.id}`), deviceName(device)) },
+      { label: "State", cell: (device) => stateBadge(device, now) },
+      { label: "Last seen", cell: (device) => ago(device.lastSeenAt, now, "never") },
+      { label: "Program", cell: (device) => html`<span class="muted">${device.userAgent ?? "–"}</span>` },
+      { label: "Streams", numeric: true, cell: (device) => device.streams },
+      {
+        label: "Record",
+        cell: (device) =>
+          device.missing + device.conflicts > 0
+            ? flawBadges(device)
+            : html`<span class="muted">${device.streams === 0 ? "–" : "complete"}</span>`,
+      },
     ],
-    rows: shown.map((one) => [
-      html`<a href="${href(`/devices/${one.id}`)}">${deviceName(one)}</a>`,
-      stateBadge(one, now),
-      ago(one.lastSeenAt, now, "never"),
-      html`<span class="muted">${one.userAgent ?? "–"}</span>`,
-      one.streams,
-      one.missing + one.conflicts > 0
-        ? flawBadges(one)
-        : html`<span class="muted">${one.streams === 0 ? "–" : "complete"}</span>`,
-    ]),
+    rows: shown,
     empty: empty({
       title: "No device like that",
       says:

@@ -1,5 +1,6 @@
 import type { Attribution, NamedShare, SessionShare } from "../../../../insight/causes/causes.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { columns, section } from "../../ui/section.ts";
 import { table } from "../../ui/table.ts";
 import { number } from "../../ui/units.ts";
@@ -29,19 +30,17 @@ function sessionTable(call: Member, sessions: readonly SessionShare[]): Html {
   return html`${table({
     caption: "Entries put down to sessions",
     columns: [
-      { label: "Session", heading: true, grow: true },
-      { label: "Agent" },
-      { label: "Model" },
-      { label: "Entries", numeric: true },
+      {
+        label: "Session",
+        heading: true,
+        grow: true,
+        cell: (share) => anchor(call.href(`/sessions/${share.sessionNumber}`), short(share.sessionId, 80)),
+      },
+      { label: "Agent", cell: (share) => short(share.agent ?? "–", 60) },
+      { label: "Model", cell: (share) => short(share.model ?? "–", 60) },
+      { label: "Entries", numeric: true, cell: (share) => share.defects },
     ],
-    rows: sessions
-      .slice(0, SHOWN)
-      .map((one): Content[] => [
-        html`<a href="${call.href(`/sessions/${one.sessionNumber}`)}">${short(one.sessionId, 80)}</a>`,
-        short(one.agent ?? "–", 60),
-        short(one.model ?? "–", 60),
-        one.defects,
-      ]),
+    rows: sessions.slice(0, SHOWN),
     empty: html`<p class="says">To commits only: no session made them.</p>`,
   })}${more(sessions.length, "sessions")}`;
 }
@@ -51,15 +50,15 @@ function shareTable(label: string, shares: readonly NamedShare[]): Html {
     caption: `Entries put down to each ${label.toLowerCase()}`,
     narrow: "scroll",
     columns: [
-      { label, heading: true, grow: true },
-      { label: "Entries", numeric: true },
+      {
+        label,
+        heading: true,
+        grow: true,
+        cell: ({ name }) =>
+          name === null || name === "" ? html`<span class="muted">not said</span>` : short(name, 120),
+      },
+      { label: "Entries", numeric: true, cell: ({ defects }) => defects },
     ],
-    rows: shares
-      .slice(0, SHOWN)
-      .map(({ name, defects }): Content[] => [
-        name === null || name === "" ? html`<span class="muted">not said</span>` : short(name, 120),
-        defects,
-      ]),
-    empty: "",
+    rows: shares.slice(0, SHOWN),
   })}${more(shares.length, `${label.toLowerCase()}s`)}`;
 }

@@ -42,20 +42,27 @@ export function recurringSection(
     body: html`${table({
       caption: "Recurring classes",
       columns: [
-        { label: "Prevention rule", heading: true, grow: true },
-        { label: "Times", numeric: true },
-        { label: "When", grow: true },
-        { label: "Last seen" },
+        {
+          label: "Prevention rule",
+          heading: true,
+          grow: true,
+          cell: ({ fingerprint, rule, titles }) =>
+            html`<a href="${classPath(call, fingerprint)}">${ruleText(rule ?? titles[0] ?? fingerprint, MAX_RULE)}</a>${rule === null && html`<br><small class="muted">no rule written; the title came again</small>`}`,
+        },
+        { label: "Times", numeric: true, cell: ({ occurrences }) => occurrences },
+        {
+          label: "When",
+          grow: true,
+          cell: ({ fingerprint, occurrences: times }) =>
+            occurrences({ days: daysOf(call, fingerprint, repoKey), from, to, says: plural(times, "time") }),
+        },
+        {
+          label: "Last seen",
+          cell: ({ firstSeen, lastSeen }) =>
+            html`<span class="nowrap">${dayText(lastSeen)}</span><br><small class="muted nowrap">since ${dayText(firstSeen)}</small>`,
+        },
       ],
-      rows: shown.map((one): Content[] => {
-        const days = daysOf(call, one.fingerprint, repoKey);
-        return [
-          html`<a href="${classPath(call, one.fingerprint)}">${ruleText(one.rule ?? one.titles[0] ?? one.fingerprint, MAX_RULE)}</a>${one.rule === null && html`<br><small class="muted">no rule written; the title came again</small>`}`,
-          one.occurrences,
-          occurrences({ days, from, to, says: plural(one.occurrences, "time") }),
-          html`<span class="nowrap">${dayText(one.lastSeen)}</span><br><small class="muted nowrap">since ${dayText(one.firstSeen)}</small>`,
-        ];
-      }),
+      rows: shown,
       empty: html`<p class="says">Nothing came twice. Two entries are of one class when their prevention rule is the same.</p>`,
     })}${classes.length > shown.length && html`<p class="says">${number(classes.length - shown.length)} more classes came again${classes.length === 100 ? ", or even more" : ""}.</p>`}`,
   });
@@ -123,17 +130,18 @@ export function entryTable(call: Member, rows: readonly Defect[], caption: strin
   return table({
     caption,
     columns: [
-      { label: "Entry", heading: true, grow: true },
-      { label: "Kind" },
-      { label: "Date" },
-      { label: "Put down to" },
+      {
+        label: "Entry",
+        heading: true,
+        grow: true,
+        cell: (entry) =>
+          html`${entryLink(call, entry)}<br><small class="muted">${short(repoName(entry.repoKey), 60)} · <a href="${fileLink(call, entry)}">${pathText(short(entry.path, 120))}</a></small>`,
+      },
+      { label: "Kind", cell: entryBadges },
+      { label: "Date", cell: (entry) => html`<span class="nowrap">${dayText(entry.date)}</span>` },
+      { label: "Put down to", cell: (entry) => causeCell(call, entry) },
     ],
-    rows: rows.map((one): Content[] => [
-      html`${entryLink(call, one)}<br><small class="muted">${short(repoName(one.repoKey), 60)} · <a href="${fileLink(call, one)}">${pathText(short(one.path, 120))}</a></small>`,
-      entryBadges(one),
-      html`<span class="nowrap">${dayText(one.date)}</span>`,
-      causeCell(call, one),
-    ]),
+    rows,
     empty,
   });
 }

@@ -6,6 +6,7 @@ import { renderMarkdown } from "../../../../kit/markdown.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type PageReply, redirect } from "../../../../platform/http/page.ts";
 import { getSession } from "../../../../record/traces/traces.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { facts } from "../../ui/facts.ts";
 import { pageHead } from "../../ui/page-head.ts";
 import { prose } from "../../ui/prose.ts";
@@ -58,7 +59,7 @@ function factList(call: Member, defect: Defect): Html {
   return facts([
     {
       label: "Repository",
-      value: html`<a href="${link(call, "/errors", { repo: repoKey })}">${repoName(repoKey)}</a>`,
+      value: anchor(link(call, "/errors", { repo: repoKey }), repoName(repoKey)),
     },
     { label: "File", value: html`<a href="${fileLink(call, defect)}">${pathText(path)}</a>, line ${line}` },
     {

@@ -126,19 +126,17 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
     body: table({
       caption: "Licences minted lately",
       columns: [
-        { label: "When", heading: true },
-        { label: "By", grow: true },
-        { label: "From" },
-        { label: "Days asked", numeric: true },
-        { label: "Valid until" },
+        { label: "When", heading: true, cell: ({ at }) => time(at, now) },
+        { label: "By", grow: true, cell: ({ actorLabel }) => actorLabel },
+        { label: "From", cell: ({ ip }) => ip ?? "–" },
+        {
+          label: "Days asked",
+          numeric: true,
+          cell: ({ detail }) => (typeof detail.days === "number" ? detail.days : "–"),
+        },
+        { label: "Valid until", cell: ({ detail }) => time(Date.parse(String(detail.expiresAt)), now) },
       ],
-      rows: rows.map(({ at, actorLabel, ip, detail }) => [
-        time(at, now),
-        actorLabel,
-        ip ?? "–",
-        typeof detail.days === "number" ? detail.days : "–",
-        time(Date.parse(String(detail.expiresAt)), now),
-      ]),
+      rows,
       empty: empty({
         title: "None yet",
         says: "Every licence that a person mints is listed here and in the audit, with who and from where.",

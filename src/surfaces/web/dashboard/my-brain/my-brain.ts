@@ -50,17 +50,12 @@ ${section({
   body: table({
     caption: "Read tokens",
     columns: [
-      ...TOKEN_COLUMNS,
-      { label: "Today", numeric: true },
-      { label: "Expires" },
-      { label: "Actions", hidden: true },
+      ...tokenColumns(call, now),
+      { label: "Today", numeric: true, cell: (token) => usedToday(call, token) },
+      { label: "Expires", cell: ({ expiresAt }) => time(expiresAt, now) },
+      { label: "Actions", hidden: true, cell: (token) => revoke(call, token) },
     ],
-    rows: live.map((token) => [
-      ...tokenCells(call, token, now),
-      usedToday(call, token),
-      time(token.expiresAt, now),
-      revoke(call, token),
-    ]),
+    rows: live,
     empty: empty({
       title: ended.length === 0 ? "No read token yet" : "No read token that works",
       says: "Make one for an assistant, a chat bot or a script that should know what your teams know.",
@@ -73,16 +68,10 @@ ${tokens.length > 0 && reads(call, [...live, ...ended.slice(0, ENDED_SHOWN)], no
   return frame(call, { title: "My Brain", main });
 }
 
-const TOKEN_COLUMNS: readonly Column[] = [
-  { label: "Name", heading: true },
-  { label: "May read", grow: true },
-  { label: "Last used" },
-];
-
-const tokenCells = ({ session }: Person, { name, scope, lastUsedAt }: ReadTokenFacts, now: number): Content[] => [
-  name,
-  scopeWords(scope, session.teams),
-  ago(lastUsedAt, now, "never"),
+const tokenColumns = ({ session }: Person, now: number): Column<ReadTokenFacts>[] => [
+  { label: "Name", heading: true, cell: ({ name }) => name },
+  { label: "May read", grow: true, cell: ({ scope }) => scopeWords(scope, session.teams) },
+  { label: "Last used", cell: ({ lastUsedAt }) => ago(lastUsedAt, now, "never") },
 ];
 
 function usedToday({ core }: Person, { readsToday }: ReadTokenFacts): Content {
@@ -107,14 +96,15 @@ function endedTokens(call: Person, ended: readonly ReadTokenFacts[], now: number
   return html`<details><summary>${plural(ended.length, "token that no longer works", "tokens that no longer work")}</summary>
 <div class="stack">${table({
     caption: "Read tokens that no longer work",
-    columns: [...TOKEN_COLUMNS, { label: "Ended" }],
-    rows: shown.map((token) => [
-      ...tokenCells(call, token, now),
-      token.status === "revoked"
-        ? html`${badge("neutral", "revoked")} ${time(token.revokedAt, now)}`
-        : html`${badge("neutral", "expired")} ${time(token.expiresAt, now)}`,
-    ]),
-    empty: "",
+    columns: [
+      ...tokenColumns(call, now),
+      {
+        label: "Ended",
+        cell: ({ status, revokedAt, expiresAt }) =>
+          html`${badge("neutral", status)} ${time(status === "revoked" ? revokedAt : expiresAt, now)}`,
+      },
+    ],
+    rows: shown,
   })}${shown.length < ended.length && html`<p class="says">The newest ${shown.length} are shown.</p>`}</div></details>`;
 }
 
@@ -154,19 +144,17 @@ function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Ht
 ${table({
   caption: "Reads",
   columns: [
-    { label: "When", heading: true },
-    { label: "Asked", grow: true },
-    { label: "Slices", numeric: true },
-    { label: "Token" },
-    { label: "From" },
+    { label: "When", heading: true, cell: ({ at }) => time(at, now) },
+    { label: "Asked", grow: true, cell: ({ question }) => question },
+    {
+      label: "Slices",
+      numeric: true,
+      cell: ({ total, shown }) => (total === 0 ? "none" : `${number(shown)} of ${number(total)}`),
+    },
+    { label: "Token", cell: ({ tokenName }) => tokenName },
+    { label: "From", cell: ({ ip }) => ip },
   ],
-  rows: page.rows.map(({ at, question, total, shown, tokenName, ip }) => [
-    time(at, now),
-    question,
-    total === 0 ? "none" : `${number(shown)} of ${number(total)}`,
-    tokenName,
-    ip,
-  ]),
+  rows: page.rows,
   empty: empty({
     title: beforeId === undefined ? "Nothing was read yet" : "Nothing older",
     says: "Every question that a token of yours asks will stand here: when, what, how much it got, and from where.",

@@ -7,6 +7,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { type ActivityDay, activity, type FlagRow, recentFlags } from "../../../../log/log.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { barChart } from "../../ui/chart.ts";
@@ -107,19 +108,24 @@ function flags({ core, href }: Member, rows: readonly FlagRow[]): Html {
     body: table({
       caption: "Latest gaps and rollbacks",
       columns: [
-        { label: "What", heading: true },
-        { label: "In" },
-        { label: "Repository" },
-        { label: "Device" },
-        { label: "When" },
+        {
+          label: "What",
+          heading: true,
+          cell: (flag) =>
+            anchor(
+              href(flagPath(flag)),
+              badge(flag.flagged === "gap" ? "warn" : "bad", flag.flagged === "gap" ? "Gap" : "Rollback"),
+            ),
+        },
+        { label: "In", cell: (flag) => KINDS[flag.kind] },
+        { label: "Repository", cell: (flag) => repoName(flag.repoKey) },
+        {
+          label: "Device",
+          cell: (flag) => anchor(href(`/devices/${flag.deviceId}`), flag.deviceLabel ?? flag.deviceId),
+        },
+        { label: "When", cell: (flag) => ago(flag.at, now) },
       ],
-      rows: rows.map((one) => [
-        html`<a href="${href(flagPath(one))}">${badge(one.flagged === "gap" ? "warn" : "bad", one.flagged === "gap" ? "Gap" : "Rollback")}</a>`,
-        KINDS[one.kind],
-        repoName(one.repoKey),
-        html`<a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>`,
-        ago(one.at, now),
-      ]),
+      rows,
       empty: empty({
         title: "None",
         says: "Nothing is missing and nothing was rewritten, as far as the devices' own numbering tells.",

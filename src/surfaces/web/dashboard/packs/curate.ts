@@ -56,21 +56,23 @@ ${filters({
 <div id="packs" data-count="${rows.length}">${table({
     caption: "Packs",
     columns: [
-      { label: "Pack", heading: true, grow: true },
-      { label: "State" },
-      { label: "Publisher" },
-      { label: "Installs", numeric: true },
-      { label: "Rank", numeric: true },
-      { label: "Published" },
+      {
+        label: "Pack",
+        heading: true,
+        grow: true,
+        cell: (pack) =>
+          html`<a href="${href(`${PATH}/${pack.name}`)}">${pack.title}</a><br><small><code>${pack.name}</code> ${pack.version}</small>`,
+      },
+      { label: "State", cell: stateBadges },
+      {
+        label: "Publisher",
+        cell: (pack) => html`${pack.publisher.name}${pack.publisher.verified && html` ${badge("good", "verified")}`}`,
+      },
+      { label: "Installs", numeric: true, cell: (pack) => pack.installs },
+      { label: "Rank", numeric: true, cell: (pack) => pack.rank },
+      { label: "Published", cell: (pack) => ago(pack.publishedAt, now) },
     ],
-    rows: rows.map((one) => [
-      html`<a href="${href(`${PATH}/${one.name}`)}">${one.title}</a><br><small><code>${one.name}</code> ${one.version}</small>`,
-      stateBadges(one),
-      html`${one.publisher.name}${one.publisher.verified && html` ${badge("good", "verified")}`}`,
-      one.installs,
-      one.rank,
-      ago(one.publishedAt, now),
-    ]),
+    rows,
     empty: q
       ? empty({ title: "Nothing like that", says: "No pack matches. Search for other words." })
       : empty({
@@ -97,29 +99,35 @@ function publishersSection(call: ByOperator): Html {
     body: table({
       caption: "Publishers",
       columns: [
-        { label: "Team", heading: true, grow: true },
-        { label: "Packs", numeric: true },
-        { label: "Verified" },
-        { label: "Decide", hidden: true },
+        { label: "Team", heading: true, grow: true, cell: (publisher) => publisher.name },
+        { label: "Packs", numeric: true, cell: (publisher) => publisher.packs },
+        {
+          label: "Verified",
+          cell: (publisher) =>
+            publisher.verifiedAt === null
+              ? badge("neutral", "no")
+              : html`${badge("good", "yes")} ${ago(publisher.verifiedAt, now)}`,
+        },
+        {
+          label: "Decide",
+          hidden: true,
+          cell: (publisher) =>
+            confirmButton({
+              action: href(`${PATH}/publishers/${publisher.id}`),
+              csrf,
+              hidden: { verified: publisher.verifiedAt === null ? "true" : "false" },
+              label: publisher.verifiedAt === null ? "Verify" : "Take back",
+              question:
+                publisher.verifiedAt === null
+                  ? `Do you know that “${publisher.name}” is who it says it is?`
+                  : `Is “${publisher.name}” verified no longer?`,
+              confirm: publisher.verifiedAt === null ? "Verify the team" : "Take it back",
+              look: "plain",
+              small: true,
+            }),
+        },
       ],
-      rows: listPublishers(core).map((one) => [
-        one.name,
-        one.packs,
-        one.verifiedAt === null ? badge("neutral", "no") : html`${badge("good", "yes")} ${ago(one.verifiedAt, now)}`,
-        confirmButton({
-          action: href(`${PATH}/publishers/${one.id}`),
-          csrf,
-          hidden: { verified: one.verifiedAt === null ? "true" : "false" },
-          label: one.verifiedAt === null ? "Verify" : "Take back",
-          question:
-            one.verifiedAt === null
-              ? `Do you know that “${one.name}” is who it says it is?`
-              : `Is “${one.name}” verified no longer?`,
-          confirm: one.verifiedAt === null ? "Verify the team" : "Take it back",
-          look: "plain",
-          small: true,
-        }),
-      ]),
+      rows: listPublishers(core),
       empty: empty({ title: "No publishers yet", says: "Teams appear here once they publish a pack." }),
     }),
   });

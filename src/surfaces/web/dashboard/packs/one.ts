@@ -70,11 +70,10 @@ ${section({
   body: table({
     caption: "Files of the version to install",
     columns: [
-      { label: "Path", heading: true, grow: true },
-      { label: "Size", numeric: true },
+      { label: "Path", heading: true, grow: true, cell: (file) => html`<code>${visible(file.path)}</code>` },
+      { label: "Size", numeric: true, cell: (file) => bytes(file.bytes) },
     ],
-    rows: pack.contents.map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
-    empty: "",
+    rows: pack.contents,
   }),
 })}
 ${section({
@@ -88,20 +87,18 @@ ${section({
   body: table({
     caption: "Versions",
     columns: [
-      { label: "Version", heading: true },
-      { label: "Files", numeric: true },
-      { label: "Rules", numeric: true },
-      { label: "Archive", numeric: true },
-      { label: "Published" },
+      {
+        label: "Version",
+        heading: true,
+        cell: (version) =>
+          version.withheld === null ? version.version : html`${version.version} ${badge("bad", "not handed out")}`,
+      },
+      { label: "Files", numeric: true, cell: (version) => version.files },
+      { label: "Rules", numeric: true, cell: (version) => version.rules },
+      { label: "Archive", numeric: true, cell: (version) => bytes(version.bytes) },
+      { label: "Published", cell: (version) => time(version.publishedAt, now) },
     ],
-    rows: pack.versions.map((one) => [
-      one.withheld === null ? one.version : html`${one.version} ${badge("bad", "not handed out")}`,
-      one.files,
-      one.rules,
-      bytes(one.bytes),
-      time(one.publishedAt, now),
-    ]),
-    empty: "",
+    rows: pack.versions,
   }),
 })}
 ${

@@ -34,23 +34,21 @@ function listPage(call: Member) {
 ${table({
   caption: "Packs",
   columns: [
-    { label: "Pack", heading: true, grow: true },
-    { label: "State" },
-    { label: "Version" },
-    { label: "Rules", numeric: true },
-    { label: "Installs", numeric: true },
-    { label: "Rank", numeric: true },
-    { label: "Published" },
+    {
+      label: "Pack",
+      heading: true,
+      grow: true,
+      cell: (pack) =>
+        html`<a href="${href(`/packs/${pack.name}`)}">${pack.title}</a><br><small><code>${pack.name}</code></small>`,
+    },
+    { label: "State", cell: stateBadges },
+    { label: "Version", cell: (pack) => pack.version },
+    { label: "Rules", numeric: true, cell: (pack) => pack.rules },
+    { label: "Installs", numeric: true, cell: (pack) => pack.installs },
+    { label: "Rank", numeric: true, cell: (pack) => pack.rank },
+    { label: "Published", cell: (pack) => ago(pack.publishedAt, now) },
   ],
-  rows: packs.map((one) => [
-    html`<a href="${href(`/packs/${one.name}`)}">${one.title}</a><br><small><code>${one.name}</code></small>`,
-    stateBadges(one),
-    one.version,
-    one.rules,
-    one.installs,
-    one.rank,
-    ago(one.publishedAt, now),
-  ]),
+  rows: packs,
   empty: empty({
     title: "No packs yet",
     says: isAdmin(call)

@@ -67,23 +67,29 @@ function memberTable(call: ByMember, members: readonly Member[]) {
   return table({
     caption: "People of the team",
     columns: [
-      { label: "Person", heading: true, grow: true },
-      { label: "Role" },
-      { label: "Since" },
-      { label: "Last seen" },
-      ...(manages(call) ? [{ label: "Actions", hidden: true }] : []),
+      {
+        label: "Person",
+        heading: true,
+        grow: true,
+        cell: (member) =>
+          named(member, [
+            member.userId === session.userId && badge("info", "you"),
+            member.disabledAt !== null && badge("neutral", "account closed"),
+          ]),
+      },
+      { label: "Role", cell: (member) => roleWord(member.role) },
+      { label: "Since", cell: (member) => time(member.createdAt, now) },
+      { label: "Last seen", cell: (member) => ago(member.lastSeenAt, now, "never") },
+      manages(call) && {
+        label: "Actions",
+        hidden: true,
+        cell: (member) =>
+          buttonLink(html`Manage<span class="vh"> ${member.email}</span>`, href(`/people/${member.userId}`), {
+            small: true,
+          }),
+      },
     ],
-    rows: members.map((one) => [
-      named(one, [
-        one.userId === session.userId && badge("info", "you"),
-        one.disabledAt !== null && badge("neutral", "account closed"),
-      ]),
-      roleWord(one.role),
-      time(one.createdAt, now),
-      ago(one.lastSeenAt, now, "never"),
-      manages(call) &&
-        buttonLink(html`Manage<span class="vh"> ${one.email}</span>`, href(`/people/${one.userId}`), { small: true }),
-    ]),
+    rows: members,
     empty: empty({ title: "Nobody of that name", says: "Search for part of a name or an e-mail address." }),
   });
 }
@@ -126,26 +132,28 @@ ${section({
   body: table({
     caption: "Open invitations",
     columns: [
-      { label: "For", heading: true, grow: true },
-      { label: "Role" },
-      { label: "Made by" },
-      { label: "Expires" },
-      { label: "Actions", hidden: true },
+      { label: "For", heading: true, grow: true, cell: (invitation) => invitation.email ?? "whoever has the link" },
+      { label: "Role", cell: (invitation) => invitation.role && roleWord(invitation.role) },
+      {
+        label: "Made by",
+        cell: (invitation) => html`${invitation.createdBy}<br><small>${time(invitation.createdAt, now)}</small>`,
+      },
+      { label: "Expires", cell: (invitation) => countdown(invitation.expiresAt, now) },
+      {
+        label: "Actions",
+        hidden: true,
+        cell: (invitation) =>
+          confirmButton({
+            action: href(`/people/invitations/${invitation.id}/revoke`),
+            csrf,
+            label: "Take back",
+            question: `Take the invitation for ${invitation.email ?? "whoever has the link"} back? Its link stops working.`,
+            confirm: "Take it back",
+            small: true,
+          }),
+      },
     ],
-    rows: listInvitations(core, session.team.id).map((one) => [
-      one.email ?? "whoever has the link",
-      one.role && roleWord(one.role),
-      html`${one.createdBy}<br><small>${time(one.createdAt, now)}</small>`,
-      countdown(one.expiresAt, now),
-      confirmButton({
-        action: href(`/people/invitations/${one.id}/revoke`),
-        csrf,
-        label: "Take back",
-        question: `Take the invitation for ${one.email ?? "whoever has the link"} back? Its link stops working.`,
-        confirm: "Take it back",
-        small: true,
-      }),
-    ]),
+    rows: listInvitations(core, session.team.id),
     empty: empty({ title: "No open invitation", says: "Invitations that nobody used yet stand here." }),
   }),
 })}`;

@@ -8,6 +8,7 @@ import {
   STATUSES,
   titleOf,
 } from "../../../../share/feature-requests/feature-requests.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { codeBlock } from "../../ui/code.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { empty } from "../../ui/empty.ts";
@@ -149,26 +150,31 @@ function similarSection({ core, csrf, href }: ByOperator, { id }: RequestRow, si
     body: table({
       caption: "Similar requests",
       columns: [
-        { label: "Request", heading: true, grow: true },
-        { label: "Status" },
-        { label: "Received" },
-        { label: "Merge", hidden: true },
+        {
+          label: "Request",
+          heading: true,
+          grow: true,
+          cell: (request) => anchor(href(`/requests/${request.id}`), titleOf(request, 160)),
+        },
+        { label: "Status", cell: statusBadge },
+        { label: "Received", cell: (request) => ago(request.createdAt, core.clock.now()) },
+        {
+          label: "Merge",
+          hidden: true,
+          cell: (request) =>
+            confirmButton({
+              action: href(`/requests/${id}/merge`),
+              csrf,
+              hidden: { into: request.id },
+              label: "Merge into it",
+              question: `Mark this request as a duplicate of “${titleOf(request)}”?`,
+              confirm: "Merge",
+              look: "plain",
+              small: true,
+            }),
+        },
       ],
-      rows: similar.map((one) => [
-        html`<a href="${href(`/requests/${one.id}`)}">${titleOf(one, 160)}</a>`,
-        statusBadge(one),
-        ago(one.createdAt, core.clock.now()),
-        confirmButton({
-          action: href(`/requests/${id}/merge`),
-          csrf,
-          hidden: { into: one.id },
-          label: "Merge into it",
-          question: `Mark this request as a duplicate of “${titleOf(one)}”?`,
-          confirm: "Merge",
-          look: "plain",
-          small: true,
-        }),
-      ]),
+      rows: similar,
       empty: empty({ title: "Nothing similar", says: "" }),
     }),
   });
@@ -183,12 +189,17 @@ function duplicatesSection({ core, href }: ByOperator, { id, duplicates }: Reque
         : "They have the status of this request.",
     body: table({
       caption: "Duplicates",
-      columns: [{ label: "Request", heading: true, grow: true }, { label: "Sender" }, { label: "Received" }],
-      rows: duplicatesOf(core, id, MAX_DUPLICATES).map((one) => [
-        html`<a href="${href(`/requests/${one.id}`)}">${titleOf(one, 160)}</a>`,
-        html`<code>${senderOf(one)}</code>`,
-        ago(one.createdAt, core.clock.now()),
-      ]),
+      columns: [
+        {
+          label: "Request",
+          heading: true,
+          grow: true,
+          cell: (request) => anchor(href(`/requests/${request.id}`), titleOf(request, 160)),
+        },
+        { label: "Sender", cell: (request) => html`<code>${senderOf(request)}</code>` },
+        { label: "Received", cell: (request) => ago(request.createdAt, core.clock.now()) },
+      ],
+      rows: duplicatesOf(core, id, MAX_DUPLICATES),
       empty: empty({ title: "No duplicates", says: "" }),
     }),
   });

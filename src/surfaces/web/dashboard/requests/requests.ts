@@ -79,17 +79,18 @@ ${filters({
 <div id="requests" data-count="${found.rows.length}">${table({
     caption: "Requests",
     columns: [
-      { label: "Request", heading: true, grow: true },
-      { label: "Status" },
-      { label: "Sender" },
-      { label: "Received" },
+      {
+        label: "Request",
+        heading: true,
+        grow: true,
+        cell: (request) =>
+          html`<a href="${href(`${PATH}/${request.id}`)}">${titleOf(request, TITLE_CHARS)}</a>${request.duplicates > 0 && html`<br><small>${plural(request.duplicates, "duplicate")}</small>`}`,
+      },
+      { label: "Status", cell: statusBadge },
+      { label: "Sender", cell: (request) => html`<code>${senderOf(request)}</code>` },
+      { label: "Received", cell: (request) => ago(request.createdAt, now) },
     ],
-    rows: found.rows.map((one) => [
-      html`<a href="${href(`${PATH}/${one.id}`)}">${titleOf(one, TITLE_CHARS)}</a>${one.duplicates > 0 && html`<br><small>${plural(one.duplicates, "duplicate")}</small>`}`,
-      statusBadge(one),
-      html`<code>${senderOf(one)}</code>`,
-      ago(one.createdAt, now),
-    ]),
+    rows: found.rows,
     empty:
       asked.q || asked.status
         ? empty({

@@ -16,18 +16,19 @@ export function mentionsSection(call: Member, session: Session, { mentions, cutS
     body: html`${table({
       caption: "Places in the brain",
       columns: [
-        { label: "Entry", heading: true },
-        { label: "Kind" },
-        { label: "Mentions" },
-        { label: "Line", grow: true },
+        {
+          label: "Entry",
+          heading: true,
+          cell: (
+            mention,
+          ) => html`<a href="${link(call, "/brain/file", { repo: mention.repoKey, path: mention.path, view: "source", line: mention.line })}#L${mention.line}">${short(mention.heading || mention.path, 160)}</a>
+<br><small class="muted mono">${mention.repoKey !== session.repoKey && `${repoName(mention.repoKey)} · `}${mention.path}:${mention.line}</small>`,
+        },
+        { label: "Kind", cell: (mention) => kindBadge(mention.kind) },
+        { label: "Mentions", cell: mentionText },
+        { label: "Line", grow: true, cell: (mention) => mention.text },
       ],
-      rows: mentions.map((one): Content[] => [
-        html`<a href="${link(call, "/brain/file", { repo: one.repoKey, path: one.path, view: "source", line: one.line })}#L${one.line}">${short(one.heading || one.path, 160)}</a>
-<br><small class="muted mono">${one.repoKey !== session.repoKey && `${repoName(one.repoKey)} · `}${one.path}:${one.line}</small>`,
-        kindBadge(one.kind),
-        mentionText(one),
-        one.text,
-      ]),
+      rows: mentions,
       empty: html`<p class="says">No entry names one of them.</p>`,
     })}${cutShort && html`<p class="says">Not everything was looked through: there may be more.</p>`}`,
   });

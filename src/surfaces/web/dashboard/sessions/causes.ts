@@ -21,19 +21,9 @@ export async function causedSection(call: Member, session: Session): Promise<Con
   if (links.length === 0) return false;
   // What counts before what is possible and no more.
   const ranked = links.toSorted((a, b) => Number(b.counts) - Number(a.counts));
-  const rows = ranked.slice(0, SHOWN).flatMap((one): Content[][] => {
-    const defect = findDefectAt(call.core, team, one);
-    if (!defect) return [];
-    const weak = one.counts ? "" : "muted";
-    return [
-      [
-        html`${entryLink(call, defect)}${defect.repoKey !== session.repoKey && html`<br><small class="muted">${short(repoName(defect.repoKey), 80)}</small>`}`,
-        html`<span class="nowrap">${bandBadge(one)}</span>`,
-        html`<span class="${weak}">${one.evidence[0]?.says}</span>`,
-        html`${entryBadges(defect)}`,
-        html`<span class="nowrap">${dayText(defect.date)}</span>`,
-      ],
-    ];
+  const rows = ranked.slice(0, SHOWN).flatMap((cause) => {
+    const defect = findDefectAt(call.core, team, cause);
+    return defect ? [{ cause, defect }] : [];
   });
   return section({
     id: "caused",
@@ -42,14 +32,23 @@ export async function causedSection(call: Member, session: Session): Promise<Con
     body: html`${table({
       caption: "Errors put down to this session",
       columns: [
-        { label: "Entry", heading: true, grow: true },
-        { label: "How sure" },
-        { label: "Because", grow: true },
-        { label: "Kind" },
-        { label: "Date" },
+        {
+          label: "Entry",
+          heading: true,
+          grow: true,
+          cell: ({ defect }) =>
+            html`${entryLink(call, defect)}${defect.repoKey !== session.repoKey && html`<br><small class="muted">${short(repoName(defect.repoKey), 80)}</small>`}`,
+        },
+        { label: "How sure", cell: ({ cause }) => html`<span class="nowrap">${bandBadge(cause)}</span>` },
+        {
+          label: "Because",
+          grow: true,
+          cell: ({ cause }) => html`<span class="${cause.counts ? "" : "muted"}">${cause.evidence[0]?.says}</span>`,
+        },
+        { label: "Kind", cell: ({ defect }) => entryBadges(defect) },
+        { label: "Date", cell: ({ defect }) => html`<span class="nowrap">${dayText(defect.date)}</span>` },
       ],
       rows,
-      empty: "",
     })}${links.length > SHOWN && html`<p class="says">${number(links.length - SHOWN)} more are not shown.</p>`}`,
   });
 }

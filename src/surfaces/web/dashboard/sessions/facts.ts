@@ -1,5 +1,6 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Session, tokensOf } from "../../../../record/traces/traces.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge } from "../../ui/badge.ts";
 import { facts } from "../../ui/facts.ts";
 import type { Stat } from "../../ui/stat.ts";
@@ -38,7 +39,7 @@ export function factList(call: Member, session: Session): Html {
     { label: "Device", value: deviceLink(call, session) },
     {
       label: "Repository",
-      value: html`<a href="${sessionsOf(call, session.repoKey)}">${repoName(session.repoKey)}</a>`,
+      value: anchor(sessionsOf(call, session.repoKey), repoName(session.repoKey)),
     },
     { label: "Branch", value: session.branch && html`<code>${session.branch}</code>` },
     { label: "Started", value: time(session.startedAt, now, "not said") },

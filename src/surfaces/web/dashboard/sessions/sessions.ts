@@ -121,20 +121,25 @@ function sessionTable(call: Member, rows: readonly SessionRow[]): Html {
   return table({
     caption: "Sessions",
     columns: [
-      { label: "Session", heading: true, grow: true },
-      { label: "Outcome" },
-      { label: "Agent" },
-      { label: "Started" },
-      { label: "Holds" },
+      {
+        label: "Session",
+        heading: true,
+        grow: true,
+        cell: (
+          session,
+        ) => html`<a href="${call.href(`/sessions/${session.id}`)}">${short(session.firstPrompt ?? session.externalId, MAX_TITLE)}</a>
+<br><small class="muted">${short(repoName(session.repoKey), MAX_NAME)}${session.branch && ` · ${short(session.branch, MAX_NAME)}`}</small>`,
+      },
+      { label: "Outcome", cell: (session) => outcomeBadge(session.outcome) },
+      {
+        label: "Agent",
+        cell: (session) =>
+          html`<span class="nowrap">${short(session.agent ?? "–", MAX_WORD)}</span>${session.model && html`<br><small class="muted nowrap">${short(session.model, MAX_WORD)}</small>`}`,
+      },
+      { label: "Started", cell: (session) => html`${time(session.startedAt, now, "not said")}${lasted(session)}` },
+      { label: "Holds", cell: holds },
     ],
-    rows: rows.map((one): Content[] => [
-      html`<a href="${call.href(`/sessions/${one.id}`)}">${short(one.firstPrompt ?? one.externalId, MAX_TITLE)}</a>
-<br><small class="muted">${short(repoName(one.repoKey), MAX_NAME)}${one.branch && ` · ${short(one.branch, MAX_NAME)}`}</small>`,
-      outcomeBadge(one.outcome),
-      html`<span class="nowrap">${short(one.agent ?? "–", MAX_WORD)}</span>${one.model && html`<br><small class="muted nowrap">${short(one.model, MAX_WORD)}</small>`}`,
-      html`${time(one.startedAt, now, "not said")}${lasted(one)}`,
-      holds(one),
-    ]),
+    rows,
     empty: empty({ title: "No session fits", says: "Take a filter back, or widen the dates." }),
   });
 }

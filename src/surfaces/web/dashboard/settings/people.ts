@@ -10,6 +10,7 @@ import {
 import { html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { empty } from "../../ui/empty.ts";
@@ -42,17 +43,18 @@ function listPage(call: ByOperator) {
 <div id="accounts" data-count="${rows.length}">${table({
     caption: "Accounts",
     columns: [
-      { label: "Person", heading: true, grow: true },
-      { label: "Account" },
-      { label: "Teams" },
-      { label: "Last seen" },
+      {
+        label: "Person",
+        heading: true,
+        grow: true,
+        cell: (user) =>
+          html`<a href="${href(`${PATH}/${user.id}`)}">${user.name ?? user.email}</a>${user.operator === 1 && html` ${badge("info", "operator")}`}${user.name !== null && html`<br><small>${user.email}</small>`}`,
+      },
+      { label: "Account", cell: state },
+      { label: "Teams", cell: (user) => user.teams.map(({ teamName }) => teamName).join(", ") || "none" },
+      { label: "Last seen", cell: (user) => ago(user.lastSeenAt, now, "never") },
     ],
-    rows: rows.map((one) => [
-      html`<a href="${href(`${PATH}/${one.id}`)}">${one.name ?? one.email}</a>${one.operator === 1 && html` ${badge("info", "operator")}`}${one.name !== null && html`<br><small>${one.email}</small>`}`,
-      state(one),
-      one.teams.map(({ teamName }) => teamName).join(", ") || "none",
-      ago(one.lastSeenAt, now, "never"),
-    ]),
+    rows,
     empty: empty({
       title: "Nobody of that name",
       says: "Search for part of a name or an e-mail address. A new account is made by an invitation into a team, or by",
@@ -82,11 +84,16 @@ ${section({
   title: "Teams",
   body: table({
     caption: "Teams",
-    columns: [{ label: "Team", heading: true, grow: true }, { label: "Role" }],
-    rows: user.teams.map(({ teamId, teamName, role }) => [
-      html`<a href="${href(`/settings/teams/${teamId}`)}">${teamName}</a>`,
-      roleWord(role),
-    ]),
+    columns: [
+      {
+        label: "Team",
+        heading: true,
+        grow: true,
+        cell: ({ teamId, teamName }) => anchor(href(`/settings/teams/${teamId}`), teamName),
+      },
+      { label: "Role", cell: ({ role }) => roleWord(role) },
+    ],
+    rows: user.teams,
     empty: empty({ title: "In no team", says: "Invite this person from a team's page." }),
   }),
 })}

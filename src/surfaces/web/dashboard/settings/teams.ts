@@ -17,6 +17,7 @@ import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge, type Kind } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { empty } from "../../ui/empty.ts";
@@ -64,21 +65,14 @@ function listPage(call: ByOperator, wrong?: string) {
 <div id="teams" data-count="${rows.length}">${table({
     caption: "Teams",
     columns: [
-      { label: "Team", heading: true, grow: true },
-      { label: "Subscription" },
-      { label: "Tier" },
-      { label: "Seats", numeric: true },
-      { label: "People", numeric: true },
-      { label: "Made" },
+      { label: "Team", heading: true, grow: true, cell: (team) => anchor(href(`${PATH}/${team.id}`), team.name) },
+      { label: "Subscription", cell: state },
+      { label: "Tier", cell: (team) => team.tier },
+      { label: "Seats", numeric: true, cell: (team) => team.seats },
+      { label: "People", numeric: true, cell: (team) => countMembers(core, team.id) },
+      { label: "Made", cell: (team) => time(team.createdAt, now) },
     ],
-    rows: rows.map((team) => [
-      html`<a href="${href(`${PATH}/${team.id}`)}">${team.name}</a>`,
-      state(team),
-      team.tier,
-      team.seats,
-      countMembers(core, team.id),
-      time(team.createdAt, now),
-    ]),
+    rows,
     empty: empty({ title: "No such team", says: "Search for part of a name, or make a team below." }),
   })}
 ${pager(pagesAround(call, PATH, next))}</div>
@@ -243,12 +237,21 @@ ${section({
   title: "People",
   body: table({
     caption: "People of the team",
-    columns: [{ label: "Person", heading: true, grow: true }, { label: "Role" }, { label: "Last seen" }],
-    rows: listMembers(core, team.id).map((one) => [
-      html`<a href="${href(`/settings/people/${one.userId}`)}">${named(one, one.disabledAt !== null && badge("neutral", "closed"))}</a>`,
-      roleWord(one.role),
-      ago(one.lastSeenAt, now, "never"),
-    ]),
+    columns: [
+      {
+        label: "Person",
+        heading: true,
+        grow: true,
+        cell: (member) =>
+          anchor(
+            href(`/settings/people/${member.userId}`),
+            named(member, member.disabledAt !== null && badge("neutral", "closed")),
+          ),
+      },
+      { label: "Role", cell: (member) => roleWord(member.role) },
+      { label: "Last seen", cell: (member) => ago(member.lastSeenAt, now, "never") },
+    ],
+    rows: listMembers(core, team.id),
     empty: empty({
       title: "Nobody is in this team",
       says: "Invite an owner, who then connects devices and invites others.",

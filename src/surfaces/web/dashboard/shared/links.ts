@@ -2,6 +2,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { Kind as BrainKind, SnapshotFacts } from "../../../../record/brain/brain.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge, type Kind } from "../../ui/badge.ts";
 
 /** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */
@@ -47,7 +48,7 @@ export const deviceName = ({ deviceLabel, deviceId }: { deviceLabel: string | nu
   deviceLabel ?? deviceId;
 
 export const deviceLink = (call: Member, device: { deviceLabel: string | null; deviceId: string }): Html =>
-  html`<a href="${call.href(`/devices/${device.deviceId}`)}">${deviceName(device)}</a>`;
+  anchor(call.href(`/devices/${device.deviceId}`), deviceName(device));
 
 const KIND_LOOKS: Readonly<Record<BrainKind, readonly [Kind, string]>> = {
   error: ["bad", "errors"],

@@ -2,6 +2,7 @@ import { connectedBy, deviceOverview } from "../../../../identity/devices/device
 import type { Grouping, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId } from "../../../../record/traces/traces.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { section } from "../../ui/section.ts";
 import { table } from "../../ui/table.ts";
@@ -48,28 +49,17 @@ export function groupsSection(call: Member, asked: Asked, { groups, total }: Spe
 ${table({
   caption: `Spend by ${LABELS[by].toLowerCase()}`,
   columns: [
-    { label: LABELS[by], heading: true, grow: true },
-    { label: "Cost", numeric: true },
-    { label: "Share", numeric: true },
-    { label: "Reported", numeric: true },
-    { label: "Input", numeric: true },
-    { label: "Output", numeric: true },
-    { label: "Cache write", numeric: true },
-    { label: "Cache read", numeric: true },
-    { label: "Calls", numeric: true },
+    { label: LABELS[by], heading: true, grow: true, cell: name },
+    { label: "Cost", numeric: true, cell: costText },
+    { label: "Share", numeric: true, cell: (group) => share(group.usd, total.usd) },
+    { label: "Reported", numeric: true, cell: reportedText },
+    { label: "Input", numeric: true, cell: (group) => tokenCell(group.inputTokens) },
+    { label: "Output", numeric: true, cell: (group) => tokenCell(group.outputTokens) },
+    { label: "Cache write", numeric: true, cell: (group) => tokenCell(group.cacheWriteTokens) },
+    { label: "Cache read", numeric: true, cell: (group) => tokenCell(group.cacheReadTokens) },
+    { label: "Calls", numeric: true, cell: (group) => group.usages },
   ],
-  rows: shown.map((one): Content[] => [
-    name(one),
-    costText(one),
-    share(one.usd, total.usd),
-    reportedText(one),
-    tokenCell(one.inputTokens),
-    tokenCell(one.outputTokens),
-    tokenCell(one.cacheWriteTokens),
-    tokenCell(one.cacheReadTokens),
-    one.usages,
-  ]),
-  empty: "",
+  rows: shown,
   narrow: "scroll",
 })}
 ${all.length > shown.length && html`<p class="says">${number(all.length - shown.length)} more ${by === "day" ? "and earlier " : ""}rows stand in the CSV.</p>`}</div>`,
@@ -88,7 +78,7 @@ const notTold = (what: string) => html`<span class="muted">no ${what} named</spa
 function namer(call: Member, asked: Asked): (group: SpendGroup) => Content {
   const { core, session, href } = call;
   const team = session.team.id;
-  const at = (to: string, text: Content) => html`<a href="${to}">${text}</a>`;
+  const at = (to: string, text: Content) => anchor(to, text);
   const sessions = (query: Readonly<Record<string, string>>) =>
     link(call, "/sessions", { ...query, from: asked.first, to: asked.last });
   const repo = asked.repoKey === undefined ? {} : { repo: asked.repo };

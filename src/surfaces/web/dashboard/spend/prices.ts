@@ -42,11 +42,10 @@ function unpricedList(unpriced: readonly (readonly [string, number])[], date: st
 ${table({
   caption: "Models without a price",
   columns: [
-    { label: "Model", heading: true, grow: true },
-    { label: "Tokens", numeric: true },
+    { label: "Model", heading: true, grow: true, cell: ([model]) => modelName(model) },
+    { label: "Tokens", numeric: true, cell: ([, count]) => count },
   ],
-  rows: unpriced.slice(0, SHOWN).map(([model, count]): Content[] => [modelName(model), count]),
-  empty: "",
+  rows: unpriced.slice(0, SHOWN),
   narrow: "scroll",
 })}
 ${unpriced.length > SHOWN && html`<p class="says">${number(unpriced.length - SHOWN)} more with fewer tokens.</p>`}

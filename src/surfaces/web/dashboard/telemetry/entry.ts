@@ -2,6 +2,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { type EntryDetail, findEntry } from "../../../../record/telemetry/telemetry.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { facts } from "../../ui/facts.ts";
@@ -65,9 +66,9 @@ function entryFacts({ core, href }: Member, entry: EntryDetail): Html {
     { label: "Time by the client", value: entry.clientTimestamp },
     {
       label: "Device",
-      value: html`<a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a>`,
+      value: anchor(href(`/devices/${entry.deviceId}`), entry.deviceLabel ?? entry.deviceId),
     },
-    { label: "Repository", value: html`<a href="${href(`/telemetry?${stream}`)}">${repoName(entry.repoKey)}</a>` },
+    { label: "Repository", value: anchor(href(`/telemetry?${stream}`), repoName(entry.repoKey)) },
     { label: "Session", value: entry.sessionId !== null && html`<code>${entry.sessionId}</code>` },
     { label: "Payload", value: bytes(Buffer.byteLength(entry.payload)) },
     {

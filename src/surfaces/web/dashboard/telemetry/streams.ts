@@ -1,6 +1,7 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { listStreams, MAX_STREAMS, type Stream } from "../../../../record/telemetry/telemetry.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { badge } from "../../ui/badge.ts";
 import { empty } from "../../ui/empty.ts";
 import { pageHead } from "../../ui/page-head.ts";
@@ -58,27 +59,31 @@ export function streamTable({ core, href }: Member, streams: readonly Stream[], 
   return table({
     caption: "Streams",
     columns: [
-      { label: "Repository", heading: true },
-      ...(of === "team" ? [{ label: "Device" }] : []),
-      { label: "Entries", numeric: true },
-      { label: "Highest number", numeric: true },
-      { label: "Gaps" },
-      { label: "Rollbacks" },
-      { label: "Last entry" },
+      {
+        label: "Repository",
+        heading: true,
+        cell: (stream) => anchor(href(`/telemetry?${query(stream)}`), repoName(stream.repoKey)),
+      },
+      of === "team" && {
+        label: "Device",
+        cell: (stream) => anchor(href(`/devices/${stream.deviceId}`), stream.deviceLabel ?? stream.deviceId),
+      },
+      { label: "Entries", numeric: true, cell: (stream) => stream.entryCount },
+      { label: "Highest number", numeric: true, cell: (stream) => stream.maxSeq },
+      { label: "Gaps", cell: gapCell },
+      {
+        label: "Rollbacks",
+        cell: (stream) =>
+          stream.conflictCount === 0
+            ? html`<span class="none">none</span>`
+            : anchor(
+                href(`/telemetry/conflicts?${query(stream)}`),
+                badge("bad", plural(stream.conflictCount, "conflict")),
+              ),
+      },
+      { label: "Last entry", cell: (stream) => ago(stream.updatedAt, now) },
     ],
-    rows: streams.map((one) => [
-      html`<a href="${href(`/telemetry?${query(one)}`)}">${repoName(one.repoKey)}</a>`,
-      ...(of === "team"
-        ? [html`<a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>`]
-        : []),
-      one.entryCount,
-      one.maxSeq,
-      gapCell(one),
-      one.conflictCount === 0
-        ? html`<span class="none">none</span>`
-        : html`<a href="${href(`/telemetry/conflicts?${query(one)}`)}">${badge("bad", plural(one.conflictCount, "conflict"))}</a>`,
-      ago(one.updatedAt, now),
-    ]),
+    rows: streams,
     empty: none,
   });
 }

@@ -3,6 +3,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { readCursor } from "../../../../kit/page.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { type EntryPage, exportEntries, listEntries, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import { anchor } from "../../ui/anchor.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty } from "../../ui/empty.ts";
 import { pager } from "../../ui/pager.ts";
@@ -81,7 +82,7 @@ function cutShortSays(
   const came = readCursor(query.get("at") ?? undefined, 1) ?? readCursor(query.get("at") ?? undefined, 2);
   const [way, on, next] =
     came?.towards === "newer" ? ["up to", "Look further up", at.newer] : ["back to", "Look further back", at.older];
-  return html`<div class="flash warn" role="status">Looked through ${plural(examined, "entry", "entries")}, ${way} ${time(examinedTo ?? null, core.clock.now())}, and found ${rows.length === 0 ? "none that matches" : number(rows.length)} so far. ${next !== undefined && html`<a href="${next}">${on}</a>`}</div>`;
+  return html`<div class="flash warn" role="status">Looked through ${plural(examined, "entry", "entries")}, ${way} ${time(examinedTo ?? null, core.clock.now())}, and found ${rows.length === 0 ? "none that matches" : number(rows.length)} so far. ${next !== undefined && anchor(next, on)}</div>`;
 }
 
 export const telemetryPages = [
