@@ -1,5 +1,4 @@
 import { attributes, type Html, html } from "../../../kit/html.ts";
-import { hiddenInputs } from "./confirm.ts";
 import { type Option, options } from "./field.ts";
 
 /** One filter of a list. A select's first option is the one for "all", with the value `""`. */
@@ -22,7 +21,7 @@ export interface Filters {
   /** Where "Clear filters" leads; `action` by default. */
   readonly clear?: string | undefined;
   /** Parameters to keep as they are. */
-  readonly hidden?: Readonly<Record<string, string>> | undefined;
+  readonly hidden?: Readonly<Record<string, string | number | undefined>> | undefined;
   /**
    * A selector such as `#results`: the script then answers every change by fetching this form's page and swapping that
    * element, without a reload. The element should stand on every rendition of the page, empty results included. It may
@@ -35,7 +34,7 @@ export interface Filters {
 export function filters({ action, filters, label, clear, hidden, live }: Filters): Html {
   // A live form stays while its filters change, so the link is always there and the script shows it.
   const set = filters.some(({ value }) => value !== "");
-  return html`<form class="filters" method="get" role="search"${attributes({ action, "aria-label": label, "data-live": live, "data-auto": live === undefined })}>${hiddenInputs(hidden ?? {})}${filters.map(filter)}
+  return html`<form class="filters" method="get" role="search"${attributes({ action, "aria-label": label, "data-live": live, "data-auto": live === undefined })}>${Object.entries(hidden ?? {}).map(([name, value]) => value !== undefined && html`<input type="hidden"${attributes({ name, value })}>`)}${filters.map(filter)}
 <div class="actions"><button type="submit" class="button" data-apply>Apply</button><a class="button quiet"${attributes({ href: clear ?? action, hidden: !set })} data-clear>Clear filters</a></div></form>`;
 }
 

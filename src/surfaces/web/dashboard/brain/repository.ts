@@ -4,7 +4,6 @@ import { type BrainFile, type FileList, listFiles } from "../../../../record/bra
 import { anchor } from "../../ui/anchor.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
 import { pageHead } from "../../ui/page-head.ts";
 import { table } from "../../ui/table.ts";
 import { tabs } from "../../ui/tabs.ts";
@@ -23,7 +22,8 @@ import {
   snapshotBadges,
   snapshotIn,
 } from "../shared/links.ts";
-import { askedIn, searchFilters, searchResults } from "./search.ts";
+import { list } from "../shared/list.ts";
+import { readParams, searchFilters, searchResults } from "./search.ts";
 
 /** The head of every page about a repository as a whole. */
 export function repositoryHead(
@@ -51,25 +51,21 @@ export const noSuchRepository = () => new Complaint("This team's brain holds no 
 /** A repository's files as of one snapshot, and the search through the current ones. */
 export async function repositoryPage(call: Member): Promise<Html> {
   const repo = repoOf(call);
-  const asked = askedIn(call);
+  const params = readParams(call);
   const snapshot = snapshotIn(call);
-  const list = listFiles(call.core, call.session.team.id, repo, snapshot);
-  if (!list) throw noSuchRepository();
-  const search =
-    list.current &&
-    filters({
-      action: call.href("/brain/repository"),
-      label: "Search the repository",
-      live: "#results",
-      hidden: { repo },
-      clear: link(call, "/brain/repository", { repo }),
-      filters: searchFilters(asked, "Search this repository"),
-    });
-  const results =
-    asked.question !== "" && list.current ? await searchResults(call, asked, repo) : fileTable(call, list, asked.kind);
+  const files = listFiles(call.core, call.session.team.id, repo, snapshot);
+  if (!files) throw noSuchRepository();
+  const body =
+    params.q !== "" && files.current ? await searchResults(call, params, repo) : fileTable(call, files, params.kind);
   const main = html`${repositoryHead(call, repo, "files")}
-${stems(call, list)}${search}
-<div id="results">${results}</div>`;
+${stems(call, files)}${list(call, {
+  path: "/brain/repository",
+  kept: { repo },
+  id: "results",
+  label: "Search the repository",
+  filters: files.current && searchFilters(params, "Search this repository"),
+  body,
+})}`;
   return frame(call, { title: repoName(repo), main });
 }
 

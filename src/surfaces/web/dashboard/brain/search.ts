@@ -6,38 +6,36 @@ import type { Filter } from "../../ui/filters.ts";
 import { table } from "../../ui/table.ts";
 import { plural } from "../../ui/units.ts";
 import { kindBadge, kindName, link, type Member, repoName } from "../shared/links.ts";
+import { choiceIn, selectFilter } from "../shared/params.ts";
 
 /** Searching the team's brain, on the page of all repositories and on that of one. */
 
 const MAX_HITS = 50;
 const MAX_QUESTION = 256;
 
-/** What is asked for in the query. */
-export interface Asked {
-  readonly question: string;
+export interface Params {
+  readonly q: string;
   readonly kind: Kind | undefined;
 }
 
-export function askedIn({ query }: Member): Asked {
-  const kind = KINDS.find((one) => one === query.get("kind"));
-  return { question: beginning(query.get("q") ?? "", MAX_QUESTION).trim(), kind };
-}
+export const readParams = ({ query }: Member): Params => ({
+  q: beginning(query.get("q") ?? "", MAX_QUESTION).trim(),
+  kind: choiceIn(query, "kind", KINDS),
+});
 
 /** The filters that a search has everywhere. */
-export const searchFilters = ({ question, kind }: Asked, placeholder: string): Filter[] => [
-  { kind: "search", name: "q", label: "Search", value: question, placeholder },
-  {
-    kind: "select",
-    name: "kind",
-    label: "Kind",
-    value: kind ?? "",
-    options: [{ value: "", label: "all kinds" }, ...KINDS.map((one) => ({ value: one, label: kindName(one) }))],
-  },
+export const searchFilters = ({ q, kind }: Params, placeholder: string): Filter[] => [
+  { kind: "search", name: "q", label: "Search", value: q, placeholder },
+  selectFilter(
+    { name: "kind", label: "Kind", value: kind ?? "" },
+    "all kinds",
+    KINDS.map((value) => ({ value, label: kindName(value) })),
+  ),
 ];
 
 /** Sections found, best first. @param repoKey narrows to one repository */
-export async function searchResults(call: Member, { question, kind }: Asked, repoKey?: string): Promise<Html> {
-  const answer = await searchBrain(call.core, call.session.team.id, question, { repoKey, kind, limit: MAX_HITS });
+export async function searchResults(call: Member, { q, kind }: Params, repoKey?: string): Promise<Html> {
+  const answer = await searchBrain(call.core, call.session.team.id, q, { repoKey, kind, limit: MAX_HITS });
   return html`${table({
     caption: "Sections found",
     columns: [
@@ -54,7 +52,7 @@ export async function searchResults(call: Member, { question, kind }: Asked, rep
     rows: answer.hits,
     empty: empty({
       title: "Nothing found",
-      says: html`No section of the current files holds ${question ? html`“${question}”` : "that"}. Fewer or other words may help.`,
+      says: html`No section of the current files holds ${q ? html`“${q}”` : "that"}. Fewer or other words may help.`,
     }),
   })}
 ${answer.hits.length > 0 && html`<p class="says">${saysHowMany(answer)}</p>`}`;

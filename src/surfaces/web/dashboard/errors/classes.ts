@@ -6,7 +6,7 @@ import { facts } from "../../ui/facts.ts";
 import { occurrences } from "../../ui/occurrences.ts";
 import { pageHead } from "../../ui/page-head.ts";
 import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { type Table, table } from "../../ui/table.ts";
 import { dayText } from "../../ui/time.ts";
 import { number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
@@ -108,7 +108,7 @@ ${section({
     },
   ])}`,
 })}
-${section({ title: "Its entries", body: entryTable(call, all, "Entries of the class") })}`;
+${section({ title: "Its entries", body: table(entryTable(call, all, "Entries of the class")) })}`;
   return frame(call, { title: `Class ${fingerprint}`, main });
 }
 
@@ -121,13 +121,13 @@ export function siblingsSection(call: Member, defect: Defect): Content {
     title: "It happened before or again",
     says: `Entries with the same ${defect.rule === null ? "title" : "prevention rule"}.`,
     actions: html`<a class="button small" href="${classPath(call, fingerprint)}">The whole class</a>`,
-    body: entryTable(call, others.slice(0, SHOWN), "Entries of the same class"),
+    body: table(entryTable(call, others.slice(0, SHOWN), "Entries of the same class")),
   });
 }
 
 /** Entries with what they are put down to. */
-export function entryTable(call: Member, rows: readonly Defect[], caption: string, empty: Content = ""): Html {
-  return table({
+export function entryTable(call: Member, rows: readonly Defect[], caption: string, empty?: Content): Table<Defect> {
+  return {
     caption,
     columns: [
       {
@@ -143,7 +143,7 @@ export function entryTable(call: Member, rows: readonly Defect[], caption: strin
     ],
     rows,
     empty,
-  });
+  };
 }
 
 /** The place of an entry in the current brain. */

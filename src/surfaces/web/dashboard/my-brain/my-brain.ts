@@ -11,14 +11,14 @@ import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
 import { pageHead } from "../../ui/page-head.ts";
-import { pager } from "../../ui/pager.ts";
 import { section } from "../../ui/section.ts";
 import { type Column, table } from "../../ui/table.ts";
 import { ago, time } from "../../ui/time.ts";
 import { number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import { list } from "../shared/list.ts";
+import { idIn, selectFilter } from "../shared/params.ts";
 import { scopeWords } from "./labels.ts";
 import { readTokenPages } from "./token.ts";
 
@@ -109,60 +109,50 @@ function endedTokens(call: Person, ended: readonly ReadTokenFacts[], now: number
 }
 
 function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Html {
-  const { core, session, query, href } = call;
+  const { core, session, query } = call;
   const chosen = tokens.find(({ id }) => id === query.get("token"));
-  const before = query.get("before") ?? "";
-  const beforeId = /^[1-9]\d{0,14}$/.test(before) ? Number(before) : undefined;
+  const beforeId = idIn(query.get("before"));
   const page = listReads(core, session.userId, { tokenId: chosen?.id, beforeId, limit: READS_SHOWN });
-  const at = (id?: number) => {
-    const search = new URLSearchParams({ ...(chosen && { token: chosen.id }), ...(id && { before: String(id) }) });
-    return `${href("/my-brain")}${search.size > 0 ? `?${search}` : ""}#reads`;
-  };
   return section({
     id: "reads",
     title: "What was read",
     says: "Every read is written down before it is answered. Secrets in a question are taken out first.",
-    body: html`${filters({
-      action: href("/my-brain"),
+    body: list(call, {
+      path: "/my-brain",
+      params: { token: chosen?.id },
+      hash: "#reads",
       label: "Filter reads",
       filters: [
-        {
-          kind: "select",
-          name: "token",
-          label: "Token",
-          value: chosen?.id ?? "",
-          options: [
-            { value: "", label: "All tokens" },
-            ...tokens.map(({ id, name, status }) => ({
-              value: id,
-              label: status === "active" ? name : `${name} (${status})`,
-            })),
-          ],
-        },
+        selectFilter(
+          { name: "token", label: "Token", value: chosen?.id ?? "" },
+          "All tokens",
+          tokens.map(({ id, name, status }) => ({
+            value: id,
+            label: status === "active" ? name : `${name} (${status})`,
+          })),
+        ),
       ],
-    })}
-${table({
-  caption: "Reads",
-  columns: [
-    { label: "When", heading: true, cell: ({ at }) => time(at, now) },
-    { label: "Asked", grow: true, cell: ({ question }) => question },
-    {
-      label: "Slices",
-      numeric: true,
-      cell: ({ total, shown }) => (total === 0 ? "none" : `${number(shown)} of ${number(total)}`),
-    },
-    { label: "Token", cell: ({ tokenName }) => tokenName },
-    { label: "From", cell: ({ ip }) => ip },
-  ],
-  rows: page.rows,
-  empty: empty({
-    title: beforeId === undefined ? "Nothing was read yet" : "Nothing older",
-    says: "Every question that a token of yours asks will stand here: when, what, how much it got, and from where.",
-  }),
-})}${pager({
-  first: beforeId === undefined ? undefined : at(),
-  older: page.older === undefined ? undefined : at(page.older),
-})}`,
+      table: {
+        caption: "Reads",
+        columns: [
+          { label: "When", heading: true, cell: ({ at }) => time(at, now) },
+          { label: "Asked", grow: true, cell: ({ question }) => question },
+          {
+            label: "Slices",
+            numeric: true,
+            cell: ({ total, shown }) => (total === 0 ? "none" : `${number(shown)} of ${number(total)}`),
+          },
+          { label: "Token", cell: ({ tokenName }) => tokenName },
+          { label: "From", cell: ({ ip }) => ip },
+        ],
+        rows: page.rows,
+        empty: empty({
+          title: beforeId === undefined ? "Nothing was read yet" : "Nothing older",
+          says: "Every question that a token of yours asks will stand here: when, what, how much it got, and from where.",
+        }),
+      },
+      pages: { first: beforeId !== undefined, older: { before: page.older } },
+    }),
   });
 }
 

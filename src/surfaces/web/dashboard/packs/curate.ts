@@ -15,15 +15,15 @@ import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { empty } from "../../ui/empty.ts";
 import { field } from "../../ui/field.ts";
-import { filters } from "../../ui/filters.ts";
 import { form } from "../../ui/form.ts";
 import { pageHead } from "../../ui/page-head.ts";
-import { pager } from "../../ui/pager.ts";
 import { section } from "../../ui/section.ts";
 import { table } from "../../ui/table.ts";
 import { ago } from "../../ui/time.ts";
 import { bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
+import { textIn } from "../shared/params.ts";
 import { stateBadges, whyTable } from "./labels.ts";
 
 /** What the people who run the installation decide about everybody's packs. */
@@ -33,61 +33,52 @@ type ByOperator = PageCall<"operator">;
 const PATH = "/curate";
 const PAGE = 50;
 
-function listPage(call: ByOperator): Html {
+function curatePage(call: ByOperator): Html {
   const { core, query, href } = call;
   const now = core.clock.now();
-  const q = (query.get("q") ?? "").slice(0, 200);
-  const after = (query.get("after") ?? "").slice(0, 100);
+  const q = textIn(query, "q", 200);
+  const after = textIn(query, "after", 100);
   const { rows, next } = listAllPacks(core, q, PAGE, after);
-  const address = (more?: string) => {
-    const search = new URLSearchParams({ ...(q ? { q } : {}), ...(more === undefined ? {} : { after: more }) });
-    return href(search.size > 0 ? `${PATH}?${search}` : PATH);
-  };
-  const main = html`${pageHead({
+  return listPage(call, {
     title: "Marketplace",
     says: html`Every team’s packs. Feature what is good, remove what is not. <a href="${href("/marketplace")}">See it as everybody does</a>.`,
-  })}
-${filters({
-  action: href(PATH),
-  label: "Find packs",
-  filters: [{ kind: "search", name: "q", label: "Name, title or publisher", value: q }],
-  live: "#packs",
-})}
-<div id="packs" data-count="${rows.length}">${table({
-    caption: "Packs",
-    columns: [
-      {
-        label: "Pack",
-        heading: true,
-        grow: true,
-        cell: (pack) =>
-          html`<a href="${href(`${PATH}/${pack.name}`)}">${pack.title}</a><br><small><code>${pack.name}</code> ${pack.version}</small>`,
-      },
-      { label: "State", cell: stateBadges },
-      {
-        label: "Publisher",
-        cell: (pack) => html`${pack.publisher.name}${pack.publisher.verified && html` ${badge("good", "verified")}`}`,
-      },
-      { label: "Installs", numeric: true, cell: (pack) => pack.installs },
-      { label: "Rank", numeric: true, cell: (pack) => pack.rank },
-      { label: "Published", cell: (pack) => ago(pack.publishedAt, now) },
-    ],
-    rows,
-    empty: q
-      ? empty({ title: "Nothing like that", says: "No pack matches. Search for other words." })
-      : empty({
-          title: "No packs yet",
-          says: "Teams publish them on their Packs page, or from a terminal:",
-          code: "reckon pack publish --help",
-        }),
-  })}
-${pager({
-  labels: { newer: "Previous", older: "Next" },
-  ...(after === "" ? {} : { first: address() }),
-  ...(next === undefined ? {} : { older: address(next) }),
-})}</div>
-${publishersSection(call)}`;
-  return frame(call, { title: "Marketplace", main, wide: true });
+    wide: true,
+    below: publishersSection(call),
+    path: PATH,
+    params: { q },
+    id: "packs",
+    label: "Find packs",
+    filters: [{ kind: "search", name: "q", label: "Name, title or publisher", value: q }],
+    table: {
+      caption: "Packs",
+      columns: [
+        {
+          label: "Pack",
+          heading: true,
+          grow: true,
+          cell: (pack) =>
+            html`<a href="${href(`${PATH}/${pack.name}`)}">${pack.title}</a><br><small><code>${pack.name}</code> ${pack.version}</small>`,
+        },
+        { label: "State", cell: stateBadges },
+        {
+          label: "Publisher",
+          cell: (pack) => html`${pack.publisher.name}${pack.publisher.verified && html` ${badge("good", "verified")}`}`,
+        },
+        { label: "Installs", numeric: true, cell: (pack) => pack.installs },
+        { label: "Rank", numeric: true, cell: (pack) => pack.rank },
+        { label: "Published", cell: (pack) => ago(pack.publishedAt, now) },
+      ],
+      rows,
+      empty: q
+        ? empty({ title: "Nothing like that", says: "No pack matches. Search for other words." })
+        : empty({
+            title: "No packs yet",
+            says: "Teams publish them on their Packs page, or from a terminal:",
+            code: "reckon pack publish --help",
+          }),
+    },
+    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
+  });
 }
 
 function publishersSection(call: ByOperator): Html {
@@ -221,7 +212,7 @@ function readCuration({ form }: ByOperator): Curation {
 const access = "operator";
 
 export const curatePages = [
-  page({ id: "curate", method: "GET", path: PATH, access }, listPage),
+  page({ id: "curate", method: "GET", path: PATH, access }, curatePage),
   page({ id: "curatePack", method: "GET", path: `${PATH}/:name`, access }, (call) => onePage(call, wanted(call))),
   page({ id: "curateDecide", method: "POST", path: `${PATH}/:name`, access }, async (call) => {
     const pack = wanted(call);

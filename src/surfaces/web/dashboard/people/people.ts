@@ -17,14 +17,13 @@ import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { empty } from "../../ui/empty.ts";
 import { field } from "../../ui/field.ts";
-import { filters } from "../../ui/filters.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
 import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { type Table, table } from "../../ui/table.ts";
 import { ago, countdown, time } from "../../ui/time.ts";
 import { plural } from "../../ui/units.ts";
-import { frame } from "../frame.ts";
+import { listPage } from "../shared/list.ts";
+import { textIn } from "../shared/params.ts";
 import { invitationSays, linkPage, named, readRole, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
@@ -35,36 +34,32 @@ type ByMember = PageCall<"member"> | PageCall<"admin">;
 const manages = ({ session }: ByMember) => session.team.role !== "member";
 
 function peoplePage(call: ByMember, wrong?: string) {
-  const { core, session, query, href } = call;
+  const { core, session, query } = call;
   const { team } = session;
-  const text = (query.get("q") ?? "").slice(0, 200);
-  const members = listMembers(core, team.id, text);
+  const q = textIn(query, "q", 200);
+  const members = listMembers(core, team.id, q);
   const total = countMembers(core, team.id);
-  const main = html`${pageHead({
+  return listPage(call, {
     title: "People",
     says: `Who is in ${team.name}: ${plural(total, "person", "people")}.`,
     actions: manages(call) && html`<a class="button primary" href="#invite">Invite somebody</a>`,
-  })}
-${
-  (total > 8 || text !== "") &&
-  filters({
-    action: href("/people"),
+    path: "/people",
+    id: "people",
     label: "Find people",
-    filters: [{ kind: "search", name: "q", label: "Name or address", value: text }],
-    live: "#people",
-  })
-}
-<div id="people" data-count="${members.length}">${memberTable(call, members)}
-${members.length === MAX_LISTED && html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`}</div>
-${manages(call) && invitations(call, wrong)}
-${leave(call)}`;
-  return frame(call, { title: "People", main });
+    filters: (total > 8 || q !== "") && [{ kind: "search", name: "q", label: "Name or address", value: q }],
+    table: memberTable(call, members),
+    body:
+      members.length === MAX_LISTED &&
+      html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
+    below: html`${manages(call) && invitations(call, wrong)}
+${leave(call)}`,
+  });
 }
 
-function memberTable(call: ByMember, members: readonly Member[]) {
+function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
   const { core, session, href } = call;
   const now = core.clock.now();
-  return table({
+  return {
     caption: "People of the team",
     columns: [
       {
@@ -89,9 +84,9 @@ function memberTable(call: ByMember, members: readonly Member[]) {
           }),
       },
     ],
-    rows: members,
+    rows,
     empty: empty({ title: "Nobody of that name", says: "Search for part of a name or an e-mail address." }),
-  });
+  };
 }
 
 function invitations(call: ByMember, wrong?: string) {

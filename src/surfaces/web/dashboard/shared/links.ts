@@ -9,15 +9,18 @@ import { badge, type Kind } from "../../ui/badge.ts";
 
 export type Member = PageCall<"member">;
 
-type Query = Readonly<Record<string, string | number | undefined>>;
+export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address with a query; members without a value are left out, an empty repository's key is kept. */
-export function link(call: Member, path: `/${string}`, query: Query): string {
+export function link({ href }: Pick<PageCall, "href">, path: `/${string}`, query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  const text = search.toString();
-  return call.href(text === "" ? path : `${path}?${text}`);
+  return href(search.size === 0 ? path : `${path}?${search}`);
 }
+
+/** What filters are set to, for an address: empty ones are left out. */
+export const setOf = (query: Query): Query =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
 
 /** The repository that a page is about. @throws Complaint 404 when the address names none */
 export function repoOf(call: Member): string {
@@ -38,6 +41,13 @@ export const repoName = (repoKey: string) => (repoKey === "" ? "no repository na
 
 /** Stands for the empty key where an empty value means "all": no key can hold a control character. */
 export const NO_REPO = "\t";
+
+/** The key that stands in an address; undefined for all. */
+export const repoKeyIn = (value: string): string | undefined => (value === NO_REPO ? "" : value || undefined);
+
+/** Repositories to choose from. */
+export const repoOptions = (repoKeys: Iterable<string>) =>
+  Array.from(repoKeys, (key) => ({ value: key || NO_REPO, label: repoName(key) }));
 
 /** The list of a repository's sessions, narrowed to those whose record holds a text. */
 export const sessionsOf = (call: Member, repoKey: string, text?: string): string =>

@@ -13,7 +13,7 @@ import { short } from "../sessions/labels.ts";
 import { link, type Member, NO_REPO, repoName } from "../shared/links.ts";
 import { modelName } from "./chart.ts";
 import { costText, reportedText, tokenCell } from "./labels.ts";
-import { type Asked, address } from "./params.ts";
+import { type Params, spendAddress } from "./params.ts";
 
 /** Spend by what it was for. */
 
@@ -28,21 +28,21 @@ const LABELS: Readonly<Record<Grouping, string>> = {
   day: "Day",
 };
 
-export function groupsSection(call: Member, asked: Asked, { groups, total }: SpendReport): Html {
-  const { by } = asked;
+export function groupsSection(call: Member, params: Params, { groups, total }: SpendReport): Html {
+  const { by } = params;
   // Of days the latest stand on top, everything else by what it cost.
   const all = by === "day" ? groups.toReversed() : groups;
   const shown = all.slice(0, SHOWN);
-  const name = namer(call, asked);
+  const name = namer(call, params);
   return section({
     id: "groups",
     title: "What it was for",
-    actions: buttonLink("Download CSV", address(call, asked, {}, "/spend/csv"), { small: true }),
+    actions: buttonLink("Download CSV", spendAddress(call, params, {}, "/spend/csv"), { small: true }),
     body: html`<div class="stack">${tabs(
       "Sums by",
       Object.entries(LABELS).map(([value, label]) => ({
         label,
-        href: `${address(call, asked, { by: value as Grouping })}#groups`,
+        href: `${spendAddress(call, params, { by: value as Grouping })}#groups`,
         current: value === by,
       })),
     )}
@@ -75,14 +75,14 @@ function share(usd: number | null, total: number | null): Content {
 const notTold = (what: string) => html`<span class="muted">no ${what} named</span>`;
 
 /** How a row is called, and where it leads. All names but the devices' labels are what agents sent. */
-function namer(call: Member, asked: Asked): (group: SpendGroup) => Content {
+function namer(call: Member, params: Params): (group: SpendGroup) => Content {
   const { core, session, href } = call;
   const team = session.team.id;
   const at = (to: string, text: Content) => anchor(to, text);
   const sessions = (query: Readonly<Record<string, string>>) =>
-    link(call, "/sessions", { ...query, from: asked.first, to: asked.last });
-  const repo = asked.repoKey === undefined ? {} : { repo: asked.repo };
-  switch (asked.by) {
+    link(call, "/sessions", { ...query, from: params.first, to: params.last });
+  const repo = params.repoKey === undefined ? {} : { repo: params.repo };
+  switch (params.by) {
     case "model":
       return ({ key }) => (key === "" ? notTold("model") : at(sessions({ ...repo, model: key }), modelName(key)));
     case "branch":
@@ -90,11 +90,11 @@ function namer(call: Member, asked: Asked): (group: SpendGroup) => Content {
         key === "" ? notTold("branch") : at(sessions({ ...repo, branch: key }), html`<code>${short(key, 60)}</code>`);
     case "repo":
       return ({ key }) =>
-        at(address(call, asked, { by: "model", repo: key === "" ? NO_REPO : key }), short(repoName(key), 60));
+        at(spendAddress(call, params, { by: "model", repo: key === "" ? NO_REPO : key }), short(repoName(key), 60));
     case "day":
       return ({ key }) =>
         at(
-          address(call, asked, { by: "model", days: undefined, first: key, last: key }),
+          spendAddress(call, params, { by: "model", days: undefined, first: key, last: key }),
           html`<span class="nowrap">${dayText(key)}</span>`,
         );
     case "device": {

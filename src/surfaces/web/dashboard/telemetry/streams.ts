@@ -10,7 +10,8 @@ import { tabs } from "../../ui/tabs.ts";
 import { ago } from "../../ui/time.ts";
 import { number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { repoName, repoValue } from "./filter.ts";
+import { repoName } from "../shared/links.ts";
+import { repoValue } from "./filter.ts";
 
 /** Streams of entries, and what gaps and rollbacks in them mean. */
 
