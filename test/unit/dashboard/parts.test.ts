@@ -1,29 +1,40 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { html } from "../../../src/kit/html.ts";
-import { badge } from "../../../src/surfaces/web/ui/badge.ts";
 import { button, buttonLink } from "../../../src/surfaces/web/ui/button.ts";
 import { areaChart, barChart, lineChart, sparkline } from "../../../src/surfaces/web/ui/chart.ts";
-import { codeBlock, secretOnce } from "../../../src/surfaces/web/ui/code.ts";
 import { confirmButton } from "../../../src/surfaces/web/ui/confirm.ts";
 import { diff } from "../../../src/surfaces/web/ui/diff.ts";
-import { empty } from "../../../src/surfaces/web/ui/empty.ts";
-import { facts } from "../../../src/surfaces/web/ui/facts.ts";
 import { field } from "../../../src/surfaces/web/ui/field.ts";
-import { filters } from "../../../src/surfaces/web/ui/filters.ts";
 import { form } from "../../../src/surfaces/web/ui/form.ts";
 import { layout } from "../../../src/surfaces/web/ui/layout.ts";
-import { pageHead } from "../../../src/surfaces/web/ui/page-head.ts";
-import { pager } from "../../../src/surfaces/web/ui/pager.ts";
-import { prose } from "../../../src/surfaces/web/ui/prose.ts";
-import { columns, section } from "../../../src/surfaces/web/ui/section.ts";
+import { filters, pager, table } from "../../../src/surfaces/web/ui/list.ts";
+import {
+  badge,
+  codeBlock,
+  columns,
+  empty,
+  facts,
+  pageHead,
+  prose,
+  secretOnce,
+  section,
+  stats,
+  tabs,
+  timeline,
+} from "../../../src/surfaces/web/ui/parts.ts";
 import { placeSpans } from "../../../src/surfaces/web/ui/span-tree.ts";
-import { stats } from "../../../src/surfaces/web/ui/stat.ts";
-import { table } from "../../../src/surfaces/web/ui/table.ts";
-import { tabs } from "../../../src/surfaces/web/ui/tabs.ts";
-import { ago, agoText, countdown, time, utcText } from "../../../src/surfaces/web/ui/time.ts";
-import { timeline } from "../../../src/surfaces/web/ui/timeline.ts";
-import { bytes, compact, duration, plural } from "../../../src/surfaces/web/ui/units.ts";
+import {
+  ago,
+  agoText,
+  bytes,
+  compact,
+  countdown,
+  duration,
+  plural,
+  time,
+  utcText,
+} from "../../../src/surfaces/web/ui/units.ts";
 import { waterfall } from "../../../src/surfaces/web/ui/waterfall.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 8, 0, 0);

@@ -1,7 +1,6 @@
 import { type Html, html } from "../../../kit/html.ts";
 import { Complaint } from "../../../kit/problem.ts";
-import { badge } from "../ui/badge.ts";
-import { codeBlock } from "../ui/code.ts";
+import { badge, codeBlock } from "../ui/parts.ts";
 import { type Answer, apiReference, type Operation, type Shown } from "./api-model.ts";
 import type { Member } from "./api-schema.ts";
 import { withCode } from "./code-spans.ts";

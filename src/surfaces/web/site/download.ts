@@ -1,10 +1,9 @@
 import { isoInstant } from "../../../kit/clock.ts";
 import { html } from "../../../kit/html.ts";
 import { latestRelease, listReleases, type Release } from "../../../share/releases/releases.ts";
-import { codeBlock } from "../ui/code.ts";
-import { table } from "../ui/table.ts";
-import { dayText } from "../ui/time.ts";
-import { bytes } from "../ui/units.ts";
+import { table } from "../ui/list.ts";
+import { codeBlock } from "../ui/parts.ts";
+import { bytes, dayText } from "../ui/units.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { publicPage, type Visit } from "./rendition.ts";
 

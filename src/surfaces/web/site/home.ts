@@ -1,6 +1,6 @@
 import { hasUsers } from "../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../kit/html.ts";
-import { codeBlock } from "../ui/code.ts";
+import { codeBlock } from "../ui/parts.ts";
 import { bullets, fence } from "./markdown.ts";
 import { publicPage, twinOf, type Visit } from "./rendition.ts";
 

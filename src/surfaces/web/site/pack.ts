@@ -12,11 +12,9 @@ import {
   whyNotOffered,
   whyRemoved,
 } from "../../../share/packs/packs.ts";
-import { codeBlock } from "../ui/code.ts";
-import { facts } from "../ui/facts.ts";
-import { table } from "../ui/table.ts";
-import { dayText } from "../ui/time.ts";
-import { bytes, number, plural } from "../ui/units.ts";
+import { table } from "../ui/list.ts";
+import { codeBlock, facts } from "../ui/parts.ts";
+import { bytes, dayText, number, plural } from "../ui/units.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { standing, tagPath } from "./pack-cards.ts";
 import { publicPage, type Visit } from "./rendition.ts";

@@ -1,7 +1,7 @@
 import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
-import type { Kind } from "./badge.ts";
-import { table } from "./table.ts";
+import { table } from "./list.ts";
+import type { Kind } from "./parts.ts";
 import { compact, number } from "./units.ts";
 
 /**

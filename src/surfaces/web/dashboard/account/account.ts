@@ -12,15 +12,12 @@ import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/
 import { html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { badge, empty, pageHead, section } from "../../ui/parts.ts";
+import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { endWithPassword } from "../sign-in/password-ends.ts";
 

@@ -10,12 +10,10 @@ import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { button, buttonLink } from "../../ui/button.ts";
 import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { stats } from "../../ui/stat.ts";
-import { ago, countdown } from "../../ui/time.ts";
+import { facts, pageHead, stats } from "../../ui/parts.ts";
+import { ago, countdown } from "../../ui/units.ts";
 import { plainFrame } from "../frame.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type Content, html } from "../../../../kit/html.ts";
 import type { StoredEvent } from "../../../../platform/audit/audit.ts";
-import { dayText, isInstant, utcText } from "../../ui/time.ts";
+import { dayText, isInstant, utcText } from "../../ui/units.ts";
 
 /** Events in words: what was done to what, and the detail that matters. */
 

@@ -1,14 +1,10 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import { KINDS, type Kind, listRepositories, type Repository } from "../../../../record/brain/brain.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import type { Table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
-import { bytes } from "../../ui/units.ts";
+import type { Table } from "../../ui/list.ts";
+import { anchor, badge, empty, pageHead } from "../../ui/parts.ts";
+import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { deviceLink, kindName, link, type Member, repoName } from "../shared/links.ts";
 import { listPage } from "../shared/list.ts";

@@ -11,15 +11,12 @@ import {
   type SnapshotDiff,
   type SnapshotFacts,
 } from "../../../../record/brain/brain.ts";
-import { anchor } from "../../ui/anchor.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { diff } from "../../ui/diff.ts";
-import { empty } from "../../ui/empty.ts";
 import { type Option, options as optionsOf } from "../../ui/field.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { utcText } from "../../ui/time.ts";
-import { bytes, number } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, empty, section } from "../../ui/parts.ts";
+import { bytes, number, utcText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import {
   deviceName,

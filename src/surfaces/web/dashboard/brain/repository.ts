@@ -1,14 +1,10 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type BrainFile, type FileList, listFiles } from "../../../../record/brain/brain.ts";
-import { anchor } from "../../ui/anchor.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { table } from "../../ui/table.ts";
-import { tabs } from "../../ui/tabs.ts";
-import { ago, time } from "../../ui/time.ts";
-import { bytes, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, empty, pageHead, tabs } from "../../ui/parts.ts";
+import { ago, bytes, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import {
   deviceLink,

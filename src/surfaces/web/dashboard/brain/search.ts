@@ -1,9 +1,8 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { beginning } from "../../../../kit/strings.ts";
 import { type Answer, KINDS, type Kind, searchBrain } from "../../../../record/brain/brain.ts";
-import { empty } from "../../ui/empty.ts";
-import type { Filter } from "../../ui/filters.ts";
-import { table } from "../../ui/table.ts";
+import { type Filter, table } from "../../ui/list.ts";
+import { empty } from "../../ui/parts.ts";
 import { plural } from "../../ui/units.ts";
 import { kindBadge, kindName, link, type Member, repoName } from "../shared/links.ts";
 import { choiceIn, selectFilter } from "../shared/params.ts";

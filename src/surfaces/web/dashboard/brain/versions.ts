@@ -1,9 +1,7 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fileVersions, listFiles, listVersions, type Version } from "../../../../record/brain/brain.ts";
-import { badge, type Kind } from "../../ui/badge.ts";
-import { empty } from "../../ui/empty.ts";
-import { time } from "../../ui/time.ts";
-import { bytes } from "../../ui/units.ts";
+import { badge, empty, type Kind } from "../../ui/parts.ts";
+import { bytes, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import {
   deviceLink,

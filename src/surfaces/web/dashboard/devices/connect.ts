@@ -1,6 +1,6 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import { codeBlock } from "../../ui/code.ts";
+import { codeBlock } from "../../ui/parts.ts";
 
 /** The commands that bind a machine and make it report, as they work when pasted into a POSIX shell. */
 

@@ -2,11 +2,8 @@ import { type DeviceOverview, deviceOverview } from "../../../../identity/device
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { badge } from "../../ui/badge.ts";
-import { empty } from "../../ui/empty.ts";
-import { ago } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
+import { anchor, badge, empty } from "../../ui/parts.ts";
+import { ago, plural } from "../../ui/units.ts";
 import { list } from "../shared/list.ts";
 import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
 

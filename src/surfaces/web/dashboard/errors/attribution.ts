@@ -1,11 +1,10 @@
 import type { Attribution, NamedShare, SessionShare } from "../../../../insight/causes/causes.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { columns, section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, columns, section } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
 import type { Member } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 
 /** Whose work defects were, as far as that is known well enough to be counted. */
 

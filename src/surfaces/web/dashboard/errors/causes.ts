@@ -6,11 +6,10 @@ import { button } from "../../ui/button.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { section } from "../../ui/section.ts";
-import { time } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
+import { section } from "../../ui/parts.ts";
+import { plural, time } from "../../ui/units.ts";
 import { link, type Member, NO_REPO } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 import { bandBadge, causeName, isWord } from "./labels.ts";
 
 /** What one entry is put down to, why, and what people say of it. */

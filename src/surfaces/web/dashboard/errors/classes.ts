@@ -2,16 +2,13 @@ import { type Defect, defectsOfClass, onWire, type RecurringClass } from "../../
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
-import { facts } from "../../ui/facts.ts";
+import { type Table, table } from "../../ui/list.ts";
 import { occurrences } from "../../ui/occurrences.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { type Table, table } from "../../ui/table.ts";
-import { dayText } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { facts, pageHead, section } from "../../ui/parts.ts";
+import { dayText, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { short } from "../sessions/labels.ts";
 import { link, type Member, pathText, repoName } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 import { causeCell, entryBadges, entryLink, ruleText, titleOf } from "./labels.ts";
 
 /** Classes of entries: what came again although there was a rule against it. */

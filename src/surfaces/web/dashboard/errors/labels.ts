@@ -2,10 +2,9 @@ import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { plainText } from "../../../../kit/markdown-blocks.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { badge } from "../../ui/badge.ts";
-import { shaText, short } from "../sessions/labels.ts";
+import { anchor, badge } from "../../ui/parts.ts";
 import { kindBadge, type Member } from "../shared/links.ts";
+import { shaText, short } from "../shared/text.ts";
 
 /** How entries and what they are put down to are named and addressed, on every page that shows them. */
 

@@ -1,7 +1,6 @@
 import { DEFECT_KINDS, pageOfDefects } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { empty } from "../../ui/empty.ts";
-import { section } from "../../ui/section.ts";
+import { empty, section } from "../../ui/parts.ts";
 import { kindName, type Member, repoKeyIn } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { choiceIn, selectFilter, textIn } from "../shared/params.ts";

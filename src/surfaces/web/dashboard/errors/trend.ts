@@ -2,9 +2,8 @@ import type { Attribution } from "../../../../insight/causes/causes.ts";
 import { type Metrics, type Trend, weeklyHistory } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
-import { type Stat, stats } from "../../ui/stat.ts";
-import { dayText } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { type Stat, stats } from "../../ui/parts.ts";
+import { dayText, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/links.ts";
 
 /** How many entries there are, whether they become more. */

@@ -2,12 +2,10 @@ import { findPublicKey, listKeys } from "../../../../identity/license/license.ts
 import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { time } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { badge, empty, section } from "../../ui/parts.ts";
+import { time } from "../../ui/units.ts";
 
 /** What the file of a public key is called. */
 export const pemFilename = (kid: string) => `reckon-key-${kid.replace(/\W/g, "").slice(0, 8)}.pem`;

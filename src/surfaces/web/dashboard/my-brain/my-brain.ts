@@ -7,15 +7,11 @@ import {
 } from "../../../../identity/read-tokens/read-tokens.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { type Column, table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { type Column, table } from "../../ui/list.ts";
+import { badge, empty, pageHead, section } from "../../ui/parts.ts";
+import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { list } from "../shared/list.ts";
 import { idIn, selectFilter } from "../shared/params.ts";

@@ -6,14 +6,10 @@ import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { KINDS, listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock, secretOnce } from "../../ui/code.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { time } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { codeBlock, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
+import { number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { KIND_NAMES, scopeWords } from "./labels.ts";
 

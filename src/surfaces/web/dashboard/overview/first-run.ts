@@ -1,9 +1,7 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { section } from "../../ui/section.ts";
+import { badge, codeBlock, section } from "../../ui/parts.ts";
 import {
   ASK_AN_ADMIN,
   brainCommand,

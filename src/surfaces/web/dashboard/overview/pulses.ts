@@ -2,15 +2,12 @@ import { defectsOfClass } from "../../../../insight/defects/defects.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { listPulses, type Pulses } from "../../../../record/pulses/pulses.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { facts } from "../../ui/facts.ts";
-import { columns, section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, columns, facts, section } from "../../ui/parts.ts";
+import { ago, number, plural } from "../../ui/units.ts";
 import { ruleText, titleOf } from "../errors/labels.ts";
-import { short } from "../sessions/labels.ts";
 import { deviceName, type Member, repoName } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 
 /** What devices tell of their brains between two publications. */
 

@@ -11,16 +11,12 @@ import {
   type OwnPack,
   verifyPublisher,
 } from "../../../../share/packs/packs.ts";
-import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
-import { bytes } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { badge, empty, pageHead, section } from "../../ui/parts.ts";
+import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
 import { textIn } from "../shared/params.ts";

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Factor, PackEntry } from "../../../../share/packs/packs.ts";
-import { badge } from "../../ui/badge.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { badge } from "../../ui/parts.ts";
 
 /** What pages about packs share. */
 

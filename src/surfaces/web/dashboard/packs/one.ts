@@ -1,20 +1,14 @@
 import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
-import { renderMarkdown } from "../../../../kit/markdown.ts";
+import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { installCommand, installFolder, type OwnPack, type Pack } from "../../../../share/packs/packs.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { prose } from "../../ui/prose.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
-import { bytes, number, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { badge, codeBlock, facts, pageHead, prose, section } from "../../ui/parts.ts";
+import { ago, bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { stateBadges, tagList, whyTable } from "./labels.ts";
 

@@ -1,14 +1,12 @@
 import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
-import { renderMarkdown } from "../../../../kit/markdown.ts";
+import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { installFolder, type PackDraft } from "../../../../share/packs/packs.ts";
 import { button } from "../../ui/button.ts";
-import { facts } from "../../ui/facts.ts";
 import { form } from "../../ui/form.ts";
-import { prose } from "../../ui/prose.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { facts, prose, section } from "../../ui/parts.ts";
 import { bytes, number, plural } from "../../ui/units.ts";
 import { hiddenFields, type PackInput } from "./form.ts";
 import { tagList } from "./labels.ts";

@@ -2,14 +2,10 @@ import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { listReleases, type Release, removeRelease } from "../../../../share/releases/releases.ts";
-import { badge } from "../../ui/badge.ts";
-import { codeBlock } from "../../ui/code.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { time } from "../../ui/time.ts";
-import { bytes } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { badge, codeBlock, empty, section } from "../../ui/parts.ts";
+import { bytes, time } from "../../ui/units.ts";
 import { type ByOperator, settingsFrame } from "../settings/parts.ts";
 
 /** Desktop installers, for who runs the installation: what is registered, and withdrawing it. Adding one takes the server's disk. */

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { indentJson } from "../../../../kit/json-indent.ts";
+import { layOutJson } from "../../../../kit/json-indent.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import {
   duplicatesOf,
@@ -8,18 +8,12 @@ import {
   STATUSES,
   titleOf,
 } from "../../../../share/feature-requests/feature-requests.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { codeBlock } from "../../ui/code.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { columns, section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
-import { number } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, codeBlock, columns, empty, facts, pageHead, section } from "../../ui/parts.ts";
+import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
 
@@ -34,8 +28,6 @@ export interface Wrong {
 }
 
 const MAX_DUPLICATES = 50;
-/** Indented JSON may be this many times as long as it was sent. */
-const LAID_OUT = 4;
 
 /** @param similar requests that may ask for the same */
 export function oneRequest(call: ByOperator, request: RequestRow, similar: readonly RequestRow[], wrong?: Wrong): Html {
@@ -61,7 +53,7 @@ ${facts([
 ${section({
   title: "What was sent",
   body: html`${codeBlock(request.text, { label: "Text", wrap: true, tall: true })}
-${request.context !== "{}" && codeBlock(indentJson(request.context, request.context.length * LAID_OUT + 1_024) ?? request.context, { label: "Beside the text", titled: true, wrap: true, tall: true })}`,
+${request.context !== "{}" && codeBlock(layOutJson(request.context), { label: "Beside the text", titled: true, wrap: true, tall: true })}`,
 })}
 ${mergedInto === null ? columns(changeSection(call, request, wrong), mergeSection(call, request, wrong)) : unmergeSection(call, request)}
 ${mergedInto === null && similar.length > 0 && similarSection(call, request, similar)}

@@ -13,9 +13,8 @@ import {
   titleOf,
   unmergeRequest,
 } from "../../../../share/feature-requests/feature-requests.ts";
-import { empty } from "../../ui/empty.ts";
-import { ago } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
+import { empty } from "../../ui/parts.ts";
+import { ago, plural } from "../../ui/units.ts";
 import { listPage } from "../shared/list.ts";
 import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";

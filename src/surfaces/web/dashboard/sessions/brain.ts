@@ -1,10 +1,10 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Mention, Mentions } from "../../../../record/brain/brain.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { section } from "../../ui/parts.ts";
 import { kindBadge, link, type Member, repoName } from "../shared/links.ts";
-import { short } from "./labels.ts";
+import { short } from "../shared/text.ts";
 
 /** Places of the team's brain that name what a session committed or touched. */
 

@@ -2,13 +2,12 @@ import { freshenLinks, linksOfSession } from "../../../../insight/causes/causes.
 import { findDefectAt } from "../../../../insight/defects/defects.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { dayText } from "../../ui/time.ts";
-import { number } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { section } from "../../ui/parts.ts";
+import { dayText, number } from "../../ui/units.ts";
 import { bandBadge, entryBadges, entryLink } from "../errors/labels.ts";
 import { type Member, repoName } from "../shared/links.ts";
-import { short } from "./labels.ts";
+import { short } from "../shared/text.ts";
 
 /** The entries of the brain that are put down to a session. */
 

@@ -1,13 +1,9 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Session, tokensOf } from "../../../../record/traces/traces.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { badge } from "../../ui/badge.ts";
-import { facts } from "../../ui/facts.ts";
-import type { Stat } from "../../ui/stat.ts";
-import { isInstant, time } from "../../ui/time.ts";
-import { compact, duration, number, plural } from "../../ui/units.ts";
+import { anchor, badge, facts, type Stat } from "../../ui/parts.ts";
+import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import { deviceLink, type Member, repoName, sessionsOf } from "../shared/links.ts";
-import { shaText, short } from "./labels.ts";
+import { shaText, short } from "../shared/text.ts";
 
 /** The figures of a session. @param files how many it touched */
 export function figures(session: Session, files: number): Stat[] {

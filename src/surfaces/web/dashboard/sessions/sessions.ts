@@ -8,17 +8,15 @@ import {
   sessionFacets,
 } from "../../../../record/traces/traces.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import type { Filter } from "../../ui/filters.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import type { Table } from "../../ui/table.ts";
-import { isInstant, time, utcText } from "../../ui/time.ts";
-import { duration, number, plural } from "../../ui/units.ts";
+import type { Filter, Table } from "../../ui/list.ts";
+import { empty, pageHead } from "../../ui/parts.ts";
+import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { type Member, repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
 import { listPage, type Pages } from "../shared/list.ts";
 import { type Days, dayFilters, daysIn, selectFilter, spanOf, textIn } from "../shared/params.ts";
-import { outcomeBadge, short } from "./labels.ts";
+import { short } from "../shared/text.ts";
+import { outcomeBadge } from "./labels.ts";
 import { sessionPage, sessionRecord } from "./one.ts";
 
 /** The team's agent sessions. */

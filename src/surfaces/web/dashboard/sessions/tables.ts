@@ -1,11 +1,10 @@
 import { type Content, html } from "../../../../kit/html.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, section } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
 import { type Member, sessionsOf } from "../shared/links.ts";
-import { short } from "./labels.ts";
+import { short } from "../shared/text.ts";
 
 /** How a session touched a file. */
 interface Touched {

@@ -1,9 +1,8 @@
 import { SETTINGS } from "../../../../config.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { page } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
-import { section } from "../../ui/section.ts";
-import { type Column, table } from "../../ui/table.ts";
+import { type Column, table } from "../../ui/list.ts";
+import { badge, section } from "../../ui/parts.ts";
 import { bytes, number, plural } from "../../ui/units.ts";
 import { type ByOperator, settingsFrame } from "./parts.ts";
 

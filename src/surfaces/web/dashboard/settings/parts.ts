@@ -1,7 +1,6 @@
 import { type Content, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import { type Crumb, pageHead } from "../../ui/page-head.ts";
-import { tabs } from "../../ui/tabs.ts";
+import { type Crumb, pageHead, tabs } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import { textIn } from "../shared/params.ts";
 

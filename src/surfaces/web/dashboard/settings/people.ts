@@ -10,14 +10,10 @@ import {
 import { html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { facts } from "../../ui/facts.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, badge, empty, facts, section } from "../../ui/parts.ts";
+import { ago, time } from "../../ui/units.ts";
 import { linkPage, roleWord } from "../people/parts.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
 import { type ByOperator, searchIn, settingsFrame } from "./parts.ts";

@@ -1,9 +1,7 @@
 import { html } from "../../../../kit/html.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { storageFacts } from "../../../../share/maintenance/maintenance.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { facts } from "../../ui/facts.ts";
-import { columns, section } from "../../ui/section.ts";
+import { codeBlock, columns, facts, section } from "../../ui/parts.ts";
 import { bytes, number } from "../../ui/units.ts";
 import { type AddressWarning, judgeArrival } from "./address.ts";
 import { limitPages } from "./limits.ts";

@@ -2,8 +2,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { Kind as BrainKind, SnapshotFacts } from "../../../../record/brain/brain.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { badge, type Kind } from "../../ui/badge.ts";
+import { anchor, badge, type Kind } from "../../ui/parts.ts";
 
 /** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */
 

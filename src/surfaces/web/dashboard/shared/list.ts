@@ -1,9 +1,7 @@
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import { type Filter, filters } from "../../ui/filters.ts";
-import { type Crumb, pageHead } from "../../ui/page-head.ts";
-import { type Pager, pager } from "../../ui/pager.ts";
-import { type Table, table } from "../../ui/table.ts";
+import { type Filter, filters, type Pager, pager, type Table, table } from "../../ui/list.ts";
+import { type Crumb, pageHead } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import { link, type Query, setOf } from "./links.ts";
 

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { isDate } from "../../../../kit/date.ts";
 import type { Option } from "../../ui/field.ts";
-import type { Filter } from "../../ui/filters.ts";
+import type { Filter } from "../../ui/list.ts";
 
 /** What lists are asked for in the query. What makes no sense asks for nothing. */
 

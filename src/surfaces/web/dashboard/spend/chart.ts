@@ -3,9 +3,8 @@ import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import { HUES, type Series } from "../../ui/chart-frame.ts";
-import { dayText } from "../../ui/time.ts";
-import { compact, number, plural } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
+import { compact, dayText, number, plural } from "../../ui/units.ts";
+import { short } from "../shared/text.ts";
 import { dollars, dollarTick } from "./labels.ts";
 import type { Params } from "./params.ts";
 

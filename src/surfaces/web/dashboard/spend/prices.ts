@@ -1,11 +1,9 @@
 import type { SpendOfDay, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { dayText } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
+import { table } from "../../ui/list.ts";
+import { codeBlock, section } from "../../ui/parts.ts";
+import { dayText, number, plural } from "../../ui/units.ts";
+import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
 
 /** At what prices sums are made, and what has none. */

@@ -1,14 +1,9 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { listStreams, MAX_STREAMS, type Stream } from "../../../../record/telemetry/telemetry.ts";
-import { anchor } from "../../ui/anchor.ts";
-import { badge } from "../../ui/badge.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { table } from "../../ui/table.ts";
-import { tabs } from "../../ui/tabs.ts";
-import { ago } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, badge, empty, pageHead, tabs } from "../../ui/parts.ts";
+import { ago, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { repoName } from "../shared/links.ts";
 import { repoValue } from "./filter.ts";
