@@ -1,7 +1,7 @@
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { type Random, seededRandom } from "../../kit/random.ts";
 import type { LocalClock } from "./clock.ts";
-import { demoData } from "./demo.ts";
+import { demoData } from "./demo/demo.ts";
 import { type Kept, keep, keepSeed, writeKey } from "./directory.ts";
 import { keyFolder, localSigningKey } from "./key.ts";
 import type { LocalOptions } from "./local.ts";

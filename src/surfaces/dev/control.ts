@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import * as v from "valibot";
 import { Complaint } from "../../kit/problem.ts";
 import type { Local } from "./local.ts";
-import { type ControlRoute, ROUTES } from "./routes.ts";
+import { type ControlRoute, ROUTES } from "./routes/routes.ts";
 
 /**
  * The control routes below `/_dev`: how a test drives an instance into any state. They are no part of the API, and answer to this

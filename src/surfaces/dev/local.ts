@@ -13,7 +13,7 @@ import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
 import { PlannedFaults } from "./faults.ts";
 import { captureBody, Journal, maskBody, maskHeaders, maskPath } from "./journal.ts";
-import { resetRoute } from "./route-reset.ts";
+import { resetRoute } from "./routes/reset.ts";
 import type { Credentials } from "./seed.ts";
 
 /** The server's own code on a directory, as `server.ts` composes it. */
