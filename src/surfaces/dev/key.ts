@@ -11,7 +11,7 @@ import { generateSigningPem, readSigningKey } from "../../kit/jwt.ts";
  * a folder below the system's temporary directory. Nobody may rely on what either signs.
  */
 export async function localSigningKey(seed: string | undefined, folder: string | undefined): Promise<string> {
-  if (seed !== undefined) return /-----BEGIN[^]+/.exec(readAsset("src/assets/demo/signing-key.pem"))?.[0] as string;
+  if (seed !== undefined) return readAsset("src/assets/demo/signing-key.pem").replace(/^.*\n/, "");
   if (folder === undefined) return generateSigningPem();
   const path = join(folder, "unseeded.pem");
   const kept = await readKept(path);

@@ -19,3 +19,12 @@ export function workday(startAt: number, on: number): number {
 
 /** A day as entries are dated: `2026-11-20`. */
 export const dateOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+
+/** Something that happened in the demo team's past. */
+export interface DemoEvent {
+  readonly at: number;
+  readonly happen: () => Promise<unknown>;
+}
+
+/** Sends a body to the API as a device does. @throws Error when it is refused: then the demo data is wrong */
+export type Send = (device: number, path: string, body: object) => Promise<void>;

@@ -1,22 +1,14 @@
 import { isoInstant, MINUTE_MS } from "../../../kit/clock.ts";
 import type { LocalClock } from "../clock.ts";
-import type { Inner } from "../local.ts";
-import type { Founded } from "../seed.ts";
+import type { CreatedTeam } from "../seed.ts";
+import type { InstanceHandle } from "../types.ts";
 import { publications } from "./brain.ts";
+import type { DemoEvent, Send } from "./calendar.ts";
 import { REPOS, type Repo } from "./data.ts";
 import { pack, pulses, requests } from "./public.ts";
 import { type DemoSession, demoSessions } from "./sessions.ts";
 import { AGENT, connectDevices, ownerOf, policyAndPeople, questions } from "./team.ts";
 import { DemoStreams } from "./telemetry.ts";
-
-/** Something that happened in the demo team's past. */
-export interface DemoEvent {
-  readonly at: number;
-  readonly happen: () => Promise<unknown>;
-}
-
-/** Sends a body to the API as a device does. @throws Error when it is refused: then the demo data is wrong */
-export type Send = (device: number, path: string, body: object) => Promise<void>;
 
 /** Which device publishes a repository's brain. */
 const PUBLISHERS: Readonly<Record<Repo, number>> = { shop: 0, parcels: 1 };
@@ -26,13 +18,18 @@ const PUBLISHERS: Readonly<Record<Repo, number>> = { shop: 0, parcels: 1 };
  * audit are what they would be.
  * @param clock frozen; it stands before the first day and is left near `startAt`
  */
-export async function demoData(inner: Inner, clock: LocalClock, team: Founded, startAt: number): Promise<void> {
-  const { core } = inner;
+export async function demoData(
+  instance: InstanceHandle,
+  clock: LocalClock,
+  team: CreatedTeam,
+  startAt: number,
+): Promise<void> {
+  const { core } = instance;
   const tokens = await connectDevices(core, clock, team, startAt);
   const send: Send = (device, path, body) =>
-    call(inner, path, { method: "POST", body: JSON.stringify(body) }, tokens[device] as string, AGENT);
+    call(instance, path, { method: "POST", body: JSON.stringify(body) }, tokens[device] as string, AGENT);
   const ask = (token: string, q: string) =>
-    call(inner, `/api/me/brain/context?q=${encodeURIComponent(q)}`, {}, token, "brightloom-editor/0.9");
+    call(instance, `/api/me/brain/context?q=${encodeURIComponent(q)}`, {}, token, "brightloom-editor/0.9");
   const sessions = demoSessions(startAt);
   const all = [
     ...policyAndPeople(core, team, startAt),
@@ -40,9 +37,9 @@ export async function demoData(inner: Inner, clock: LocalClock, team: Founded, s
     ...traces(send, sessions),
     ...new DemoStreams(send).happenings(sessions),
     ...questions(core, team, startAt, ask),
-    ...pack(inner, team, ownerOf(team), startAt, () => tokens[1] as string),
-    ...requests(inner, ownerOf(team), startAt),
-    ...pulses(inner, team, startAt, send),
+    ...pack(instance, team, ownerOf(team), startAt, () => tokens[1] as string),
+    ...requests(instance, ownerOf(team), startAt),
+    ...pulses(instance, team, startAt, send),
   ].toSorted((a, b) => a.at - b.at);
   for (const { at, happen } of all) {
     clock.set(Math.min(at, startAt));
@@ -50,9 +47,15 @@ export async function demoData(inner: Inner, clock: LocalClock, team: Founded, s
   }
 }
 
-async function call(inner: Inner, path: string, init: RequestInit, token: string, agent: string): Promise<void> {
+async function call(
+  instance: InstanceHandle,
+  path: string,
+  init: RequestInit,
+  token: string,
+  agent: string,
+): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "user-agent": agent };
-  const answer = await inner.fetch(new Request(`http://127.0.0.1${path}`, { ...init, headers }));
+  const answer = await instance.fetch(new Request(`http://127.0.0.1${path}`, { ...init, headers }));
   if (answer.status !== 200)
     throw new Error(`the demo data was refused: ${path} ${answer.status} ${await answer.text()}`);
 }

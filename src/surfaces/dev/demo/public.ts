@@ -4,11 +4,11 @@ import type { Actor } from "../../../platform/audit/audit.ts";
 import { catchUp } from "../../../platform/projections/projections.ts";
 import { changeRequest, mergeRequest, type Status } from "../../../share/feature-requests/feature-requests.ts";
 import { archivePath, curatePack, draftPack, publishPack, verifyPublisher } from "../../../share/packs/packs.ts";
-import type { Inner } from "../local.ts";
-import type { Founded } from "../seed.ts";
+import type { CreatedTeam } from "../seed.ts";
+import type { InstanceHandle } from "../types.ts";
+import type { DemoEvent, Send } from "./calendar.ts";
 import { workday } from "./calendar.ts";
 import { REPOS } from "./data.ts";
-import type { DemoEvent, Send } from "./demo.ts";
 
 /** What the demo team shows to others: a pack, what people asked of the product, and the hourly figures of its devices. */
 
@@ -16,8 +16,14 @@ const HOUR_MS = 60 * MINUTE_MS;
 const PACK = "shop-lessons";
 
 /** A pack in two versions, featured by the operator, installed by one device. */
-export function pack(inner: Inner, team: Founded, by: Actor, startAt: number, token: () => string): DemoEvent[] {
-  const { core } = inner;
+export function pack(
+  instance: InstanceHandle,
+  team: CreatedTeam,
+  by: Actor,
+  startAt: number,
+  token: () => string,
+): DemoEvent[] {
+  const { core } = instance;
   const publish =
     (version: string, more: object = {}) =>
     async () =>
@@ -40,14 +46,14 @@ export function pack(inner: Inner, team: Founded, by: Actor, startAt: number, to
     { at: at(6, 14), happen: publish("1.0.0", about) },
     { at: at(6, 15), happen: () => verifyPublisher(core, team.teamId, true, by) },
     { at: at(5, 9), happen: () => curatePack(core, PACK, { act: "feature" }, by) },
-    { at: at(4, 10), happen: () => download(inner, "1.0.0", token()) },
+    { at: at(4, 10), happen: () => download(instance, "1.0.0", token()) },
     { at: at(1, 15), happen: publish("1.1.0") },
   ];
 }
 
-async function download(inner: Inner, version: string, token: string): Promise<void> {
+async function download(instance: InstanceHandle, version: string, token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await inner.fetch(new Request(`http://127.0.0.1${archivePath(PACK, version)}`, { headers }));
+  const answer = await instance.fetch(new Request(`http://127.0.0.1${archivePath(PACK, version)}`, { headers }));
   if (answer.status !== 200) throw new Error(`the demo's pack cannot be downloaded: ${answer.status}`);
   await answer.arrayBuffer();
 }
@@ -76,7 +82,7 @@ const ASKED: readonly Asked[] = [
 ];
 
 /** What people asked of the product, and what became of it. */
-export function requests(inner: Inner, by: Actor, startAt: number): DemoEvent[] {
+export function requests(instance: InstanceHandle, by: Actor, startAt: number): DemoEvent[] {
   const ids: string[] = [];
   return ASKED.map(({ text, from, status, note, again }, i) => ({
     at: startAt - (ASKED.length - i) * 3 * DAY_MS - i * 97 * MINUTE_MS,
@@ -84,18 +90,18 @@ export function requests(inner: Inner, by: Actor, startAt: number): DemoEvent[] 
       const body = JSON.stringify({ text, ...(from ? { from } : {}) });
       const headers = { "content-type": "application/json" };
       const asked = new Request("http://127.0.0.1/api/requests/ingest", { method: "POST", headers, body });
-      const answer = await inner.fetch(asked);
+      const answer = await instance.fetch(asked);
       if (answer.status !== 200) throw new Error(`the demo's product request was refused: ${answer.status}`);
       const { id } = (await answer.json()) as { id: string };
       ids.push(id);
-      if (again !== undefined) await mergeRequest(inner.core, id, ids[again] as string, by);
-      else if (status) await changeRequest(inner.core, id, { status, ...(note ? { note } : {}) }, by);
+      if (again !== undefined) await mergeRequest(instance.core, id, ids[again] as string, by);
+      else if (status) await changeRequest(instance.core, id, { status, ...(note ? { note } : {}) }, by);
     },
   }));
 }
 
 /** The newest figures of two devices, which met some of the same mistakes. */
-export function pulses({ core }: Inner, team: Founded, startAt: number, send: Send): DemoEvent[] {
+export function pulses({ core }: InstanceHandle, team: CreatedTeam, startAt: number, send: Send): DemoEvent[] {
   const pulse = (device: number, minutesAgo: number, classes: readonly [number, number], counts: object) => ({
     at: startAt - minutesAgo * MINUTE_MS,
     happen: async () => {

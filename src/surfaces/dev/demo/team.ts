@@ -6,10 +6,10 @@ import { MINUTE_MS } from "../../../kit/clock.ts";
 import type { Actor } from "../../../platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../../share/policy/policy.ts";
 import type { LocalClock } from "../clock.ts";
-import type { Founded } from "../seed.ts";
+import type { CreatedTeam } from "../seed.ts";
+import type { DemoEvent } from "./calendar.ts";
 import { WORKDAYS, workday } from "./calendar.ts";
 import { DEVICES, REPOS } from "./data.ts";
-import type { DemoEvent } from "./demo.ts";
 
 /** What people did in the demo team: devices, policy, invitations, questions to the brain. */
 
@@ -24,7 +24,7 @@ const QUESTIONS = [
   { minutesAgo: 12, q: "webhook signature" },
 ];
 
-export const ownerOf = ({ user }: Founded): Actor => ({
+export const ownerOf = ({ user }: CreatedTeam): Actor => ({
   kind: "user",
   id: user.id,
   label: user.email,
@@ -32,7 +32,7 @@ export const ownerOf = ({ user }: Founded): Actor => ({
 });
 
 /** Connects the machines, one after the other on a morning. @returns their tokens, in the order of DEVICES */
-export async function connectDevices(core: Core, clock: LocalClock, team: Founded, startAt: number) {
+export async function connectDevices(core: Core, clock: LocalClock, team: CreatedTeam, startAt: number) {
   const tokens: string[] = [];
   clock.set(workday(startAt, WORKDAYS + 1) + 8 * HOUR_MS);
   for (const label of [...DEVICES, OLD_DEVICE]) {
@@ -47,7 +47,7 @@ export async function connectDevices(core: Core, clock: LocalClock, team: Founde
 }
 
 /** Changes of the policy, and somebody who was invited. */
-export function policyAndPeople(core: Core, team: Founded, startAt: number): DemoEvent[] {
+export function policyAndPeople(core: Core, team: CreatedTeam, startAt: number): DemoEvent[] {
   const { teamId } = team;
   const by = ownerOf(team);
   const policy = (document: object) => () => setPolicy(core, teamId, parsePolicy(JSON.stringify(document)), by);
@@ -73,7 +73,7 @@ export function policyAndPeople(core: Core, team: Founded, startAt: number): Dem
  */
 export function questions(
   core: Core,
-  team: Founded,
+  team: CreatedTeam,
   startAt: number,
   ask: (token: string, q: string) => Promise<unknown>,
 ): DemoEvent[] {

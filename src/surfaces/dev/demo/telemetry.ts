@@ -1,5 +1,5 @@
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../../kit/clock.ts";
-import type { DemoEvent, Send } from "./demo.ts";
+import type { DemoEvent, Send } from "./calendar.ts";
 import type { DemoSession } from "./sessions.ts";
 
 /** Which of the sessions something goes wrong with: counted from the newest, so that the overview's days show it. */

@@ -15,7 +15,8 @@ export const authorizations = control(
   {
     method: "POST",
     path: "/_dev/authorizations",
-    says: "answers a device authorization as a person in the browser would: approve or deny. GET /_dev/state lists those that wait",
+    description:
+      "answers a device authorization as a person in the browser would: approve or deny. GET /_dev/state lists those that wait",
     body: Answer,
     example: { user_code: "BCDF-GHJK", decision: "approve" },
   },

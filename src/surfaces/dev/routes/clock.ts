@@ -17,14 +17,14 @@ const ClockChange = v.strictObject({
 });
 
 export const clockRoutes = [
-  control({ method: "GET", path: "/_dev/clock", says: "the instance's time" }, ({ local }) => ({
+  control({ method: "GET", path: "/_dev/clock", description: "the instance's time" }, ({ local }) => ({
     clock: local.clock.describe(),
   })),
   control(
     {
       method: "POST",
       path: "/_dev/clock",
-      says:
+      description:
         'moves time: set (ISO 8601 or milliseconds), then advance ("90d", "6s" or milliseconds), then freeze (true) or run on ' +
         "(false). Every expiry, quota and poll interval follows",
       body: ClockChange,

@@ -7,7 +7,7 @@ import { KINDS, type Kind, mintIn, STATES } from "../mint.ts";
 import { rotateKnown } from "../rotate.ts";
 import { control } from "./route.ts";
 
-const Wanted = v.strictObject({ kind: v.picklist(KINDS), state: v.optional(v.string()) });
+const RequestBody = v.strictObject({ kind: v.picklist(KINDS), state: v.optional(v.string()) });
 const Act = v.strictObject({ action: v.picklist(["revoke", "rotate"]) });
 
 const listed = KINDS.map((kind) => `${kind} (${STATES[kind].join(", ")})`).join("; ");
@@ -17,23 +17,24 @@ export const credentialRoutes = [
     {
       method: "POST",
       path: "/_dev/credentials",
-      says: `makes another credential, in any state it can have: ${listed}`,
-      body: Wanted,
+      description: `makes another credential, in any state it can have: ${listed}`,
+      body: RequestBody,
       example: { kind: "device", state: "expired" },
     },
     async ({ local, body: { kind, state } }) => {
-      const wanted = state ?? STATES[kind][0];
-      if (!(STATES[kind] as readonly string[]).includes(wanted))
-        throw new Complaint(`A ${kind} can be made ${STATES[kind].join(", ")}; not "${wanted}".`);
+      const requested = state ?? STATES[kind][0];
+      if (!(STATES[kind] as readonly string[]).includes(requested))
+        throw new Complaint(`A ${kind} can be made ${STATES[kind].join(", ")}; not "${requested}".`);
       getTeam(local.core, local.credentials.teamId);
-      return { kind, state: wanted, ...(await mintIn(local, kind as Kind, wanted)) };
+      return { kind, state: requested, ...(await mintIn(local, kind as Kind, requested)) };
     },
   ),
   control(
     {
       method: "POST",
       path: "/_dev/devices/:id",
-      says: "revoke: ends a device's binding as an admin would. rotate: replaces its token, so that the one in use is retired",
+      description:
+        "revoke: ends a device's binding as an admin would. rotate: replaces its token, so that the one in use is retired",
       body: Act,
       example: { action: "revoke" },
     },

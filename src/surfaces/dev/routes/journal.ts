@@ -6,7 +6,8 @@ export const journalRoutes = [
     {
       method: "GET",
       path: "/_dev/journal",
-      says: "the last 200 requests and replies, oldest first, secrets masked; ?since=ID gives those after an id, ?operationId= those of one operation",
+      description:
+        "the last 200 requests and replies, oldest first, secrets masked; ?since=ID gives those after an id, ?operationId= those of one operation",
     },
     ({ local: { journal }, query }) => {
       const since = query.get("since") ?? "0";
@@ -16,7 +17,10 @@ export const journalRoutes = [
       return { next, entries: entries.filter((one) => operation === null || one.operationId === operation) };
     },
   ),
-  control({ method: "DELETE", path: "/_dev/journal", says: "forgets what was recorded" }, ({ local: { journal } }) => ({
-    cleared: journal.clear(),
-  })),
+  control(
+    { method: "DELETE", path: "/_dev/journal", description: "forgets what was recorded" },
+    ({ local: { journal } }) => ({
+      cleared: journal.clear(),
+    }),
+  ),
 ];

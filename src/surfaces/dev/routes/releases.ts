@@ -7,7 +7,7 @@ import { SYSTEM } from "../../../platform/audit/audit.ts";
 import { addRelease, removeRelease } from "../../../share/releases/releases.ts";
 import { control } from "./route.ts";
 
-const Wanted = v.strictObject({
+const RequestBody = v.strictObject({
   version: v.string(),
   platform: v.optional(v.string(), "win32"),
   /** Where it is fetched from; a few bytes served by the instance itself unless named. */
@@ -20,10 +20,10 @@ export const releasesRoute = control(
   {
     method: "POST",
     path: "/_dev/releases",
-    says:
+    description:
       "registers a desktop installer: a small file that the instance serves, or with url and sha512 one elsewhere. " +
       "withdraw (true) takes it back",
-    body: Wanted,
+    body: RequestBody,
     example: { version: "2.4.0" },
   },
   async ({ local: { core }, body: { withdraw, ...wanted } }) => {

@@ -9,7 +9,7 @@ export const requestsRoute = control(
   {
     method: "POST",
     path: "/_dev/requests/:id",
-    says: `decides about a product request as an operator would: status (${STATUSES.join(", ")}), note (theirs alone)`,
+    description: `decides about a product request as an operator would: status (${STATUSES.join(", ")}), note (theirs alone)`,
     body: Change,
     example: { status: "planned" },
   },

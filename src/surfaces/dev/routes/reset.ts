@@ -5,7 +5,7 @@ export const resetRoute = control(
   {
     method: "POST",
     path: "/_dev/reset",
-    says: "back to the seed: data, credentials, clock, limits, planned faults, journal",
+    description: "back to the seed: data, credentials, clock, limits, planned faults, journal",
   },
   async ({ local }) => {
     const tookMs = await local.reset();

@@ -1,9 +1,9 @@
 import type * as v from "valibot";
-import type { Local } from "../local.ts";
+import type { LocalInstance } from "../types.ts";
 
 /** A request for a control route, validated. */
-export interface ControlCall<B = never> {
-  readonly local: Local;
+export interface ControlCall<B = unknown> {
+  readonly local: LocalInstance;
   readonly body: B;
   readonly query: URLSearchParams;
   /** What stands for `:id` in the path. */
@@ -16,10 +16,10 @@ export interface Declared {
   /** `:id` stands for a part that varies. */
   readonly path: `/_dev${string}`;
   /** What it does, for the index. */
-  readonly says: string;
-  readonly body?: v.GenericSchema;
+  readonly description: string;
+  readonly body?: v.GenericSchema | undefined;
   readonly example?: unknown;
-  readonly handle: (call: ControlCall) => object | Promise<object>;
+  handle(call: ControlCall): object | Promise<object>;
 }
 
 /** Declares a control route. Members of a body that it does not know are refused: a misspelt one would do nothing. */
@@ -27,5 +27,5 @@ export function control<S extends v.GenericSchema | undefined = undefined>(
   spec: Omit<Declared, "handle" | "body"> & { readonly body?: S },
   handle: (call: ControlCall<S extends v.GenericSchema ? v.InferOutput<S> : undefined>) => object | Promise<object>,
 ): Declared {
-  return { ...spec, handle: handle as Declared["handle"] } as Declared;
+  return { ...spec, handle };
 }

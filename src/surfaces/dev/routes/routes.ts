@@ -1,4 +1,3 @@
-import type * as v from "valibot";
 import { authorizations } from "./authorizations.ts";
 import { clockRoutes } from "./clock.ts";
 import { credentialRoutes } from "./credentials.ts";
@@ -11,26 +10,24 @@ import type { Declared } from "./route.ts";
 import { stateRoute } from "./state.ts";
 import { teamRoute } from "./team.ts";
 
-export interface ControlRoute extends Omit<Declared, "handle" | "body"> {
-  readonly body?: v.GenericSchema;
+export interface ControlRoute extends Declared {
   readonly pattern: RegExp;
-  readonly handle: (call: {
-    local: unknown;
-    body: unknown;
-    query: URLSearchParams;
-    id: string;
-  }) => object | Promise<object>;
 }
 
 const index: Declared = {
   method: "GET",
   path: "/_dev",
-  says: "this list",
+  description: "this list",
   handle: ({ local }) => ({
     about:
       "Control routes of a local instance; a server has none of them. The API itself is described at /openapi.json.",
     baseUrl: local.credentials.baseUrl,
-    routes: ALL.map(({ method, path, says, example }) => ({ method, path, says, ...(example ? { example } : {}) })),
+    routes: ALL.map(({ method, path, description, example }) => ({
+      method,
+      path,
+      says: description,
+      ...(example ? { example } : {}),
+    })),
   }),
 };
 
@@ -49,7 +46,7 @@ const ALL: readonly Declared[] = [
 ];
 
 /** Every control route. */
-export const ROUTES: readonly ControlRoute[] = ALL.map((one) => ({
-  ...one,
-  pattern: new RegExp(`^${one.path.replace(":id", "([^/]+)")}/?$`),
-})) as never;
+export const ROUTES: readonly ControlRoute[] = ALL.map((route) => ({
+  ...route,
+  pattern: new RegExp(`^${route.path.replace(":id", "([^/]+)")}/?$`),
+}));

@@ -6,12 +6,12 @@ import { isoInstant } from "../../../kit/clock.ts";
 import { ledgerHead } from "../../../log/log.ts";
 import { catchUp } from "../../../platform/projections/projections.ts";
 import { listRepositories } from "../../../record/brain/brain.ts";
-import type { Local } from "../local.ts";
+import type { LocalInstance } from "../types.ts";
 import { control } from "./route.ts";
 import { describeTeam } from "./team.ts";
 
 /** How the instance stands. */
-export function describeState({ core, clock, credentials, kept, faults, journal }: Local) {
+export function describeState({ core, clock, credentials, kept, faults, journal }: LocalInstance) {
   const devices = deviceOverview(core, credentials.teamId);
   const sum = (of: (device: (typeof devices)[number]) => number) => devices.reduce((total, one) => total + of(one), 0);
   const errors = countEntries(core, credentials.teamId);
@@ -46,7 +46,7 @@ export const stateRoute = control(
   {
     method: "GET",
     path: "/_dev/state",
-    says: "clock, team, credentials, devices, device authorizations that wait, planned faults, counts",
+    description: "clock, team, credentials, devices, device authorizations that wait, planned faults, counts",
   },
   async ({ local }) => {
     await catchUp(local.core, entriesProjection);

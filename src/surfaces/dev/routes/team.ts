@@ -29,7 +29,7 @@ export const teamRoute = control(
   {
     method: "POST",
     path: "/_dev/team",
-    says: `changes the team: tier (${TIERS.join(", ")}), subscription (${SUBSCRIPTIONS.join(", ")}), suspended, periodEnd (ISO 8601 or null), seats`,
+    description: `changes the team: tier (${TIERS.join(", ")}), subscription (${SUBSCRIPTIONS.join(", ")}), suspended, periodEnd (ISO 8601 or null), seats`,
     body: Change,
     example: { tier: "starter" },
   },
