@@ -1,13 +1,13 @@
 import { type Html, html } from "../../../kit/html.ts";
 import { Complaint } from "../../../kit/problem.ts";
 import { badge } from "../ui/badge.ts";
-import { codeBlock } from "../ui/code.ts";
+import { codeBlock, withCode } from "../ui/code.ts";
 import { type Answer, apiReference, type Operation, type Shown } from "./api-model.ts";
 import type { Member } from "./api-schema.ts";
-import { withCode } from "./code-spans.ts";
 import { docsLayout } from "./docs.ts";
+import type { Visit } from "./frame.ts";
 import { fence, markdownTable } from "./markdown.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 /** One operation of the API. */
 

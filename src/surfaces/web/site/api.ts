@@ -1,12 +1,12 @@
 import { html } from "../../../kit/html.ts";
-import { codeBlock } from "../ui/code.ts";
+import { codeBlock, withCode } from "../ui/code.ts";
 import { plural } from "../ui/units.ts";
 import { apiReference, type Operation, type Reference } from "./api-model.ts";
 import { operationPages } from "./api-operation.ts";
-import { withCode } from "./code-spans.ts";
 import { docsLayout } from "./docs.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, fence, markdownTable } from "./markdown.ts";
-import { publicPage, twinOf, type Visit } from "./rendition.ts";
+import { publicPage, twinOf } from "./rendition.ts";
 
 /** The reference of the API, drawn from the same document that programs read: what holds for all operations, and their list. */
 

@@ -4,7 +4,7 @@ import { sha256Hex } from "../../../kit/hash.ts";
 import { Complaint } from "../../../kit/problem.ts";
 import { type Page, page } from "../../../platform/http/page.ts";
 
-const STYLE = "src/surfaces/web/dashboard/style.css";
+const STYLE = "src/surfaces/web/ui/style.css";
 const CSS = "text/css; charset=utf-8";
 /** Sections of the dashboard's sheet that no public page uses, by the beginning of their titles. */
 const DASHBOARD_ONLY = [
@@ -26,7 +26,7 @@ const FILES = {
   },
   "script.js": {
     media: "text/javascript; charset=utf-8",
-    read: () => readAsset("src/surfaces/web/dashboard/script.js"),
+    read: () => readAsset("src/surfaces/web/ui/script.js"),
   },
 } as const;
 
