@@ -2,6 +2,7 @@ import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { createCliToken } from "../../identity/device-flow/device-flow.ts";
 import { type Clock, isoInstant } from "../../kit/clock.ts";
+import { conflict, fail } from "../../kit/problem.ts";
 import { type Random, seededRandom } from "../../kit/random.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
 import type { Endpoint } from "../../platform/http/endpoint.ts";
@@ -260,7 +261,8 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
   const clock = new LocalClock(base.clock);
   const earlier = claimLocal(directory);
   if (earlier && seed !== undefined && seed !== earlier.seed)
-    throw new Error(
+    fail(
+      conflict,
       `${directory} was seeded ${earlier.seed === null ? "without a seed" : `with ${earlier.seed}`}; choose another`,
     );
   const kept = earlier ?? (await plant(options, clock));
