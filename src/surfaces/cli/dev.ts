@@ -7,6 +7,7 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { type Log, processLog } from "../../kit/log.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
 import type { Local } from "../dev/dev.ts";
 import type { Cli } from "./context.ts";
@@ -97,7 +98,7 @@ function requireWritable(path: string): void {
     closeSync(openSync(probe, "w", 0o600));
     rmSync(probe, { force: true });
   } catch (error) {
-    throw new Error(`${path} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    fail(invalid, `${path} cannot be written (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -106,7 +107,7 @@ function readStart(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = text === "now" ? systemClock.now() : Date.parse(text);
   if (!Number.isNaN(at)) return at;
-  throw new Error(`--start must be an instant such as 2026-11-21T08:00:00Z, or now; not "${text}"`);
+  fail(invalid, `--start must be an instant such as 2026-11-21T08:00:00Z, or now; not "${text}"`);
 }
 
 async function run(cli: Cli, options: DevOptions, directory: string, startAt: number | undefined): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
+import { fail, unavailable } from "../../kit/problem.ts";
 import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
 import { backup, examine, inspectBackup, restore, verifyLedger } from "../../share/maintenance/maintenance.ts";
 import { type Cli, type CommonOptions, common, configOf, outputOf, withCoreToLook } from "./context.ts";
@@ -114,6 +115,6 @@ function addQuickCheck(program: Command): void {
       const db = openFile(databasePath(directory), { readonly: true });
       const finding = checkStructure(db);
       db.close();
-      if (finding) throw new Error(finding);
+      if (finding) fail(unavailable, finding);
     });
 }

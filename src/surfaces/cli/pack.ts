@@ -3,7 +3,7 @@ import { getTeam } from "../../identity/accounts/accounts.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, unprocessable } from "../../kit/problem.ts";
 import {
   type Curation,
   curatePack,
@@ -120,7 +120,7 @@ function addPublish(pack: Command, cli: Cli): void {
           readme: readme === undefined ? undefined : await readText(readme),
         });
         noteReplaced(output, draft);
-        if (draft.leaks.length > 0) throw new Complaint(leaksText(draft.leaks), 422);
+        if (draft.leaks.length > 0) fail(unprocessable, leaksText(draft.leaks));
         if (!dryRun) await publishPack(core, draft);
         const install = installCommand(baseUrlOf(core.config), draft);
         output.result(draftJson(draft, !dryRun, install), () =>

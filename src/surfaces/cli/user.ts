@@ -15,6 +15,7 @@ import {
 } from "../../identity/accounts/accounts.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import type { Output } from "./output.ts";
 import { table } from "./output.ts";
@@ -26,11 +27,12 @@ const MAX_PASSWORD_BYTES = 16 * 1024;
 /** Reads a password from standard input: the whole of it, less the line break that `echo` and editors put at its end. */
 async function readPassword(): Promise<string> {
   if (process.stdin.isTTY)
-    throw new Error(
+    fail(
+      invalid,
       'the password is read from standard input, not typed here: printf %s "$PASSWORD" | reckon user … --password-stdin',
     );
   const password = (await readInput(MAX_PASSWORD_BYTES)).replace(/\r?\n$/, "");
-  if (password === "") throw new Error("there is no password on standard input");
+  if (password === "") fail(invalid, "there is no password on standard input");
   return password;
 }
 

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { createCliToken } from "../../identity/device-flow/device-flow.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { conflict, fail } from "../../kit/problem.ts";
 import { seededRandom } from "../../kit/random.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
 import type { Observation } from "../../platform/http/serve.ts";
@@ -215,7 +216,8 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
   const clock = new LocalClock(base.clock);
   const earlier = claimLocal(directory);
   if (earlier && seed !== undefined && seed !== earlier.seed)
-    throw new Error(
+    fail(
+      conflict,
       `${directory} was seeded ${earlier.seed === null ? "without a seed" : `with ${earlier.seed}`}; choose another`,
     );
   const kept = earlier ?? (await buildSeed(options, clock));

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { parseDuration } from "../../../kit/clock.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, invalid } from "../../../kit/problem.ts";
 import { control } from "./route.ts";
 
 /** Where a clock may stand: ids spell an instant in six bytes, and ISO 8601 has years of four digits. */
@@ -33,7 +33,7 @@ export const clockRoutes = [
     ({ local: { clock }, body }) => {
       const target = body.set === undefined ? clock.now() : readInstant(body.set);
       const by = body.advance === undefined ? 0 : readSpan(body.advance);
-      if (target + by < EARLIEST || target + by > LATEST) throw new Complaint("The clock goes from 2000 to 9998.");
+      if (target + by < EARLIEST || target + by > LATEST) fail(invalid, "The clock goes from 2000 to 9998.");
       if (body.set !== undefined) clock.set(target);
       clock.advance(by);
       if (body.freeze === true) clock.freeze();
@@ -48,6 +48,6 @@ const readInstant = (value: string | number) => (typeof value === "number" ? val
 function readSpan(value: string | number): number {
   const ms = typeof value === "number" ? value : parseDuration(value);
   if (ms === undefined)
-    throw new Complaint('"advance" must be milliseconds or a span such as 6s, 15m, 12h or 90d; "set" goes back.');
+    fail(invalid, '"advance" must be milliseconds or a span such as 6s, 15m, 12h or 90d; "set" goes back.');
   return ms;
 }

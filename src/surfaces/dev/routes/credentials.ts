@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { getTeam } from "../../../identity/accounts/accounts.ts";
 import { revokeDeviceOf } from "../../../identity/devices/devices.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, invalid, notFound } from "../../../kit/problem.ts";
 import { SYSTEM } from "../../../platform/audit/audit.ts";
 import { KINDS, type Kind, mintIn, STATES } from "../mint.ts";
 import { rotateKnown } from "../rotate.ts";
@@ -24,7 +24,7 @@ export const credentialRoutes = [
     async ({ local, body: { kind, state } }) => {
       const requested = state ?? STATES[kind][0];
       if (!(STATES[kind] as readonly string[]).includes(requested))
-        throw new Complaint(`A ${kind} can be made ${STATES[kind].join(", ")}; not "${requested}".`);
+        fail(invalid, `A ${kind} can be made ${STATES[kind].join(", ")}; not "${requested}".`);
       getTeam(local.core, local.credentials.teamId);
       return { kind, state: requested, ...(await mintIn(local, kind as Kind, requested)) };
     },
@@ -41,7 +41,7 @@ export const credentialRoutes = [
     async ({ local, id, body: { action } }) => {
       if (action === "rotate") return rotateKnown(local, id);
       const changed = await revokeDeviceOf(local.core, local.credentials.teamId, id, SYSTEM);
-      if (changed === undefined) throw new Complaint(`There is no device "${id}". GET /_dev/state lists them.`, 404);
+      if (changed === undefined) fail(notFound, `There is no device "${id}". GET /_dev/state lists them.`);
       return { deviceId: id, status: "revoked", changed };
     },
   ),

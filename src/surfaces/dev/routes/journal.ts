@@ -1,4 +1,4 @@
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, invalid } from "../../../kit/problem.ts";
 import { control } from "./route.ts";
 
 export const journalRoutes = [
@@ -11,7 +11,7 @@ export const journalRoutes = [
     },
     ({ local: { journal }, query }) => {
       const since = query.get("since") ?? "0";
-      if (!/^\d{1,15}$/.test(since)) throw new Complaint('"since" is the id of an entry: a whole number.');
+      if (!/^\d{1,15}$/.test(since)) fail(invalid, '"since" is the id of an entry: a whole number.');
       const operation = query.get("operationId");
       const { entries, next } = journal.since(Number(since));
       return { next, entries: entries.filter((one) => operation === null || one.operationId === operation) };

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../kit/html.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, notFound } from "../../../kit/problem.ts";
 import { badge } from "../ui/badge.ts";
 import { codeBlock, withCode } from "../ui/code.ts";
 import { type Answer, apiReference, type Operation, type Shown } from "./api-model.ts";
@@ -132,7 +132,7 @@ function operationMarkdown(one: Operation): string {
 
 export const operationPages = publicPage({ id: "apiOperation", path: "/docs/api/:operation" }, (call) => {
   const one = apiReference(call.core).operations.find(({ id }) => id === call.params.operation);
-  if (!one) throw new Complaint("The API has no operation of that name.", 404);
+  if (!one) fail(notFound, "The API has no operation of that name.");
   const headings = [
     ...(one.parameters.length > 0 ? [["parameters", "Parameters"]] : []),
     ...(one.body ? [["body", "Body"]] : []),

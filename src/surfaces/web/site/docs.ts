@@ -1,5 +1,5 @@
 import { attributes, type Content, type Html, html, trustedHtml } from "../../../kit/html.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, notFound } from "../../../kit/problem.ts";
 import { docText } from "./doc-text.ts";
 import { DOC_GROUPS, DOCS } from "./docs-list.ts";
 import type { Visit } from "./frame.ts";
@@ -79,7 +79,7 @@ ${groups.map(
 
 function docPage(call: Visit) {
   const doc = DOCS.find(({ slug }) => slug === call.params.name);
-  if (!doc) throw new Complaint("There is no document of that name.", 404);
+  if (!doc) fail(notFound, "There is no document of that name.");
   const { title, html: body, headings, markdown } = docText(call.core, doc);
   return {
     title,

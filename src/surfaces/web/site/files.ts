@@ -1,5 +1,5 @@
 import { etagMatches } from "../../../kit/etag.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, notFound } from "../../../kit/problem.ts";
 import { type PageReply, page } from "../../../platform/http/page.ts";
 import { installerFile } from "../../../share/releases/releases.ts";
 
@@ -15,7 +15,7 @@ export const installerPages = [
     },
     ({ core, params, header }): PageReply => {
       const file = installerFile(core, params.platform ?? "", params.version ?? "", params.name ?? "");
-      if (!file) throw new Complaint("There is no such installer here.", 404);
+      if (!file) fail(notFound, "There is no such installer here.");
       const { bytes, name } = file;
       const etag = `"${file.sha512.toString("base64url").slice(0, 43)}"`;
       const headers: [string, string][] = [

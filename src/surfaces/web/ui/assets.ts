@@ -1,7 +1,7 @@
 import { readAsset } from "../../../kit/assets.ts";
 import { etagMatches } from "../../../kit/etag.ts";
 import { sha256Hex } from "../../../kit/hash.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, notFound } from "../../../kit/problem.ts";
 import { type Page, page } from "../../../platform/http/page.ts";
 
 const STYLE = "src/surfaces/web/ui/style.css";
@@ -76,7 +76,7 @@ export const assets: Page = page(
   { id: "asset", method: "GET", path: "/assets/:digest/:name", access: "anyone" },
   ({ params, header }) => {
     const name = params.name as Name;
-    if (!Object.hasOwn(FILES, name)) throw new Complaint("There is nothing at this address.", 404);
+    if (!Object.hasOwn(FILES, name)) fail(notFound, "There is nothing at this address.");
     const { text, digest } = asset(name);
     const etag = `"${digest}"`;
     // An address from before an upgrade is answered with what there is now, and not kept.
