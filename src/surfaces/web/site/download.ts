@@ -4,8 +4,9 @@ import { latestRelease, listReleases, type Release } from "../../../share/releas
 import { table } from "../ui/list.ts";
 import { codeBlock } from "../ui/parts.ts";
 import { bytes, dayText } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 const SUMMARY = "Desktop installers that this installation hands out, with checksums.";
 const NONE =
