@@ -11,7 +11,7 @@ import {
 import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
-import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
+import { page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
@@ -19,11 +19,10 @@ import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Person } from "../shared/call.ts";
 import { endWithPassword } from "../sign-in/password-ends.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
-
-type Person = PageCall<"person">;
 
 function accountPage(call: Person, wrong?: { readonly form: "password"; readonly text: string }) {
   const { core, session, csrf, href, form: sent } = call;

@@ -3,11 +3,12 @@ import { isoInstant } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { fail, forbidden } from "../../../../kit/problem.ts";
 import { type EventFormat, exportEvents, listEvents, type StoredEvent } from "../../../../platform/audit/audit.ts";
-import { download, type PageCall, page } from "../../../../platform/http/page.ts";
+import { download, page } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import type { Table } from "../../ui/list.ts";
 import { empty, tabs } from "../../ui/parts.ts";
 import { time } from "../../ui/units.ts";
+import type { Person } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
 import { link, type Query, setOf } from "../shared/links.ts";
 import { listPage } from "../shared/list.ts";
@@ -15,8 +16,6 @@ import { type Days, dayFilters, daysIn, idIn, selectFilter, spanOf, textIn } fro
 import { actionOptions, detailWords, isAction, whatWasDone } from "./labels.ts";
 
 /** Who did what, when and from where: of the team, or for operators of the whole installation. */
-
-type Person = PageCall<"person">;
 
 const PAGE = 50;
 

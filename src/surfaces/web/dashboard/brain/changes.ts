@@ -18,12 +18,12 @@ import { table } from "../../ui/list.ts";
 import { anchor, empty, section } from "../../ui/parts.ts";
 import { bytes, number, utcText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import {
   deviceName,
   gapMeans,
   kindBadge,
   link,
-  type Member,
   pathText,
   repoName,
   repoOf,

@@ -7,17 +7,10 @@ import { buttonLink } from "../../ui/button.ts";
 import { pageHead, tabs } from "../../ui/parts.ts";
 import { bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import {
-  deviceLink,
-  kindBadge,
-  link,
-  type Member,
-  repoName,
-  repoOf,
-  snapshotBadges,
-  snapshotIn,
-} from "../shared/links.ts";
+import { deviceLink, kindBadge, link, repoName, repoOf, snapshotBadges, snapshotIn } from "../shared/links.ts";
+import { idIn } from "../shared/params.ts";
 import { repoValue } from "../telemetry/filter.ts";
 import { entryNotes } from "./entries.ts";
 import { outlined } from "./outline.ts";
@@ -68,17 +61,12 @@ export async function filePage(call: Member): Promise<Html> {
   const file = fileOf(call);
   const { repoKey: repo, snapshotId } = file.snapshot;
   const source = call.query.get("view") === "source";
-  const line = lineIn(call);
+  const line = idIn(call.query.get("line"));
   const snapshot = file.current ? undefined : snapshotId;
   const main = html`${fileHead(call, { repo, path: file.path, snapshot }, source ? "source" : "rendered")}
 ${stems(call, file)}
 ${source ? sourceView(file, line) : renderedView(file, line, await entryNotes(call, file))}`;
   return frame(call, { title: file.path, main });
-}
-
-function lineIn({ query }: Member): number | undefined {
-  const text = query.get("line") ?? "";
-  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined;
 }
 
 /** Where this content comes from. */
@@ -105,8 +93,8 @@ const MAX_ENTRIES = 200;
 function outlineBox(headings: readonly Heading[]): Html {
   const shown = headings.slice(0, MAX_ENTRIES);
   const top = Math.min(...shown.map(({ level }) => level));
-  return html`<details class="numbers"><summary>Outline, ${plural(headings.length, "section")}</summary>
-<nav class="prose" aria-label="Outline">${nested(shown, top)}</nav>
+  return html`<details class="numbers"><summary>Contents, ${plural(headings.length, "section")}</summary>
+<nav class="prose" aria-label="Contents">${nested(shown, top)}</nav>
 ${headings.length > shown.length && html`<p class="says">${number(headings.length - shown.length)} more sections are not listed.</p>`}</details>`;
 }
 

@@ -6,12 +6,12 @@ import { table } from "../../ui/list.ts";
 import { anchor, empty, pageHead, tabs } from "../../ui/parts.ts";
 import { ago, bytes, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import {
   deviceLink,
   kindBadge,
   kindName,
   link,
-  type Member,
   pathText,
   repoName,
   repoOf,

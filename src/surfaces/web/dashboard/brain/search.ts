@@ -4,7 +4,8 @@ import { type Answer, KINDS, type Kind, searchBrain } from "../../../../record/b
 import { type Filter, table } from "../../ui/list.ts";
 import { empty } from "../../ui/parts.ts";
 import { plural } from "../../ui/units.ts";
-import { kindBadge, kindName, link, type Member, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { kindBadge, kindName, link, repoName } from "../shared/links.ts";
 import { choiceIn, selectFilter } from "../shared/params.ts";
 
 /** Searching the team's brain, on the page of all repositories and on that of one. */

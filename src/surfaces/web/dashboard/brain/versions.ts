@@ -3,16 +3,8 @@ import { fileVersions, listFiles, listVersions, type Version } from "../../../..
 import { badge, empty, type Kind } from "../../ui/parts.ts";
 import { bytes, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import {
-  deviceLink,
-  gapMeans,
-  link,
-  type Member,
-  repoName,
-  repoOf,
-  rollbackMeans,
-  snapshotBadges,
-} from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, gapMeans, link, repoName, repoOf, rollbackMeans, snapshotBadges } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { fileHead, pathOf } from "./file.ts";
 import { noSuchRepository, repositoryHead } from "./repository.ts";

@@ -15,13 +15,12 @@ import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { ago, countdown, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { ASK_AN_ADMIN, exchangeSteps, isAdmin } from "./connect.ts";
+import { isAdmin, type Member } from "../shared/call.ts";
+import { ASK_AN_ADMIN, exchangeSteps } from "./connect.ts";
 import { deviceList } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
 
 /** The team's machines: connecting them, and what is known of each. */
-
-type Member = PageCall<"member">;
 
 function mintButton({ href, csrf }: Member): Html {
   return html`<form method="post" action="${href("/devices/codes")}">${hiddenInputs({ _csrf: csrf })}${button("Connect a device", { look: "primary" })}</form>`;

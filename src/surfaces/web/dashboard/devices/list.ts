@@ -1,13 +1,11 @@
 import { type DeviceOverview, deviceOverview } from "../../../../identity/devices/devices.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
 import { anchor, badge, empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
 import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
-
-type Member = PageCall<"member">;
 
 const PAGE_SIZE = 50;
 const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;

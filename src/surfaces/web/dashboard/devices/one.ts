@@ -16,13 +16,12 @@ import { form } from "../../ui/form.ts";
 import { empty, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import { isAdmin, type Member } from "../shared/call.ts";
 import { flawsExplained, streamTable } from "../telemetry/streams.ts";
-import { command, isAdmin, telemetryCommand } from "./connect.ts";
+import { command, telemetryCommand } from "./connect.ts";
 import { deviceName, stateBadge } from "./list.ts";
 
 /** One device: what is known of it, what it sent, its name, its end. */
-
-type Member = PageCall<"member">;
 
 /** @throws Problem (404) for a device that the team does not have */
 function getDevice({ core, session, params }: PageCall<"member" | "admin">): DeviceOverview {

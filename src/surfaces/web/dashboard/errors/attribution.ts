@@ -3,7 +3,7 @@ import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, columns, section } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
-import type { Member } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
 import { short } from "../shared/text.ts";
 
 /** Whose work defects were, as far as that is known well enough to be counted. */
@@ -14,7 +14,7 @@ export function attributionSection(call: Member, { sessions, models, agents, def
   if (defects === 0) return false;
   return section({
     id: "causes",
-    title: "What they are put down to",
+    title: "Caused by",
     says: "Counted is what evidence makes sure or probable, and what people said. “Possibly caused by” is never counted. An entry with several causes counts once for each.",
     body: html`${sessionTable(call, sessions)}${
       (models.length > 0 || agents.length > 0) && columns(shareTable("Model", models), shareTable("Agent", agents))
@@ -27,7 +27,7 @@ const more = (all: number, what: string) =>
 
 function sessionTable(call: Member, sessions: readonly SessionShare[]): Html {
   return html`${table({
-    caption: "Entries put down to sessions",
+    caption: "Entries caused by sessions",
     columns: [
       {
         label: "Session",
@@ -40,13 +40,13 @@ function sessionTable(call: Member, sessions: readonly SessionShare[]): Html {
       { label: "Entries", numeric: true, cell: (share) => share.defects },
     ],
     rows: sessions.slice(0, SHOWN),
-    empty: html`<p class="says">To commits only: no session made them.</p>`,
+    empty: html`<p class="says">Commits only: no session made them.</p>`,
   })}${more(sessions.length, "sessions")}`;
 }
 
 function shareTable(label: string, shares: readonly NamedShare[]): Html {
   return html`${table({
-    caption: `Entries put down to each ${label.toLowerCase()}`,
+    caption: `Entries caused by each ${label.toLowerCase()}`,
     narrow: "scroll",
     columns: [
       {

@@ -7,7 +7,8 @@ import { occurrences } from "../../ui/occurrences.ts";
 import { facts, pageHead, section } from "../../ui/parts.ts";
 import { dayText, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { link, type Member, pathText, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link, pathText, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 import { causeCell, entryBadges, entryLink, ruleText, titleOf } from "./labels.ts";
 
@@ -136,7 +137,7 @@ export function entryTable(call: Member, rows: readonly Defect[], caption: strin
       },
       { label: "Kind", cell: entryBadges },
       { label: "Date", cell: (entry) => html`<span class="nowrap">${dayText(entry.date)}</span>` },
-      { label: "Put down to", cell: (entry) => causeCell(call, entry) },
+      { label: "Caused by", cell: (entry) => causeCell(call, entry) },
     ],
     rows,
     empty,

@@ -8,7 +8,8 @@ import { buttonLink } from "../../ui/button.ts";
 import { filters, table } from "../../ui/list.ts";
 import { codeBlock, empty, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
-import { link, type Member, repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link, repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
 import { selectFilter } from "../shared/params.ts";
 import { attributionSection } from "./attribution.ts";
 import { classPage, entryTable, recurringSection } from "./classes.ts";
@@ -52,7 +53,7 @@ ${listSection(call, params)}`;
 
 const head = pageHead({
   title: "Errors",
-  says: "What went wrong, as the brains' errors files record it: how often, what comes again, and which agent session it is put down to.",
+  says: "What went wrong, as the brains' errors files record it: how often, what comes again, and which agent session caused it.",
 });
 
 function repoFilter(call: Member, repos: readonly string[], repo: string): Html {

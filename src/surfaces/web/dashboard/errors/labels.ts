@@ -3,7 +3,8 @@ import type { Defect } from "../../../../insight/defects/defects.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { plainText } from "../../../../kit/markdown-blocks.ts";
 import { anchor, badge } from "../../ui/parts.ts";
-import { kindBadge, type Member } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { kindBadge } from "../shared/links.ts";
 import { shaText, short } from "../shared/text.ts";
 
 /** How entries and what they are put down to are named and addressed, on every page that shows them. */

@@ -1,7 +1,8 @@
 import { DEFECT_KINDS, pageOfDefects } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { empty, section } from "../../ui/parts.ts";
-import { kindName, type Member, repoKeyIn } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { kindName, repoKeyIn } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
 import { entryTable } from "./classes.ts";

@@ -9,7 +9,9 @@ import { getSession } from "../../../../record/traces/traces.ts";
 import { anchor, facts, pageHead, prose, section } from "../../ui/parts.ts";
 import { dayText, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { link, type Member, pathText, repoName, sessionsOf } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link, pathText, repoName, sessionsOf } from "../shared/links.ts";
+import { idIn } from "../shared/params.ts";
 import { shaText, short } from "../shared/text.ts";
 import { causesSection, type Wrong } from "./causes.ts";
 import { fileLink, siblingsSection } from "./classes.ts";
@@ -21,8 +23,8 @@ const MAX_NAMED = 20;
 
 /** @throws Problem (404) for an entry that the team's current brains do not have */
 export function defectOf({ core, session, params }: Member): Defect {
-  const text = params.id ?? "";
-  const found = /^[1-9]\d{0,14}$/.test(text) ? findDefect(core, session.team.id, Number(text)) : undefined;
+  const id = idIn(params.id);
+  const found = id === undefined ? undefined : findDefect(core, session.team.id, id);
   if (!found) fail(notFound, "This team's brain holds no such entry. It may have been removed or renamed.");
   return found;
 }

@@ -6,21 +6,20 @@ import {
   revokeReadToken,
 } from "../../../../identity/read-tokens/read-tokens.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Person } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
 import { idIn, selectFilter } from "../shared/params.ts";
 import { scopeWords } from "./labels.ts";
 import { readTokenPages } from "./token.ts";
 
 /** A person's read tokens, and what they were used for. */
-
-type Person = PageCall<"person">;
 
 const READS_SHOWN = 25;
 const ENDED_SHOWN = 50;

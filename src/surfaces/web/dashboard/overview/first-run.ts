@@ -7,10 +7,10 @@ import {
   brainCommand,
   CODE_PLACE,
   exchangeCommand,
-  isAdmin,
   telemetryCommand,
   tokenCommand,
 } from "../devices/connect.ts";
+import { isAdmin } from "../shared/call.ts";
 
 /** What a team has done already of what it takes to begin. */
 export interface Begun {

@@ -13,15 +13,14 @@ import { table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, pageHead, section, stats } from "../../ui/parts.ts";
 import { ago, dayText, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, repoName } from "../shared/links.ts";
 import { repoValue } from "../telemetry/filter.ts";
 import { firstRun, isBegun } from "./first-run.ts";
 import { pulsesSection } from "./pulses.ts";
 import { activityTiles, DAYS, type Glance, stateTiles, sum } from "./tiles.ts";
 
 /** The team at a glance; every figure leads to where it comes from. */
-
-type Member = PageCall<"member">;
 
 const FLAGS_SHOWN = 8;
 
@@ -95,7 +94,8 @@ function charts(days: readonly ActivityDay[]): Html {
 
 const KINDS = { telemetry: "telemetry", brain: "brain snapshot", traces: "traces" } as const;
 
-function flags({ core, href }: Member, rows: readonly FlagRow[]): Html {
+function flags(call: Member, rows: readonly FlagRow[]): Html {
+  const { core, href } = call;
   const now = core.clock.now();
   return section({
     title: "Latest gaps and rollbacks",
@@ -116,7 +116,7 @@ function flags({ core, href }: Member, rows: readonly FlagRow[]): Html {
         { label: "Repository", cell: (flag) => repoName(flag.repoKey) },
         {
           label: "Device",
-          cell: (flag) => anchor(href(`/devices/${flag.deviceId}`), flag.deviceLabel ?? flag.deviceId),
+          cell: (flag) => deviceLink(call, flag),
         },
         { label: "When", cell: (flag) => ago(flag.at, now) },
       ],

@@ -6,7 +6,8 @@ import { table } from "../../ui/list.ts";
 import { anchor, columns, facts, section } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import { ruleText, titleOf } from "../errors/labels.ts";
-import { deviceName, type Member, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceName, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 
 /** What devices tell of their brains between two publications. */

@@ -1,7 +1,7 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
-import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { page, redirect } from "../../../../platform/http/page.ts";
 import {
   type Curation,
   curatePack,
@@ -18,13 +18,12 @@ import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { ByOperator } from "../shared/call.ts";
 import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
 import { textIn } from "../shared/params.ts";
 import { stateBadges, whyTable } from "./labels.ts";
 
 /** What the people who run the installation decide about everybody's packs. */
-
-type ByOperator = PageCall<"operator">;
 
 const PATH = "/curate";
 const PAGE = 50;

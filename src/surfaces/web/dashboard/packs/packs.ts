@@ -8,6 +8,7 @@ import { table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import { isAdmin } from "../shared/call.ts";
 import { curatePages } from "./curate.ts";
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
@@ -17,8 +18,6 @@ import { onePack } from "./one.ts";
 /** What the team publishes for everybody. */
 
 type Member = PageCall<"member" | "admin">;
-
-const isAdmin = ({ session }: Member) => session.team.role !== "member";
 
 function listPage(call: Member) {
   const { core, session, href } = call;

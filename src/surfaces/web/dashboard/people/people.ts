@@ -19,6 +19,7 @@ import { form } from "../../ui/form.ts";
 import { type Table, table } from "../../ui/list.ts";
 import { badge, empty, section } from "../../ui/parts.ts";
 import { ago, countdown, plural, time } from "../../ui/units.ts";
+import { isAdmin } from "../shared/call.ts";
 import { listPage } from "../shared/list.ts";
 import { textIn } from "../shared/params.ts";
 import { invitationSays, linkPage, named, readRole, roleOptions, rolesFor, roleWord } from "./parts.ts";
@@ -27,8 +28,6 @@ import { personPages } from "./person.ts";
 /** Who is in the team, and who is invited. */
 
 type ByMember = PageCall<"member"> | PageCall<"admin">;
-
-const manages = ({ session }: ByMember) => session.team.role !== "member";
 
 function peoplePage(call: ByMember, wrong?: string) {
   const { core, session, query } = call;
@@ -39,7 +38,7 @@ function peoplePage(call: ByMember, wrong?: string) {
   return listPage(call, {
     title: "People",
     says: `Who is in ${team.name}: ${plural(total, "person", "people")}.`,
-    actions: manages(call) && html`<a class="button primary" href="#invite">Invite somebody</a>`,
+    actions: isAdmin(call) && html`<a class="button primary" href="#invite">Invite somebody</a>`,
     path: "/people",
     id: "people",
     label: "Find people",
@@ -48,7 +47,7 @@ function peoplePage(call: ByMember, wrong?: string) {
     body:
       members.length === MAX_LISTED &&
       html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
-    below: html`${manages(call) && invitations(call, wrong)}
+    below: html`${isAdmin(call) && invitations(call, wrong)}
 ${leave(call)}`,
   });
 }
@@ -72,7 +71,7 @@ function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
       { label: "Role", cell: (member) => roleWord(member.role) },
       { label: "Since", cell: (member) => time(member.createdAt, now) },
       { label: "Last seen", cell: (member) => ago(member.lastSeenAt, now, "never") },
-      manages(call) && {
+      isAdmin(call) && {
         label: "Actions",
         hidden: true,
         cell: (member) =>
@@ -138,9 +137,9 @@ ${section({
           confirmButton({
             action: href(`/people/invitations/${invitation.id}/revoke`),
             csrf,
-            label: "Take back",
-            question: `Take the invitation for ${invitation.email ?? "whoever has the link"} back? Its link stops working.`,
-            confirm: "Take it back",
+            label: "Revoke",
+            question: `Revoke the invitation for ${invitation.email ?? "whoever has the link"}? Its link stops working.`,
+            confirm: "Revoke invitation",
             small: true,
           }),
       },
@@ -193,7 +192,7 @@ export const peoplePages = [
     { id: "revokeInvitation", method: "POST", path: "/people/invitations/:id/revoke", access: "admin" },
     async ({ core, session, params, ip }) => {
       await revokeInvitation(core, session.team.id, params.id ?? "", actorOf(session, ip()));
-      return redirect("/people", "The invitation is taken back.");
+      return redirect("/people", "The invitation is revoked.");
     },
   ),
   page({ id: "leaveTeam", method: "POST", path: "/people/leave", access: "member" }, async (call) => {

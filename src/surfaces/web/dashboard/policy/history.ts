@@ -8,8 +8,9 @@ import {
 import { confirmButton } from "../../ui/confirm.ts";
 import { pager } from "../../ui/list.ts";
 import { badge, section, timeline } from "../../ui/parts.ts";
+import { isAdmin } from "../shared/call.ts";
 import { changeWords } from "./labels.ts";
-import { isAdmin, type Member } from "./view.ts";
+import type { Member } from "./view.ts";
 
 const HISTORY_ROWS = 10;
 

@@ -8,8 +8,6 @@ import { MODES } from "./labels.ts";
 
 export type Member = PageCall<"member" | "admin">;
 
-export const isAdmin = ({ session }: Member) => session.team.role !== "member";
-
 /** A policy in words. @param name tells its lists from those of another policy on the page */
 export function policyFacts({ captureMode, watchlist = [], actions }: Policy, name: string): Html {
   const { requireApprovals, ...other } = actions ?? { requireApprovals: false };

@@ -6,7 +6,8 @@ import { confirmButton } from "../../ui/confirm.ts";
 import { table } from "../../ui/list.ts";
 import { badge, codeBlock, empty, section } from "../../ui/parts.ts";
 import { bytes, time } from "../../ui/units.ts";
-import { type ByOperator, settingsFrame } from "../settings/parts.ts";
+import { settingsFrame } from "../settings/parts.ts";
+import type { ByOperator } from "../shared/call.ts";
 
 /** Desktop installers, for who runs the installation: what is registered, and withdrawing it. Adding one takes the server's disk. */
 

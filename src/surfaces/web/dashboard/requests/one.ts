@@ -1,6 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import { layOutJson } from "../../../../kit/json-indent.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
 import {
   duplicatesOf,
   MAX_NOTE_CHARS,
@@ -15,11 +14,10 @@ import { table } from "../../ui/list.ts";
 import { anchor, codeBlock, columns, empty, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { ByOperator } from "../shared/call.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
 
 /** One request: what was sent, what becomes of it, what repeats it. */
-
-type ByOperator = PageCall<"operator">;
 
 /** Which form was sent, and what was wrong with it. */
 export interface Wrong {

@@ -1,7 +1,7 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
-import { type PageCall, type PageReply, page, redirect } from "../../../../platform/http/page.ts";
+import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import {
   changeRequest,
   findRequest,
@@ -15,14 +15,13 @@ import {
 } from "../../../../share/feature-requests/feature-requests.ts";
 import { empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
+import type { ByOperator } from "../shared/call.ts";
 import { listPage } from "../shared/list.ts";
 import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
 import { oneRequest, type Wrong } from "./one.ts";
 
 /** What people and agents ask of the product, for who runs the installation. */
-
-type ByOperator = PageCall<"operator">;
 
 const PAGE = 50;
 const PATH = "/requests";

@@ -3,7 +3,8 @@ import type { Mention, Mentions } from "../../../../record/brain/brain.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
 import { table } from "../../ui/list.ts";
 import { section } from "../../ui/parts.ts";
-import { kindBadge, link, type Member, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { kindBadge, link, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 
 /** Places of the team's brain that name what a session committed or touched. */

@@ -6,10 +6,11 @@ import { table } from "../../ui/list.ts";
 import { section } from "../../ui/parts.ts";
 import { dayText, number } from "../../ui/units.ts";
 import { bandBadge, entryBadges, entryLink } from "../errors/labels.ts";
-import { type Member, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 
-/** The entries of the brain that are put down to a session. */
+/** The entries of the brain that a session caused. */
 
 const SHOWN = 50;
 
@@ -26,10 +27,10 @@ export async function causedSection(call: Member, session: Session): Promise<Con
   });
   return section({
     id: "caused",
-    title: "Errors put down to it",
+    title: "Errors it caused",
     says: "Entries of the brain that this session is thought to have caused. “Possibly caused by” is never counted against it.",
     body: html`${table({
-      caption: "Errors put down to this session",
+      caption: "Errors caused by this session",
       columns: [
         {
           label: "Entry",

@@ -2,7 +2,8 @@ import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Session, tokensOf } from "../../../../record/traces/traces.ts";
 import { anchor, badge, facts, type Stat } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
-import { deviceLink, type Member, repoName, sessionsOf } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, repoName, sessionsOf } from "../shared/links.ts";
 import { shaText, short } from "../shared/text.ts";
 
 /** The figures of a session. @param files how many it touched */

@@ -9,8 +9,10 @@ import { codeBlock, pageHead, section, stats } from "../../ui/parts.ts";
 import { bytes, compact, plural } from "../../ui/units.ts";
 import { type Span as SpanBar, waterfall } from "../../ui/waterfall.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import { type Member, repoName } from "../shared/links.ts";
+import { repoName } from "../shared/links.ts";
+import { idIn } from "../shared/params.ts";
 import { short } from "../shared/text.ts";
 import { repoValue } from "../telemetry/filter.ts";
 import { mentionsSection } from "./brain.ts";
@@ -23,8 +25,8 @@ import { timelineSection } from "./timeline.ts";
 /** One session, whole. */
 
 function sessionOf(call: Member): Session {
-  const text = call.params.id ?? "";
-  const found = /^[1-9]\d{0,14}$/.test(text) ? getSession(call.core, call.session.team.id, Number(text)) : undefined;
+  const id = idIn(call.params.id);
+  const found = id === undefined ? undefined : getSession(call.core, call.session.team.id, id);
   if (!found) fail(notFound, "This team has no such session.");
   return found;
 }

@@ -3,7 +3,8 @@ import type { Session } from "../../../../record/traces/traces.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, section } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
-import { type Member, sessionsOf } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { sessionsOf } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 
 /** How a session touched a file. */

@@ -3,7 +3,8 @@ import type { Session } from "../../../../record/traces/traces.ts";
 import { pager } from "../../ui/list.ts";
 import { codeBlock, section, type TimelineEvent, timeline } from "../../ui/parts.ts";
 import { number, plural } from "../../ui/units.ts";
-import { link, type Member } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link } from "../shared/links.ts";
 import { shaText, short } from "../shared/text.ts";
 
 /** Prompts, edits, commits and labels of a session in the order of time. */

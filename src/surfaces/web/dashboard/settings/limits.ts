@@ -4,7 +4,8 @@ import { page } from "../../../../platform/http/page.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, section } from "../../ui/parts.ts";
 import { bytes, number, plural } from "../../ui/units.ts";
-import { type ByOperator, settingsFrame } from "./parts.ts";
+import type { ByOperator } from "../shared/call.ts";
+import { settingsFrame } from "./parts.ts";
 
 /** Every setting in force. They are read at the start, so the page shows and does not change them. */
 

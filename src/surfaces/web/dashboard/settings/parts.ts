@@ -1,12 +1,10 @@
 import { type Content, html } from "../../../../kit/html.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
 import { type Crumb, pageHead, tabs } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
+import type { ByOperator } from "../shared/call.ts";
 import { textIn } from "../shared/params.ts";
 
 /** What the pages of the installation share. */
-
-export type ByOperator = PageCall<"operator">;
 
 const PLACES = [
   { path: "/settings", label: "Installation" },

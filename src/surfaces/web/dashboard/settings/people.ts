@@ -15,8 +15,9 @@ import { table } from "../../ui/list.ts";
 import { anchor, badge, empty, facts, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { linkPage, roleWord } from "../people/parts.ts";
+import type { ByOperator } from "../shared/call.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
-import { type ByOperator, searchIn, settingsFrame } from "./parts.ts";
+import { searchIn, settingsFrame } from "./parts.ts";
 
 /** Every account of the installation. */
 

@@ -24,8 +24,9 @@ import { table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, facts, type Kind, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { invitationSays, linkPage, named, readRole, roleOptions, roleWord } from "../people/parts.ts";
+import type { ByOperator } from "../shared/call.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
-import { type ByOperator, searchIn, settingsFrame } from "./parts.ts";
+import { searchIn, settingsFrame } from "./parts.ts";
 
 /** Every team of the installation: what it has paid for, who is in it. */
 

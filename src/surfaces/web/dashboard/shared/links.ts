@@ -3,10 +3,10 @@ import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { Kind as BrainKind, SnapshotFacts } from "../../../../record/brain/brain.ts";
 import { anchor, badge, type Kind } from "../../ui/parts.ts";
+import type { Member } from "./call.ts";
+import { idIn } from "./params.ts";
 
 /** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */
-
-export type Member = PageCall<"member">;
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -29,10 +29,7 @@ export function repoOf(call: Member): string {
 }
 
 /** A snapshot's number in the query; undefined when there is none or it is no number. */
-export function snapshotIn(call: Member, name = "snapshot"): number | undefined {
-  const text = call.query.get(name) ?? "";
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
-}
+export const snapshotIn = ({ query }: Member, name = "snapshot"): number | undefined => idIn(query.get(name));
 
 /** How a repository is called. */
 export const repoName = (repoKey: string) => (repoKey === "" ? "no repository named" : repoKey);

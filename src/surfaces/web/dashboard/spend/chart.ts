@@ -83,7 +83,7 @@ function costChart(bars: readonly Stretch[], per: string, period: string, total:
 
 function unpricedChart(bars: readonly Stretch[], per: string, period: string, total: number): Content {
   return barChart({
-    title: `Tokens without a price per ${per}`,
+    title: `Unpriced tokens per ${per}`,
     summary: `${number(total)} tokens are of models whose price is not known; no dollars above are theirs.`,
     ...{ period, unit: "tokens", spell: (value: number) => `${compact(value)} tokens` },
     series: [{ name: "Tokens", tone: "neutral" }],

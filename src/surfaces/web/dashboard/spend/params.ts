@@ -1,6 +1,7 @@
 import { GROUPINGS, type Grouping, isSince, isUntil, readSpan } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
-import { link, type Member, repoKeyIn } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link, repoKeyIn } from "../shared/links.ts";
 import { choiceIn } from "../shared/params.ts";
 
 /** What the pages of spend are asked for, as it stands in the address. */

@@ -38,7 +38,7 @@ function unpricedList(unpriced: readonly (readonly [string, number])[], date: st
     named !== undefined && JSON.stringify({ date, models: { [short(named, 200)]: { input: 3, output: 15 } } }, null, 2);
   return html`<p>The price of ${plural(unpriced.length, "model")} is not known. ${unpriced.length === 1 ? "Its" : "Their"} tokens are in no sum of dollars:</p>
 ${table({
-  caption: "Models without a price",
+  caption: "Unpriced models",
   columns: [
     { label: "Model", heading: true, grow: true, cell: ([model]) => modelName(model) },
     { label: "Tokens", numeric: true, cell: ([, count]) => count },

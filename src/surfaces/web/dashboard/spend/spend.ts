@@ -13,8 +13,9 @@ import { filters } from "../../ui/list.ts";
 import { codeBlock, empty, pageHead, stats, tabs } from "../../ui/parts.ts";
 import { compact, dayText, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import { type Member, repoName, repoOptions } from "../shared/links.ts";
+import { repoName, repoOptions } from "../shared/links.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
@@ -107,7 +108,7 @@ function tiles({ first, last }: Params, { total }: SpendReport): Html {
     ...(unpricedTokens > 0
       ? [
           {
-            label: "Without a price",
+            label: "Unpriced",
             value: compact(unpricedTokens),
             sub: "tokens, in no sum",
             href: "#prices",

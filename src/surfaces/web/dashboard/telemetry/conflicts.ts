@@ -1,12 +1,13 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import { indentJson } from "../../../../kit/json-indent.ts";
-import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { page } from "../../../../platform/http/page.ts";
 import { diffFiles } from "../../../../record/brain/brain.ts";
 import { type ConflictRow, listConflicts } from "../../../../record/telemetry/telemetry.ts";
 import { diff } from "../../ui/diff.ts";
 import { empty, section } from "../../ui/parts.ts";
 import { number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import { deviceLink, repoName } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { filterOf, readParams } from "./filter.ts";
@@ -15,8 +16,6 @@ import { payloadBlock } from "./payload.ts";
 import { ROLLBACK_SAYS, telemetryHead } from "./streams.ts";
 
 /** What rollbacks kept apart: entries that contradict what is stored under their number. */
-
-type Member = PageCall<"member">;
 
 const PAGE_SIZE = 20;
 /** Longer payloads are shown as they are: comparing takes time with the square of the lines, and a page compares many. */

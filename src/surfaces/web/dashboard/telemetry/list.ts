@@ -1,19 +1,17 @@
 import { listDevices } from "../../../../identity/devices/devices.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
 import { type EntryRow, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import type { Filter } from "../../ui/list.ts";
 import { badge } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
-import { repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, deviceName, repoName } from "../shared/links.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
 import { NO_REPO, type Params, repoValue } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
 import { rangeCount, rangeText } from "./streams.ts";
 
 /** Entries as a table with marks between them, and their filters. */
-
-type Member = PageCall<"member">;
 
 /** The filters that tell streams apart. */
 export function streamFilters({ core, session }: Member, { device, repo }: Params): Filter[] {
@@ -49,18 +47,19 @@ export function entryTable(call: Member, entries: readonly EntryRow[]): Html {
 <tbody role="rowgroup">${entries.map((entry) => [entryRow(call, entry), marks(call, entry)])}</tbody></table></div>`;
 }
 
-function entryRow({ core, href }: Member, entry: EntryRow): Html {
+function entryRow(call: Member, entry: EntryRow): Html {
+  const { core, href } = call;
   const now = core.clock.now();
   const own = href(entryPath(entry.id));
   return html`<tr role="row"><th role="rowheader" scope="row" data-label="Entry"><a href="${own}">${number(entry.seq)}</a>${entry.type !== null && html` <span class="muted">${entry.type.slice(0, TYPE_CHARS).toWellFormed()}</span>`}</th>
-<td role="cell" data-label="Received"><a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a><br><span class="muted">${repoName(entry.repoKey)}</span><br><span class="muted">${time(entry.receivedAt, now)}</span></td>
+<td role="cell" data-label="Received">${deviceLink(call, entry)}<br><span class="muted">${repoName(entry.repoKey)}</span><br><span class="muted">${time(entry.receivedAt, now)}</span></td>
 <td role="cell" data-label="Payload">${payloadDetails(entry.payload, own)}</td></tr>`;
 }
 
 /** What is said between an entry and the one below it. */
 function marks({ href }: Member, entry: EntryRow): Html {
   const { missingBefore: gap, seq, conflict, deliveryFlag, id } = entry;
-  const where = `in ${repoName(entry.repoKey)} on ${entry.deviceLabel ?? entry.deviceId}`;
+  const where = `in ${repoName(entry.repoKey)} on ${deviceName(entry)}`;
   const mark = (says: Html) =>
     html`<tr role="row" class="mark"><td role="cell" colspan="${COLUMNS.length}">${says}</td></tr>`;
   return html`${

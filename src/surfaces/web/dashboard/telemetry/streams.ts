@@ -1,16 +1,15 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { page } from "../../../../platform/http/page.ts";
 import { listStreams, MAX_STREAMS, type Stream } from "../../../../record/telemetry/telemetry.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, badge, empty, pageHead, tabs } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, repoName } from "../shared/links.ts";
 import { repoValue } from "./filter.ts";
 
 /** Streams of entries, and what gaps and rollbacks in them mean. */
-
-type Member = PageCall<"member">;
 
 export const GAP_SAYS =
   "A gap is a run of numbers that never arrived. Something was lost or held back: a queue that was dropped, a crash, or entries that somebody took out. A later batch that brings them closes the gap.";
@@ -49,7 +48,8 @@ function gapCell({ gaps, missing }: Stream): Content {
 }
 
 /** Streams as a table. @param of a device's own, whose column is left out then, or all of the team's */
-export function streamTable({ core, href }: Member, streams: readonly Stream[], of: "device" | "team", none: Content) {
+export function streamTable(call: Member, streams: readonly Stream[], of: "device" | "team", none: Content) {
+  const { core, href } = call;
   const now = core.clock.now();
   const query = ({ deviceId, repoKey }: Stream) => new URLSearchParams({ device: deviceId, repo: repoValue(repoKey) });
   return table({
@@ -62,7 +62,7 @@ export function streamTable({ core, href }: Member, streams: readonly Stream[], 
       },
       of === "team" && {
         label: "Device",
-        cell: (stream) => anchor(href(`/devices/${stream.deviceId}`), stream.deviceLabel ?? stream.deviceId),
+        cell: (stream) => deviceLink(call, stream),
       },
       { label: "Entries", numeric: true, cell: (stream) => stream.entryCount },
       { label: "Highest number", numeric: true, cell: (stream) => stream.maxSeq },

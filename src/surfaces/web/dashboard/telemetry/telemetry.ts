@@ -1,13 +1,14 @@
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { readCursor } from "../../../../kit/page.ts";
-import { download, type PageCall, page } from "../../../../platform/http/page.ts";
+import { download, page } from "../../../../platform/http/page.ts";
 import { type EntryPage, exportEntries, listEntries, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { anchor, empty } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
 import { command, telemetryCommand } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
 import { link, type Query, setOf } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
@@ -18,8 +19,6 @@ import { entryFilters, entryTable } from "./list.ts";
 import { streamPages, telemetryHead } from "./streams.ts";
 
 /** What devices sent, entry by entry. */
-
-type Member = PageCall<"member">;
 
 async function telemetryPage(call: Member): Promise<Html> {
   const { core, session, query, baseUrl, href } = call;
