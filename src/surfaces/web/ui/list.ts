@@ -19,9 +19,8 @@ export interface Column<Row> {
 
 /** What a table shows. */
 export interface Table<Row> {
+  /** Read out, not seen. */
   readonly caption: string;
-  /** Whether the caption is seen; it is always read out. */
-  readonly captionShown?: boolean | undefined;
   /** `false` for a column that is left out. */
   readonly columns: readonly (Column<Row> | false)[];
   readonly rows: readonly Row[];
@@ -35,11 +34,11 @@ export interface Table<Row> {
  * A table of data. Roles are spelled out because laying rows out as cards takes the implied ones away. The frame can be
  * focused so that keys scroll it; the script drops that where nothing overflows.
  */
-export function table<Row>({ caption, captionShown, columns, rows, empty, narrow }: Table<Row>): Html {
+export function table<Row>({ caption, columns, rows, empty, narrow }: Table<Row>): Html {
   if (rows.length === 0) return html`<div class="table-empty">${empty}</div>`;
   const shown = columns.filter((column) => column !== false);
   return html`<div class="table-frame" role="region" aria-label="${caption}" tabindex="0" data-scroll><table role="table" class="${narrow === "scroll" ? "scrolls" : "cards"}">
-<caption${attributes({ class: captionShown ? undefined : "vh" })}>${caption}</caption>
+<caption class="vh">${caption}</caption>
 <thead role="rowgroup"><tr role="row">${shown.map(head)}</tr></thead>
 <tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${shown.map((column) => cell(column, row))}</tr>\n`)}</tbody></table></div>`;
 }

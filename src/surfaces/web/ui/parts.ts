@@ -1,5 +1,5 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
-import { number, time } from "./units.ts";
+import { time } from "./units.ts";
 
 /** What pages are made of. */
 
@@ -49,14 +49,13 @@ export interface Tab {
   readonly label: string;
   readonly href: string;
   readonly current: boolean;
-  readonly count?: number | undefined;
 }
 
 /** Links between the pages of one thing. */
 export function tabs(label: string, list: readonly Tab[]): Html {
   return html`<nav class="tabs" aria-label="${label}"><ul>${list.map(
-    ({ label, href, current, count }) =>
-      html`<li><a${attributes({ href, "aria-current": current && "page" })}>${label}${count !== undefined && html` <span class="count">${number(count)}</span>`}</a></li>`,
+    ({ label, href, current }) =>
+      html`<li><a${attributes({ href, "aria-current": current && "page" })}>${label}</a></li>`,
   )}</ul></nav>`;
 }
 
@@ -115,7 +114,7 @@ export function facts(list: readonly Fact[]): Html {
 export interface Stat {
   readonly label: Content;
   readonly value: Content;
-  /** What it compares to, or a sparkline. */
+  /** What it compares to. */
   readonly sub?: Content;
   readonly href?: string | undefined;
   readonly tone?: Kind | undefined;
