@@ -31,8 +31,8 @@ export {
   touchSession,
 } from "./sessions.ts";
 export { confirmPassword, signIn } from "./sign-in.ts";
-export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, type TeamChange, updateTeam } from "./teams.ts";
-export { requireCapability, SUBSCRIPTIONS, TIERS, tierGate, tiersWith } from "./tiers.ts";
+export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, updateTeam } from "./teams.ts";
+export { MAX_SEATS, requireCapability, SUBSCRIPTIONS, TIERS, tierGate, tiersWith } from "./tiers.ts";
 export {
   createUser,
   findUser,

@@ -1,8 +1,9 @@
+import * as v from "valibot";
 import { type OneTimeLink, ROLES, type Role } from "../../../../identity/accounts/accounts.ts";
 import { type Content, html } from "../../../../kit/html.ts";
-import { fail, invalid } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
+import { formSpec, trimmed } from "../../ui/form-spec.ts";
 import { pageHead, secretOnce } from "../../ui/parts.ts";
 import { countdown } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
@@ -20,19 +21,36 @@ const ROLE_HINTS: Readonly<Record<Role, string>> = {
 export const rolesFor = (role: Role): readonly Role[] =>
   role === "owner" ? ROLES : ROLES.filter((one) => one !== "owner");
 
-/** Reads a role from a form. @throws Problem for anything else */
-export function readRole(given: string | null): Role {
-  const role = ROLES.find((one) => one === given);
-  if (!role) fail(invalid, "Choose one of the roles.");
-  return role;
-}
-
 /** A role as people read it. */
 export const roleWord = (role: Role) => role.charAt(0).toUpperCase() + role.slice(1);
 
 /** The roles to choose from, explained. */
 export const roleOptions = (roles: readonly Role[]) =>
   roles.map((role) => ({ value: role, label: roleWord(role), hint: ROLE_HINTS[role] }));
+
+/** Which role somebody has, or is to have. */
+export const ROLE = {
+  kind: "radios",
+  label: "Role",
+  required: true,
+  options: roleOptions(ROLES),
+  schema: v.picklist(ROLES, "Choose one of the roles."),
+} as const;
+
+/** Inviting somebody into a team. */
+export const INVITATION = formSpec({
+  role: ROLE,
+  email: {
+    kind: "email",
+    label: "E-mail address",
+    hint: "If you give one, the link works for that address alone.",
+    autocomplete: "off",
+    schema: v.pipe(
+      trimmed,
+      v.transform((email) => email || null),
+    ),
+  },
+});
 
 /** A person as lists name them. */
 export const named = ({ name, email }: { readonly name: string | null; readonly email: string }, badges?: Content) =>

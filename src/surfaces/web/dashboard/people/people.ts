@@ -1,5 +1,4 @@
 import {
-  actorOf,
   countMembers,
   createInvitation,
   listInvitations,
@@ -10,26 +9,25 @@ import {
   revokeInvitation,
 } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
-import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import type { FormError } from "../../ui/form-spec.ts";
 import { type Table, table } from "../../ui/list.ts";
 import { badge, empty, section } from "../../ui/parts.ts";
 import { ago, countdown, plural, time } from "../../ui/units.ts";
-import { isAdmin } from "../shared/call.ts";
+import { by, isAdmin } from "../shared/call.ts";
+import { answer } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
 import { textIn } from "../shared/params.ts";
-import { invitationSays, linkPage, named, readRole, roleOptions, rolesFor, roleWord } from "./parts.ts";
+import { INVITATION, invitationSays, linkPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
 /** Who is in the team, and who is invited. */
 
 type ByMember = PageCall<"member"> | PageCall<"admin">;
 
-function peoplePage(call: ByMember, wrong?: string) {
+function peoplePage(call: ByMember, error?: FormError) {
   const { core, session, query } = call;
   const { team } = session;
   const q = textIn(query, "q", 200);
@@ -47,7 +45,7 @@ function peoplePage(call: ByMember, wrong?: string) {
     body:
       members.length === MAX_LISTED &&
       html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
-    below: html`${isAdmin(call) && invitations(call, wrong)}
+    below: html`${isAdmin(call) && invitations(call, error)}
 ${leave(call)}`,
   });
 }
@@ -85,36 +83,19 @@ function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
   };
 }
 
-function invitations(call: ByMember, wrong?: string) {
-  const { core, session, csrf, href, form: sent } = call;
+function invitations(call: ByMember, error?: FormError) {
+  const { core, session, csrf, href } = call;
   const now = core.clock.now();
   return html`${section({
     title: "Invite somebody",
     id: "invite",
     says: "Makes a link that works once, for seven days. Reckon sends no mail: you pass the link on.",
     framed: true,
-    body: form({
-      action: href("/people/invitations"),
-      csrf,
-      wrong,
-      fields: [
-        field({
-          kind: "radios",
-          name: "role",
-          label: "Role",
-          value: sent.get("role") ?? "member",
-          required: true,
-          options: roleOptions(rolesFor(session.team.role)),
-        }),
-        field({
-          kind: "email",
-          name: "email",
-          label: "E-mail address",
-          hint: "If you give one, the link works for that address alone.",
-          value: sent.get("email"),
-          autocomplete: "off",
-        }),
-      ],
+    body: INVITATION.draw(call, {
+      action: "/people/invitations",
+      values: { role: "member" },
+      error,
+      vary: { role: { options: roleOptions(rolesFor(session.team.role)) } },
       submit: "Make the invitation",
     }),
   })}
@@ -164,40 +145,35 @@ function leave({ session, csrf, href }: ByMember) {
   });
 }
 
-async function invite(call: PageCall<"admin">) {
-  const { core, session, form: sent } = call;
-  const role = readRole(sent.get("role"));
-  const email = sent.get("email")?.trim() || null;
-  const by = actorOf(session, call.ip());
-  const link = await createInvitation(core, { teamId: session.team.id, role, email }, by, session.team.role);
-  return linkPage(call, link, {
-    title: "The invitation is made",
-    label: email === null ? `Invitation as ${role}` : `Invitation for ${email} as ${role}`,
-    says: invitationSays(email),
-    back: "/people",
-  });
-}
-
 export const peoplePages = [
   page({ id: "people", method: "GET", path: "/people", access: "member" }, (call) => peoplePage(call)),
-  page({ id: "invite", method: "POST", path: "/people/invitations", access: "admin" }, async (call) => {
-    try {
-      return await invite(call);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      return { status: error.status, body: peoplePage(call, error.message) };
-    }
-  }),
+  page({ id: "invite", method: "POST", path: "/people/invitations", access: "admin" }, (call) =>
+    answer(
+      call,
+      INVITATION,
+      async ({ role, email }) => {
+        const { team } = call.session;
+        const link = await createInvitation(call.core, { teamId: team.id, role, email }, by(call), team.role);
+        return linkPage(call, link, {
+          title: "The invitation is made",
+          label: email === null ? `Invitation as ${role}` : `Invitation for ${email} as ${role}`,
+          says: invitationSays(email),
+          back: "/people",
+        });
+      },
+      (error) => peoplePage(call, error),
+    ),
+  ),
   page(
     { id: "revokeInvitation", method: "POST", path: "/people/invitations/:id/revoke", access: "admin" },
-    async ({ core, session, params, ip }) => {
-      await revokeInvitation(core, session.team.id, params.id ?? "", actorOf(session, ip()));
+    async (call) => {
+      await revokeInvitation(call.core, call.session.team.id, call.params.id ?? "", by(call));
       return redirect("/people", "The invitation is revoked.");
     },
   ),
   page({ id: "leaveTeam", method: "POST", path: "/people/leave", access: "member" }, async (call) => {
     const { core, session } = call;
-    await removeMember(core, session.team.id, session.userId, actorOf(session, call.ip()), session.team.role);
+    await removeMember(core, session.team.id, session.userId, by(call), session.team.role);
     return redirect("/account", `You left ${session.team.name}.`);
   }),
   ...personPages,

@@ -1,5 +1,4 @@
 import {
-  actorOf,
   changeRole,
   createMemberResetLink,
   createResetLink,
@@ -10,16 +9,18 @@ import {
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { formSpec } from "../../ui/form-spec.ts";
 import { badge, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { linkPage, readRole, roleOptions, rolesFor, roleWord } from "./parts.ts";
+import { by } from "../shared/call.ts";
+import { linkPage, ROLE, roleOptions, rolesFor, roleWord } from "./parts.ts";
 
 /** One of the team's people, for those who manage them. */
 
 type ByAdmin = PageCall<"admin">;
+
+const ROLE_FORM = formSpec({ role: ROLE });
 
 const memberOf = ({ core, session, params }: ByAdmin) => getMember(core, session.team.id, params.id ?? "");
 
@@ -48,17 +49,10 @@ ${
     : section({
         title: "Role",
         framed: true,
-        body: form({
-          action: href(`${base}/role`),
-          csrf,
-          fields: field({
-            kind: "radios",
-            name: "role",
-            label: `What ${who} may do`,
-            value: member.role,
-            required: true,
-            options: roleOptions(rolesFor(session.team.role)),
-          }),
+        body: ROLE_FORM.draw(call, {
+          action: `${base}/role`,
+          values: member,
+          vary: { role: { label: `What ${who} may do`, options: roleOptions(rolesFor(session.team.role)) } },
           submit: "Change the role",
         }),
       })
@@ -98,27 +92,26 @@ export const personPages = [
     personPage(call, memberOf(call)),
   ),
   page({ id: "personRole", method: "POST", path: "/people/:id/role", access: "admin" }, async (call) => {
-    const { core, session, form: sent } = call;
+    const { core, session, form } = call;
     const member = memberOf(call);
-    const role = readRole(sent.get("role"));
-    await changeRole(core, session.team.id, member.userId, role, actorOf(session, call.ip()), session.team.role);
+    const { role } = ROLE_FORM.read(form);
+    await changeRole(core, session.team.id, member.userId, role, by(call), session.team.role);
     return redirect("/people", `${member.email} has the role “${role}” now.`);
   }),
   page({ id: "removePerson", method: "POST", path: "/people/:id/remove", access: "admin" }, async (call) => {
     const { core, session } = call;
     const member = memberOf(call);
-    await removeMember(core, session.team.id, member.userId, actorOf(session, call.ip()), session.team.role);
+    await removeMember(core, session.team.id, member.userId, by(call), session.team.role);
     return redirect("/people", `${member.email} is no longer in the team.`);
   }),
   page({ id: "personResetLink", method: "POST", path: "/people/:id/reset-link", access: "admin" }, async (call) => {
     const { core, session } = call;
     const { userId, email } = memberOf(call);
-    const by = actorOf(session, call.ip());
     // An operator may do this to everybody; an admin only to those whose whole account the team answers for.
     const link =
       session.operator && userId !== session.userId
-        ? await createResetLink(core, userId, by)
-        : await createMemberResetLink(core, session.team.id, userId, by, session.team.role);
+        ? await createResetLink(core, userId, by(call))
+        : await createMemberResetLink(core, session.team.id, userId, by(call), session.team.role);
     return linkPage(call, link, {
       title: "The reset link is made",
       label: `For ${email}`,

@@ -1,9 +1,20 @@
+import * as v from "valibot";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { isDate } from "../../../../kit/date.ts";
 import type { Option } from "../../ui/field.ts";
+import { typed } from "../../ui/form-spec.ts";
 import type { Filter } from "../../ui/list.ts";
 
 /** What lists are asked for in the query. What makes no sense asks for nothing. */
+
+/** Reads a query, or what a form of buttons alone sends, by a schema for each of its names; undefined is handed to those that are missing. */
+export function params<const Shape extends v.ObjectEntries>(shape: Shape, query: URLSearchParams) {
+  const given = Object.keys(shape).map((name) => [name, query.get(name) ?? undefined]);
+  return v.parse(v.object(shape), Object.fromEntries(given));
+}
+
+/** What a button is about. */
+export const ID = { id: typed };
 
 /** The number of a row; undefined for anything else. */
 export const idIn = (text: string | null | undefined): number | undefined =>

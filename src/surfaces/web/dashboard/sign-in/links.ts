@@ -21,7 +21,7 @@ import { form } from "../../ui/form.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
-import { endWithPassword } from "./password-ends.ts";
+import { endWithPassword } from "./new-password.ts";
 
 /** Pages behind one-time links: the first set-up, an invitation, a password reset. */
 
