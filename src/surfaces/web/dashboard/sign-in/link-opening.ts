@@ -10,8 +10,7 @@ import {
   redirect,
 } from "../../../../platform/http/page.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { formSpec } from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 
@@ -51,24 +50,21 @@ export const used = (call: Anyone, path: string, reply: PageReply): PageReply =>
 export const opener = ({ href, csrf }: Anyone, path: string): Html =>
   html`<form method="post" action="${href(`${path}/open`)}" data-link hidden>${hiddenInputs({ _csrf: csrf, token: "" })}</form>`;
 
-function pastePage(call: Anyone, { path, title, from }: LinkPage, wrong?: string): Html {
-  const main = html`${pageHead({ title, says: `You need the one-time link that ${from}.` })}
-${form({
-  action: call.href(`${path}/open`),
-  csrf: call.csrf,
-  wrong,
-  fields: field({
+const LINK = formSpec({
+  token: {
     kind: "text",
-    name: "token",
     label: "Your link, or the code at its end",
     hint: "Paste the whole link, or only what follows the #: it begins with rkl_.",
     required: true,
     maxLength: 2_000,
     autocomplete: "off",
     mono: true,
-  }),
-  submit: "Continue",
-})}
+  },
+});
+
+function pastePage(call: Anyone, { path, title, from }: LinkPage, wrong?: string): Html {
+  const main = html`${pageHead({ title, says: `You need the one-time link that ${from}.` })}
+${LINK.draw(call, { action: `${path}/open`, wrong, submit: "Continue" })}
 ${opener(call, path)}`;
   return plainFrame(call, { title, main });
 }
@@ -102,7 +98,7 @@ export function linkPage(one: LinkPage): Page[] {
     }),
     page({ id: `${id}Open`, method: "POST", path: `${path}/open`, access: "anyone" }, (call) => {
       one.require?.(call);
-      return open(call, call.form.get("token") ?? "");
+      return open(call, LINK.read(call.form).token);
     }),
   ];
 }
