@@ -5,7 +5,7 @@ import { endpoint, Reply } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { makeBriefing, NOTICE } from "./briefing.ts";
-import { freshenEntries } from "./fresh.ts";
+import { freshenEntries } from "./follow-brains.ts";
 
 const MARKDOWN = "text/markdown; charset=utf-8";
 const DEFAULT_BYTES = 1_500;
