@@ -55,10 +55,7 @@ export function changesOf(
 /** Row changes after which nothing is left of a file. */
 export function removalOf(core: Core, { teamId, repoKey, path }: FilePlace): RowChange[] {
   const sql = rows(core.store);
-  return [
-    ...removals(core, sql.ofFile.all(teamId, repoKey, path)),
-    () => sql.dropFile.run(teamId, repoKey, path),
-  ];
+  return [...removals(core, sql.ofFile.all(teamId, repoKey, path)), () => sql.dropFile.run(teamId, repoKey, path)];
 }
 
 const removals = (core: Core, gone: Iterable<DefectRow>): RowChange[] =>

@@ -19,9 +19,7 @@ export const rows = statements((db) => ({
   ),
   // The newest delivery: the end of the table's own b-tree.
   lastDelivery: db.prepare<[], number>("SELECT max(id) FROM deliveries").pluck(),
-  advance: db.prepare<
-    [{ name: string; checkpoint: number; part: number; toCheckpoint: number; toPart: number }]
-  >(
+  advance: db.prepare<[{ name: string; checkpoint: number; part: number; toCheckpoint: number; toPart: number }]>(
     `UPDATE projections SET checkpoint = @toCheckpoint, part = @toPart
      WHERE name = @name AND checkpoint = @checkpoint AND part = @part`,
   ),
