@@ -43,9 +43,9 @@ export function attribution(core: Core, teamId: string, { repoKey }: { readonly 
   const counted = certain.filter(({ humanVerdict, entryId }) => humanVerdict === 1 || !judged.has(entryId));
   const withSession = counted.filter(({ sessionNumber }) => sessionNumber !== null);
   const sessions = [...Map.groupBy(withSession, ({ sessionNumber }) => sessionNumber as number)].map(
-    ([sessionNumber, own]): SessionShare => {
-      const { sessionId, agent, model } = own[0] as CertainRow;
-      return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(own) };
+    ([sessionNumber, links]): SessionShare => {
+      const { sessionId, agent, model } = links[0] as CertainRow;
+      return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(links) };
     },
   );
   return {
@@ -61,6 +61,6 @@ const defectsOf = (links: readonly CertainRow[]): number => new Set(links.map(({
 
 function sharesBy(links: readonly CertainRow[], nameOf: (link: CertainRow) => string | null): NamedShare[] {
   return [...Map.groupBy(links, nameOf)]
-    .map(([name, own]) => ({ name, defects: defectsOf(own) }))
+    .map(([name, ofName]) => ({ name, defects: defectsOf(ofName) }))
     .sort((a, b) => b.defects - a.defects || ((a.name ?? "") < (b.name ?? "") ? -1 : 1));
 }

@@ -5,7 +5,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
 import { type DesiredLink, desiredLinks } from "./desired-links.ts";
-import { hasHumanVerdict, type LinkRow, linkRows } from "./link-rows.ts";
+import { copyOf, hasHumanVerdict, type LinkRow, linkRows } from "./link-rows.ts";
 import { reattach } from "./reattach.ts";
 import { openSignals } from "./signals.ts";
 
@@ -81,7 +81,7 @@ function outcomeOf(links: readonly LinkRow[], desired: readonly DesiredLink[]): 
 function changesOf(
   core: Core,
   teamId: string,
-  { id: entryId, repoKey, path, heading, ordinal }: Defect,
+  defect: Defect,
   links: readonly LinkRow[],
   desired: readonly DesiredLink[],
 ): RowChange[] {
@@ -95,8 +95,8 @@ function changesOf(
     if (stored?.verdict != null) continue;
     if (!stored) {
       const id = newId("lnk", core.clock, core.random);
-      const place = { teamId, repoKey, path, heading, ordinal, entryId };
-      changes.push(() => sql.insert.run({ ...place, ...link, id, origin: "computed", createdAt: now, updatedAt: now }));
+      const times = { createdAt: now, updatedAt: now };
+      changes.push(() => sql.insert.run({ ...copyOf(defect), ...link, ...times, id, teamId, origin: "computed" }));
     } else if (!isSame(stored, link)) {
       const { sessionId: _, ...columns } = link;
       changes.push(() => sql.update.run({ ...columns, id: stored.id, updatedAt: now }));
@@ -106,12 +106,8 @@ function changesOf(
   return changes;
 }
 
-function isSame(stored: LinkRow, link: DesiredLink): boolean {
-  return (
-    stored.fingerprint.equals(link.fingerprint) &&
-    (["date", "band", "commit", "promptExcerpt", "evidence"] as const).every((name) => stored[name] === link[name])
-  );
-}
+const isSame = (stored: LinkRow, link: DesiredLink): boolean =>
+  (["band", "commit", "promptExcerpt", "evidence"] as const).every((name) => stored[name] === link[name]);
 
 /** Correlates every repository of a team, or one. */
 export async function correlate(core: Core, teamId: string, repoKey?: string): Promise<Correlated> {

@@ -10,10 +10,7 @@ import type { LastEdit, Signals } from "./signals.ts";
 /** In: the signals of an entry and what `judge` finds in them. Out: the links it ought to have, with their reasons in words. */
 
 /** A computed link as it ought to stand. */
-export type DesiredLink = Pick<
-  LinkRow,
-  "date" | "fingerprint" | "band" | "sessionId" | "commit" | "promptExcerpt" | "evidence"
->;
+export type DesiredLink = Pick<LinkRow, "band" | "sessionId" | "commit" | "promptExcerpt" | "evidence">;
 
 /** One reason for a link, in a sentence for a person and in members for a program. */
 export interface Reason {
@@ -46,8 +43,6 @@ export function desiredLinks(signals: Signals, defect: Defect, rejected: Readonl
       ...explainTime(signals.windowOf(sessionId)),
     ];
     return {
-      date: defect.date,
-      fingerprint: defect.fingerprint,
       band,
       sessionId,
       commit: commit ? longer(commit.named, maker?.sha) : null,

@@ -1,10 +1,9 @@
 import { statements } from "../../platform/store/store.ts";
+import type { Defect } from "../defects/defects.ts";
 import type { Confidence } from "./judge.ts";
 
-/** A link; where its entry stands and what it is called are copied from there. */
-export interface LinkRow {
-  readonly id: string;
-  readonly teamId: string;
+/** What a link copies of its entry. */
+export interface EntryCopy {
   readonly entryId: number;
   readonly repoKey: string;
   readonly path: string;
@@ -12,6 +11,15 @@ export interface LinkRow {
   readonly ordinal: number;
   readonly date: string;
   readonly fingerprint: Buffer;
+}
+
+export function copyOf({ id: entryId, repoKey, path, heading, ordinal, date, fingerprint }: Defect): EntryCopy {
+  return { entryId, repoKey, path, heading, ordinal, date, fingerprint };
+}
+
+export interface LinkRow extends EntryCopy {
+  readonly id: string;
+  readonly teamId: string;
   readonly band: Confidence;
   readonly origin: "computed" | "person";
   readonly sessionId: number | null;
@@ -107,16 +115,12 @@ export const linkRows = statements((db) => ({
        @commit, @promptExcerpt, @evidence, @createdAt, @updatedAt, @entryId)
      ON CONFLICT (entry_id, session_id) WHERE origin = 'computed' DO NOTHING`,
   ),
-  update: db.prepare<
-    [Pick<LinkRow, "id" | "date" | "fingerprint" | "band" | "commit" | "promptExcerpt" | "evidence" | "updatedAt">]
-  >(
-    `UPDATE causal_links SET date = @date, fingerprint = @fingerprint, band = @band, commit_sha = @commit,
-       prompt_excerpt = @promptExcerpt, evidence = @evidence, updated_at = @updatedAt WHERE id = @id AND verdict IS NULL`,
+  update: db.prepare<[Pick<LinkRow, "id" | "band" | "commit" | "promptExcerpt" | "evidence" | "updatedAt">]>(
+    `UPDATE causal_links SET band = @band, commit_sha = @commit, prompt_excerpt = @promptExcerpt, evidence = @evidence,
+       updated_at = @updatedAt WHERE id = @id AND verdict IS NULL`,
   ),
   hide: db.prepare<[number, string]>("UPDATE causal_links SET gone_after = ? WHERE id = ?"),
-  move: db.prepare<
-    [Pick<LinkRow, "id" | "path" | "heading" | "ordinal" | "date" | "fingerprint" | "entryId" | "updatedAt">]
-  >(
+  move: db.prepare<[EntryCopy & Pick<LinkRow, "id" | "updatedAt">]>(
     `UPDATE causal_links SET path = @path, heading = @heading, ordinal = @ordinal, date = @date, fingerprint = @fingerprint,
        entry_id = @entryId, gone_after = NULL, updated_at = @updatedAt WHERE id = @id`,
   ),

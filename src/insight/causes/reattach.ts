@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import type { RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, newestEntryId, titleOfHeading } from "../defects/defects.ts";
-import { type LinkRow, linkRows } from "./link-rows.ts";
+import { copyOf, type LinkRow, linkRows } from "./link-rows.ts";
 
 /** In: the links of a repository as they are stored, and its entries as they are now. Out: each link at its entry. */
 
@@ -19,7 +19,8 @@ export async function reattach(core: Core, teamId: string, repoKey: string, defe
   const changes: RowChange[] = supersededIn(links, entries).map((link) => () => sql.drop.run(link.id));
   for (const link of links) {
     const entry = entries.get(link);
-    if (entry && !isAt(link, entry)) changes.push(() => move(core, link, entry));
+    if (entry && !isAt(link, entry))
+      changes.push(() => sql.move.run({ ...copyOf(entry), id: link.id, updatedAt: core.clock.now() }));
     else if (!entry && !isJudged(link)) changes.push(() => sql.drop.run(link.id));
     else if (!entry && link.goneAfter === null) changes.push(() => sql.hide.run(newestEntryId(core), link.id));
   }
@@ -45,16 +46,11 @@ function supersededIn(links: readonly LinkRow[], entries: ReadonlyMap<LinkRow, D
   });
 }
 
-function isAt(link: LinkRow, { id, path, heading, ordinal, date, fingerprint }: Defect): boolean {
-  const isKnown = link.entryId === id && link.goneAfter === null;
-  const isThere = link.path === path && link.heading === heading && link.ordinal === ordinal;
-  return isKnown && isThere && link.date === date && link.fingerprint.equals(fingerprint);
-}
-
-function move(core: Core, { id }: LinkRow, entry: Defect): void {
-  const { path, heading, ordinal, date, fingerprint, id: entryId } = entry;
-  const updatedAt = core.clock.now();
-  linkRows(core.store).move.run({ id, path, heading, ordinal, date, fingerprint, entryId, updatedAt });
+function isAt(link: LinkRow, entry: Defect): boolean {
+  const copy = copyOf(entry);
+  const names = ["entryId", "repoKey", "path", "heading", "ordinal", "date"] as const;
+  const isSame = link.fingerprint.equals(copy.fingerprint) && names.every((name) => link[name] === copy[name]);
+  return isSame && link.goneAfter === null;
 }
 
 /**

@@ -151,8 +151,8 @@ function touchedFiles(
     const touchRows = touchesOf(named);
     for (const row of touchRows) {
       if (!overlaps(row, reach)) continue;
-      const own = touches.get(row.sessionId) ?? new Set();
-      touches.set(row.sessionId, own.add(named));
+      const touched = touches.get(row.sessionId) ?? new Set();
+      touches.set(row.sessionId, touched.add(named));
     }
     // A bare word that no session ever touched is more likely no file at all: `Promise.all`.
     if (touchRows.length > 0 || named.includes("/")) counted.add(named);

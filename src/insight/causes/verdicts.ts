@@ -6,7 +6,7 @@ import { correlateRepository } from "./correlate.ts";
 import type { Reason } from "./desired-links.ts";
 import { readSha } from "./edits.ts";
 import { evidenceRows, type WindowRow } from "./evidence-rows.ts";
-import { linkRows } from "./link-rows.ts";
+import { copyOf, linkRows } from "./link-rows.ts";
 import { type Link, readLink } from "./links.ts";
 import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
 import { makersOf } from "./signals.ts";
@@ -95,12 +95,11 @@ export async function createLink(
   const { window, commit, at } = known;
   const prompt = window && promptAt(promptsOf(core, window.sessionId), at);
   const reasons: Reason[] = [{ kind: "person", says: `${by.label} said so.` }];
-  const { id: entryId, repoKey, path, heading, ordinal, date, fingerprint } = entry;
   const sessionId = window?.sessionId ?? null;
   const linkId = await core.store.write(() => {
     const sql = linkRows(core.store);
     const same = sql.ofEntry
-      .all(entryId)
+      .all(entry.id)
       .find(
         (link) =>
           link.origin === "person" &&
@@ -112,15 +111,9 @@ export async function createLink(
     const id = newId("lnk", core.clock, core.random);
     const now = core.clock.now();
     sql.insert.run({
+      ...copyOf(entry),
       id,
       teamId,
-      entryId,
-      repoKey,
-      path,
-      heading,
-      ordinal,
-      date,
-      fingerprint,
       band: "strong",
       origin: "person",
       sessionId,
@@ -133,8 +126,8 @@ export async function createLink(
     recordEvent(core, by, {
       action: "link.created",
       teamId,
-      target: { kind: "link", id, label: heading },
-      detail: { repoKey, file: path, session: window?.externalId ?? null, commit },
+      target: { kind: "link", id, label: entry.heading },
+      detail: { repoKey: entry.repoKey, file: entry.path, session: window?.externalId ?? null, commit },
     });
     return id;
   });
