@@ -45,7 +45,7 @@ async function measure(core: Core, entries: number): Promise<void> {
   );
   const year = { from: YEAR_START, to: YEAR_START + 364 * DAY_MS };
   for (const by of GROUPINGS) time(`report of a year by ${by}`, () => spendReport(core, team.id, { ...year, by }));
-  time("with days and models for a chart", () => spendReport(core, team.id, { ...year, by: "model" }).byDayAndModel);
+  time("with days and models for a chart", () => spendReport(core, team.id, { ...year, by: "model" }).byDayAndModel());
 }
 
 function time(name: string, work: () => unknown): void {

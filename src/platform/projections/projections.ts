@@ -6,5 +6,13 @@
  * Not here: what is derived (spend, defects), or the ledger that deliveries are chained in.
  */
 export { failures, recordFailure } from "./failures.ts";
-export { type Batch, catchUp, isBehind, type Projection, runProjections } from "./run.ts";
+export {
+  type Batch,
+  catchUp,
+  checkpointOf,
+  forgetProjections,
+  isBehind,
+  type Projection,
+  runProjections,
+} from "./run.ts";
 export { Behind, refreshWithin, requireCaughtUp } from "./wait.ts";

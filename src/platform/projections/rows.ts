@@ -4,6 +4,7 @@ export const rows = statements((db) => ({
   // By primary key.
   checkpoint: db.prepare<[string], number>("SELECT checkpoint FROM projections WHERE name = ?").pluck(),
   start: db.prepare<[string]>("INSERT INTO projections (name, checkpoint) VALUES (?, 0) ON CONFLICT (name) DO NOTHING"),
+  remove: db.prepare<[string]>("DELETE FROM projections WHERE name = ?"),
   // By its first column: what begins anew has failed at nothing yet.
   forget: db.prepare<[string]>("DELETE FROM projection_failures WHERE name = ?"),
   fail: db.prepare<[string, number, number, string]>(

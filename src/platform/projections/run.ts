@@ -42,7 +42,15 @@ const running = perOwner((_core: Core) => new Map<string, Promise<void>>());
 /** Instances that are stopping: what they have not read yet, the next start reads. */
 const halted = new WeakSet<Core>();
 
-const checkpointOf = (core: Core, { name }: Projection): number => rows(core.store).checkpoint.get(name) ?? 0;
+/** The number of the last row of its source that a projection has read; 0 before the first. */
+export const checkpointOf = (core: Core, { name }: Projection): number => rows(core.store).checkpoint.get(name) ?? 0;
+
+/**
+ * Forgets projections that a newer program no longer has, so that their tables can be emptied. Call inside a transaction.
+ * @returns whether there were any
+ */
+export const forgetProjections = (core: Core, names: readonly string[]): boolean =>
+  names.filter((name) => rows(core.store).remove.run(name).changes > 0).length > 0;
 
 /**
  * Brings a projection up to what its source held when this was called. Calls at the same time share the work.

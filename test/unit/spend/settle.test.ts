@@ -228,7 +228,7 @@ it("what was counted by older rules is counted anew, once", async () => {
   await catchUpSpend(t.instance.core);
   const counted = rolledUp(t);
   t.instance.core.store.db.exec(
-    "UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.2', '') WHERE name LIKE 'spend.%'",
+    "UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.3', '.2') WHERE name LIKE 'spend.%'",
   );
   await catchUpSpend(t.instance.core);
   expect(rolledUp(t)).toEqual(counted);

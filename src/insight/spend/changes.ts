@@ -1,0 +1,105 @@
+import type { Core } from "../../core.ts";
+import { forgetProjections } from "../../platform/projections/projections.ts";
+import { CallsById, storedAfter } from "./calls-by-id.ts";
+import { CallsByMeasures } from "./calls-by-measures.ts";
+import { applyChange, type Change, countedOfSession, sameRow } from "./dedupe.ts";
+import { hasId, isByMeasures, isLink } from "./dedupe-key.ts";
+import { Rollup, type StoredReport } from "./rollup.ts";
+import { rows } from "./rows.ts";
+import { type Report, sameMeasures, type UsageRecord } from "./usage-record.ts";
+
+/** What sources reported anew, by dedupe key, gathered before it is counted. */
+export type Changes = Map<string, { readonly teamId: string; readonly key: Buffer; readonly changes: Change[] }>;
+
+function add(all: Changes, teamId: string, key: Buffer, change: Change): void {
+  const name = `${teamId}${key.toString("latin1")}`;
+  const ofKey = all.get(name);
+  if (ofKey) ofKey.changes.push(change);
+  else all.set(name, { teamId, key, changes: [change] });
+}
+
+/** Telemetry made a report. */
+export const addRecord = (all: Changes, record: UsageRecord): void =>
+  add(all, record.teamId, record.key, { replaces: undefined, reports: [record] });
+
+/** A session makes these reports, and none of the others that it made before. */
+export function addSession(
+  core: Core,
+  all: Changes,
+  session: { readonly id: number; readonly teamId: string },
+  records: readonly UsageRecord[],
+): void {
+  emptyOlder(core);
+  const { id: replaces, teamId } = session;
+  const rollup = new Rollup(core);
+  const nameOf = ({ key }: { readonly key: Buffer }) => key.toString("latin1");
+  const reported = Map.groupBy(records, nameOf);
+  const stored = Map.groupBy(rows(core.store).ofSession.all(replaces, teamId), nameOf);
+  for (const [name, [row]] of stored)
+    if (row && !reported.has(name)) add(all, teamId, row.key, { replaces, reports: [] });
+  for (const [name, reports] of reported) {
+    const { key } = reports[0] as UsageRecord;
+    const before = (stored.get(name) ?? []).map((row) => rollup.read(row));
+    // A growing session reports again and again what it reported before.
+    const isKnown = isByMeasures(key) ? isAsOften(rollup, before, reports) : isSame(before, { replaces, reports });
+    if (!isKnown) add(all, teamId, key, { replaces, reports });
+  }
+}
+
+/** By cell: a session may report the same measures very often. */
+function isAsOften(rollup: Rollup, stored: readonly StoredReport[], reports: readonly Report[]): boolean {
+  const times = new Map<number, number>();
+  for (const { dimensions } of reports) {
+    const cellId = rollup.cellOf(dimensions);
+    times.set(cellId, (times.get(cellId) ?? 0) + 1);
+  }
+  return times.size === stored.length && stored.every((row) => times.get(row.cellId) === row.times);
+}
+
+function isSame(stored: readonly StoredReport[], change: Change): boolean {
+  const after = applyChange([], change);
+  const isStored = (report: Report) =>
+    stored.some(
+      (row) => sameRow(report, row) && report.times === row.times && sameMeasures(report.measures, row.measures),
+    );
+  return after.length === stored.length && after.every(isStored);
+}
+
+/** Stores what was reported, and brings the roll-up to what counts of it. Call inside a transaction. */
+export function applyChanges(core: Core, all: Changes): void {
+  emptyOlder(core);
+  const rollup = new Rollup(core);
+  const withoutId = new CallsByMeasures(core, rollup);
+  const withId = new CallsById(core, rollup, withoutId);
+  for (const { teamId, key, changes } of all.values())
+    if (isByMeasures(key)) withoutId.change(teamId, key, changes);
+    else if (isLink(key)) withId.link(teamId, key, changes);
+    else if (hasId(key)) withId.change(teamId, key, changes);
+    else applyToSession(rollup, teamId, key, changes);
+  // Last: calls with an id say whether what was reported without one is of them.
+  withoutId.apply();
+  rollup.flush();
+}
+
+/** Projections that filled the same tables by older rules. */
+const OLDER = ["spend.entries", "spend.sessions", "spend.entries.2", "spend.sessions.2"];
+
+/** Whichever projection begins first after an upgrade empties the tables that both fill. */
+function emptyOlder(core: Core): void {
+  if (!forgetProjections(core, OLDER)) return;
+  rows(core.store).dropReports.run();
+  rows(core.store).dropCells.run();
+}
+
+/** What a session says of itself as a whole. */
+function applyToSession(rollup: Rollup, teamId: string, key: Buffer, changes: readonly Change[]): void {
+  const before = rollup.reportsOf(teamId, key);
+  const after = storedAfter(rollup, before, key, changes);
+  if (!rollup.replace(teamId, before, after)) return;
+  for (const [reports, times] of [
+    [before, -1],
+    [after, 1],
+  ] as const)
+    for (const { dimensions, measures } of countedOfSession(reports))
+      if (dimensions) rollup.add({ dimensions, measures, times });
+}
