@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { forgetProjections } from "../../platform/projections/projections.ts";
 import { CallsById, storedAfter } from "./calls-by-id.ts";
 import { CallsByMeasures } from "./calls-by-measures.ts";
-import { applyChange, type Change, countedOfSession, sameRow } from "./dedupe.ts";
+import { applyChange, type Change, countedOfSession } from "./dedupe.ts";
 import { hasId, isByMeasures, isLink } from "./dedupe-key.ts";
 import { Rollup, type StoredReport } from "./rollup.ts";
 import { rows } from "./rows.ts";
@@ -11,16 +11,23 @@ import { type Report, sameMeasures, type UsageRecord } from "./usage-record.ts";
 /** What sources reported anew, by dedupe key, gathered before it is counted. */
 export type Changes = Map<string, { readonly teamId: string; readonly key: Buffer; readonly changes: Change[] }>;
 
+const nameOf = ({ teamId, key }: { readonly teamId: string; readonly key: Buffer }): string =>
+  `${teamId}${key.toString("latin1")}`;
+
 function add(all: Changes, teamId: string, key: Buffer, change: Change): void {
-  const name = `${teamId}${key.toString("latin1")}`;
+  const name = nameOf({ teamId, key });
   const ofKey = all.get(name);
   if (ofKey) ofKey.changes.push(change);
   else all.set(name, { teamId, key, changes: [change] });
 }
 
-/** Telemetry made a report. */
-export const addRecord = (all: Changes, record: UsageRecord): void =>
-  add(all, record.teamId, record.key, { replaces: undefined, reports: [record] });
+/** Telemetry made these reports. */
+export function addRecords(all: Changes, records: readonly UsageRecord[]): void {
+  for (const reports of Map.groupBy(records, nameOf).values()) {
+    const { teamId, key } = reports[0] as UsageRecord;
+    add(all, teamId, key, { replaces: undefined, reports });
+  }
+}
 
 /** A session makes these reports, and none of the others that it made before. */
 export function addSession(
@@ -32,37 +39,28 @@ export function addSession(
   emptyOlder(core);
   const { id: replaces, teamId } = session;
   const rollup = new Rollup(core);
-  const nameOf = ({ key }: { readonly key: Buffer }) => key.toString("latin1");
   const reported = Map.groupBy(records, nameOf);
-  const stored = Map.groupBy(rows(core.store).ofSession.all(replaces, teamId), nameOf);
+  const stored = Map.groupBy(rows(core.store).ofSession.all(replaces, teamId), ({ key }) => nameOf({ teamId, key }));
   for (const [name, [row]] of stored)
     if (row && !reported.has(name)) add(all, teamId, row.key, { replaces, reports: [] });
   for (const [name, reports] of reported) {
     const { key } = reports[0] as UsageRecord;
     const before = (stored.get(name) ?? []).map((row) => rollup.read(row));
     // A growing session reports again and again what it reported before.
-    const isKnown = isByMeasures(key) ? isAsOften(rollup, before, reports) : isSame(before, { replaces, reports });
-    if (!isKnown) add(all, teamId, key, { replaces, reports });
+    const counted = isByMeasures(key) ? reports : applyChange([], { replaces, reports });
+    if (!areStored(rollup, before, counted)) add(all, teamId, key, { replaces, reports });
   }
 }
 
-/** By cell: a session may report the same measures very often. */
-function isAsOften(rollup: Rollup, stored: readonly StoredReport[], reports: readonly Report[]): boolean {
-  const times = new Map<number, number>();
-  for (const { dimensions } of reports) {
-    const cellId = rollup.cellOf(dimensions);
-    times.set(cellId, (times.get(cellId) ?? 0) + 1);
+/** A session may make the same report very often, and it is one row then. */
+function areStored(rollup: Rollup, stored: readonly StoredReport[], reports: readonly Report[]): boolean {
+  const byCell = new Map(stored.map((row) => [row.cellId, { row, times: 0 }]));
+  for (const { dimensions, measures, times } of reports) {
+    const same = byCell.get(rollup.cellOf(dimensions));
+    if (!same || !sameMeasures(measures, same.row.measures)) return false;
+    same.times += times;
   }
-  return times.size === stored.length && stored.every((row) => times.get(row.cellId) === row.times);
-}
-
-function isSame(stored: readonly StoredReport[], change: Change): boolean {
-  const after = applyChange([], change);
-  const isStored = (report: Report) =>
-    stored.some(
-      (row) => sameRow(report, row) && report.times === row.times && sameMeasures(report.measures, row.measures),
-    );
-  return after.length === stored.length && after.every(isStored);
+  return [...byCell.values()].every(({ row, times }) => times === row.times);
 }
 
 /** Stores what was reported, and brings the roll-up to what counts of it. Call inside a transaction. */

@@ -1,5 +1,5 @@
 import { crc32, sha256 } from "../../kit/hash.ts";
-import { type Measures, type OfSession, TELEMETRY } from "./usage-record.ts";
+import { type Measures, type OfSession, sessionOf, TELEMETRY } from "./usage-record.ts";
 
 /**
  * Dedupe keys: what tells usages apart. A key begins with its kind:
@@ -76,7 +76,7 @@ const SIDE_BYTE: Readonly<Record<Side, number>> = { telemetry: 0, spans: 1 };
  * @param variant the measures that tell its row apart from others that are equal in this sense
  */
 export function measuresKey(
-  { deviceId, session }: OfSession,
+  session: OfSession,
   source: number,
   measures: Measures,
   variant: Measures = measures,
@@ -84,8 +84,8 @@ export function measuresKey(
   const { usages, input, output, cacheWrite, cacheWrite1h, cacheRead, reportedNano } = measures;
   const equal = usages === 0 ? ["cost", reportedNano] : [input, output, cacheWrite + cacheWrite1h, cacheRead];
   const key = Buffer.alloc(MEASURES_KEY_BYTES, EQUAL_MEASURES);
-  key.writeUInt32BE(crc32(`${deviceId} ${session}`), 1);
-  digest(deviceId, session, ...equal).copy(key, MEASURES_AT, 0, SIDE_AT - MEASURES_AT);
+  key.writeUInt32BE(crc32(sessionOf(session)), 1);
+  digest(session.deviceId, session.session, ...equal).copy(key, MEASURES_AT, 0, SIDE_AT - MEASURES_AT);
   key[SIDE_AT] = SIDE_BYTE[sideOf(source)];
   variantOf(variant).copy(key, VARIANT_AT);
   return key;

@@ -1,4 +1,4 @@
-import { type Dimensions, type Report, sameDimensions, sameSession, TELEMETRY } from "./usage-record.ts";
+import { type Dimensions, type Report, sessionOf, TELEMETRY } from "./usage-record.ts";
 
 /**
  * Dedupe: of all reports of one usage, known by a key of its own, one counts. Of each source's reports in one session the best is
@@ -15,24 +15,17 @@ export interface Change {
 
 /** What is to be kept of one usage's reports after a change. */
 export function applyChange<R extends Report>(stored: readonly R[], { replaces, reports }: Change): (R | Report)[] {
-  const kept: (R | Report)[] = stored.filter(({ source }) => source !== replaces);
+  const kept = new Map<string, R | Report>();
+  for (const report of stored) if (report.source !== replaces) kept.set(reporterOf(report), report);
   for (const report of reports) {
-    const at = kept.findIndex((other) => isOfSameReporter(other, report));
-    const before = kept[at];
-    if (!before) kept.push(report);
-    else if (isBetter(report, before)) kept[at] = report;
+    const before = kept.get(reporterOf(report));
+    if (!before || isBetter(report, before)) kept.set(reporterOf(report), report);
   }
-  return kept;
+  return [...kept.values()];
 }
 
-function isOfSameReporter(a: Report, b: Report): boolean {
-  if (a.source !== b.source) return false;
-  return a.dimensions && b.dimensions ? sameSession(a.dimensions, b.dimensions) : a.dimensions === b.dimensions;
-}
-
-/** Whether two reports are the same row, whatever they measure. */
-export const sameRow = (a: Report, b: Report): boolean =>
-  a.source === b.source && sameDimensions(a.dimensions, b.dimensions);
+const reporterOf = ({ source, dimensions }: Report): string =>
+  dimensions ? `${source} ${sessionOf(dimensions)}` : `${source}`;
 
 /** The report that counts. */
 export function bestOf<R extends Report>(reports: readonly R[]): R | undefined {

@@ -1,7 +1,7 @@
 import { cooperative } from "../../kit/yield.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { meteredEntries } from "../../record/telemetry/telemetry.ts";
-import { addRecord, applyChanges, type Changes } from "./changes.ts";
+import { addRecords, applyChanges, type Changes } from "./changes.ts";
 import { readEntry } from "./read-entry.ts";
 import type { UsageRecord } from "./usage-record.ts";
 
@@ -35,7 +35,7 @@ export const spendEntriesProjection: Projection = {
       to,
       apply() {
         const changes: Changes = new Map();
-        for (const record of [...records, ...marks.values()]) addRecord(changes, record);
+        addRecords(changes, [...records, ...marks.values()]);
         applyChanges(core, changes);
       },
     };

@@ -1,7 +1,7 @@
 import { bestOf, isBetter } from "./dedupe.ts";
 import { ID_IN_SPANS_ONLY, ID_IN_TELEMETRY_ONLY, type Side, sideOf } from "./dedupe-key.ts";
 import { namesOf } from "./model-names.ts";
-import { type Dimensions, type Measures, NO_MEASURES, type Report, sameSession } from "./usage-record.ts";
+import { type Dimensions, type Measures, NO_MEASURES, type Report, sessionOf } from "./usage-record.ts";
 
 /**
  * Reconcile: telemetry and the spans of a trace report the same calls, and not always with the provider's id on both sides.
@@ -33,15 +33,9 @@ export interface OneSided extends Report {
  * @param reports all reports of the call @param counted the one that counts
  */
 export function oneSided(reports: readonly Report[], counted: Report | undefined): OneSided[] {
-  const sessions: Report[][] = [];
-  for (const report of reports) {
-    const { dimensions } = report;
-    if (!dimensions || dimensions.session === "") continue;
-    const same = sessions.find(([first]) => sameSession(first?.dimensions as Dimensions, dimensions));
-    if (same) same.push(report);
-    else sessions.push([report]);
-  }
-  return sessions.flatMap((ofSession): OneSided[] => {
+  const inSessions = reports.filter(({ dimensions }) => dimensions && dimensions.session !== "");
+  const sessions = Map.groupBy(inSessions, ({ dimensions }) => sessionOf(dimensions as Dimensions));
+  return [...sessions.values()].flatMap((ofSession): OneSided[] => {
     const sides = new Set(ofSession.map(({ source }) => sideOf(source)));
     const best = bestOf(ofSession);
     if (sides.size > 1 || !best?.dimensions) return [];

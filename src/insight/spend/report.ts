@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS } from "../../kit/clock.ts";
+import { csvLine } from "../../kit/csv.ts";
 import { type CurrentPrices, currentPrices } from "./current-prices.ts";
 import { usdOf } from "./price-table.ts";
 import { type Grouping, type GroupRow, rows } from "./rows.ts";
@@ -173,4 +174,23 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 function dearestFirst(a: SpendGroup, b: SpendGroup): number {
   return (b.usd ?? -1) - (a.usd ?? -1) || tokens(b) - tokens(a) || compare(a.key, b.key);
+}
+
+const CSV_COLUMNS = [
+  "usd",
+  "reportedUsd",
+  "inputTokens",
+  "outputTokens",
+  "cacheWriteTokens",
+  "cacheReadTokens",
+  "unpricedTokens",
+  "usages",
+] as const;
+
+/** Groups of a report as comma-separated values (RFC 4180), line by line, the names of the columns first. */
+export function* spendCsv(by: Grouping, groups: readonly SpendGroup[]): Generator<string> {
+  const bySession = by === "session";
+  yield csvLine([by, ...(bySession ? ["deviceId"] : []), ...CSV_COLUMNS]);
+  for (const group of groups)
+    yield csvLine([group.key, ...(bySession ? [group.deviceId] : []), ...CSV_COLUMNS.map((name) => group[name])]);
 }

@@ -4,7 +4,6 @@
  * Not here: what was sent (telemetry, traces), quotas and budgets.
  */
 export { catchUpSpend, freshenSpend, spendProgress } from "./catch-up.ts";
-export { spendCsv } from "./csv.ts";
 export { currentPrices } from "./current-prices.ts";
 export { isSince, isUntil, readPeriod } from "./period.ts";
 export { spendEntriesProjection } from "./project-entries.ts";
@@ -14,6 +13,7 @@ export {
   type SpendGroup,
   type SpendOfDay,
   type SpendReport,
+  spendCsv,
   spendReport,
 } from "./report.ts";
 export { GROUPINGS, type Grouping } from "./rows.ts";

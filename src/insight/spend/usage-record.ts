@@ -81,11 +81,8 @@ export interface UsageRecord extends Report {
 
 export type OfSession = Pick<Dimensions, "deviceId" | "session">;
 
-export const sameSession = (a: OfSession, b: OfSession): boolean =>
-  a.session === b.session && a.deviceId === b.deviceId;
-
-export const sameDimensions = (a: Dimensions | null, b: Dimensions | null): boolean =>
-  a === b || (a !== null && b !== null && DIMENSIONS.every((name) => a[name] === b[name]));
+/** What tells sessions of a team apart. */
+export const sessionOf = ({ deviceId, session }: OfSession): string => `${deviceId} ${session}`;
 
 export const sameMeasures = (a: Measures, b: Measures): boolean => MEASURES.every((name) => a[name] === b[name]);
 
