@@ -15,7 +15,10 @@ import { type Measures, type OfSession, sessionOf, TELEMETRY } from "./usage-rec
  * Ids are digests, so that keys are short and of one size. Keys that begin alike lie together in the table: of one message, of
  * one request, of equal measures in one session.
  */
-const [MESSAGE, SESSION, EQUAL_MEASURES, REQUEST] = [1, 2, 3, 4];
+const MESSAGE = 1;
+const SESSION = 2;
+const EQUAL_MEASURES = 3;
+const REQUEST = 4;
 
 /** A key of one part; with a second one it is longer. */
 const KEY_BYTES = 16;
@@ -27,8 +30,7 @@ const MEASURES_KEY_BYTES = 17;
 
 const digest = (...parts: readonly (string | number)[]): Buffer => sha256(JSON.stringify(parts));
 const idOf = (name: "message" | "request", id: string): Buffer => digest(name, id).subarray(0, KEY_BYTES - 1);
-const ofKind = (kind: number | undefined, ...parts: readonly Buffer[]): Buffer =>
-  Buffer.concat([Buffer.of(kind as number), ...parts]);
+const ofKind = (kind: number, ...parts: readonly Buffer[]): Buffer => Buffer.concat([Buffer.of(kind), ...parts]);
 
 /** The key of a call whose report has the id of its message, and maybe that of its request. */
 export const messageKey = (id: string, requestId?: string): Buffer =>

@@ -170,7 +170,7 @@ class Sums {
 }
 
 const tokens = (sum: SpendFigures) => sum.inputTokens + sum.outputTokens + sum.cacheWriteTokens + sum.cacheReadTokens;
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const compare = (a: string, b: string) => Number(a > b) - Number(a < b);
 
 function dearestFirst(a: SpendGroup, b: SpendGroup): number {
   return (b.usd ?? -1) - (a.usd ?? -1) || tokens(b) - tokens(a) || compare(a.key, b.key);

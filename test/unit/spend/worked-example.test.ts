@@ -49,12 +49,28 @@ it("five reports of three calls are kept, paired, rolled up and priced as the wo
     ),
   ).toEqual([
     {
-      ...{ branch: "", session_branch: "main", model, usages: 1, input: 10, output: 20 },
-      ...{ cache_write: 0, cache_write_1h: 0, reported_nano: 0, reported: 0 },
+      branch: "",
+      session_branch: "main",
+      model,
+      usages: 1,
+      input: 10,
+      output: 20,
+      cache_write: 0,
+      cache_write_1h: 0,
+      reported_nano: 0,
+      reported: 0,
     },
     {
-      ...{ branch: "main", session_branch: "main", model: "claude-opus-4-6", usages: 2, input: 200, output: 100 },
-      ...{ cache_write: 0, cache_write_1h: 1_000, reported_nano: 10_000_000, reported: 1 },
+      branch: "main",
+      session_branch: "main",
+      model: "claude-opus-4-6",
+      usages: 2,
+      input: 200,
+      output: 100,
+      cache_write: 0,
+      cache_write_1h: 1_000,
+      reported_nano: 10_000_000,
+      reported: 1,
     },
   ]);
   const day = Date.parse(AT);
