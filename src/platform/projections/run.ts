@@ -51,6 +51,16 @@ interface Standing {
 const standingOf = (core: Core, { name }: Projection): Standing =>
   rows(core.store).standing.get(name) ?? { checkpoint: 0, part: 0 };
 
+/** The number of the last row of its source that a projection has read; 0 before the first. */
+export const checkpointOf = (core: Core, projection: Projection): number => standingOf(core, projection).checkpoint;
+
+/**
+ * Forgets projections that a newer program no longer has, so that their tables can be emptied. Call inside a transaction.
+ * @returns whether there were any
+ */
+export const forgetProjections = (core: Core, names: readonly string[]): boolean =>
+  names.filter((name) => rows(core.store).remove.run(name).changes > 0).length > 0;
+
 /**
  * Brings a projection up to what its source held when this was called. Calls at the same time share the work.
  * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
