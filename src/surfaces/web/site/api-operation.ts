@@ -1,7 +1,6 @@
 import { type Html, html } from "../../../kit/html.ts";
 import { fail, notFound } from "../../../kit/problem.ts";
-import { badge } from "../ui/badge.ts";
-import { codeBlock, withCode } from "../ui/code.ts";
+import { badge, codeBlock, withCode } from "../ui/parts.ts";
 import { type Answer, apiReference, type Operation, type Shown } from "./api-model.ts";
 import type { Member } from "./api-schema.ts";
 import { docsLayout } from "./docs.ts";

@@ -1,5 +1,5 @@
 import { html } from "../../../kit/html.ts";
-import { codeBlock, withCode } from "../ui/code.ts";
+import { codeBlock, withCode } from "../ui/parts.ts";
 import { plural } from "../ui/units.ts";
 import { apiReference, type Operation, type Reference } from "./api-model.ts";
 import { operationPages } from "./api-operation.ts";

@@ -1,6 +1,6 @@
 import { html } from "../../../kit/html.ts";
 import { type Explored, explore, type PackEntry } from "../../../share/packs/packs.ts";
-import { empty } from "../ui/empty.ts";
+import { empty } from "../ui/parts.ts";
 import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown } from "./markdown.ts";
 import { packCards, packLine, packTabs, tagPath } from "./pack-cards.ts";

@@ -1,7 +1,7 @@
 import { hasUsers } from "../../../identity/accounts/accounts.ts";
 import { readAsset } from "../../../kit/assets.ts";
 import { type Html, html } from "../../../kit/html.ts";
-import { codeBlock } from "../ui/code.ts";
+import { codeBlock } from "../ui/parts.ts";
 import type { Visit } from "./frame.ts";
 import { bullets, fence } from "./markdown.ts";
 import { publicPage, twinOf } from "./rendition.ts";

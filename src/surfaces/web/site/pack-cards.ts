@@ -1,7 +1,6 @@
 import { type Html, html } from "../../../kit/html.ts";
 import { archivePath, type PackEntry } from "../../../share/packs/packs.ts";
-import { badge } from "../ui/badge.ts";
-import { tabs } from "../ui/tabs.ts";
+import { badge, tabs } from "../ui/parts.ts";
 import { plural } from "../ui/units.ts";
 import type { Visit } from "./frame.ts";
 import { escapeMarkdown } from "./markdown.ts";

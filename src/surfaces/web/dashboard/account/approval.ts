@@ -7,23 +7,20 @@ import {
 } from "../../../../identity/device-flow/device-flow.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Problem } from "../../../../kit/problem.ts";
-import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
+import { page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { button, buttonLink } from "../../ui/button.ts";
 import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { stats } from "../../ui/stat.ts";
-import { ago, countdown } from "../../ui/time.ts";
+import { facts, pageHead, stats } from "../../ui/parts.ts";
+import { ago, countdown } from "../../ui/units.ts";
 import { plainFrame } from "../frame.ts";
+import type { Person } from "../shared/call.ts";
 
 /**
  * Where a person answers a command-line tool that wants to sign in as them (RFC 8628 sections 3.3 and 5.4). Nothing is ever
  * approved by opening an address: the answer is a form of this page.
  */
-
-type Person = PageCall<"person">;
 
 const TOOLS = { npm: "installed from npm", desktop: "a desktop app" } as const;
 

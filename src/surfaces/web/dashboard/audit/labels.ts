@@ -1,6 +1,6 @@
 import { type Content, html } from "../../../../kit/html.ts";
 import type { StoredEvent } from "../../../../platform/audit/audit.ts";
-import { dayText, isInstant, utcText } from "../../ui/time.ts";
+import { dayText, isInstant, utcText } from "../../ui/units.ts";
 
 /** Events in words: what was done to what, and the detail that matters. */
 
@@ -38,7 +38,7 @@ const ACTIONS: Readonly<Record<string, Words>> = {
   "member.removed": { label: "Person removed", did: "removed" },
   "invitation.made": { label: "Invitation made", did: "made an invitation" },
   "invitation.accepted": { label: "Invitation accepted", did: "accepted an invitation" },
-  "invitation.revoked": { label: "Invitation taken back", did: "took an invitation back" },
+  "invitation.revoked": { label: "Invitation revoked", did: "revoked an invitation" },
   "code.created": { label: "Connect code minted", did: "minted a connect code" },
   "code.revoked": { label: "Connect code ended", did: "ended a connect code" },
   "device.connected": { label: "Device connected", did: "connected the device" },

@@ -3,23 +3,18 @@ import { createReadToken, type IssuedReadToken } from "../../../../identity/read
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, invalid, Problem } from "../../../../kit/problem.ts";
-import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { page } from "../../../../platform/http/page.ts";
 import { KINDS, listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock, secretOnce } from "../../ui/code.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { time } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { codeBlock, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
+import { number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Person } from "../shared/call.ts";
 import { KIND_NAMES, scopeWords } from "./labels.ts";
 
 /** Making a personal read token: what it may read and for how long, then the token, once. */
-
-type Person = PageCall<"person">;
 
 const DAYS = [7, 30, 90, 365];
 const DEFAULT_DAYS = "90";

@@ -3,9 +3,8 @@ import { type Content, html } from "../../../../kit/html.ts";
 import { fail, invalid } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { secretOnce } from "../../ui/code.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { countdown } from "../../ui/time.ts";
+import { pageHead, secretOnce } from "../../ui/parts.ts";
+import { countdown } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 
 /** What the pages about people share. */

@@ -4,13 +4,12 @@ import { fail, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { currentVersion, newerPolicy, type Policy, restorePolicy, setPolicy } from "../../../../share/policy/policy.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { columns, section } from "../../ui/section.ts";
+import { codeBlock, columns, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
+import { isAdmin } from "../shared/call.ts";
 import { type DraftErrors, draftOf, judgeDraft, type PolicyDraft, policyForm, readDraft } from "./form.ts";
 import { policyHistory } from "./history.ts";
-import { byWhom, isAdmin, type Member, policyFacts, signed } from "./view.ts";
+import { byWhom, type Member, policyFacts, signed } from "./view.ts";
 
 /** What the team's agents may record: the policy in force, changing it, its history. */
 

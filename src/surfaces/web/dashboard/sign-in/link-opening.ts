@@ -12,7 +12,7 @@ import {
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
+import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 
 /*

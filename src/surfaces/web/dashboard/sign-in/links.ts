@@ -18,7 +18,7 @@ import { button, buttonLink } from "../../ui/button.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
+import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
 import { endWithPassword } from "./password-ends.ts";

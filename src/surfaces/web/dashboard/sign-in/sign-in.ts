@@ -5,7 +5,7 @@ import { type PageCall, page, redirect, retryAfter } from "../../../../platform/
 import { readUserAgent } from "../../../../redact/redact.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
+import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 
 /** Reads where to go on after signing in: a path of this site, or the overview. */
