@@ -74,7 +74,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   let core: Core & { config: Config };
   try {
     const store = openStore(parts.config.data, { locked: true, check: true, now: clock.now, log });
-    core = { config: parts.config, clock, random, log, store };
+    core = { config: parts.config, clock, random, log, store, state: new Map() };
   } catch (error) {
     lock.release();
     throw error;
@@ -163,5 +163,6 @@ function finish(core: Core, lock: DirectoryLock): void {
     core.log.warn("last_checkpoint_failed", { cause: String(error) });
   }
   core.store.close();
+  core.state.clear();
   lock.release();
 }

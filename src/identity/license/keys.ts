@@ -1,10 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../../kit/jwt.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type KeyRow, rows } from "./rows.ts";
 
@@ -15,7 +14,7 @@ const nextKeyFile = (directory: string, kid: string) => join(directory, `signing
 interface Loaded {
   key: SigningKey | undefined;
 }
-const loaded = perOwner((_core: Core): Loaded => ({ key: undefined }));
+const loaded = slot((): Loaded => ({ key: undefined }));
 
 function restoreAdvice(core: Core, row: KeyRow, problem: string): DataDirectoryError {
   return new DataDirectoryError(

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Core } from "../../core.ts";
-import { perOwner } from "../../kit/memo.ts";
+import { type Core, slot } from "../../core.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type PriceFile, readPriceFile } from "./price-file.ts";
 import { PriceTable } from "./price-table.ts";
@@ -28,7 +27,7 @@ const shipped = (problem: string | null): CurrentPrices => ({
   problem,
 });
 
-const held = perOwner((_core: Core) => ({ mark: "", prices: undefined as CurrentPrices | undefined }));
+const held = slot(() => ({ mark: "", prices: undefined as CurrentPrices | undefined }));
 
 /** The prices of the moment. The data directory's file is read anew when it changed; one that is wrong changes nothing. */
 export function currentPrices(core: Core): CurrentPrices {

@@ -1,6 +1,5 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { causeText, recordFailure } from "./failures.ts";
 import { rows } from "./rows.ts";
 
@@ -38,9 +37,8 @@ export interface Batch {
 /** Another process has done the same batch of work meanwhile: the changes are undone. */
 class ConcurrentAdvance extends Error {}
 
-const running = perOwner((_core: Core) => new Map<string, Promise<void>>());
-/** Instances that are stopping: what they have not read yet, the next start reads. */
-const halted = new WeakSet<Core>();
+/** By projection what is in work; and whether the instance is stopping: what it has not read yet, the next start reads. */
+const work = slot(() => ({ running: new Map<string, Promise<void>>(), halted: false }));
 
 /** Where a projection stands: what it has read of its source, and how many parts of what follows are stored. */
 interface Standing {
@@ -56,15 +54,15 @@ const standingOf = (core: Core, { name }: Projection): Standing =>
  * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
  */
 export async function catchUp(core: Core, projection: Projection): Promise<void> {
-  const inWork = running(core);
-  const before = inWork.get(projection.name);
+  const { running } = work(core);
+  const before = running.get(projection.name);
   // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
   const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, projection));
-  inWork.set(projection.name, own);
+  running.set(projection.name, own);
   try {
     await own;
   } finally {
-    if (inWork.get(projection.name) === own) inWork.delete(projection.name);
+    if (running.get(projection.name) === own) running.delete(projection.name);
   }
 }
 
@@ -87,7 +85,7 @@ export async function catchUpWithin(core: Core, projection: Projection, ms: numb
 async function follow(core: Core, projection: Projection): Promise<void> {
   let alone = false;
   for (;;) {
-    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
+    if (work(core).halted) throw new StoreUnavailable("the server is stopping");
     const from = standingOf(core, projection);
     try {
       const batch = await projection.next(core, from.checkpoint, alone);
@@ -122,7 +120,7 @@ async function advance(core: Core, { name }: Projection, from: Standing, batch: 
     part++;
     // Transactions that follow one another at once would let nobody in.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
+    if (work(core).halted) throw new StoreUnavailable("the server is stopping");
   }
   await store({ checkpoint: to, part: 0 }, apply);
 }
@@ -161,7 +159,7 @@ const LOOK_EVERY_MS = 250;
  * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
  */
 export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
-  halted.delete(core);
+  work(core).halted = false;
   let seen: number | undefined;
   let round: Promise<void> | undefined;
   const failing = new Set<string>();
@@ -182,7 +180,7 @@ export function runProjections(core: Core, projections: readonly Projection[]): 
       return undefined;
     } catch (error) {
       // Told once: a full disk stays full for longer than a quarter of a second.
-      if (core.store.db.open && !halted.has(core) && !failing.has(projection.name))
+      if (core.store.db.open && !work(core).halted && !failing.has(projection.name))
         core.log.warn("projection_failed", { projection: projection.name, cause: String(error) });
       failing.add(projection.name);
       return error;
@@ -199,7 +197,7 @@ export function runProjections(core: Core, projections: readonly Projection[]): 
   timer.unref();
   return async () => {
     clearInterval(timer);
-    halted.add(core);
+    work(core).halted = true;
     await round;
   };
 }

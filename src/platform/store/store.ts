@@ -3,12 +3,13 @@
  * It knows no table's meaning: each room keeps its own SQL in its `rows.ts`.
  */
 import type { Database } from "better-sqlite3";
-import { perOwner } from "../../kit/memo.ts";
 import type { CommitStats } from "./commit.ts";
 
 export interface Store {
   readonly db: Database;
   readonly directory: string;
+  /** What `prepare` makes of this database; made at its first use and kept. See `statements`. */
+  prepared<T>(prepare: (db: Preparer) => T): T;
   /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
   write<T>(change: () => T): Promise<T>;
   /** Runs row changes at once, unless another process is writing; false then. See CommitQueue.tryWrite. */
@@ -28,11 +29,14 @@ export interface Store {
   close(): void;
 }
 
-/** Prepares a room's statements once per open database. */
-export function statements<T>(prepare: (db: Database) => T): (store: Store) => T {
-  const made = perOwner((db: Database) => prepare(db));
-  return (store) => made(store.db);
-}
+/** What prepares statements: an open database, or what stands in for it where its schema may lack some of them. */
+export type Preparer = Pick<Database, "prepare">;
+
+/** Declares a room's statements, which are prepared once for each open store. */
+export const statements =
+  <T>(prepare: (db: Preparer) => T): ((store: Store) => T) =>
+  (store) =>
+    store.prepared(prepare);
 
 export { type BackupResult, finishBackup, isCarried, KEY_FILE, PRICES_FILE, RETIRED_FOLDER } from "./backup-file.ts";
 export { checkStructure, damageAdvice, isReadError } from "./damage.ts";

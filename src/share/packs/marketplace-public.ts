@@ -134,13 +134,19 @@ export const marketplace = endpoint(
   ({ core, query: { q, tag, limit, offset }, header }) => {
     const baseUrl = baseUrlOf(core.config);
     const whole = !q && !tag && !limit && !offset;
-    return publicReply(publishedPacks(core), whole ? `all ${baseUrl}` : undefined, header("if-none-match"), () => {
-      const { entries, total } = listPacks(core, {
-        ...{ q, tag },
-        ...(!limit ? {} : { limit: Number(limit) }),
-        ...(!offset ? {} : { offset: Number(offset) }),
-      });
-      return { ok: true, entries: entries.map((one) => entryJson(one, baseUrl)), total };
-    });
+    return publicReply(
+      core,
+      publishedPacks(core),
+      whole ? `all ${baseUrl}` : undefined,
+      header("if-none-match"),
+      () => {
+        const { entries, total } = listPacks(core, {
+          ...{ q, tag },
+          ...(!limit ? {} : { limit: Number(limit) }),
+          ...(!offset ? {} : { offset: Number(offset) }),
+        });
+        return { ok: true, entries: entries.map((one) => entryJson(one, baseUrl)), total };
+      },
+    );
   },
 );
