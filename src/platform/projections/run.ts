@@ -1,6 +1,7 @@
 import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
-import { causeText, recordFailure } from "./failures.ts";
+import { causeText, type IntervalJob, startJobs } from "../jobs/jobs.ts";
+import { recordFailure } from "./failures.ts";
 import { rows } from "./rows.ts";
 
 /** A table that follows a source whose rows have growing numbers. */
@@ -153,27 +154,11 @@ export async function isBehind(core: Core, projection: Projection): Promise<bool
 
 const LOOK_EVERY_MS = 250;
 
-/**
- * Keeps projections up to date while the instance runs: looks a few times a second whether anything was delivered, by one
- * indexed question, so that taking a delivery waits for none of them.
- * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
- */
-export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
-  work(core).halted = false;
+/** Looks whether anything was delivered, by one indexed question, and brings projections up to date then. */
+function projectionsJob(projections: readonly Projection[]): IntervalJob {
   let seen: number | undefined;
-  let round: Promise<void> | undefined;
   const failing = new Set<string>();
-  const look = async () => {
-    const now = rows(core.store).lastDelivery.get() ?? 0;
-    if (now === seen) return;
-    for (const projection of projections) {
-      const error = await attempt(projection);
-      // One that fails keeps no other waiting, unless nothing can be stored.
-      if (error instanceof StoreUnavailable || !core.store.db.open) return;
-    }
-    if (failing.size === 0) seen = now;
-  };
-  const attempt = async (projection: Projection): Promise<unknown> => {
+  const attempt = async (core: Core, projection: Projection): Promise<unknown> => {
     try {
       await catchUp(core, projection);
       failing.delete(projection.name);
@@ -186,18 +171,31 @@ export function runProjections(core: Core, projections: readonly Projection[]): 
       return error;
     }
   };
-  const timer = setInterval(() => {
-    round ??= look()
-      // The question itself failed: it is asked again.
-      .catch(() => {})
-      .finally(() => {
-        round = undefined;
-      });
-  }, LOOK_EVERY_MS);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
+  return {
+    name: "projections",
+    everyMs: LOOK_EVERY_MS,
+    async run(core) {
+      const now = rows(core.store).lastDelivery.get() ?? 0;
+      if (now === seen) return;
+      for (const projection of projections) {
+        const error = await attempt(core, projection);
+        // One that fails keeps no other waiting, unless nothing can be stored.
+        if (error instanceof StoreUnavailable || !core.store.db.open) return;
+      }
+      if (failing.size === 0) seen = now;
+    },
+  };
+}
+
+/**
+ * Keeps projections up to date while the instance runs, a few times a second, so that taking a delivery waits for none of them.
+ * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
+ */
+export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
+  work(core).halted = false;
+  const stop = startJobs(core, [projectionsJob(projections)]);
+  return () => {
     work(core).halted = true;
-    await round;
+    return stop();
   };
 }

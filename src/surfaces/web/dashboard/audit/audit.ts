@@ -35,14 +35,14 @@ interface Asked {
 const day = (text: string | null) =>
   text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) ? text : "";
 
-function readAsked({ query, session }: Person): Asked {
+function readAsked({ core, query, session }: Person): Asked {
   // Not "action": a field of that name would hide the form's own from scripts.
   const action = query.get("what") ?? "";
   return {
     // An operator in no team has nothing else to see.
     all: query.get("all") === "1" || (session.operator && session.team === null),
     text: (query.get("q") ?? "").slice(0, 200),
-    action: isAction(action) ? action : "",
+    action: isAction(core, action) ? action : "",
     from: day(query.get("from")),
     to: day(query.get("to")),
   };
@@ -123,7 +123,7 @@ ${filters({
       name: "what",
       label: "What",
       value: asked.action,
-      options: [{ value: "", label: "Everything" }, ...actionOptions(asked.all)],
+      options: [{ value: "", label: "Everything" }, ...actionOptions(core, asked.all)],
     },
     { kind: "date", name: "from", label: "From (UTC)", value: asked.from },
     { kind: "date", name: "to", label: "To (UTC)", value: asked.to },
@@ -174,7 +174,7 @@ function eventTable(
       return [
         time(event.at, now),
         html`${event.actorLabel}${kind && html`<br><small>${kind}</small>`}`,
-        html`${whatWasDone(event)}${detail && html`<br><small>${detail}</small>`}`,
+        html`${whatWasDone(core, event)}${detail && html`<br><small>${detail}</small>`}`,
         ...(all ? [teamName(event.teamId)] : []),
         event.ip ?? "–",
       ];

@@ -9,7 +9,6 @@ import { pageHead } from "../../ui/page-head.ts";
 import { table } from "../../ui/table.ts";
 import { ago } from "../../ui/time.ts";
 import { frame } from "../frame.ts";
-import { curatePages } from "./curate.ts";
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
 import { newPackPages } from "./new.ts";
@@ -87,5 +86,4 @@ export const packPages = [
     await curatePack(core, name, { act: "remove", reason }, actorOf(session, call.ip()), session.team.id);
     return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
   }),
-  ...curatePages,
 ];
