@@ -16,7 +16,7 @@ function configurationTable(): string {
   const rows = Object.values(SETTINGS).map((row) => {
     const fallback = "shown" in row && row.shown ? row.shown : String(row.fallback);
     const flag = "flag" in row && row.flag ? ` (\`${row.flag}\`)` : "";
-    return `| \`${row.env}\`${flag} | \`${fallback}\` | ${cell(row.says)} |`;
+    return `| \`${row.env}\`${flag} | \`${fallback}\` | ${cell(row.description)} |`;
   });
   return [
     "# Configuration",

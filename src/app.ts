@@ -23,7 +23,7 @@ import { describeEndpoints, openapi } from "./platform/http/openapi-endpoint.ts"
 import { createApp, type Intercept, type Observation, type ServeOptions } from "./platform/http/serve.ts";
 import { runs, startJobs } from "./platform/jobs/jobs.ts";
 import { keys } from "./platform/keys/room.ts";
-import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/metrics.ts";
+import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
 import { catchUp, runProjections } from "./platform/projections/projections.ts";
 import { compose, type Room, room } from "./platform/rooms/rooms.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";

@@ -3,45 +3,74 @@
  * publishes them.
  * Not here: what the figures count; whether the service is well (health).
  */
-import { createServer, type Server } from "node:http";
-import type { Core } from "../../core.ts";
-import { Problem, unavailable } from "../../kit/problem.ts";
-import type { Observation } from "../http/serve.ts";
-import { counter, histogram, type Metric } from "./registry.ts";
+import { type Core, slot } from "../../core.ts";
 
-export { counter, figure, type Metric } from "./registry.ts";
-
-const requests = counter("reckon_http_requests_total", "Requests answered.");
-const durations = histogram(
-  "reckon_http_request_duration_seconds",
-  "Time from the request's headers to its reply.",
-  [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
-);
-
-export const requestMetrics: readonly Metric[] = [requests, durations];
-
-/** Counts an answered request. */
-export function observeRequest(core: Core, { operation, status, milliseconds }: Observation): void {
-  requests.count(core, { operation, status });
-  durations.observe(core, { operation }, milliseconds / 1000);
+/** One metric, with all its series, in the text exposition format of Prometheus (0.0.4). */
+export interface Metric {
+  readonly name: string;
+  /** Its lines at this moment, without line ends. */
+  lines(core: Core): string[];
 }
 
-/** @returns a function that stops the listener; there is none unless the settings name one */
-export async function listenForMetrics(core: Core, metrics: readonly Metric[]): Promise<() => Promise<void>> {
-  const address = core.config.metrics;
-  if (!address) return async () => {};
-  const colon = address.lastIndexOf(":");
-  const server: Server = createServer((_, reply) => {
-    const text = metrics.flatMap((metric) => metric.lines(core)).join("\n");
-    reply.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(`${text}\n`);
-  });
-  await new Promise<void>((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException) =>
-      reject(new Problem(unavailable, `RECKON_METRICS=${address} cannot be listened on (${error.code})`));
-    server.once("error", failed).listen(Number(address.slice(colon + 1)), address.slice(0, colon), resolve);
-  });
-  return () => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(() => resolve()));
+type Labels = Readonly<Record<string, string | number>>;
+
+const declared = (type: string, name: string, help: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+const series = (name: string, labels: Labels, value: number) =>
+  `${name}{${Object.entries(labels).map(([label, text]) => `${label}="${text}"`)}} ${value}`;
+
+/** A figure that is kept elsewhere and read when it is asked for. */
+export function figure(type: "counter" | "gauge", name: string, help: string, read: (core: Core) => number): Metric {
+  return { name, lines: (core) => [...declared(type, name, help), `${name} ${read(core)}`] };
+}
+
+/** Counts what happens, by labels; series stand together by their first label. */
+export function counter(name: string, help: string): Metric & { count(core: Core, labels: Labels): void } {
+  const counted = slot(() => new Map<string, { readonly labels: Labels; value: number }>());
+  return {
+    name,
+    count(core, labels) {
+      const key = Object.values(labels).join("\n");
+      const known = counted(core).get(key);
+      if (known) known.value++;
+      else counted(core).set(key, { labels, value: 1 });
+    },
+    lines(core) {
+      const groups = Map.groupBy(counted(core).values(), ({ labels }) => Object.values(labels)[0]);
+      const lines = [...groups.values()].flat().map(({ labels, value }) => series(name, labels, value));
+      return [...declared("counter", name, help), ...lines];
+    },
+  };
+}
+
+/** Spreads what is measured over buckets, by labels. @param bounds upper bounds, ascending */
+export function histogram(
+  name: string,
+  help: string,
+  bounds: readonly number[],
+): Metric & { observe(core: Core, labels: Labels, value: number): void } {
+  const make = (labels: Labels) => ({ labels, count: 0, sum: 0, buckets: bounds.map(() => 0) });
+  const observed = slot(() => new Map<string, ReturnType<typeof make>>());
+  return {
+    name,
+    observe(core, labels, value) {
+      const key = Object.values(labels).join("\n");
+      const spread = observed(core).get(key) ?? make(labels);
+      observed(core).set(key, spread);
+      spread.count++;
+      spread.sum += value;
+      // Each bucket counts those below it, too.
+      bounds.forEach((bound, i) => {
+        if (value <= bound) spread.buckets[i] = (spread.buckets[i] ?? 0) + 1;
+      });
+    },
+    lines: (core) => [
+      ...declared("histogram", name, help),
+      ...[...observed(core).values()].flatMap(({ labels, count, sum, buckets }) => [
+        ...bounds.map((le, i) => series(`${name}_bucket`, { ...labels, le }, buckets[i] ?? 0)),
+        series(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
+        series(`${name}_sum`, labels, sum),
+        series(`${name}_count`, labels, count),
+      ]),
+    ],
   };
 }

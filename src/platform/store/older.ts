@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
 import { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
-import type { Preparer } from "./store.ts";
+import type { Preparer } from "./types.ts";
 
 /**
  * Opens a database of an older schema to look at it. No byte of it is changed, not even by what SQLite does on opening and closing.

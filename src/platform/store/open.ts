@@ -10,7 +10,7 @@ import { databasePath } from "./file.ts";
 import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
 import { openOlder, tolerant } from "./older.ts";
-import type { Preparer, Store } from "./store.ts";
+import type { Preparer, Store } from "./types.ts";
 
 /** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
 export const CHECK_AT_START_BYTES = 64 * 1024 * 1024;
@@ -94,9 +94,9 @@ export function openStore(directory: string, options: OpenOptions): Store {
     else requireCurrent(db, directory);
     return wrap(db, directory);
   } catch (error) {
-    const told = explain(error, directory, db);
+    const explained = explain(error, directory, db);
     db?.close();
-    throw told;
+    throw explained;
   }
 }
 
@@ -124,7 +124,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
   db.pragma("busy_timeout = 0");
   const queue = new CommitQueue(db);
   const dataVersion = db.prepare("PRAGMA data_version").pluck();
-  let watchers = 0;
+  let listeners = 0;
   const statements = new Map<unknown, unknown>();
   const opened = statSync(db.name);
   let dirtySince = 0;
@@ -147,10 +147,10 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
       db.pragma("wal_checkpoint(PASSIVE)");
     },
     outsideVersion: () => dataVersion.get() as number,
-    onChange(tables, told) {
-      const name = `told_${watchers++}`;
+    onChange(tables, listener) {
+      const name = `changed_${listeners++}`;
       db.function(name, () => {
-        told();
+        listener();
         return null;
       });
       for (const table of tables)

@@ -50,9 +50,9 @@ function limitsPage(call: ByOperator) {
   const { config } = call.core;
   const row = (name: Name) => {
     const same = JSON.stringify(config[name]) === JSON.stringify(SETTINGS[name].fallback);
-    const { env, says } = SETTINGS[name];
+    const { env, description } = SETTINGS[name];
     return [
-      html`<code>${env}</code><br><small>${says}</small>`,
+      html`<code>${env}</code><br><small>${description}</small>`,
       html`${shown(name, config[name])}${!same && html` ${badge("info", "set here")}`}`,
       defaultOf(name),
     ];
