@@ -2,7 +2,6 @@
  * The store: one SQLite file, opened safely, written through group commit, migrated, locked and checkpointed.
  * It knows no table's meaning: each room keeps its own SQL in its `rows.ts`.
  */
-import type { Database } from "better-sqlite3";
 import type { Preparer, Store } from "./types.ts";
 
 /** Declares a room's statements, which are prepared once for each open store. */
