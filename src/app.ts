@@ -21,7 +21,7 @@ import { type Listener, listen } from "./platform/http/listen.ts";
 import type { Described } from "./platform/http/openapi.ts";
 import { describeEndpoints, openapi } from "./platform/http/openapi-endpoint.ts";
 import { createApp, type Intercept, type Observation, type ServeOptions } from "./platform/http/serve.ts";
-import { runs, startJobs } from "./platform/jobs/jobs.ts";
+import { startJobs } from "./platform/jobs/jobs.ts";
 import { keys } from "./platform/keys/room.ts";
 import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
 import { catchUp, runProjections } from "./platform/projections/projections.ts";
@@ -38,14 +38,6 @@ import { policy } from "./share/policy/room.ts";
 import { releases } from "./share/releases/room.ts";
 import { dashboard, errorPage } from "./surfaces/web/dashboard/dashboard.ts";
 import { site } from "./surfaces/web/site/site.ts";
-
-/** What of the platform has no room of its own to be declared in: each is something that rooms are declared with. */
-const platform = room({
-  name: "platform",
-  tags: { Meta: "The description of the API itself." },
-  endpoints: [openapi],
-  metrics: [runs],
-});
 
 /** Every room, in the order of the documents, of the navigation, and of what follows deliveries. */
 export const ROOMS: readonly Room[] = [
@@ -70,7 +62,7 @@ export const ROOMS: readonly Room[] = [
   featureRequests,
   packs,
   releases,
-  platform,
+  room({ name: "api", tags: { Meta: "The description of the API itself." }, endpoints: [openapi] }),
   site,
   ...dashboard,
 ];

@@ -8,7 +8,7 @@ import { statSync } from "node:fs";
 import { type Core, slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { helperCommand } from "../../kit/respawn.ts";
-import type { IntervalJob } from "../jobs/jobs.ts";
+import { type IntervalJob, runs } from "../jobs/jobs.ts";
 import { figure } from "../metrics/metrics.ts";
 import { room } from "../rooms/rooms.ts";
 import { CHECK_AT_START_BYTES, damageAdvice, databasePath, isReadError } from "../store/store.ts";
@@ -99,6 +99,7 @@ export const upkeep = room({
     ),
     figure("gauge", "reckon_store_wal_bytes", "Size of the write-ahead log.", (core) => core.store.walBytes()),
     figure("gauge", "reckon_resident_bytes", "Resident memory.", () => process.memoryUsage.rss()),
+    runs,
   ],
   open(core, onFatal) {
     known(core);
