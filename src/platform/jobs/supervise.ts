@@ -41,8 +41,7 @@ export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
       await job.run(core);
       runs.count(core, { job: job.name, outcome: "done" });
       failures = 0;
-      if (recorded) await forgetFailure(core, job);
-      recorded = false;
+      if (recorded) recorded = await remains(core, job);
     } catch (error) {
       runs.count(core, { job: job.name, outcome: "failed" });
       // Told once: what is wrong stays wrong for longer than an interval.
@@ -66,9 +65,16 @@ export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
   };
 }
 
-async function forgetFailure(core: Core, { name }: IntervalJob): Promise<void> {
+/** Forgets that a job failed. @returns whether that could not be stored */
+async function remains(core: Core, { name }: IntervalJob): Promise<boolean> {
   const sql = rows(core.store);
-  if (sql.failed.get(name) !== undefined) await core.store.write(() => sql.forgetFailure.run(name));
+  if (sql.failed.get(name) === undefined) return false;
+  return core.store
+    .write(() => sql.forgetFailure.run(name))
+    .then(
+      () => false,
+      () => true,
+    );
 }
 
 /** Keeps for the doctor that a job failed, as far as anything can be stored at all. */

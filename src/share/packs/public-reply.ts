@@ -3,6 +3,7 @@ import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { Reply } from "../../platform/http/endpoint.ts";
 import type { PackEntry } from "./entry.ts";
+import { publishedPacks } from "./list.ts";
 
 interface Prepared<Body> {
   readonly body: Body;
@@ -18,18 +19,17 @@ function prepare<Body>(make: () => Body): Prepared<Body> {
 }
 
 /**
- * A public reply with its entity tag, or 304 for who holds it already.
- * @param packs what it is made of; the same list with the same key is not put into JSON again
- * @param key undefined for what is not worth remembering
+ * A public reply of the published packs with its entity tag, or 304 for who has it already.
+ * @param key what is not put into JSON again until the packs change; undefined for what is not worth remembering
  */
 export function publicReply<Body>(
   core: Core,
-  packs: readonly PackEntry[],
   key: string | undefined,
   ifNoneMatch: string | null,
   make: () => Body,
 ): Reply<Body> {
   const state = remembered(core);
+  const packs = publishedPacks(core);
   if (state.packs !== packs) Object.assign(state, { packs, replies: new Map() });
   const known = (key === undefined ? undefined : state.replies.get(key)) as Prepared<Body> | undefined;
   const ready = known ?? prepare(make);
