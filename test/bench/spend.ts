@@ -148,7 +148,14 @@ const data = mkdtempSync(join(tmpdir(), "reckon-bench-spend-"));
 const store = openStore(data, { create: true, now: systemClock.now });
 try {
   const log = createLog({ level: "warn", now: systemClock.now, write: (line) => console.error(line) });
-  const core: Core = { config: readConfig({ data }, {}), clock: systemClock, random: systemRandom, store, log };
+  const core: Core = {
+    config: readConfig({ data }, {}),
+    clock: systemClock,
+    random: systemRandom,
+    store,
+    log,
+    state: new Map(),
+  };
   await measureYear(core, Number(process.argv[2] ?? 1_000_000));
   await measureRepeats(core, 40);
 } finally {

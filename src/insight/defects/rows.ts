@@ -1,4 +1,4 @@
-import { type Database, statements } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 import type { DayCount } from "./trend.ts";
 
 /** A row of defects; `open` is 0 or 1, `commits` and `files` are JSON. */
@@ -43,7 +43,7 @@ export const DEFECT = `SELECT id, repo_key AS repoKey, path, kind, heading, ordi
  * The same of a whole team and of one repository: by defects_by_date on one column or two, or by the primary key of defect_files.
  * @param sql of a condition
  */
-function scoped<Params extends unknown[], Row>(db: Database, sql: (where: string) => string) {
+function scoped<Params extends unknown[], Row>(db: Preparer, sql: (where: string) => string) {
   const ofTeam = db.prepare<[string, ...Params], Row>(sql("team_id = ?"));
   const ofRepo = db.prepare<[string, string, ...Params], Row>(sql("team_id = ? AND repo_key = ?"));
   return (teamId: string, repoKey: string | undefined, ...params: Params): Row[] =>

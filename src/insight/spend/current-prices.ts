@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { readAsset } from "../../kit/assets.ts";
-import { perOwner } from "../../kit/memo.ts";
+
 import { fail, invalid } from "../../kit/problem.ts";
 import { type PriceFile, readPriceFile } from "./price-file.ts";
 import { PriceTable } from "./price-table.ts";
@@ -37,7 +37,7 @@ const withoutOwn = (problem: string | null): CurrentPrices => ({
 });
 
 /** What was read last, and of which state of the file. */
-const loaded = perOwner((_core: Core) => ({ mark: "", prices: undefined as CurrentPrices | undefined }));
+const loaded = slot(() => ({ mark: "", prices: undefined as CurrentPrices | undefined }));
 
 /** The prices of the moment. The data directory's file is read anew when it changed; one that is wrong changes nothing. */
 export function currentPrices(core: Core): CurrentPrices {
