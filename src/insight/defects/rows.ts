@@ -1,20 +1,14 @@
-import { type Preparer, statements } from "../../platform/store/store.ts";
+import { statements, type Preparer } from "../../platform/store/store.ts";
+import type { Entry } from "./entry.ts";
 import type { DayCount } from "./trend.ts";
 
-/** A row of defects; `open` is 0 or 1, `commits` and `files` are JSON. */
-export interface DefectRow {
+/** A row of defects; `commits` and `files` are JSON. */
+export interface DefectRow extends Omit<Entry, "open" | "commits" | "files"> {
   readonly id: number;
   readonly repoKey: string;
   readonly path: string;
   readonly kind: string;
-  readonly heading: string;
-  readonly ordinal: number;
-  readonly date: string;
-  readonly title: string;
-  readonly line: number;
   readonly open: 0 | 1;
-  readonly fingerprint: Buffer;
-  readonly rule: string | null;
   readonly commits: string;
   readonly files: string;
 }
