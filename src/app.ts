@@ -1,16 +1,11 @@
 import type { Config } from "./config.ts";
 import { CONTRACT } from "./contract.ts";
 import type { Core } from "./core.ts";
-import {
-  findDevice,
-  findSession,
-  SESSION_LIFETIME_MS,
-  touchSession,
-  watchPrincipals,
-} from "./identity/accounts/accounts.ts";
 import { findCli } from "./identity/device-flow/device-flow.ts";
+import { findDevice, watchPrincipals } from "./identity/devices/devices.ts";
 import { ensureSigningKey, hasSigningKey } from "./identity/license/license.ts";
 import { findReader } from "./identity/read-tokens/read-tokens.ts";
+import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-sessions/web-sessions.ts";
 import { evidenceProjection, linksProjection } from "./insight/causes/causes.ts";
 import { entriesProjection } from "./insight/defects/defects.ts";
 import { spendEntriesProjection, spendSessionsProjection } from "./insight/spend/spend.ts";

@@ -7,7 +7,7 @@ import { exchange } from "./identity/devices/exchange.ts";
 import { rotate } from "./identity/devices/rotate.ts";
 import { license } from "./identity/license/get-license.ts";
 import { jwks, pubkey } from "./identity/license/pubkey.ts";
-import { context } from "./identity/read-tokens/context.ts";
+import { context } from "./insight/ask/get-context.ts";
 import { listCausalLinks } from "./insight/causes/get-links.ts";
 import { promptForLineEndpoint } from "./insight/causes/get-prompt-for-line.ts";
 import { correlateLinks } from "./insight/causes/post-correlate.ts";

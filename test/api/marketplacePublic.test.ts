@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../src/identity/accounts/accounts.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { curatePack, verifyPublisher } from "../../src/share/packs/packs.ts";
 import { noteFault, startInstance } from "../support/instance.ts";

@@ -4,7 +4,7 @@ import { Complaint } from "../../kit/problem.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { refuse } from "../../platform/http/faults.ts";
-import { findUser } from "../accounts/accounts.ts";
+import { findUser } from "../people/people.ts";
 import { tooManyWaiting } from "./faults.ts";
 import { type AuthorizationRow, type Channel, rows } from "./rows.ts";
 import { newUserCode, readUserCode } from "./user-code.ts";

@@ -5,8 +5,8 @@ import { newId } from "../../kit/ids.ts";
 import { signJwt } from "../../kit/jwt.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
-import { findUser } from "../accounts/accounts.ts";
 import { ensureSigningKey } from "../license/license.ts";
+import { findUser } from "../people/people.ts";
 import type { Requester } from "./authorizations.ts";
 import { rows, type TokenRow } from "./rows.ts";
 

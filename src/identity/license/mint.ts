@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { signJwt, type Verdict, verifyJwt } from "../../kit/jwt.ts";
-import type { Team } from "../accounts/accounts.ts";
+import type { Team } from "../teams/teams.ts";
 import { ensureSigningKey } from "./keys.ts";
 import { judgeSubscription, licenseEnd, type SubscriptionFacts } from "./rules.ts";
 

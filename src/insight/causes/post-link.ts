@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { requireCapability } from "../../identity/accounts/accounts.ts";
 import { findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
+import { requireCapability } from "../../identity/teams/teams.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { malformed, refuse, tierGate } from "../../platform/http/faults.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { requireCapability } from "../../identity/teams/teams.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";

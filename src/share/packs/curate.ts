@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { getTeam } from "../../identity/accounts/accounts.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";

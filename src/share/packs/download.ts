@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { findDevice } from "../../identity/accounts/accounts.ts";
+import { findDevice } from "../../identity/devices/devices.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { forgetPacks } from "./list.ts";
 import { whyWithheld } from "./offer.ts";

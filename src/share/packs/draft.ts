@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { getTeam, requireCapability } from "../../identity/accounts/accounts.ts";
+import { getTeam, requireCapability } from "../../identity/teams/teams.ts";
 import { parseEntries } from "../../insight/defects/defects.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { Complaint } from "../../kit/problem.ts";

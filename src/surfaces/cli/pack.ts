@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { getTeam } from "../../identity/accounts/accounts.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";

@@ -1,26 +1,24 @@
 import { expect, it } from "vitest";
+import { type Role, removeMember, roleIn, setRole } from "../../../src/identity/members/members.ts";
 import {
-  acceptAs,
-  acceptAsNew,
   createInvitation,
   createMemberResetLink,
   createResetLink,
   createSetupLink,
-  createUser,
-  findUser,
   getLink,
+  LINK_LIFETIME_MS,
   listInvitations,
-  type Role,
-  removeMember,
-  resetPassword,
   revokeInvitation,
-  roleIn,
+} from "../../../src/identity/one-time-links/one-time-links.ts";
+import { findUser, setOperator } from "../../../src/identity/people/people.ts";
+import {
+  acceptAs,
+  acceptAsNew,
+  createUser,
+  resetPassword,
   setDisabled,
-  setOperator,
-  setRole,
   setUp,
-} from "../../../src/identity/accounts/accounts.ts";
-import { LINK_LIFETIME_MS } from "../../../src/identity/accounts/links.ts";
+} from "../../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 

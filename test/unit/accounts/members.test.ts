@@ -1,16 +1,15 @@
 import { expect, it } from "vitest";
 import {
   changeRole,
-  createInvitation,
-  createUser,
   listMembers,
   ROLES,
   type Role,
   removeMember,
   roleIn,
-  setDisabled,
-  setOperator,
-} from "../../../src/identity/accounts/accounts.ts";
+} from "../../../src/identity/members/members.ts";
+import { createInvitation } from "../../../src/identity/one-time-links/one-time-links.ts";
+import { setOperator } from "../../../src/identity/people/people.ts";
+import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";

@@ -2,19 +2,21 @@ import { createHook } from "node:async_hooks";
 import { dictionary } from "@zxcvbn-ts/language-common";
 import { expect, it } from "vitest";
 import {
-  acceptAsNew,
   createInvitation,
   createResetLink,
   createSetupLink,
+} from "../../../src/identity/one-time-links/one-time-links.ts";
+import { type Chooser, requireAcceptablePassword } from "../../../src/identity/sign-in/password-rules.ts";
+import { hashPassword, verifyPassword } from "../../../src/identity/sign-in/passwords.ts";
+import {
+  acceptAsNew,
   createUser,
   resetPassword,
   setDisabled,
   setPassword,
   setUp,
   signIn,
-} from "../../../src/identity/accounts/accounts.ts";
-import { type Chooser, requireAcceptablePassword } from "../../../src/identity/accounts/password-rules.ts";
-import { hashPassword, verifyPassword } from "../../../src/identity/accounts/passwords.ts";
+} from "../../../src/identity/sign-in/sign-in.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { startInstance } from "../../support/instance.ts";
 

@@ -1,17 +1,17 @@
 import { expect, it } from "vitest";
+import { removeMember, setRole } from "../../../src/identity/members/members.ts";
+import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import {
-  createUser,
   endSession,
   findSession,
   listSessions,
-  removeMember,
-  setDisabled,
-  setRole,
+  SESSION_IDLE_MS,
+  SESSION_LIFETIME_MS,
   signOutEverywhere,
+  storeSession,
   switchTeam,
   touchSession,
-} from "../../../src/identity/accounts/accounts.ts";
-import { SESSION_IDLE_MS, SESSION_LIFETIME_MS, storeSession } from "../../../src/identity/accounts/sessions.ts";
+} from "../../../src/identity/web-sessions/web-sessions.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";

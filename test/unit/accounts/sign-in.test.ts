@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { confirmPassword, createUser, signIn } from "../../../src/identity/accounts/accounts.ts";
+import { confirmPassword, createUser, signIn } from "../../../src/identity/sign-in/sign-in.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";

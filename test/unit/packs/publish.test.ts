@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../../src/identity/accounts/accounts.ts";
+import { updateTeam } from "../../../src/identity/teams/teams.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 import {
   curatePack,

@@ -1,4 +1,4 @@
-import { hasUsers } from "../../../identity/accounts/accounts.ts";
+import { hasUsers } from "../../../identity/people/people.ts";
 import { type Html, html } from "../../../kit/html.ts";
 import { codeBlock } from "../ui/code.ts";
 import { bullets, fence } from "./markdown.ts";

@@ -1,14 +1,13 @@
+import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
+import { membershipsOf } from "../../../../identity/members/members.ts";
+import { renameUser } from "../../../../identity/people/people.ts";
+import { confirmPassword, setPassword } from "../../../../identity/sign-in/sign-in.ts";
 import {
   actorOf,
-  confirmPassword,
   endSession,
   listSessions,
-  membershipsOf,
-  renameUser,
-  setPassword,
   signOutEverywhere,
-} from "../../../../identity/accounts/accounts.ts";
-import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
+} from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
@@ -100,7 +99,7 @@ ${section({
   body: table({
     caption: "Your teams",
     columns: [{ label: "Team", heading: true }, { label: "Role" }],
-    rows: membershipsOf(core, session.userId).map(({ teamName, role }) => [teamName, role]),
+    rows: membershipsOf(core, session.userId).map(({ name, role }) => [name, role]),
     empty: empty({ title: "No team yet", says: "An owner or admin of a team can invite you by a link." }),
   }),
 })}`;

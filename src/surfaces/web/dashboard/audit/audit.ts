@@ -1,4 +1,4 @@
-import { findTeam } from "../../../../identity/accounts/accounts.ts";
+import { findTeam } from "../../../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";

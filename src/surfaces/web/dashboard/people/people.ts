@@ -1,14 +1,16 @@
 import {
-  actorOf,
   countMembers,
-  createInvitation,
-  listInvitations,
   listMembers,
   MAX_LISTED,
   type Member,
   removeMember,
+} from "../../../../identity/members/members.ts";
+import {
+  createInvitation,
+  listInvitations,
   revokeInvitation,
-} from "../../../../identity/accounts/accounts.ts";
+} from "../../../../identity/one-time-links/one-time-links.ts";
+import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -80,7 +82,7 @@ function memberTable(call: ByMember, members: readonly Member[]) {
       ]),
       roleWord(one.role),
       time(one.createdAt, now),
-      ago(one.lastSeenAt, now, "never"),
+      ago(lastSeenAt(call.core, one.userId), now, "never"),
       manages(call) &&
         buttonLink(html`Manage<span class="vh"> ${one.email}</span>`, href(`/people/${one.userId}`), { small: true }),
     ]),

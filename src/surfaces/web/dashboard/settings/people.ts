@@ -1,12 +1,8 @@
-import {
-  actorOf,
-  createResetLink,
-  getListedUser,
-  type ListedUser,
-  pageOfUsers,
-  setDisabled,
-  setOperator,
-} from "../../../../identity/accounts/accounts.ts";
+import { membershipsOf } from "../../../../identity/members/members.ts";
+import { createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
+import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
+import { setDisabled } from "../../../../identity/sign-in/sign-in.ts";
+import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
@@ -50,8 +46,10 @@ function listPage(call: ByOperator) {
     rows: rows.map((one) => [
       html`<a href="${href(`${PATH}/${one.id}`)}">${one.name ?? one.email}</a>${one.operator === 1 && html` ${badge("info", "operator")}`}${one.name !== null && html`<br><small>${one.email}</small>`}`,
       state(one),
-      one.teams.map(({ teamName }) => teamName).join(", ") || "none",
-      ago(one.lastSeenAt, now, "never"),
+      membershipsOf(core, one.id)
+        .map(({ name }) => name)
+        .join(", ") || "none",
+      ago(lastSeenAt(core, one.id), now, "never"),
     ]),
     empty: empty({
       title: "Nobody of that name",
@@ -75,7 +73,7 @@ function onePage(call: ByOperator, user: ListedUser) {
     { label: "Account", value: state(user) },
     { label: "Operator", value: operator ? "yes: runs this installation" : "no" },
     { label: "Made", value: time(user.createdAt, now) },
-    { label: "Last seen", value: ago(user.lastSeenAt, now, "never") },
+    { label: "Last seen", value: ago(lastSeenAt(core, user.id), now, "never") },
     { label: "Id", value: html`<code>${user.id}</code>` },
   ])}
 ${section({
@@ -83,8 +81,8 @@ ${section({
   body: table({
     caption: "Teams",
     columns: [{ label: "Team", heading: true, grow: true }, { label: "Role" }],
-    rows: user.teams.map(({ teamId, teamName, role }) => [
-      html`<a href="${href(`/settings/teams/${teamId}`)}">${teamName}</a>`,
+    rows: membershipsOf(core, user.id).map(({ id, name, role }) => [
+      html`<a href="${href(`/settings/teams/${id}`)}">${name}</a>`,
       roleWord(role),
     ]),
     empty: empty({ title: "In no team", says: "Invite this person from a team's page." }),

@@ -1,18 +1,16 @@
+import { countMembers, createOwnedTeam, listMembers, ROLES } from "../../../../identity/members/members.ts";
+import { createInvitation } from "../../../../identity/one-time-links/one-time-links.ts";
 import {
-  actorOf,
-  countMembers,
-  createInvitation,
   createTeam,
   findTeam,
-  listMembers,
   pageOfTeams,
-  ROLES,
   SUBSCRIPTIONS,
   type Team,
   type TeamChange,
   TIERS,
   updateTeam,
-} from "../../../../identity/accounts/accounts.ts";
+} from "../../../../identity/teams/teams.ts";
+import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
@@ -247,7 +245,7 @@ ${section({
     rows: listMembers(core, team.id).map((one) => [
       html`<a href="${href(`/settings/people/${one.userId}`)}">${named(one, one.disabledAt !== null && badge("neutral", "closed"))}</a>`,
       roleWord(one.role),
-      ago(one.lastSeenAt, now, "never"),
+      ago(lastSeenAt(core, one.userId), now, "never"),
     ]),
     empty: empty({
       title: "Nobody is in this team",
@@ -310,8 +308,10 @@ export const teamPages = [
     orAgain(
       async () => {
         const { core, session, form: sent } = call;
-        const plan = { ...readPlan(sent), ...(sent.has("own") ? { ownerId: session.userId } : {}) };
-        const team = await createTeam(core, sent.get("name") ?? "", plan, by(call));
+        const name = sent.get("name") ?? "";
+        const team = sent.has("own")
+          ? await createOwnedTeam(core, name, readPlan(sent), session.userId, by(call))
+          : await createTeam(core, name, readPlan(sent), by(call));
         return redirect(`${PATH}/${team.id}`, `The team “${team.name}” is made.`);
       },
       (text) => listPage(call, text),

@@ -2,14 +2,15 @@ import type { Core } from "../../core.ts";
 import { perOwner } from "../../kit/memo.ts";
 import { isWellFormedToken, tokenDigest } from "../../kit/tokens.ts";
 import type { DevicePrincipal } from "../../platform/http/principal.ts";
+import { findTeam } from "../teams/teams.ts";
 import { rows } from "./rows.ts";
 
 /** Devices remembered at most; the one asked for longest ago goes first. */
-const MAX_HELD = 10_000;
+const MAX_CACHED = 10_000;
 /** Another process's changes (a revocation from the command line) show after this long at most. */
 const RECHECK_MS = 25;
 
-interface Held {
+interface Cache {
   /** By token. A look-up outside a transaction costs SQLite several locks, more than all else that a small request does. */
   readonly byToken: Map<string, DevicePrincipal>;
   checkedAt: number;
@@ -20,7 +21,7 @@ interface Held {
  * What is known of devices, forgotten as soon as a row it came from changes: by this process (triggers of this connection
  * tell) or by another (SQLite's data_version does).
  */
-const held = perOwner((core: Core): Held => {
+const cacheOf = perOwner((core: Core): Cache => {
   const byToken = new Map<string, DevicePrincipal>();
   core.store.onChange(["teams", "devices", "device_tokens"], () => byToken.clear());
   return { byToken, checkedAt: Number.NEGATIVE_INFINITY, outsideVersion: -1 };
@@ -31,7 +32,7 @@ const held = perOwner((core: Core): Held => {
  * typing errors cost no query; the look-up is by SHA-256, so its timing tells nothing of stored tokens.
  */
 export function findDevice(core: Core, token: string): DevicePrincipal | undefined {
-  const cache = held(core);
+  const cache = cacheOf(core);
   const now = core.clock.monotonic();
   if (now - cache.checkedAt >= RECHECK_MS) {
     cache.checkedAt = now;
@@ -42,14 +43,17 @@ export function findDevice(core: Core, token: string): DevicePrincipal | undefin
   const known = cache.byToken.get(token);
   if (known) return known;
   if (!isWellFormedToken(token, "rkd")) return undefined;
-  const found = rows(core.store).principalByToken.get(tokenDigest(token)) as DevicePrincipal | undefined;
-  if (!found) return undefined;
-  if (cache.byToken.size >= MAX_HELD) cache.byToken.delete(cache.byToken.keys().next().value as string);
-  cache.byToken.set(token, found);
-  return found;
+  const device = rows(core.store).byToken.get(tokenDigest(token));
+  const team = device && findTeam(core, device.teamId);
+  if (!team) return undefined;
+  const { id: _, name: teamName, createdAt: __, ...plan } = team;
+  const principal: DevicePrincipal = { ...device, teamName, ...plan };
+  if (cache.byToken.size >= MAX_CACHED) cache.byToken.delete(cache.byToken.keys().next().value as string);
+  cache.byToken.set(token, principal);
+  return principal;
 }
 
 /** Begins to watch for changes; part of starting, so that the first request finds it done. */
 export function watchPrincipals(core: Core): void {
-  held(core);
+  cacheOf(core);
 }

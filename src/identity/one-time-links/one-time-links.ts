@@ -1,12 +1,28 @@
+/**
+ * One-time links: invitations, links that choose a new password, and the one that sets an installation up.
+ * Not here: what happens when one is used (sign-in).
+ */
+
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
-import { getMember, outranks, requireRank } from "./members.ts";
-import { type LinkRow, type Member, type Role, rows } from "./people-rows.ts";
-import { getUser, hasUsers, readEmail } from "./users.ts";
+import {
+  findMember,
+  getMember,
+  type Member,
+  membershipsOf,
+  outranks,
+  type Role,
+  requireRank,
+  roleIn,
+} from "../members/members.ts";
+import { findUser, getUser, hasUsers, readEmail } from "../people/people.ts";
+import { type LinkRow, rows } from "./rows.ts";
+
+export type { LinkRow };
 
 /** How long a one-time link works. */
 export const LINK_LIFETIME_MS = { setup: 30 * MINUTE_MS, invitation: 7 * DAY_MS, reset: DAY_MS } as const;
@@ -22,19 +38,19 @@ export interface OneTimeLink {
 
 const PATHS = { setup: "/setup", invitation: "/invitation", reset: "/reset-password" } as const;
 
-type Wanted = Pick<LinkRow, "kind"> & Partial<Pick<LinkRow, "teamId" | "role" | "email" | "userId">>;
+type NewLink = Pick<LinkRow, "kind"> & Partial<Pick<LinkRow, "teamId" | "role" | "email" | "userId">>;
 
-function storeLink(core: Core, wanted: Wanted, by: Actor): OneTimeLink {
+function storeLink(core: Core, link: NewLink, by: Actor): OneTimeLink {
   const token = newToken("rkl", core.random);
   const id = newId("inv", core.clock, core.random);
   const now = core.clock.now();
-  const expiresAt = now + LINK_LIFETIME_MS[wanted.kind];
+  const expiresAt = now + LINK_LIFETIME_MS[link.kind];
   rows(core.store).insertLink.run({
     teamId: null,
     role: null,
     email: null,
     userId: null,
-    ...wanted,
+    ...link,
     id,
     tokenHash: tokenDigest(token),
     createdBy: by.label,
@@ -42,7 +58,7 @@ function storeLink(core: Core, wanted: Wanted, by: Actor): OneTimeLink {
     createdAt: now,
     expiresAt,
   });
-  return { id, token, path: `${PATHS[wanted.kind]}#${token}`, expiresAt };
+  return { id, token, path: `${PATHS[link.kind]}#${token}`, expiresAt };
 }
 
 /** The link that makes the first operator; an earlier one stops working. @returns undefined once there is anybody */
@@ -61,19 +77,20 @@ export function createSetupLink(core: Core): Promise<OneTimeLink | undefined> {
  */
 export function createInvitation(
   core: Core,
-  wanted: { readonly teamId: string; readonly role: Role; readonly email?: string | null },
+  invitation: { readonly teamId: string; readonly role: Role; readonly email?: string | null },
   by: Actor = COMMAND_LINE,
   actorRole?: Role,
 ): Promise<OneTimeLink> {
-  const email = wanted.email ? readEmail(wanted.email) : null;
+  const { teamId, role } = invitation;
+  const email = invitation.email ? readEmail(invitation.email) : null;
   return core.store.write(() => {
-    requireRank(actorRole, undefined, wanted.role);
-    const link = storeLink(core, { kind: "invitation", teamId: wanted.teamId, role: wanted.role, email }, by);
+    requireRank(actorRole, undefined, role);
+    const link = storeLink(core, { kind: "invitation", teamId, role, email }, by);
     recordEvent(core, by, {
       action: "invitation.made",
-      teamId: wanted.teamId,
+      teamId,
       target: { kind: "invitation", id: link.id, label: email },
-      detail: { role: wanted.role },
+      detail: { role },
     });
     return link;
   });
@@ -127,7 +144,7 @@ export function createMemberResetLink(
 /** Why somebody's account opens more than their team answers for; undefined when it does not. */
 function beyondTeam(core: Core, member: Member): string | undefined {
   if (member.operator === 1) return "This person runs the installation";
-  return rows(core.store).memberships.all(member.userId).length > 1 ? "This person is in other teams too" : undefined;
+  return membershipsOf(core, member.userId).length > 1 ? "This person is in other teams too" : undefined;
 }
 
 /**
@@ -136,18 +153,18 @@ function beyondTeam(core: Core, member: Member): string | undefined {
  */
 function isMakerEntitled(core: Core, link: LinkRow): boolean {
   if (link.makerId === null) return true;
-  const maker = rows(core.store).userById.get(link.makerId);
+  const maker = findUser(core, link.makerId);
   if (maker?.disabledAt !== null) return false;
   if (maker.operator === 1) return true;
-  const role = link.teamId === null ? undefined : rows(core.store).role.get(link.teamId, maker.id);
+  const role = link.teamId === null ? undefined : roleIn(core, link.teamId, maker.id);
   if (link.teamId === null || role === undefined) return false;
   if (link.kind === "invitation") return outranks(role, undefined, link.role ?? undefined);
-  const member = rows(core.store).member.get(link.teamId, link.userId ?? "");
+  const member = findMember(core, link.teamId, link.userId ?? "");
   return member !== undefined && outranks(role, member.role, undefined) && beyondTeam(core, member) === undefined;
 }
 
 function storeResetLink(core: Core, user: { id: string; email: string }, by: Actor, teamId: string | null) {
-  rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", user.id, user.id);
+  revokeResetLinks(core, user.id);
   const link = storeLink(core, { kind: "reset", userId: user.id, teamId }, by);
   recordEvent(core, by, {
     action: "user.reset_link_made",
@@ -171,4 +188,16 @@ export function getLink(core: Core, token: string, kind: LinkRow["kind"]): LinkR
   if (!isMakerEntitled(core, link))
     throw new Complaint("Who made this link may no longer make it. Ask somebody else for another.", 410);
   return link;
+}
+
+/** Uses a link up; call inside the transaction that does what it is for. Of parallel uses exactly one succeeds. @throws Complaint */
+export function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
+  const link = getLink(core, token, kind);
+  rows(core.store).useLink.run(core.clock.now(), link.id);
+  return link;
+}
+
+/** Takes back what would give somebody a new password; call inside a transaction. */
+export function revokeResetLinks(core: Core, userId: string): void {
+  rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", userId, userId);
 }

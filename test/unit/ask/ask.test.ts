@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { removeMember } from "../../../src/identity/accounts/accounts.ts";
-import { askBrains } from "../../../src/identity/read-tokens/ask.ts";
+import { removeMember } from "../../../src/identity/members/members.ts";
 import { findReader } from "../../../src/identity/read-tokens/read-tokens.ts";
+import { askBrains } from "../../../src/insight/ask/search.ts";
 import { systemClock } from "../../../src/kit/clock.ts";
 import { startInstance } from "../../support/instance.ts";
 import { memberOf, publish, readToken } from "../../support/reads.ts";

@@ -1,12 +1,11 @@
 import * as v from "valibot";
+import { KINDS } from "../../formats/brain-kinds.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
-import { EXAMPLE_SOURCE, KINDS, Source } from "../../record/brain/brain.ts";
-import { askBrains } from "./ask.ts";
-import { dayOf, judgeDay } from "./daily.ts";
-import { recordRead } from "./record.ts";
-import { rows } from "./rows.ts";
+import { EXAMPLE_SOURCE, Source } from "../../record/brain/brain.ts";
+import { judgeDay, readsToday, recordRead } from "./reads.ts";
+import { askBrains } from "./search.ts";
 
 const ContextHits = v.object({
   query: v.pipe(
@@ -68,11 +67,7 @@ export const context = endpoint(
         quota: (config) => ({ count: config.limitReadDaily, seconds: DAY_MS / SECOND_MS }),
         per: "token",
         headers: "limited",
-        stored: (core, tokenId) => {
-          const now = core.clock.now();
-          const used = rows(core.store).readsOn.get(tokenId, dayOf(now)) ?? 0;
-          return judgeDay(used, core.config.limitReadDaily, now);
-        },
+        stored: (core, tokenId) => judgeDay(readsToday(core, tokenId), core.config.limitReadDaily, core.clock.now()),
       },
     ],
     example: {

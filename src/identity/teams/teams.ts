@@ -1,33 +1,72 @@
+/**
+ * Teams: their names, tiers, seats and subscriptions, and what a tier includes.
+ * Not here: who is in a team (members), what a subscription entitles to offline (license).
+ */
+
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { hasControls, likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { refuse, tierGate } from "../../platform/http/faults.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
-import { getUser, storeMember } from "./users.ts";
+
+export type { Subscription, Team };
 
 const DEFAULT_SEATS = 5;
 
-interface NewTeam {
+export const TIERS = ["none", "starter", "team", "enterprise"] as const satisfies readonly Tier[];
+export const SUBSCRIPTIONS = [
+  "active",
+  "trialing",
+  "past_due",
+  "canceled",
+  "none",
+] as const satisfies readonly Subscription[];
+
+/** What a tier may include. */
+export type Capability = "telemetry" | "brain" | "traces";
+
+const INCLUDES: Readonly<Record<Tier, readonly Capability[]>> = {
+  none: [],
+  starter: ["telemetry"],
+  team: ["telemetry", "brain", "traces"],
+  enterprise: ["telemetry", "brain", "traces"],
+};
+
+/** The tiers that include a capability, smallest first. */
+export function tiersWith(capability: Capability): Tier[] {
+  return TIERS.filter((tier) => INCLUDES[tier].includes(capability));
+}
+
+/** @throws Refusal tierGate (402) whose `entitled` lists the tiers that would include it. */
+export function requireCapability(tier: Tier, capability: Capability): void {
+  if (INCLUDES[tier].includes(capability)) return;
+  refuse(tierGate, {
+    error: `The tier "${tier}" does not include ${capability}.`,
+    members: { entitled: tiersWith(capability) },
+  });
+}
+
+/** What a new team has, if not what is usual. */
+export interface TeamPlan {
   readonly tier?: Tier;
   readonly seats?: number;
-  /** Who owns it from the start; nobody does otherwise. */
-  readonly ownerId?: string;
 }
 
 /** Makes a team with an active subscription. @throws Complaint when the name is taken or is not one line of text. */
-export function createTeam(core: Core, name: string, options: NewTeam = {}, by: Actor = COMMAND_LINE): Promise<Team> {
-  return core.store.write(() => createTeamRow(core, name, options, by));
+export function createTeam(core: Core, name: string, plan: TeamPlan = {}, by: Actor = COMMAND_LINE): Promise<Team> {
+  return core.store.write(() => storeTeam(core, name, plan, by));
 }
 
-/** Makes a team; call inside a transaction. @throws Complaint */
-export function createTeamRow(core: Core, name: string, options: NewTeam, by: Actor): Team {
+/** The same inside a transaction. */
+export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): Team {
   const now = core.clock.now();
   const team: Team = {
     id: newId("team", core.clock, core.random),
     name: readName(name),
-    tier: options.tier ?? "team",
-    seats: options.seats ?? DEFAULT_SEATS,
+    tier: plan.tier ?? "team",
+    seats: plan.seats ?? DEFAULT_SEATS,
     subscription: "active",
     subscriptionChangedAt: now,
     periodEndAt: null,
@@ -42,7 +81,6 @@ export function createTeamRow(core: Core, name: string, options: NewTeam, by: Ac
     target: { kind: "team", id: team.id, label: team.name },
     detail: { tier: team.tier, seats: team.seats },
   });
-  if (options.ownerId !== undefined) storeMember(core, team.id, getUser(core, options.ownerId), "owner", by);
   return team;
 }
 
@@ -70,6 +108,10 @@ export function getTeam(core: Core, idOrName: string): Team {
     throw new Complaint(`There is no team with the id or exact name "${idOrName}" (see: reckon team list)`, 404);
   return team;
 }
+
+/** The teams with these ids, by name. */
+export const teamsById = (core: Core, ids: readonly string[]): Pick<Team, "id" | "name">[] =>
+  rows(core.store).teamsById.all(JSON.stringify(ids));
 
 export function listTeams(core: Core): Team[] {
   return rows(core.store).teams.all();

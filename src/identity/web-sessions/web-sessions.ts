@@ -1,3 +1,8 @@
+/**
+ * Web sessions: who is signed in to the dashboard, with what browser, and the team they look at.
+ * Not here: how somebody signs in (sign-in), what ends a person's sessions besides themselves (sign-in).
+ */
+
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
@@ -6,8 +11,9 @@ import { Complaint } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../platform/http/principal.ts";
-import { rows as people } from "./people-rows.ts";
-import { rows, type SessionRow } from "./session-rows.ts";
+import { type Membership, membershipsOf } from "../members/members.ts";
+import { findUser } from "../people/people.ts";
+import { rows, type SessionRow } from "./rows.ts";
 
 /** However busy, a sign-in ends after this long. */
 export const SESSION_LIFETIME_MS = 30 * DAY_MS;
@@ -22,24 +28,28 @@ export interface Origin {
   readonly userAgent: string | null;
 }
 
-/** Begins a sign-in; call inside a transaction. @returns the token for the cookie; only its SHA-256 is stored */
+/**
+ * Begins a sign-in; call inside a transaction.
+ * @param previousId a sign-in of this browser to end: the token is never carried over
+ * @returns the token for the cookie; only its SHA-256 is stored
+ */
 export function storeSession(
   core: Core,
   userId: string,
   origin: Origin,
+  previousId?: string,
 ): { readonly token: string; readonly id: string } {
   const now = core.clock.now();
+  if (previousId !== undefined) rows(core.store).end.run(now, previousId, userId);
   const token = newToken("rks", core.random);
   const id = newId("ses", core.clock, core.random);
-  const teams = people(core.store).memberships.all(userId);
-  const last = rows(core.store).lastTeam.get(userId);
-  const team = teams.find((one) => one.teamId === last) ?? teams[0];
+  const team = teamShown(membershipsOf(core, userId), rows(core.store).lastTeam.get(userId));
   const { ip, userAgent } = origin;
   rows(core.store).insert.run(
     id,
     tokenDigest(token),
     userId,
-    team?.teamId ?? null,
+    team?.id ?? null,
     ip,
     userAgent,
     now,
@@ -52,24 +62,35 @@ export function storeSession(
 /** Whose a session token is; undefined when it is nobody's, ended, expired, or its person's account is closed. */
 export function findSession(core: Core, token: string): SessionPrincipal | undefined {
   if (!isWellFormedToken(token, "rks")) return undefined;
-  const found = rows(core.store).byToken.get(tokenDigest(token));
+  const session = rows(core.store).byToken.get(tokenDigest(token));
   const now = core.clock.now();
-  if (!found || found.endedAt !== null || found.disabledAt !== null) return undefined;
-  if (found.expiresAt <= now || found.lastSeenAt + SESSION_IDLE_MS <= now) return undefined;
-  const teams = people(core.store).memberships.all(found.userId);
-  // Somebody who left the team they were looking at sees another, or none.
-  const team = teams.find((one) => one.teamId === found.teamId) ?? teams[0];
+  if (!session || session.endedAt !== null) return undefined;
+  if (session.expiresAt <= now || session.lastSeenAt + SESSION_IDLE_MS <= now) return undefined;
+  const user = findUser(core, session.userId);
+  if (user?.disabledAt !== null) return undefined;
+  const teams = membershipsOf(core, user.id);
   return {
-    sessionId: found.id,
-    userId: found.userId,
-    email: found.email,
-    name: found.name,
-    operator: found.operator === 1,
-    team: team ? { id: team.teamId, name: team.teamName, role: team.role } : null,
-    teams: teams.map(({ teamId, teamName, role }) => ({ id: teamId, name: teamName, role })),
-    lastSeenAt: found.lastSeenAt,
+    sessionId: session.id,
+    userId: user.id,
+    email: user.email,
+    name: user.name,
+    operator: user.operator === 1,
+    team: teamShown(teams, session.teamId) ?? null,
+    teams,
+    lastSeenAt: session.lastSeenAt,
   };
 }
+
+/** Somebody who left the team they were looking at sees another, or none. */
+const teamShown = (teams: readonly Membership[], teamId: string | null | undefined): Membership | undefined =>
+  teams.find(({ id }) => id === teamId) ?? teams[0];
+
+/** When a person was last heard of in the dashboard; null for never. */
+export const lastSeenAt = (core: Core, userId: string): number | null => rows(core.store).lastSeen.get(userId) ?? null;
+
+/** Whether a person signed in from an address before. */
+export const isKnownAddress = (core: Core, userId: string, ip: string): boolean =>
+  rows(core.store).knownAddress.get(userId, ip) === 1;
 
 /** Notes that a session was used, at most once a minute. Pages go on being shown while nothing can be stored. */
 export async function touchSession(core: Core, session: SessionPrincipal, ip: string): Promise<void> {

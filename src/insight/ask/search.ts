@@ -1,18 +1,19 @@
 import type { Core } from "../../core.ts";
+import type { Kind } from "../../formats/brain-kinds.ts";
+import { membershipsOf } from "../../identity/members/members.ts";
+import { scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
+import { findTeam, tiersWith } from "../../identity/teams/teams.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { ReadPrincipal } from "../../platform/http/principal.ts";
 import {
+  densestAt,
   FEW,
   type Found,
   findSections,
-  type Kind,
   questionAsked,
   type SourceFacts,
   sourceFinder,
 } from "../../record/brain/brain.ts";
-import { findTeam, membershipsOf, tiersWith } from "../accounts/accounts.ts";
-import { scopeFilter } from "./scope.ts";
-import { sliceOf } from "./slice.ts";
 
 const DEFAULT_HITS = 10;
 
@@ -59,10 +60,10 @@ const rarestWord = (sections: number) => Math.log(1 + (sections - 0.5) / 1.5);
  */
 export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { id: string; name: string }[] {
   const entitled = tiersWith("brain");
-  return membershipsOf(core, userId).flatMap(({ teamId, teamName }) => {
-    if (scope.teams.length > 0 && !scope.teams.includes(teamId)) return [];
-    const team = findTeam(core, teamId);
-    return team && entitled.includes(team.tier) ? [{ id: teamId, name: teamName }] : [];
+  return membershipsOf(core, userId).filter(({ id }) => {
+    if (scope.teams.length > 0 && !scope.teams.includes(id)) return false;
+    const team = findTeam(core, id);
+    return team !== undefined && entitled.includes(team.tier);
   });
 }
 
@@ -71,7 +72,7 @@ export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { i
  * which are left out when there are enough of the former, and each group by weight.
  */
 export function mergeFound(found: readonly TeamFound[], wholes: number): TeamFound[] {
-  const shown = wholes >= FEW ? found.filter((one) => one.whole) : [...found];
+  const shown = wholes >= FEW ? found.filter(({ whole }) => whole) : [...found];
   return shown.sort((a, b) => Number(b.whole) - Number(a.whole) || b.weight - a.weight);
 }
 
@@ -85,9 +86,9 @@ export async function askBrains(
   core: Core,
   principal: ReadPrincipal,
   question: string,
-  asked: { readonly repoKey?: string | undefined; readonly limit?: number | undefined } = {},
+  filter: { readonly repoKey?: string | undefined; readonly limit?: number | undefined } = {},
 ): Promise<Context> {
-  const { repoKey, limit = DEFAULT_HITS } = asked;
+  const { repoKey, limit = DEFAULT_HITS } = filter;
   const yieldNow = cooperative(core.clock);
   const keep = scopeFilter(principal.scope);
   const best: TeamFound[] = [];
@@ -97,9 +98,9 @@ export async function askBrains(
   for (const { id: teamId, name: teamName } of teams) {
     const { found, sections } = await findSections(core, teamId, question, { repoKey, keep });
     const rarest = rarestWord(sections);
-    for (const group of [found.filter((one) => one.whole), found.filter((one) => !one.whole)]) {
+    for (const group of [found.filter(({ whole }) => whole), found.filter(({ whole }) => !whole)]) {
       // Each group is in order, so what comes later can be in no reply.
-      for (const one of group.slice(0, limit)) best.push({ ...one, teamId, teamName, weight: one.score / rarest });
+      for (const hit of group.slice(0, limit)) best.push({ ...hit, teamId, teamName, weight: hit.score / rarest });
       if (group[0]?.whole) wholes += group.length;
       else others += group.length;
     }
@@ -107,18 +108,18 @@ export async function askBrains(
   }
   // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away then is not shown.
   const still = new Set(readableTeams(core, principal).map(({ id }) => id));
-  if (teams.some(({ id }) => !still.has(id))) return askBrains(core, principal, question, asked);
+  if (teams.some(({ id }) => !still.has(id))) return askBrains(core, principal, question, filter);
   const merged = mergeFound(best, wholes).slice(0, limit);
-  const heaviest = Math.max(...merged.map((one) => one.weight));
+  const heaviest = Math.max(...merged.map(({ weight }) => weight));
   const sources = new Map(teams.map(({ id }) => [id, sourceFinder(core, id)]));
-  const hits = merged.map((one): ContextHit => {
-    const { section, teamId, teamName } = one;
-    const { text, linesBefore } = sliceOf(section.text, one.words);
+  const hits = merged.map((hit): ContextHit => {
+    const { section, teamId, teamName } = hit;
+    const { text, linesBefore } = sliceOf(section.text, hit.words);
     return {
       filePath: section.path,
       snippet: text,
       kind: section.kind,
-      rank: rankOf(one, heaviest),
+      rank: rankOf(hit, heaviest),
       repoKey: section.repoKey === "" ? null : section.repoKey,
       teamId,
       teamName,
@@ -128,4 +129,35 @@ export async function askBrains(
     };
   });
   return { query: questionAsked(question), total: wholes >= FEW ? wholes : wholes + others, hits };
+}
+
+/** Long enough to hold an entry with its cause and its rule; most sections are shorter and come whole. */
+export const MAX_SLICE_CHARS = 1_200;
+
+export interface Slice {
+  /** Markdown with its line breaks; an ellipsis stands where more of the section came before or comes after. */
+  readonly text: string;
+  /** Lines of the section before the slice. */
+  readonly linesBefore: number;
+}
+
+/**
+ * What is quoted of a section: all of it, or else the lines around where most of the words found stand together. A line that
+ * is itself too long is cut.
+ * @param found lower-case words, as the index matched them
+ */
+export function sliceOf(section: string, found: readonly string[]): Slice {
+  if (section.length <= MAX_SLICE_CHARS) return { text: section.trimEnd(), linesBefore: 0 };
+  const at = densestAt(section, found, (MAX_SLICE_CHARS * 2) / 3);
+  let from = Math.max(0, Math.min(at - MAX_SLICE_CHARS / 6, section.length - MAX_SLICE_CHARS));
+  const lineStart = from === 0 ? -1 : section.indexOf("\n", from - 1);
+  if (lineStart !== -1 && lineStart < at) from = lineStart + 1;
+  let to = Math.min(section.length, from + MAX_SLICE_CHARS);
+  const lineEnd = section.lastIndexOf("\n", to);
+  if (to < section.length && lineEnd > Math.max(at, from + MAX_SLICE_CHARS / 2)) to = lineEnd;
+  const text = section.slice(from, to).toWellFormed().trimEnd();
+  return {
+    text: `${from > 0 ? "…" : ""}${text}${to < section.length ? "…" : ""}`,
+    linesBefore: section.slice(0, from).split("\n").length - 1,
+  };
 }

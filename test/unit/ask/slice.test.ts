@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_SLICE_CHARS, sliceOf } from "../../../src/identity/read-tokens/slice.ts";
+import { MAX_SLICE_CHARS, sliceOf } from "../../../src/insight/ask/search.ts";
 
 const lines = (count: number) => Array.from({ length: count }, (_, i) => `this is line ${i}`);
 

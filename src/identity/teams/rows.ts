@@ -36,13 +36,8 @@ export const rows = statements((db) => ({
     `SELECT ${TEAM} FROM teams WHERE name > @after
        AND (@like IS NULL OR name LIKE @like ESCAPE '\\' OR id LIKE @like ESCAPE '\\') ORDER BY name LIMIT @limit`,
   ),
-  // device_tokens' primary key, then two more.
-  principalByToken: db.prepare(
-    `SELECT d.id AS deviceId, t.id AS teamId, t.name AS teamName, t.tier, t.seats, t.subscription,
-       t.subscription_changed_at AS subscriptionChangedAt, t.period_end_at AS periodEndAt, t.suspended_at AS suspendedAt,
-       d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
-       k.token_hash AS tokenHash, k.expires_at AS tokenExpiresAt, k.replaced_at AS tokenReplacedAt
-     FROM device_tokens k JOIN devices d ON d.id = k.device_id JOIN teams t ON t.id = d.team_id
-     WHERE k.token_hash = ?`,
+  // By teams' primary key for each.
+  teamsById: db.prepare<[string], Pick<Team, "id" | "name">>(
+    "SELECT id, name FROM teams WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name",
   ),
 }));

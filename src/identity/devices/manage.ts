@@ -1,38 +1,32 @@
 import type { Core } from "../../core.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { type DeviceTotals, deviceTotals } from "../../record/telemetry/telemetry.ts";
 import { redactText } from "../../redact/redact.ts";
 import { endBinding } from "./binding.ts";
-import { type OverviewRow, rows } from "./rows.ts";
+import { type DeviceRow, rows } from "./rows.ts";
 
 /** A device as people see it. */
-export interface DeviceOverview extends OverviewRow {
+export interface Device extends DeviceRow {
   /** `expired`: its token ran out before it was rotated; it must be connected again. */
   readonly status: "active" | "expired" | "revoked";
-  readonly streams: number;
-  readonly entries: number;
-  readonly conflicts: number;
-  /** Sequence numbers that never arrived. */
-  readonly missing: number;
 }
 
-/** A team's devices, the one bound last first, with what they sent. */
-export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
-  const sent = deviceTotals(core, teamId);
-  return rows(core.store)
-    .overview.all({ teamId, deviceId: null })
-    .map((row) => describe(core, row, sent.get(row.id)));
+/** A team's devices, or everybody's when undefined, the one bound first first. */
+export function listDevices(core: Core, teamId?: string): Device[] {
+  const { devices, devicesOfTeam } = rows(core.store);
+  const now = core.clock.now();
+  return (teamId === undefined ? devices.all() : devicesOfTeam.all(teamId)).map((row) => withStatus(row, now));
 }
 
 /** One device of a team as people see it. @returns undefined when the team has no such device */
-export function findDeviceOf(core: Core, teamId: string, deviceId: string): DeviceOverview | undefined {
-  const row = rows(core.store).overview.get({ teamId, deviceId });
-  return row && describe(core, row, deviceTotals(core, teamId).get(deviceId));
+export function findDeviceOf(core: Core, teamId: string, deviceId: string): Device | undefined {
+  const row = rows(core.store).device.get(deviceId);
+  return row?.teamId === teamId ? withStatus(row, core.clock.now()) : undefined;
 }
 
-function describe(core: Core, row: OverviewRow, sent: DeviceTotals | undefined): DeviceOverview {
-  const { streams = 0, entries = 0, conflicts = 0, missing = 0 } = sent ?? {};
-  return { ...row, status: judgeStatus(row, core.clock.now()), streams, entries, conflicts, missing };
+function withStatus(row: DeviceRow, now: number): Device {
+  const expired = row.tokenExpiresAt !== null && row.tokenExpiresAt <= now;
+  const status = expired ? "expired" : "active";
+  return { ...row, status: row.revokedAt === null ? status : "revoked" };
 }
 
 /** How many of a team's devices can report, and how many of them were heard of lately. */
@@ -45,11 +39,6 @@ export interface DeviceCounts {
 /** Counts a team's devices that can report. @param seenSince milliseconds since the epoch */
 export function countDevices(core: Core, teamId: string, seenSince: number): DeviceCounts {
   return rows(core.store).count.get({ teamId, now: core.clock.now(), seenSince }) ?? { active: 0, seen: 0 };
-}
-
-function judgeStatus({ revokedAt, tokenExpiresAt }: OverviewRow, now: number): DeviceOverview["status"] {
-  if (revokedAt !== null) return "revoked";
-  return tokenExpiresAt !== null && tokenExpiresAt <= now ? "expired" : "active";
 }
 
 const MAX_LABEL_CHARS = 200;
@@ -95,6 +84,15 @@ export function revokeDeviceOf(
   return core.store.write(() => {
     const device = rows(core.store).device.get(deviceId);
     if (device?.teamId !== teamId) return undefined;
+    return endBinding(core, device, by, "device.revoked");
+  });
+}
+
+/** Ends a device's binding. @returns false when it had ended before. @throws Error for an unknown device */
+export function revokeDevice(core: Core, deviceId: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => {
+    const device = rows(core.store).device.get(deviceId);
+    if (!device) throw new Error(`there is no device with the id "${deviceId}" (see: reckon device list)`);
     return endBinding(core, device, by, "device.revoked");
   });
 }

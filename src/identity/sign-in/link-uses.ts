@@ -3,30 +3,12 @@ import { Buckets, type Quota } from "../../kit/buckets.ts";
 import { perOwner } from "../../kit/memo.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
-import { getLink } from "./links.ts";
-import { requireAcceptablePassword } from "./password-rules.ts";
-import { hashPassword } from "./passwords.ts";
-import { type LinkRow, type Role, rows, type User } from "./people-rows.ts";
-import { type Origin, storeSession } from "./sessions.ts";
-import { createTeamRow, getTeam } from "./teams.ts";
-import {
-  emailKey,
-  findUser,
-  getUser,
-  hasUsers,
-  prepareUser,
-  storeMember,
-  storePassword,
-  storeUser,
-  teamNamesOf,
-} from "./users.ts";
-
-/** Uses a link up; call inside the transaction that does what it is for. Of parallel uses exactly one succeeds. */
-function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
-  const link = getLink(core, token, kind);
-  rows(core.store).useLink.run(core.clock.now(), link.id);
-  return link;
-}
+import { ROLES, type Role, roleIn, storeMember } from "../members/members.ts";
+import { getLink, type LinkRow, useLink } from "../one-time-links/one-time-links.ts";
+import { emailKey, findUserByEmail, getUser, hasUsers, storeUser, type User } from "../people/people.ts";
+import { findTeam, getTeam, storeTeam } from "../teams/teams.ts";
+import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
+import { preparePassword, prepareUser, storePassword } from "./accounts.ts";
 
 /*
  * Tokens of links have 178 bits, so nobody is made to wait for trying some. Who holds one that works gets few forms with it: an
@@ -61,18 +43,18 @@ export async function setUp(
   core: Core,
   token: string,
   chosen: Chosen,
-  wanted: FirstTeam,
+  first: FirstTeam,
   origin: Origin,
 ): Promise<string> {
   linkOfForm(core, token, "setup");
-  const teamName = "takeOver" in wanted ? getTeam(core, wanted.takeOver).name : wanted.make;
+  const teamName = "takeOver" in first ? getTeam(core, first.takeOver).name : first.make;
   const user = await prepareUser(core, { ...chosen, operator: true }, [teamName]);
   return core.store.write(() => {
     useLink(core, token, "setup");
     if (hasUsers(core)) throw new Complaint("This installation has been set up already.", 410);
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storeUser(core, user, by);
-    const team = "takeOver" in wanted ? getTeam(core, wanted.takeOver) : createTeamRow(core, wanted.make, {}, by);
+    const team = "takeOver" in first ? getTeam(core, first.takeOver) : storeTeam(core, first.make, {}, by);
     storeMember(core, team.id, user, "owner", by);
     return storeSession(core, user.id, origin).token;
   });
@@ -83,9 +65,10 @@ export async function acceptAsNew(core: Core, token: string, chosen: Chosen, ori
   const link = linkOfForm(core, token, "invitation");
   if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
     throw new Complaint("This invitation is for another e-mail address.", 403);
-  if (findUser(core, chosen.email))
+  if (findUserByEmail(core, chosen.email))
     throw new Complaint("You have an account already: sign in, then open the link again.", 409);
-  const user = await prepareUser(core, chosen, link.teamName === null ? [] : [link.teamName]);
+  const team = findTeam(core, link.teamId as string);
+  const user = await prepareUser(core, chosen, team ? [team.name] : []);
   return core.store.write(() => {
     const used = useLink(core, token, "invitation");
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
@@ -106,14 +89,13 @@ export function acceptAs(core: Core, token: string, userId: string, by: Actor): 
   });
 }
 
-const RANK = { member: 0, admin: 1, owner: 2 } as const;
-
 function join(core: Core, link: LinkRow, user: { id: string; email: string }, by: Actor): { readonly teamId: string } {
   const teamId = link.teamId as string;
-  const wanted = link.role as Role;
-  const has = rows(core.store).role.get(teamId, user.id);
+  const offered = link.role as Role;
+  const before = roleIn(core, teamId, user.id);
   // An invitation never takes away what somebody is already.
-  if (has === undefined || RANK[wanted] > RANK[has]) storeMember(core, teamId, user, wanted, by);
+  if (before === undefined || ROLES.indexOf(offered) < ROLES.indexOf(before))
+    storeMember(core, teamId, user, offered, by);
   recordEvent(core, by, {
     action: "invitation.accepted",
     teamId,
@@ -135,8 +117,7 @@ export async function resetPassword(
   alongside: (user: User, by: Actor) => void = () => {},
 ): Promise<string> {
   const user = getUser(core, linkOfForm(core, token, "reset").userId as string);
-  requireAcceptablePassword(password, { ...user, teams: teamNamesOf(core, user.id) });
-  const hash = await hashPassword(password, core.random);
+  const hash = await preparePassword(core, user, password);
   return core.store.write(() => {
     useLink(core, token, "reset");
     // Closed perhaps while the hash was being computed.

@@ -4,11 +4,9 @@ import { Buckets, type Quota } from "../../kit/buckets.ts";
 import { perOwner } from "../../kit/memo.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
+import { emailKey, findUser, findUserByEmail } from "../people/people.ts";
+import { isKnownAddress, type Origin, storeSession } from "../web-sessions/web-sessions.ts";
 import { verifyPassword } from "./passwords.ts";
-import { rows as people } from "./people-rows.ts";
-import { rows } from "./session-rows.ts";
-import { type Origin, storeSession } from "./sessions.ts";
-import { emailKey } from "./users.ts";
 
 /*
  * Wrong passwords that are borne. From addresses that an account was never used from it takes 10 at once and 40 an hour, 970 in
@@ -39,8 +37,8 @@ export async function signIn(
   previousSessionId?: string,
 ): Promise<string> {
   const key = emailKey(typedEmail.slice(0, 300));
-  const user = people(core.store).userByEmail.get(key);
-  const known = user !== undefined && rows(core.store).knownAddress.get(user.id, origin.ip) === 1;
+  const user = findUserByEmail(core, key);
+  const known = user !== undefined && isKnownAddress(core, user.id, origin.ip);
   const address = takeTry(core, addresses(core), quotaKey(origin.ip), core.config.limitSignIn, "from your address");
   if (address.refusal && !known) throw address.refusal;
   const own = takeTry(core, failures(core), known ? `${key} ${origin.ip}` : key, FAILURES, "at this account");
@@ -60,11 +58,10 @@ export async function signIn(
   address.giveBack();
   own.giveBack();
   return core.store.write(() => {
-    const now = people(core.store).userById.get(user.id);
+    const now = findUser(core, user.id);
     // Closed, or given another password, while the hash was being computed.
     if (now?.disabledAt !== null || now.passwordHash !== user.passwordHash) throw new Complaint(WRONG, 401);
-    if (previousSessionId) rows(core.store).end.run(core.clock.now(), previousSessionId, user.id);
-    const session = storeSession(core, user.id, origin);
+    const session = storeSession(core, user.id, origin, previousSessionId);
     recordEvent(
       core,
       { kind: "user", id: user.id, label: user.email, ip: origin.ip },
@@ -81,7 +78,7 @@ export async function signIn(
 export async function confirmPassword(core: Core, userId: string, password: string): Promise<void> {
   const own = takeTry(core, failures(core), `confirm ${userId}`, FAILURES, "at this account");
   if (own.refusal) throw own.refusal;
-  if (!(await verifyPassword(password, people(core.store).userById.get(userId)?.passwordHash ?? null)))
+  if (!(await verifyPassword(password, findUser(core, userId)?.passwordHash ?? null)))
     throw new Complaint("The present password is not right.", 403);
   own.giveBack();
 }

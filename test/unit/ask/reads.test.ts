@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { dayOf, judgeDay } from "../../../src/identity/read-tokens/daily.ts";
+import { dayOf, judgeDay } from "../../../src/insight/ask/reads.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 
 const MIDNIGHT = 20_000 * DAY_MS;
