@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { judgeAuthorization } from "../../../src/identity/device-flow/rules.ts";
+import { judgeAuthorization } from "../../../src/identity/device-flow/redeem.ts";
 
 it.each([
   ["pending", 1, "pending"],
