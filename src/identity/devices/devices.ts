@@ -9,10 +9,12 @@ export {
   countDevices,
   type Device,
   type DeviceCounts,
+  deviceIdsOf,
   findDeviceOf,
   listDevices,
   renameDevice,
   revokeDevice,
   revokeDeviceOf,
+  teamsOfDevices,
 } from "./manage.ts";
 export { findDevice, watchPrincipals } from "./principals.ts";

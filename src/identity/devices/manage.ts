@@ -23,6 +23,17 @@ export function findDeviceOf(core: Core, teamId: string, deviceId: string): Devi
   return row?.teamId === teamId ? withStatus(row, core.clock.now()) : undefined;
 }
 
+/** The ids of a team's devices, whatever their state. */
+export const deviceIdsOf = (core: Core, teamId: string): string[] => rows(core.store).idsOfTeam.all(teamId);
+
+/** Whose each device is. @returns the team by the device's id */
+export const teamsOfDevices = (core: Core, deviceIds: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    rows(core.store)
+      .teamsOf.all(JSON.stringify(deviceIds))
+      .map(({ id, teamId }) => [id, teamId]),
+  );
+
 function withStatus(row: DeviceRow, now: number): Device {
   const expired = row.tokenExpiresAt !== null && row.tokenExpiresAt <= now;
   const status = expired ? "expired" : "active";

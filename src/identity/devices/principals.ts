@@ -46,7 +46,7 @@ export function findDevice(core: Core, token: string): DevicePrincipal | undefin
   const device = rows(core.store).byToken.get(tokenDigest(token));
   const team = device && findTeam(core, device.teamId);
   if (!team) return undefined;
-  const { id: _, name: teamName, createdAt: __, ...plan } = team;
+  const { id: _, name: teamName, createdAt: __, verifiedAt: ___, ...plan } = team;
   const principal: DevicePrincipal = { ...device, teamName, ...plan };
   if (cache.byToken.size >= MAX_CACHED) cache.byToken.delete(cache.byToken.keys().next().value as string);
   cache.byToken.set(token, principal);

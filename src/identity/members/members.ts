@@ -76,7 +76,7 @@ export function membershipsOf(core: Core, userId: string): Membership[] {
       .ofUser.all(userId)
       .map(({ teamId, role }) => [teamId, role]),
   );
-  return teamsById(core, [...roles.keys()]).map((team) => ({ ...team, role: roles.get(team.id) as Role }));
+  return teamsById(core, [...roles.keys()]).map(({ id, name }) => ({ id, name, role: roles.get(id) as Role }));
 }
 
 /** Puts somebody into a team, or gives them another role in it; call inside a transaction. */

@@ -13,10 +13,12 @@ export interface Team {
   readonly periodEndAt: number | null;
   readonly suspendedAt: number | null;
   readonly createdAt: number;
+  /** When the operators said that they know who it is; null while they have not. */
+  readonly verifiedAt: number | null;
 }
 
 const TEAM = `id, name, tier, seats, subscription, subscription_changed_at AS subscriptionChangedAt,
-  period_end_at AS periodEndAt, suspended_at AS suspendedAt, created_at AS createdAt`;
+  period_end_at AS periodEndAt, suspended_at AS suspendedAt, created_at AS createdAt, verified_at AS verifiedAt`;
 
 export const rows = statements((db) => ({
   insertTeam: db.prepare<[Team]>(
@@ -37,7 +39,10 @@ export const rows = statements((db) => ({
        AND (@like IS NULL OR name LIKE @like ESCAPE '\\' OR id LIKE @like ESCAPE '\\') ORDER BY name LIMIT @limit`,
   ),
   // By teams' primary key for each.
-  teamsById: db.prepare<[string], Pick<Team, "id" | "name">>(
-    "SELECT id, name FROM teams WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name",
+  teamsById: db.prepare<[string], Team>(
+    `SELECT ${TEAM} FROM teams WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name`,
   ),
+  // The whole table.
+  idsByName: db.prepare<[string | null], string>("SELECT id FROM teams WHERE name LIKE ? ESCAPE '\\'").pluck(),
+  setVerified: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
 }));

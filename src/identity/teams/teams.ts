@@ -72,6 +72,7 @@ export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): 
     periodEndAt: null,
     suspendedAt: null,
     createdAt: now,
+    verifiedAt: null,
   };
   requireFreeName(core, team.name);
   rows(core.store).insertTeam.run(team);
@@ -110,8 +111,11 @@ export function getTeam(core: Core, idOrName: string): Team {
 }
 
 /** The teams with these ids, by name. */
-export const teamsById = (core: Core, ids: readonly string[]): Pick<Team, "id" | "name">[] =>
+export const teamsById = (core: Core, ids: readonly string[]): Team[] =>
   rows(core.store).teamsById.all(JSON.stringify(ids));
+
+/** The teams in whose name a text stands. @returns their ids */
+export const findTeamIds = (core: Core, text: string): string[] => rows(core.store).idsByName.all(likePattern(text));
 
 export function listTeams(core: Core): Team[] {
   return rows(core.store).teams.all();
@@ -171,5 +175,20 @@ export function updateTeam(core: Core, idOrName: string, change: TeamChange, by:
         detail: Object.fromEntries(changed),
       });
     return next;
+  });
+}
+
+/** Says of a team that the operators know who it is, or takes that back. @returns false when it was so already */
+export function verifyTeam(core: Core, team: string, verified: boolean, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => {
+    const { id, name, verifiedAt } = getTeam(core, team);
+    if ((verifiedAt !== null) === verified) return false;
+    rows(core.store).setVerified.run(verified ? core.clock.now() : null, id);
+    recordEvent(core, by, {
+      action: verified ? "team.verified" : "team.unverified",
+      teamId: id,
+      target: { kind: "team", id, label: name },
+    });
+    return true;
   });
 }

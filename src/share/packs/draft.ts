@@ -5,15 +5,14 @@ import { sha256 } from "../../kit/hash.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { packArchive } from "./archive.ts";
 import { type Choice, chooseFiles, requireApart } from "./choose.ts";
-import { type Cleaned, clean, type Leak, leaksIn, type Replaced } from "./clean.ts";
+import { type Cleaned, clean, type Leak, leaksIn, leaksText, type Replaced } from "./clean.ts";
 import type { PackFile } from "./entry.ts";
-import { currentVersion } from "./offer.ts";
-import { requirePublishable } from "./publish.ts";
+import { currentVersion, requirePublishable } from "./offer.ts";
 import { rows } from "./rows.ts";
 import { countRules, NO_LICENSE, readLine, readName, readReadme, readTags, readVersion } from "./rules.ts";
 
 /** What somebody wants to publish. What is left out stays as the pack's last version has it. */
-export interface WantedPack extends Choice {
+export interface PackRequest extends Choice {
   readonly name: string;
   readonly version: string;
   readonly title?: string | undefined;
@@ -51,6 +50,8 @@ export interface PackDraft {
   readonly classes: readonly string[];
   /** Certain secrets: with any, it cannot be published. */
   readonly leaks: readonly Leak[];
+  /** Says so of them; null when there are none. */
+  readonly refusal: string | null;
   readonly replaced: readonly Replaced[];
   readonly archive: Buffer;
   /** Of the archive, lower-case hexadecimal: names exactly what was looked at. */
@@ -65,21 +66,21 @@ const MANIFEST = "pack.json";
  * Puts a pack together from the current brain and checks all of it for secrets; nothing is stored.
  * @throws Complaint for a name, version, file or text that cannot be published; Refusal tierGate
  */
-export async function draftPack(core: Core, teamId: string, wanted: WantedPack): Promise<PackDraft> {
+export async function draftPack(core: Core, teamId: string, request: PackRequest): Promise<PackDraft> {
   const team = getTeam(core, teamId);
   requireCapability(team.tier, "brain");
   if (team.suspendedAt !== null) throw new Complaint("the team's account is suspended", 403);
-  const name = readName(wanted.name);
-  const version = readVersion(wanted.version);
+  const name = readName(request.name);
+  const version = readVersion(request.version);
   const stored = requirePublishable(core, team.id, name, version);
   const current = stored && currentVersion(core, stored.id);
   const last = current && rows(core.store).contents.get(current.id);
-  const chosen = chooseFiles(core, team.id, wanted);
+  const chosen = chooseFiles(core, team.id, request);
 
   const leaks: Leak[] = [
     ...leaksIn("name", name),
     ...leaksIn("version", version),
-    ...(wanted.tags ?? []).flatMap((tag) => leaksIn("tags", tag)),
+    ...(request.tags ?? []).flatMap((tag) => leaksIn("tags", tag)),
   ];
   const replaced: Replaced[] = [];
   const taken = (cleaned: Cleaned) => {
@@ -87,15 +88,15 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
     replaced.push(...cleaned.replaced);
     return cleaned.text;
   };
-  const given = taken(clean("README", readReadme(wanted.readme ?? "")));
+  const given = taken(clean("README", readReadme(request.readme ?? "")));
   const line = (text: string | undefined, what: string, most: number, otherwise: string) =>
     taken(clean(what, readLine(text?.trim() || otherwise, `the ${what}`, most)));
 
-  const title = line(wanted.title, "title", 100, stored?.title ?? titleFrom(name));
-  const summary = line(wanted.summary, "summary", MAX_SUMMARY, stored?.summary ?? summaryFrom(given));
-  const license = line(wanted.license, "licence", 100, stored?.license ?? NO_LICENSE);
+  const title = line(request.title, "title", 100, stored?.title ?? titleFrom(name));
+  const summary = line(request.summary, "summary", MAX_SUMMARY, stored?.summary ?? summaryFrom(given));
+  const license = line(request.license, "licence", 100, stored?.license ?? NO_LICENSE);
   const tags =
-    wanted.tags === undefined && stored ? (JSON.parse(stored.tags) as string[]) : readTags(wanted.tags ?? []);
+    request.tags === undefined && stored ? (JSON.parse(stored.tags) as string[]) : readTags(request.tags ?? []);
 
   const bodies = chosen.files.map(({ source, path, content }) => {
     leaks.push(...leaksIn("the path of a file", source));
@@ -106,7 +107,7 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
 
   const content = [
     { source: own && !given ? own.source : null, path: README, text: readme },
-    ...bodies.filter((one) => !isReadme(one)),
+    ...bodies.filter((body) => !isReadme(body)),
   ];
   if (content.some(({ path }) => path.toLowerCase() === MANIFEST))
     throw new Complaint(`a pack brings its own ${MANIFEST}; leave out the brain's`);
@@ -120,12 +121,19 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
     `${name}-${version}`,
     [...content, { path: MANIFEST, text: manifest }].map(({ path, text }) => ({ path, content: Buffer.from(text) })),
   );
+  const texts = { name, version, title, summary, license, tags, readme };
   return {
+    ...texts,
     teamId: team.id,
     publisher: team.name,
-    repoKey: wanted.repoKey,
+    repoKey: request.repoKey,
     snapshotId: chosen.snapshot.snapshotId,
-    ...{ name, version, title, summary, license, tags, readme, rules, classes, leaks, replaced, archive },
+    rules,
+    classes,
+    leaks,
+    refusal: leaks.length > 0 ? leaksText(leaks) : null,
+    replaced,
+    archive,
     previous: current?.version ?? null,
     files: [...files, { source: null, ...fileOf(MANIFEST, manifest) }],
     sha256: sha256(archive).toString("hex"),

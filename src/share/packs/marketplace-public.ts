@@ -5,7 +5,7 @@ import { endpoint } from "../../platform/http/endpoint.ts";
 import { fault } from "../../platform/http/faults.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import type { PackEntry } from "./entry.ts";
-import { archivePath } from "./install.ts";
+import { archivePath } from "./download.ts";
 import { listPacks, MAX_ENTRIES, publishedPacks } from "./list.ts";
 import { publicReply } from "./public-reply.ts";
 import { rankOf } from "./rank.ts";

@@ -27,10 +27,10 @@ export function publicReply<Body>(
   ifNoneMatch: string | null,
   make: () => Body,
 ): Reply<Body> {
-  const held = remembered(packs);
-  const found = (key === undefined ? undefined : held.get(key)) as Prepared<Body> | undefined;
-  const ready = found ?? prepare(make);
-  if (key !== undefined) held.set(key, ready);
+  const replies = remembered(packs);
+  const known = (key === undefined ? undefined : replies.get(key)) as Prepared<Body> | undefined;
+  const ready = known ?? prepare(make);
+  if (key !== undefined) replies.set(key, ready);
   const headers = { etag: ready.etag };
   if (etagMatches(ifNoneMatch, ready.etag)) return new Reply<Body>(null, { status: 304, headers });
   return new Reply(ready.body, { headers });

@@ -10,7 +10,6 @@ import {
   installFolder,
   type Pack,
   whyNotOffered,
-  whyRemoved,
 } from "../../../share/packs/packs.ts";
 import { codeBlock } from "../ui/code.ts";
 import { facts } from "../ui/facts.ts";
@@ -36,11 +35,10 @@ function found(call: Visit): Pack {
   const name = call.params.name ?? "";
   const pack = getPack(call.core, name);
   if (pack) return pack;
-  const removed = whyRemoved(call.core, name);
-  const withheld = whyNotOffered(call.core, name);
-  if (!removed && withheld) throw new Complaint(`This pack is not offered any more: ${withheld}.`, 410);
-  if (!removed) throw new Complaint("There is no pack of that name.", 404);
-  throw new Complaint(`This pack was removed on ${dayOf(removed.at)}: ${removed.reason}`, 410);
+  const why = whyNotOffered(call.core, name);
+  if (!why) throw new Complaint("There is no pack of that name.", 404);
+  if (why.removedAt === null) throw new Complaint(`This pack is not offered any more: ${why.reason}.`, 410);
+  throw new Complaint(`This pack was removed on ${dayOf(why.removedAt)}: ${why.reason}`, 410);
 }
 
 function packHtml(call: Visit, pack: Pack): Html {

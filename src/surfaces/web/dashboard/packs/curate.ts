@@ -1,3 +1,4 @@
+import { verifyTeam } from "../../../../identity/teams/teams.ts";
 import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
@@ -5,11 +6,10 @@ import { type PageCall, page, redirect } from "../../../../platform/http/page.ts
 import {
   type Curation,
   curatePack,
-  findAnyPack,
+  findOwnPack,
   listAllPacks,
   listPublishers,
   type OwnPack,
-  verifyPublisher,
 } from "../../../../share/packs/packs.ts";
 import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
@@ -191,7 +191,7 @@ ${
 
 /** The pack of exactly that name. */
 function wanted({ core, params }: ByOperator): OwnPack {
-  const pack = findAnyPack(core, params.name ?? "");
+  const pack = findOwnPack(core, null, params.name ?? "");
   if (!pack) throw new Complaint("There is no such pack.", 404);
   return pack;
 }
@@ -229,7 +229,7 @@ export const curatePages = [
   page({ id: "curatePublisher", method: "POST", path: `${PATH}/publishers/:team`, access }, async (call) => {
     const { core, form, params } = call;
     const verified = form.get("verified") === "true";
-    await verifyPublisher(core, params.team ?? "", verified, actorOf(call.session, call.ip()));
+    await verifyTeam(core, params.team ?? "", verified, actorOf(call.session, call.ip()));
     return redirect(PATH, verified ? "The publisher is verified." : "The publisher is verified no longer.");
   }),
 ];

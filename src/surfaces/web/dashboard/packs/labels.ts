@@ -1,11 +1,11 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import type { Factor, PackEntry } from "../../../../share/packs/packs.ts";
+import type { PackEntry } from "../../../../share/packs/packs.ts";
 import { badge } from "../../ui/badge.ts";
 import { table } from "../../ui/table.ts";
 
 /** What pages about packs share. */
 
-const FACTORS: Readonly<Record<Factor["factor"], string>> = {
+const FACTORS: Readonly<Record<PackEntry["why"][number]["factor"], string>> = {
   verified_publisher: "Verified publisher",
   age: "Age",
   installs: "Installs",
@@ -14,7 +14,7 @@ const FACTORS: Readonly<Record<Factor["factor"], string>> = {
 };
 
 /** What makes up a rank. */
-export function whyTable(why: readonly Factor[], rank: number): Html {
+export function whyTable(why: PackEntry["why"], rank: number): Html {
   return table({
     caption: "What the rank is made of",
     columns: [

@@ -2,7 +2,7 @@ import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { curatePack, getTeamPack, listTeamPacks } from "../../../../share/packs/packs.ts";
+import { curatePack, findOwnPack, listTeamPacks } from "../../../../share/packs/packs.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty } from "../../ui/empty.ts";
 import { pageHead } from "../../ui/page-head.ts";
@@ -68,7 +68,7 @@ ${table({
 }
 
 function wanted({ core, session, params }: Member) {
-  const found = getTeamPack(core, session.team.id, params.name ?? "");
+  const found = findOwnPack(core, session.team.id, params.name ?? "");
   if (!found) throw new Complaint("The team has no such pack.", 404);
   return found;
 }
