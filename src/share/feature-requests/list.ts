@@ -1,8 +1,7 @@
 import type { Core } from "../../core.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type RequestRow, rows, type Walk } from "./rows.ts";
-import type { Status } from "./statuses.ts";
+import { type RequestRow, rows, type Status, type Walk } from "./rows.ts";
 
 export interface RequestFilter {
   /** One status, without requests merged into others; or those alone. All when absent. */

@@ -1,5 +1,9 @@
 import { type Database, statements } from "../../platform/store/store.ts";
-import type { Status } from "./statuses.ts";
+
+/** What becomes of a request, in the usual order; any may follow any. */
+export const STATUSES = ["received", "planned", "in_progress", "shipped", "declined"] as const;
+
+export type Status = (typeof STATUSES)[number];
 
 export interface RequestRow {
   readonly id: string;

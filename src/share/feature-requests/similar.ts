@@ -23,7 +23,7 @@ function wordsOf(text: string): Set<string> {
  */
 export function rankAlike<T extends { readonly text: string }>(text: string, others: readonly T[]): T[] {
   const own = wordsOf(text);
-  const theirs = others.map((one) => ({ one, words: wordsOf(one.text) }));
+  const theirs = others.map((other) => ({ other, words: wordsOf(other.text) }));
   const uses = new Map<string, number>();
   for (const words of [own, ...theirs.map(({ words }) => words)])
     for (const word of words) uses.set(word, (uses.get(word) ?? 0) + 1);
@@ -34,10 +34,10 @@ export function rankAlike<T extends { readonly text: string }>(text: string, oth
   };
   const whole = weight(own);
   return theirs
-    .map(({ one, words }) => ({ one, alike: weight(own.intersection(words)) / Math.sqrt(whole * weight(words)) }))
+    .map(({ other, words }) => ({ other, alike: weight(own.intersection(words)) / Math.sqrt(whole * weight(words)) }))
     .filter(({ alike }) => alike >= ALIKE)
     .sort((a, b) => b.alike - a.alike)
-    .map(({ one }) => one);
+    .map(({ other }) => other);
 }
 
 /** Requests that may ask for the same: of the newest, those in like words that are not merged and lead nowhere else. */

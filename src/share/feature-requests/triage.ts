@@ -1,8 +1,7 @@
 import type { Core } from "../../core.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { type RequestRow, rows } from "./rows.ts";
-import type { Status } from "./statuses.ts";
+import { type RequestRow, rows, type Status } from "./rows.ts";
 
 export const MAX_NOTE_CHARS = 2_000;
 const LABEL_CHARS = 80;
@@ -40,15 +39,15 @@ export function changeRequest(
   { status, note }: RequestChange,
   by: Actor = COMMAND_LINE,
 ): Promise<RequestRow> {
-  const wanted = note?.replaceAll("\r\n", "\n").trim().toWellFormed();
-  if (wanted !== undefined && wanted.length > MAX_NOTE_CHARS)
+  const text = note?.replaceAll("\r\n", "\n").trim().toWellFormed();
+  if (text !== undefined && text.length > MAX_NOTE_CHARS)
     throw new Complaint(`A note has at most ${MAX_NOTE_CHARS} characters.`);
   return core.store.write(() => {
     const before = known(core, id);
     const after = {
       ...before,
       status: status ?? before.status,
-      note: wanted === undefined ? before.note : wanted || null,
+      note: text === undefined ? before.note : text || null,
     };
     if (after.status !== before.status && before.mergedInto !== null)
       throw new Complaint(
@@ -87,9 +86,9 @@ export function unmergeRequest(core: Core, id: string, by: Actor = COMMAND_LINE)
 }
 
 function known(core: Core, id: string): RequestRow {
-  const found = findRequest(core, id);
-  if (!found) throw new Complaint(`There is no request ${id}.`, 404);
-  return found;
+  const request = findRequest(core, id);
+  if (!request) throw new Complaint(`There is no request ${id}.`, 404);
+  return request;
 }
 
 /** Stores a change and its event; nothing when nothing changes. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { judgeGlob, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
+import { judgeWatchlistEntry, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
 
 const Glob = v.pipe(
   v.string(),
@@ -47,7 +47,7 @@ export function parsePolicy(text: string): Policy {
     );
   }
   for (const [i, glob] of (result.output.watchlist ?? []).entries()) {
-    const wrong = judgeGlob(glob);
+    const wrong = judgeWatchlistEntry(glob);
     if (wrong !== undefined) throw new Error(`in the policy, "watchlist.${i}" ${wrong}`);
   }
   return { ...DEFAULT_POLICY, ...result.output };

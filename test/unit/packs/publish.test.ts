@@ -4,8 +4,8 @@ import { RULES } from "../../../src/redact/rules.ts";
 import {
   curatePack,
   draftPack,
-  getPack,
   findOwnPack,
+  getPack,
   listPacks,
   publishPack,
   whyNotOffered,
