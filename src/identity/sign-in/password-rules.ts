@@ -35,13 +35,13 @@ let common: ReadonlySet<string> | undefined;
  */
 function commonPasswords(): ReadonlySet<string> {
   if (common) return common;
-  const found = new Set<string>();
+  const passwords = new Set<string>();
   let before = "";
   for (const line of readAsset("src/assets/common-passwords.txt").trimEnd().split("\n")) {
     before = before.slice(0, Number.parseInt(line.charAt(0), 36)) + line.slice(1);
-    found.add(before);
+    passwords.add(before);
   }
-  common = found;
+  common = passwords;
   return common;
 }
 

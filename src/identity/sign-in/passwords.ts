@@ -71,11 +71,11 @@ export async function verifyPassword(password: string, stored: string | null): P
   const match = PHC.exec(stored ?? NOBODY);
   if (!match) return false;
   const expected = Buffer.from(match[5] as string, "base64");
-  const found = await tag(password, Buffer.from(match[4] as string, "base64"), {
+  const actual = await tag(password, Buffer.from(match[4] as string, "base64"), {
     memory: Number(match[1]),
     passes: Number(match[2]),
     parallelism: Number(match[3]),
     tagLength: expected.length,
   });
-  return timingSafeEqual(found, expected) && stored !== null;
+  return timingSafeEqual(actual, expected) && stored !== null;
 }

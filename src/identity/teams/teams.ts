@@ -132,9 +132,9 @@ export function pageOfTeams(
   limit: number,
   after = "",
 ): { readonly rows: Team[]; readonly next: string | undefined } {
-  const found = rows(core.store).teamsFrom.all({ after, like: likePattern(text), limit: limit + 1 });
-  const page = found.slice(0, limit);
-  return { rows: page, next: found.length > limit ? page.at(-1)?.name : undefined };
+  const teams = rows(core.store).teamsFrom.all({ after, like: likePattern(text), limit: limit + 1 });
+  const page = teams.slice(0, limit);
+  return { rows: page, next: teams.length > limit ? page.at(-1)?.name : undefined };
 }
 
 export interface TeamChange {
@@ -161,8 +161,7 @@ export function updateTeam(core: Core, idOrName: string, change: TeamChange, by:
       subscription: change.subscription ?? team.subscription,
       subscriptionChangedAt: turned ? now : team.subscriptionChangedAt,
       periodEndAt: change.periodEndAt === undefined ? team.periodEndAt : change.periodEndAt,
-      suspendedAt:
-        change.suspended === undefined ? team.suspendedAt : change.suspended ? (team.suspendedAt ?? now) : null,
+      suspendedAt: (change.suspended ?? team.suspendedAt !== null) ? (team.suspendedAt ?? now) : null,
     };
     if (next.name !== team.name) requireFreeName(core, next.name);
     rows(core.store).updateTeam.run(next);

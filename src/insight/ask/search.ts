@@ -71,8 +71,8 @@ export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { i
  * Puts what several teams' brains hold into the order that one brain would show it: sections with all the words before others,
  * which are left out when there are enough of the former, and each group by weight.
  */
-export function mergeFound(found: readonly TeamFound[], wholes: number): TeamFound[] {
-  const shown = wholes >= FEW ? found.filter(({ whole }) => whole) : [...found];
+export function mergeFound(hits: readonly TeamFound[], wholes: number): TeamFound[] {
+  const shown = wholes >= FEW ? hits.filter(({ whole }) => whole) : [...hits];
   return shown.sort((a, b) => Number(b.whole) - Number(a.whole) || b.weight - a.weight);
 }
 
@@ -144,11 +144,11 @@ export interface Slice {
 /**
  * What is quoted of a section: all of it, or else the lines around where most of the words found stand together. A line that
  * is itself too long is cut.
- * @param found lower-case words, as the index matched them
+ * @param words lower-case, as the index matched them
  */
-export function sliceOf(section: string, found: readonly string[]): Slice {
+export function sliceOf(section: string, words: readonly string[]): Slice {
   if (section.length <= MAX_SLICE_CHARS) return { text: section.trimEnd(), linesBefore: 0 };
-  const at = densestAt(section, found, (MAX_SLICE_CHARS * 2) / 3);
+  const at = densestAt(section, words, (MAX_SLICE_CHARS * 2) / 3);
   let from = Math.max(0, Math.min(at - MAX_SLICE_CHARS / 6, section.length - MAX_SLICE_CHARS));
   const lineStart = from === 0 ? -1 : section.indexOf("\n", from - 1);
   if (lineStart !== -1 && lineStart < at) from = lineStart + 1;

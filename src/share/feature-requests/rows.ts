@@ -79,7 +79,7 @@ export const rows = statements((db) => ({
      VALUES (@id, @text, @context, 'received', @addressHash, @at, @at)`,
   ),
   // By the primary key.
-  one: db.prepare<[string], RequestRow>(`SELECT ${REQUEST} WHERE r.id = ?`),
+  byId: db.prepare<[string], RequestRow>(`SELECT ${REQUEST} WHERE r.id = ?`),
   // By the primary key, a step for every merge. UNION rather than UNION ALL, so that it ends whatever the table holds.
   root: db.prepare<[string], { readonly id: string; readonly status: Status }>(
     `WITH RECURSIVE chain (id, status, merged_into) AS (

@@ -4,23 +4,23 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { type RequestRow, rows, type Status } from "./rows.ts";
 
 export const MAX_NOTE_CHARS = 2_000;
-const LABEL_CHARS = 80;
+const MAX_LABEL_CHARS = 80;
 
 /** A request by its id. */
-export const findRequest = (core: Core, id: string): RequestRow | undefined => rows(core.store).one.get(id);
+export const findRequest = (core: Core, id: string): RequestRow | undefined => rows(core.store).byId.get(id);
 
 /** The newest of the requests merged into one. */
-export const duplicatesOf = (core: Core, id: string, most: number): readonly RequestRow[] =>
-  rows(core.store).mergedInto.all(id, most);
+export const duplicatesOf = (core: Core, id: string, max: number): readonly RequestRow[] =>
+  rows(core.store).mergedInto.all(id, max);
 
 /** The beginning of a request on one line, to name it by. */
-export function titleOf({ text }: Pick<RequestRow, "text">, most = LABEL_CHARS): string {
+export function titleOf({ text }: Pick<RequestRow, "text">, max = MAX_LABEL_CHARS): string {
   const line = text
-    .slice(0, most * 4)
+    .slice(0, max * 4)
     .trim()
     .replace(/[\s\p{Cc}]+/gu, " ");
   const chars = [...line];
-  return chars.length > most ? `${chars.slice(0, most).join("").trimEnd()}…` : line.toWellFormed();
+  return chars.length > max ? `${chars.slice(0, max).join("").trimEnd()}…` : line.toWellFormed();
 }
 
 /** What to change of a request; absent members stay. A blank note takes the note away. */

@@ -26,11 +26,11 @@ export function downloadPack(
   bearer: string | undefined,
 ): Downloaded | undefined {
   const pack = rows(core.store).stored.get(name);
-  const found = pack && pack.removedAt === null ? rows(core.store).archive.get(pack.id, version) : undefined;
-  if (!pack || !found || whyWithheld(core, found.id) !== null) return undefined;
+  const stored = pack && pack.removedAt === null ? rows(core.store).archive.get(pack.id, version) : undefined;
+  if (!pack || !stored || whyWithheld(core, stored.id) !== null) return undefined;
   return {
-    archive: found.archive,
-    digest: found.sha256,
+    archive: stored.archive,
+    digest: stored.sha256,
     count: async () => {
       const deviceId = bearer === undefined ? undefined : liveDevice(core, bearer);
       if (deviceId !== undefined) await countInstall(core, pack.id, deviceId, version);

@@ -29,10 +29,10 @@ export function packRows(core: Core, ids: readonly string[]): RankedRow[] {
   const versionIds = ids.flatMap((id) => currentVersion(core, id)?.id ?? []);
   const since = core.clock.now() - RECENT_MS;
   const { packs, countInstalls } = rows(core.store);
-  const found = packs.all({ since, versionIds: JSON.stringify(versionIds) });
-  const teams = teamsById(core, [...new Set(found.map(({ teamId }) => teamId))]);
+  const current = packs.all({ since, versionIds: JSON.stringify(versionIds) });
+  const teams = teamsById(core, [...new Set(current.map(({ teamId }) => teamId))]);
   const publishers = new Map(teams.map((team) => [team.id, { team, own: JSON.stringify(deviceIdsOf(core, team.id)) }]));
-  return found.flatMap((row) => {
+  return current.flatMap((row) => {
     const publisher = publishers.get(row.teamId);
     if (!publisher) return [];
     const own = row.installs === 0 ? 0 : (countInstalls.get(row.id, publisher.own) ?? 0);
@@ -51,8 +51,9 @@ export function toEntry(core: Core, row: RankedRow): PackEntry {
     recurrencesRemoved: recurrencesRemoved(core, row),
   };
   const { id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls } = row;
+  const plain = { id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls };
   return {
-    ...{ id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls },
+    ...plain,
     tags: JSON.parse(row.tags) as string[],
     publisher: { name: row.publisher.name, verified },
     featured: row.featuredAt !== null,
@@ -136,13 +137,13 @@ export function listPacks(core: Core, { q = "", tag, limit = MAX_ENTRIES, offset
   const words = q.slice(0, MAX_QUERY_CHARS).toLowerCase().split(/\s+/).filter(Boolean);
   const slug = tag?.trim().toLowerCase() || undefined;
   const all = publishedPacks(core);
-  const found =
+  const matching =
     words.length === 0 && slug === undefined
       ? all
       : all.filter((pack) => (slug === undefined || pack.tags.includes(slug)) && holds(pack, words));
   return {
-    entries: found.slice(offset, offset + Math.min(Math.max(limit, 1), MAX_ENTRIES)),
-    total: found.length,
+    entries: matching.slice(offset, offset + Math.min(Math.max(limit, 1), MAX_ENTRIES)),
+    total: matching.length,
   };
 }
 

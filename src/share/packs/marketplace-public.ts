@@ -53,7 +53,7 @@ export function entryJson(entry: PackEntry, baseUrl: string): v.InferInput<typeo
   return {
     ...rest,
     tags: [...tags],
-    why: why.map((one) => ({ ...one })),
+    why: why.map((factor) => ({ ...factor })),
     createdAt: isoInstant(createdAt),
     publishedAt: isoInstant(publishedAt),
     url: `${baseUrl}/marketplace/${entry.name}`,
@@ -149,7 +149,7 @@ export const marketplace = endpoint(
         ...(!limit ? {} : { limit: Number(limit) }),
         ...(!offset ? {} : { offset: Number(offset) }),
       });
-      return { ok: true, entries: entries.map((one) => entryJson(one, baseUrl)), total };
+      return { ok: true, entries: entries.map((entry) => entryJson(entry, baseUrl)), total };
     });
   },
 );

@@ -69,10 +69,9 @@ export function readTags(texts: readonly string[]): string[] {
 }
 
 /** One line of text that may be empty. @throws Complaint */
-export function readLine(text: string, what: string, most: number): string {
+export function readLine(text: string, what: string, max: number): string {
   const line = text.trim();
-  if (line.length > most || hasControls(line))
-    throw new Complaint(`${what} has at most ${most} characters on one line`);
+  if (line.length > max || hasControls(line)) throw new Complaint(`${what} has at most ${max} characters on one line`);
   return line;
 }
 

@@ -35,8 +35,8 @@ function entryOf({ before, ...row }: HistoryRow): PolicyEntry {
 /** A version of a team's policy; 0 names the default. @returns undefined when the team has no such version */
 export function findPolicy(core: Core, teamId: string, id: number): PolicyVersion | undefined {
   if (id === 0) return DEFAULT_VERSION;
-  const found = Number.isSafeInteger(id) ? rows(core.store).version.get(teamId, id) : undefined;
-  return found && versionOf(found);
+  const row = Number.isSafeInteger(id) ? rows(core.store).version.get(teamId, id) : undefined;
+  return row && versionOf(row);
 }
 
 /**
@@ -52,7 +52,7 @@ export async function restorePolicy(
   by: Actor,
   basedOn?: number,
 ): Promise<boolean> {
-  const found = findPolicy(core, teamId, id);
-  if (!found) throw new Complaint("This team has no such version of its policy.", 404);
-  return setPolicy(core, teamId, found.policy, by, { basedOn, restores: id });
+  const version = findPolicy(core, teamId, id);
+  if (!version) throw new Complaint("This team has no such version of its policy.", 404);
+  return setPolicy(core, teamId, version.policy, by, { basedOn, restores: id });
 }

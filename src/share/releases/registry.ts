@@ -9,7 +9,7 @@ import { rows } from "./rows.ts";
 import { platformOf, readFileName, readSha512, readUrl, readVersion } from "./rules.ts";
 
 /** A release as somebody registers it. */
-export interface WantedRelease {
+export interface NewRelease {
   readonly platform: string;
   readonly version: string;
   /** Where clients fetch it from; without it the file is copied here and served by us. */
@@ -22,31 +22,31 @@ export interface WantedRelease {
 
 /**
  * Registers an installer. Nothing is fetched: a URL alone needs the checksum, or the file to compute it from.
- * @param told the share of the file done, 0 to 1
+ * @param onProgress told the share of the file done, 0 to 1
  * @throws Complaint saying what is missing or does not fit
  */
 export async function addRelease(
   core: Core,
-  wanted: WantedRelease,
-  told: (share: number) => void = () => {},
+  release: NewRelease,
+  onProgress: (share: number) => void = () => {},
   by: Actor = COMMAND_LINE,
 ): Promise<Release> {
-  const platform = platformOf(wanted.platform);
+  const platform = platformOf(release.platform);
   if (!platform) throw new Complaint("the platform must be win32 (or win)");
-  const version = readVersion(wanted.version);
-  const url = wanted.url === undefined ? null : readUrl(wanted.url);
-  const expected = wanted.sha512 === undefined ? undefined : readSha512(wanted.sha512);
+  const version = readVersion(release.version);
+  const url = release.url === undefined ? null : readUrl(release.url);
+  const expected = release.sha512 === undefined ? undefined : readSha512(release.sha512);
   const taken = () => {
-    if (rows(core.store).one.get(platform, version))
+    if (rows(core.store).byVersion.get(platform, version))
       throw new Complaint(`${version} for ${platform} is registered already; remove it first`, 409);
   };
   taken();
-  const { file } = wanted;
+  const { file } = release;
   const fileName = url === null && file !== undefined ? readFileName(basename(file)) : null;
   // They may be what takes the room that the copy needs.
   if (fileName !== null) removeLeftovers(core);
   let summed: Summed;
-  if (file !== undefined) summed = await (url === null ? keepFile(core, file, told) : sumFile(file, told));
+  if (file !== undefined) summed = await (url === null ? keepFile(core, file, onProgress) : sumFile(file, onProgress));
   else if (url !== null && expected) summed = { sha512: expected, bytes: 0 };
   else throw new Complaint("name the installer's file; or its URL, and its SHA-512 or a copy of the file");
   try {
@@ -69,4 +69,27 @@ export async function addRelease(
     if (fileName !== null) dropFile(core, summed.sha512);
     throw error;
   }
+}
+
+/** Withdraws an installer, its file included. @throws Complaint (404) when it is not registered */
+export async function removeRelease(
+  core: Core,
+  platformName: string,
+  version: string,
+  by: Actor = COMMAND_LINE,
+): Promise<void> {
+  const platform = platformOf(platformName) ?? "";
+  const removed = await core.store.write(() => {
+    const row = rows(core.store).byVersion.get(platform, version);
+    if (!row) throw new Complaint("there is no such release", 404);
+    rows(core.store).remove.run(platform, version);
+    recordEvent(core, by, {
+      action: "release.removed",
+      teamId: null,
+      target: { kind: "release", id: `${platform} ${version}` },
+    });
+    return row;
+  });
+  // Whoever is fetching it keeps what they have open.
+  if (removed.fileName !== null) dropFile(core, removed.sha512);
 }
