@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { redactText } from "../../redact/redact.ts";
 import { endBinding } from "./binding.ts";
@@ -99,11 +100,11 @@ export function revokeDeviceOf(
   });
 }
 
-/** Ends a device's binding. @returns false when it had ended before. @throws Error for an unknown device */
+/** Ends a device's binding. @returns false when it had ended before. @throws Problem for an unknown device */
 export function revokeDevice(core: Core, deviceId: string, by: Actor = COMMAND_LINE): Promise<boolean> {
   return core.store.write(() => {
     const device = rows(core.store).device.get(deviceId);
-    if (!device) throw new Error(`there is no device with the id "${deviceId}" (see: reckon device list)`);
+    if (!device) fail(notFound, `there is no device with the id "${deviceId}" (see: reckon device list)`);
     return endBinding(core, device, by, "device.revoked");
   });
 }

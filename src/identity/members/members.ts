@@ -4,7 +4,7 @@
  */
 
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, forbidden, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { findUser, findUsers, getListedUser, getUser, type ListedUser, type User } from "../people/people.ts";
 import { storeTeam, type Team, type TeamPlan, teamsById } from "../teams/teams.ts";
@@ -53,10 +53,10 @@ const memberOf = ({ id: userId, ...user }: ListedUser, { role, createdAt }: Memb
 
 export const countMembers = (core: Core, teamId: string): number => rows(core.store).memberCount.get(teamId) ?? 0;
 
-/** One of a team's people. @throws Complaint 404 when they are not in it */
+/** One of a team's people. @throws Problem 404 when they are not in it */
 export function getMember(core: Core, teamId: string, userId: string): Member {
   const member = findMember(core, teamId, userId);
-  if (!member) throw new Complaint("This person is not in the team.", 404);
+  if (!member) fail(notFound, "This person is not in the team.");
   return member;
 }
 
@@ -92,7 +92,7 @@ export function storeMember(core: Core, teamId: string, user: Pick<User, "id" | 
   });
 }
 
-/** Makes a team that somebody owns from the start. @throws Complaint as `createTeam` */
+/** Makes a team that somebody owns from the start. @throws Problem as `createTeam` */
 export function createOwnedTeam(core: Core, name: string, plan: TeamPlan, ownerId: string, by: Actor): Promise<Team> {
   return core.store.write(() => {
     const team = storeTeam(core, name, plan, by);
@@ -107,19 +107,19 @@ function requireOtherOwner(core: Core, teamId: string, userId: string): void {
     .ofTeam.all(teamId)
     .filter((row) => row.role === "owner" && row.userId !== userId);
   if (!others.some((owner) => findUser(core, owner.userId)?.disabledAt === null))
-    throw new Complaint("This is the team's only owner: make somebody else an owner first.", 409);
+    fail(conflict, "This is the team's only owner: make somebody else an owner first.");
 }
 
 /** Whether somebody in a role may act on somebody else's. Owners may do everything; admins manage admins and members. */
 export const outranks = (actor: Role, subject: Role | undefined, next: Role | undefined): boolean =>
   actor === "owner" || (actor === "admin" && subject !== "owner" && next !== "owner");
 
-/** The same as a demand. @param actor undefined for an operator and the command line @throws Complaint (403) */
+/** The same as a demand. @param actor undefined for an operator and the command line @throws Problem (403) */
 export function requireRank(actor: Role | undefined, subject: Role | undefined, next: Role | undefined): void {
   if (actor !== undefined && !outranks(actor, subject, next))
-    throw new Complaint(
+    fail(
+      forbidden,
       actor === "admin" ? "Only an owner can change owners." : "Only owners and admins can change who is in a team.",
-      403,
     );
 }
 
@@ -144,7 +144,7 @@ export function setRole(
   });
 }
 
-/** Gives somebody who is in a team another role there. @throws Complaint 404 for anybody else */
+/** Gives somebody who is in a team another role there. @throws Problem 404 for anybody else */
 export function changeRole(
   core: Core,
   teamId: string,
@@ -161,7 +161,7 @@ export function changeRole(
   });
 }
 
-/** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Complaint */
+/** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Problem */
 export function removeMember(
   core: Core,
   teamId: string,
@@ -171,7 +171,7 @@ export function removeMember(
 ): Promise<void> {
   return core.store.write(() => {
     const before = roleIn(core, teamId, userId);
-    if (before === undefined) throw new Complaint("This person is not in the team.", 404);
+    if (before === undefined) fail(notFound, "This person is not in the team.");
     // Everyone may leave.
     if (by.id !== userId) requireRank(actorRole, before, undefined);
     if (before === "owner") requireOtherOwner(core, teamId, userId);

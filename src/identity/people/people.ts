@@ -4,7 +4,7 @@
  */
 
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls, likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type User } from "./rows.ts";
@@ -17,11 +17,11 @@ export type ListedUser = Omit<User, "passwordHash" | "emailKey">;
 /** How addresses are compared: people type theirs in any case. */
 export const emailKey = (email: string) => email.trim().normalize("NFKC").toLowerCase();
 
-/** Reads an address as a person typed it. @throws Complaint when it cannot be one (RFC 5321 section 4.5.3.1 bounds it) */
+/** Reads an address as a person typed it. @throws Problem when it cannot be one (RFC 5321 section 4.5.3.1 bounds it) */
 export function readEmail(typed: string): string {
   const email = typed.trim();
   if (email.length > 254 || hasControls(email) || !/^[^\s@"<>()[\],;:\\]{1,64}@[^\s@"<>()[\],;:\\]+$/u.test(email))
-    throw new Complaint("This is not an e-mail address.");
+    fail(invalid, "This is not an e-mail address.");
   return email;
 }
 
@@ -29,14 +29,13 @@ export function readEmail(typed: string): string {
 export function readPersonName(typed: string | null | undefined): string | null {
   const name = typed?.trim() ?? "";
   if (name === "") return null;
-  if (name.length > 100 || hasControls(name)) throw new Complaint("A name has at most 100 characters on one line.");
+  if (name.length > 100 || hasControls(name)) fail(invalid, "A name has at most 100 characters on one line.");
   return name;
 }
 
-/** Stores a new person; call inside a transaction. @throws Complaint when the address is taken */
+/** Stores a new person; call inside a transaction. @throws Problem when the address is taken */
 export function storeUser(core: Core, user: User, by: Actor): void {
-  if (rows(core.store).userByEmail.get(user.emailKey))
-    throw new Complaint(`There is an account for ${user.email} already.`, 409);
+  if (rows(core.store).userByEmail.get(user.emailKey)) fail(conflict, `There is an account for ${user.email} already.`);
   rows(core.store).insertUser.run(user);
   record(core, "user.created", user, by, { operator: user.operator === 1 });
 }
@@ -49,10 +48,10 @@ export function findUser(core: Core, idOrEmail: string): User | undefined {
 export const findUserByEmail = (core: Core, email: string): User | undefined =>
   rows(core.store).userByEmail.get(emailKey(email));
 
-/** @throws Complaint naming who was looked for */
+/** @throws Problem naming who was looked for */
 export function getUser(core: Core, idOrEmail: string): User {
   const user = findUser(core, idOrEmail);
-  if (!user) throw new Complaint(`There is no account for "${idOrEmail}" (see: reckon user list)`, 404);
+  if (!user) fail(notFound, `There is no account for "${idOrEmail}" (see: reckon user list)`);
   return user;
 }
 
@@ -82,10 +81,10 @@ export const findUsers = (core: Core, ids: readonly string[], text: string): Lis
     .usersAmong.all({ ids: JSON.stringify(ids), like: likePattern(text) })
     .map(listed);
 
-/** One account, as lists show it. @throws Complaint 404 */
+/** One account, as lists show it. @throws Problem 404 */
 export function getListedUser(core: Core, userId: string): ListedUser {
   const user = rows(core.store).userById.get(userId);
-  if (!user) throw new Complaint("There is no such account.", 404);
+  if (!user) fail(notFound, "There is no such account.");
   return listed(user);
 }
 
@@ -93,13 +92,13 @@ const listed = ({ passwordHash: _, emailKey: __, ...user }: User): ListedUser =>
 
 export const hasUsers = (core: Core): boolean => rows(core.store).anyUser.get() === 1;
 
-/** Changes what a person is called. @throws Complaint */
+/** Changes what a person is called. @throws Problem */
 export async function renameUser(core: Core, userId: string, typed: string): Promise<void> {
   const name = readPersonName(typed);
   await core.store.write(() => rows(core.store).setName.run(name, userId));
 }
 
-/** Makes somebody an operator, or no longer one. @throws Complaint for the last one */
+/** Makes somebody an operator, or no longer one. @throws Problem for the last one */
 export function setOperator(
   core: Core,
   idOrEmail: string,
@@ -119,7 +118,7 @@ export function setOperator(
 /**
  * Marks an account as closed, or as open again; call inside a transaction.
  * @returns whether anything changed
- * @throws Complaint for the last operator, without whom nobody could run the installation
+ * @throws Problem for the last operator, without whom nobody could run the installation
  */
 export function storeDisabled(core: Core, user: User, disabled: boolean, by: Actor): boolean {
   if ((user.disabledAt !== null) === disabled) return false;
@@ -131,7 +130,7 @@ export function storeDisabled(core: Core, user: User, disabled: boolean, by: Act
 
 function requireOtherOperator(core: Core, userId: string): void {
   if (rows(core.store).otherOperators.get(userId) === 0)
-    throw new Complaint("This is the only operator: make somebody else one first.", 409);
+    fail(conflict, "This is the only operator: make somebody else one first.");
 }
 
 /** Stores a new password's hash; call inside a transaction. */

@@ -1,7 +1,7 @@
 import { ConfigError } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { Problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts";
 import { membershipsOf, type Role, storeMember } from "../members/members.ts";
 import { createSetupLink, type OneTimeLink, revokeResetLinks } from "../one-time-links/one-time-links.ts";
@@ -33,7 +33,7 @@ export interface NewUser {
 /**
  * A new person's row, hashed and checked, before the transaction that stores it.
  * @param teams names of the teams that they come into
- * @throws Complaint
+ * @throws Problem
  */
 export async function prepareUser(core: Core, account: NewUser, teams: readonly string[]): Promise<User> {
   const email = readEmail(account.email);
@@ -51,7 +51,7 @@ export async function prepareUser(core: Core, account: NewUser, teams: readonly 
   };
 }
 
-/** Makes an account. @throws Complaint when the address or the password will not do */
+/** Makes an account. @throws Problem when the address or the password will not do */
 export async function createUser(core: Core, account: NewUser, by: Actor = COMMAND_LINE): Promise<User> {
   const team = account.team && findTeam(core, account.team.id);
   const user = await prepareUser(core, account, team ? [team.name] : []);
@@ -62,7 +62,7 @@ export async function createUser(core: Core, account: NewUser, by: Actor = COMMA
   return user;
 }
 
-/** Judges a password that somebody chooses. @returns its hash @throws Complaint */
+/** Judges a password that somebody chooses. @returns its hash @throws Problem */
 export async function preparePassword(core: Core, user: User, password: string): Promise<string> {
   requireAcceptablePassword(password, { ...user, teams: membershipsOf(core, user.id).map(({ name }) => name) });
   return hashPassword(password, core.random);
@@ -98,7 +98,7 @@ export function storePassword(core: Core, user: User, hash: string, by: Actor, k
 /**
  * Closes an account, or opens it again: sign-ins end, CLI and read tokens stop working, what the person did stays.
  * @returns whether anything changed
- * @throws Complaint for the last operator, without whom nobody could run the installation
+ * @throws Problem for the last operator, without whom nobody could run the installation
  */
 export function setDisabled(
   core: Core,
@@ -137,7 +137,7 @@ export async function firstRun(core: Core): Promise<FirstRun> {
       const user = await createUser(core, { email, password, operator: true }, SYSTEM);
       return { did: "operator", email: user.email };
     } catch (error) {
-      if (!(error instanceof Complaint)) throw error;
+      if (!(error instanceof Problem)) throw error;
       throw new ConfigError(`RECKON_ADMIN_EMAIL and RECKON_ADMIN_PASSWORD make no first operator: ${error.message}`);
     }
   }

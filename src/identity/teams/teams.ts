@@ -5,10 +5,9 @@
 
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { hasControls, likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { refuse, tierGate } from "../../platform/http/faults.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
 
 export type { Subscription, Team };
@@ -39,11 +38,18 @@ export function tiersWith(capability: Capability): Tier[] {
   return TIERS.filter((tier) => INCLUDES[tier].includes(capability));
 }
 
-/** @throws Refusal tierGate (402) whose `entitled` lists the tiers that would include it. */
+export const tierGate = problem({
+  name: "tierGate",
+  status: 402,
+  code: "payment_required",
+  message: "The team's tier does not include this.",
+});
+
+/** @throws Problem tierGate (402) whose `entitled` lists the tiers that would include it. */
 export function requireCapability(tier: Tier, capability: Capability): void {
   if (INCLUDES[tier].includes(capability)) return;
-  refuse(tierGate, {
-    error: `The tier "${tier}" does not include ${capability}.`,
+  fail(tierGate, {
+    message: `The tier "${tier}" does not include ${capability}.`,
     members: { entitled: tiersWith(capability) },
   });
 }
@@ -54,7 +60,7 @@ export interface TeamPlan {
   readonly seats?: number;
 }
 
-/** Makes a team with an active subscription. @throws Complaint when the name is taken or is not one line of text. */
+/** Makes a team with an active subscription. @throws Problem when the name is taken or is not one line of text. */
 export function createTeam(core: Core, name: string, plan: TeamPlan = {}, by: Actor = COMMAND_LINE): Promise<Team> {
   return core.store.write(() => storeTeam(core, name, plan, by));
 }
@@ -88,13 +94,13 @@ export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): 
 function readName(name: string): string {
   const trimmed = name.trim();
   if (trimmed.length < 1 || trimmed.length > 200 || hasControls(trimmed))
-    throw new Complaint("A team's name has 1 to 200 characters on one line.");
+    fail(invalid, "A team's name has 1 to 200 characters on one line.");
   return trimmed;
 }
 
 function requireFreeName(core: Core, name: string): void {
   if (rows(core.store).teamByName.get(name))
-    throw new Complaint(`There is a team named "${name}" already: choose another name.`, 409);
+    fail(conflict, `There is a team named "${name}" already: choose another name.`);
 }
 
 /** A team by id or exact name. */
@@ -102,11 +108,10 @@ export function findTeam(core: Core, idOrName: string): Team | undefined {
   return rows(core.store).teamById.get(idOrName) ?? rows(core.store).teamByName.get(idOrName);
 }
 
-/** @throws Complaint naming what was looked for. */
+/** @throws Problem naming what was looked for. */
 export function getTeam(core: Core, idOrName: string): Team {
   const team = findTeam(core, idOrName);
-  if (!team)
-    throw new Complaint(`There is no team with the id or exact name "${idOrName}" (see: reckon team list)`, 404);
+  if (!team) fail(notFound, `There is no team with the id or exact name "${idOrName}" (see: reckon team list)`);
   return team;
 }
 

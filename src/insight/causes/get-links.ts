@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { stillReading } from "../../platform/http/faults.ts";
 import { Count, identifier, RepoKey } from "../../platform/http/fields.ts";
-import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
+import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { linksProjection } from "./follow-deliveries.ts";
 import { LINK_CURSOR, listLinks } from "./links.ts";
 import { CausalLink, EXAMPLE_LINK, linkReply } from "./replies.ts";

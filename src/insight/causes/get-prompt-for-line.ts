@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { stillReading } from "../../platform/http/faults.ts";
 import { Instant, identifier, RepoKey } from "../../platform/http/fields.ts";
-import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
+import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 import { BANDS } from "./judge.ts";
 import { promptForLine } from "./prompt-for-line.ts";

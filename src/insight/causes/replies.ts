@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { isoInstant } from "../../kit/clock.ts";
-import { fault } from "../../platform/http/faults.ts";
+import { problem } from "../../kit/problem.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import { onWire } from "../defects/defects.ts";
 import { BANDS } from "./judge.ts";
@@ -69,18 +69,17 @@ export function linkReply(link: Link): v.InferInput<typeof CausalLink> {
 
 export const instantOrNull = (at: number | null): string | null => (at === null ? null : isoInstant(at));
 
-export const entryUnknown = fault({
+export const entryUnknown = problem({
   name: "entryUnknown",
   status: 404,
   code: "not_found",
-  shape: "legacy",
-  says: "The team's current brain has no such dated heading in this file. Publish the brain first, then send the heading as it stands there.",
+  message:
+    "The team's current brain has no such dated heading in this file. Publish the brain first, then send the heading as it stands there.",
 });
 
-export const sessionUnknown = fault({
+export const sessionUnknown = problem({
   name: "sessionUnknown",
   status: 404,
   code: "not_found",
-  shape: "legacy",
-  says: "No device of the team has published a session with this id. Publish it first, or name a commit instead.",
+  message: "No device of the team has published a session with this id. Publish it first, or name a commit instead.",
 });

@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { stillReading } from "../../platform/http/faults.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
-import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
+import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
 import { entriesProjection } from "./follow-brains.ts";
 import { brainMetrics } from "./metrics.ts";

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { perOwner } from "../../kit/memo.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { type PriceFile, readPriceFile } from "./price-file.ts";
 import { PriceTable } from "./price-table.ts";
 import { SHIPPED_PRICES } from "./prices.ts";
@@ -50,7 +51,7 @@ function markOf(path: string): string {
 function load(core: Core, path: string, mark: string, before: CurrentPrices | undefined): CurrentPrices {
   if (mark === "") return shipped(null);
   try {
-    if (statSync(path).size > MAX_BYTES) throw new Error(`has more than ${MAX_BYTES} bytes`);
+    if (statSync(path).size > MAX_BYTES) fail(invalid, `has more than ${MAX_BYTES} bytes`);
     const file: PriceFile = readPriceFile(readFileSync(path, "utf8"));
     return { table: new PriceTable(SHIPPED_PRICES, file), date: file.date, overridden: true, problem: null };
   } catch (error) {

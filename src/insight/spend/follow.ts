@@ -1,7 +1,13 @@
 import type { Core } from "../../core.ts";
+import { fail } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { refuse, stillReading } from "../../platform/http/faults.ts";
-import { catchUp, type Projection, refreshWithin, requireCaughtUp } from "../../platform/projections/projections.ts";
+import {
+  catchUp,
+  type Projection,
+  refreshWithin,
+  requireCaughtUp,
+  stillReading,
+} from "../../platform/projections/projections.ts";
 import { meteredEntries } from "../../record/telemetry/telemetry.ts";
 import { countSessionsAfter, type MeteredSession, readMetered, sessionsAfter } from "../../record/traces/traces.ts";
 import { readEntry } from "./read-entry.ts";
@@ -112,12 +118,11 @@ const MAX_RETRY_SECONDS = 60;
 /**
  * The same for a reply.
  * @returns nothing; or that the reply is behind, while nothing can be stored
- * @throws Refusal stillReading (503) when that would take long, with the seconds that it will
+ * @throws Problem stillReading (503) when that would take long, with the seconds that it will
  */
 export async function requireSpend(core: Core): Promise<{ readonly behind?: true }> {
   const seconds = Math.ceil(spendBehind(core));
-  if (seconds > CLIENT_WAITS_SECONDS)
-    refuse(stillReading, { headers: { "retry-after": String(Math.min(seconds, MAX_RETRY_SECONDS)) } });
+  if (seconds > CLIENT_WAITS_SECONDS) fail(stillReading, { retryAfterSeconds: Math.min(seconds, MAX_RETRY_SECONDS) });
   const [byEntries, bySessions] = await Promise.all([
     requireCaughtUp(core, spendEntriesProjection),
     requireCaughtUp(core, spendSessionsProjection),

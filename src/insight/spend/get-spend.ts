@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { isoInstant } from "../../kit/clock.ts";
+import { fail, malformed } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { malformed, refuse, stillReading } from "../../platform/http/faults.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
-import { Behind } from "../../platform/projections/projections.ts";
+import { Behind, stillReading } from "../../platform/projections/projections.ts";
 import { requireSpend } from "./follow.ts";
 import { readSpan, SINCE, UNTIL } from "./period.ts";
 import { type SpendFigures, spendReport } from "./report.ts";
@@ -112,7 +112,7 @@ export const spend = endpoint(
   },
   async ({ core, principal, query: { since, until, by = "model", repoKey, limit } }) => {
     const span = readSpan({ since, until }, core.clock.now());
-    if (!span) refuse(malformed, { error: "The query's until must not lie before its since." });
+    if (!span) fail(malformed, "The query's until must not lie before its since.");
     const most = limit === undefined ? DEFAULT_GROUPS : Number(limit);
     const standing = await requireSpend(core);
     const { total, groups, prices } = spendReport(core, principal.teamId, { ...span, by, repoKey });

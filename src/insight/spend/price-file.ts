@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { isDate } from "../../kit/date.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { BREAKPOINTS } from "./context-tier.ts";
 
 /** How prices are written: those that ship and those of a data directory's `prices.json`. */
@@ -73,14 +74,14 @@ export function readPriceFile(text: string): PriceFile {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`is not JSON: ${(error as Error).message}`);
+    fail(invalid, `is not JSON: ${(error as Error).message}`);
   }
   const { issues, output, success } = v.safeParse(Schema, value);
   if (success) return output;
   const [issue] = issues;
   const place = (issue.path ?? []).reduce((at, { key }) => `${at}[${JSON.stringify(key)}]`, "");
   const says = issue.message.startsWith("must") ? issue.message : saysOf(issue);
-  throw new Error(place === "" ? `must be an object with "date" and "models": ${says}` : `${place} ${says}`);
+  fail(invalid, place === "" ? `must be an object with "date" and "models": ${says}` : `${place} ${says}`);
 }
 
 function saysOf({ expected, received }: v.BaseIssue<unknown>): string {

@@ -7,4 +7,4 @@
  */
 export { failures, recordFailure } from "./failures.ts";
 export { type Batch, catchUp, isBehind, type Projection, runProjections } from "./run.ts";
-export { Behind, refreshWithin, requireCaughtUp } from "./wait.ts";
+export { Behind, refreshWithin, requireCaughtUp, stillReading } from "./wait.ts";

@@ -4,16 +4,16 @@ import { quotaKey } from "../../kit/address.ts";
 import { hmacSha256 } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { duplicateKey, members } from "../../kit/json.ts";
+import { fail, malformed, problem } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { fault, malformed, refuse, tooLargeMalformed } from "../../platform/http/faults.ts";
+import { tooLargeMalformed } from "../../platform/http/faults.ts";
 import { openObject } from "../../platform/http/fields.ts";
 import { redactJson, redactText } from "../../redact/redact.ts";
 import { rows } from "./rows.ts";
 
-const requestTooLarge = fault({
+const requestTooLarge = problem({
   ...tooLargeMalformed,
-  shape: "okFalse",
-  says: "The request exceeds 8 KB.",
+  message: "The request exceeds 8 KB.",
 });
 
 /** Where the text may stand; the first that holds one is it, and the others stay in the context. */
@@ -79,17 +79,16 @@ type Body = { readonly [K in (typeof NAMES)[number]]?: unknown };
 /**
  * Takes a body apart into the text of the request and everything else, each redacted and otherwise as sent.
  * @param json the body's JSON text, of an object
- * @throws Refusal malformed when there is no text, or a member is named twice
+ * @throws Problem malformed when there is no text, or a member is named twice
  */
 function readRequest(body: Body, json: string): { text: string; context: string } {
   const top = members(json);
-  if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
+  if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
   const texts = NAMES.filter((name) => isText(body[name]));
-  if (texts.length === 0)
-    refuse(malformed, { error: 'The text of the request is missing: send it as a string in "text".' });
+  if (texts.length === 0) fail(malformed, 'The text of the request is missing: send it as a string in "text".');
   // SQLite keeps UTF-8, which has no spelling for half a character: it would come back as another text.
   const name = texts.find((candidate) => (body[candidate] as string).isWellFormed());
-  if (name === undefined) refuse(malformed, { error: `"${texts[0]}" must hold no lone surrogates.` });
+  if (name === undefined) fail(malformed, `"${texts[0]}" must hold no lone surrogates.`);
   const text = body[name] as string;
   const rest = top
     .filter(({ key }) => key !== name)

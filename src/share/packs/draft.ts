@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { getTeam, requireCapability } from "../../identity/teams/teams.ts";
 import { parseEntries } from "../../insight/defects/defects.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, forbidden, invalid } from "../../kit/problem.ts";
 import { packArchive } from "./archive.ts";
 import { type Choice, chooseFiles, requireApart } from "./choose.ts";
 import { clean, type Leak, leaksIn, leaksText, type Replaced } from "./clean.ts";
@@ -87,12 +87,12 @@ class Cleaner {
 
 /**
  * Puts a pack together from the current brain and checks all of it for secrets; nothing is stored.
- * @throws Complaint for a name, version, file or text that cannot be published; Refusal tierGate
+ * @throws Problem for a name, version, file or text that cannot be published; Problem tierGate
  */
 export async function draftPack(core: Core, teamId: string, request: PackRequest): Promise<PackDraft> {
   const team = getTeam(core, teamId);
   requireCapability(team.tier, "brain");
-  if (team.suspendedAt !== null) throw new Complaint("the team's account is suspended", 403);
+  if (team.suspendedAt !== null) fail(forbidden, "the team's account is suspended");
   const name = readName(request.name);
   const version = readVersion(request.version);
   const stored = requirePublishable(core, team.id, name, version);
@@ -171,7 +171,7 @@ async function pack(
   },
 ): Promise<Pick<PackDraft, "files" | "archive" | "sha256">> {
   if (content.some(({ path }) => path.toLowerCase() === MANIFEST))
-    throw new Complaint(`a pack brings its own ${MANIFEST}; leave out the brain's`);
+    fail(invalid, `a pack brings its own ${MANIFEST}; leave out the brain's`);
   requireApart([...content, { source: null, path: MANIFEST }]);
   const files = content.map(({ source, path, text }) => ({ source, ...fileOf(path, text) }));
   const manifest = `${JSON.stringify({ ...about, files: files.map(({ source: _, ...file }) => file) }, null, 2)}\n`;

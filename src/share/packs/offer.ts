@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { visible } from "../../kit/escape-invisible.ts";
 import { perOwner } from "../../kit/memo.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail } from "../../kit/problem.ts";
 import { byVersion, compareVersions, isPrerelease, numbersOf, pickLatest } from "../../kit/versions.ts";
 import type { PackFile } from "./entry.ts";
 import { judgePackPath } from "./paths.ts";
@@ -50,27 +50,27 @@ export function currentVersion(core: Core, packId: string): Current | undefined 
 /**
  * Whether a team may publish this version of a pack of this name now.
  * @returns the pack as stored; undefined when it would be a new one
- * @throws Complaint
+ * @throws Problem
  */
 export function requirePublishable(core: Core, teamId: string, name: string, version: string): StoredPack | undefined {
   const sql = rows(core.store);
   const stored = sql.stored.get(name);
   if (!stored) {
     if ((sql.countOfTeam.get(teamId) ?? 0) >= MAX_PACKS_OF_TEAM)
-      throw new Complaint(`a team has at most ${MAX_PACKS_OF_TEAM} packs`, 409);
+      fail(conflict, `a team has at most ${MAX_PACKS_OF_TEAM} packs`);
     return undefined;
   }
   // Says nothing of whose it is: the name may belong to a team that is not known here.
-  if (stored.teamId !== teamId) throw new Complaint(`the name "${name}" is taken; choose another`, 409);
+  if (stored.teamId !== teamId) fail(conflict, `the name "${name}" is taken; choose another`);
   if (stored.removedAt !== null)
-    throw new Complaint(`the pack "${name}" was removed (${stored.removedReason}), so it takes no new version`, 409);
+    fail(conflict, `the pack "${name}" was removed (${stored.removedReason}), so it takes no new version`);
   const versions = sql.versionIds.all(stored.id);
   requireNext(
     name,
     version,
     versions.sort(byVersion).map((row) => row.version),
   );
-  if (versions.length >= MAX_VERSIONS) throw new Complaint(`a pack has at most ${MAX_VERSIONS} versions`, 409);
+  if (versions.length >= MAX_VERSIONS) fail(conflict, `a pack has at most ${MAX_VERSIONS} versions`);
   return stored;
 }
 
@@ -85,8 +85,8 @@ function requireNext(name: string, version: string, earlier: readonly string[]):
     (number) => isPrerelease(version) && isPrerelease(number) && numbersOf(number) === numbersOf(version),
   );
   if (stable !== undefined && compareVersions(version, stable) <= 0)
-    throw new Complaint(`version ${version} is not above ${stable}, the newest of "${name}"`, 409);
-  if (earlier.includes(version)) throw new Complaint(`version ${version} of "${name}" is there already`, 409);
+    fail(conflict, `version ${version} is not above ${stable}, the newest of "${name}"`);
+  if (earlier.includes(version)) fail(conflict, `version ${version} of "${name}" is there already`);
   if (sibling !== undefined && compareVersions(version, sibling) < 0)
-    throw new Complaint(`version ${version} is not above ${sibling}, the newest pre-release of its number`, 409);
+    fail(conflict, `version ${version} is not above ${sibling}, the newest pre-release of its number`);
 }

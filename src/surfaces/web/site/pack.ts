@@ -2,7 +2,7 @@ import { isoInstant } from "../../../kit/clock.ts";
 import { visible } from "../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../kit/html.ts";
 import { renderMarkdown } from "../../../kit/markdown-html.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, gone, notFound } from "../../../kit/problem.ts";
 import {
   archivePath,
   getPack,
@@ -16,9 +16,10 @@ import { facts } from "../ui/facts.ts";
 import { table } from "../ui/table.ts";
 import { dayText } from "../ui/time.ts";
 import { bytes, number, plural } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { standing, tagPath } from "./pack-cards.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 /** One pack: what it holds, how far to trust it and why, how to install it. All of its text is other people's. */
 
@@ -36,9 +37,9 @@ function found(call: Visit): Pack {
   const pack = getPack(call.core, name);
   if (pack) return pack;
   const why = whyNotOffered(call.core, name);
-  if (!why) throw new Complaint("There is no pack of that name.", 404);
-  if (why.removedAt === null) throw new Complaint(`This pack is not offered any more: ${why.reason}.`, 410);
-  throw new Complaint(`This pack was removed on ${dayOf(why.removedAt)}: ${why.reason}`, 410);
+  if (!why) fail(notFound, "There is no pack of that name.");
+  if (why.removedAt === null) fail(gone, `This pack is not offered any more: ${why.reason}.`);
+  fail(gone, `This pack was removed on ${dayOf(why.removedAt)}: ${why.reason}`);
 }
 
 function packHtml(call: Visit, pack: Pack): Html {

@@ -2,7 +2,7 @@ import type { Core } from "../../../../core.ts";
 import { type Device, findDeviceOf, renameDevice, revokeDeviceOf } from "../../../../identity/devices/devices.ts";
 import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { deviceTotals, listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -24,10 +24,10 @@ import { deviceName, stateBadge } from "./list.ts";
 
 type Member = PageCall<"member">;
 
-/** @throws Complaint (404) for a device that the team does not have */
+/** @throws Problem (404) for a device that the team does not have */
 function getDevice({ core, session, params }: PageCall<"member" | "admin">): Device {
   const device = findDeviceOf(core, session.team.id, params.id ?? "");
-  if (!device) throw new Complaint("The team has no such device.", 404);
+  if (!device) fail(notFound, "The team has no such device.");
   return device;
 }
 

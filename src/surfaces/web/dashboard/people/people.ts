@@ -12,7 +12,7 @@ import {
 } from "../../../../identity/one-time-links/one-time-links.ts";
 import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -187,7 +187,7 @@ export const peoplePages = [
     try {
       return await invite(call);
     } catch (error) {
-      if (!(error instanceof Complaint)) throw error;
+      if (!(error instanceof Problem)) throw error;
       return { status: error.status, body: peoplePage(call, error.message) };
     }
   }),
