@@ -21,6 +21,8 @@ export interface Member extends Omit<ListedUser, "id"> {
   readonly createdAt: number;
 }
 
+type Person = Pick<User, "id" | "email">;
+
 /** A team, as somebody in it sees it. */
 export interface Membership {
   readonly id: string;
@@ -80,7 +82,7 @@ export function membershipsOf(core: Core, userId: string): Membership[] {
 }
 
 /** Puts somebody into a team, or gives them another role in it; call inside a transaction. */
-export function storeMember(core: Core, teamId: string, user: Pick<User, "id" | "email">, role: Role, by: Actor): void {
+export function storeMember(core: Core, teamId: string, user: Person, role: Role, by: Actor): void {
   const before = roleIn(core, teamId, user.id);
   if (before === role) return;
   rows(core.store).putMember.run(teamId, user.id, role, core.clock.now());
@@ -135,13 +137,7 @@ export function setRole(
   by: Actor = COMMAND_LINE,
   actorRole?: Role,
 ): Promise<void> {
-  return core.store.write(() => {
-    const user = getUser(core, idOrEmail);
-    const before = roleIn(core, teamId, user.id);
-    requireRank(actorRole, before, role);
-    if (before === "owner" && role !== "owner") requireOtherOwner(core, teamId, user.id);
-    storeMember(core, teamId, user, role, by);
-  });
+  return core.store.write(() => storeRole(core, teamId, getUser(core, idOrEmail), role, by, actorRole));
 }
 
 /** Gives somebody who is in a team another role there. @throws Problem 404 for anybody else */
@@ -154,11 +150,16 @@ export function changeRole(
   actorRole?: Role,
 ): Promise<void> {
   return core.store.write(() => {
-    const member = getMember(core, teamId, userId);
-    requireRank(actorRole, member.role, role);
-    if (member.role === "owner" && role !== "owner") requireOtherOwner(core, teamId, userId);
-    storeMember(core, teamId, { id: userId, email: member.email }, role, by);
+    const { email } = getMember(core, teamId, userId);
+    storeRole(core, teamId, { id: userId, email }, role, by, actorRole);
   });
+}
+
+function storeRole(core: Core, teamId: string, user: Person, role: Role, by: Actor, actorRole?: Role): void {
+  const before = roleIn(core, teamId, user.id);
+  requireRank(actorRole, before, role);
+  if (before === "owner" && role !== "owner") requireOtherOwner(core, teamId, user.id);
+  storeMember(core, teamId, user, role, by);
 }
 
 /** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Problem */
