@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { API, CONTRACT } from "../src/app.ts";
 import { SETTINGS } from "../src/config.ts";
-import { MIN_CHARS, withoutTail } from "../src/identity/accounts/password-rules.ts";
+import { MIN_CHARS, withoutTail } from "../src/identity/sign-in/password-rules.ts";
 import { faultsOf } from "../src/platform/http/endpoint.ts";
 import { openApiDocument } from "../src/platform/http/openapi.ts";
 import { commonPasswords } from "./common-passwords.ts";

@@ -1,16 +1,24 @@
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
-import { findDevice, findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/accounts/accounts.ts";
-import { accounts } from "./identity/accounts/room.ts";
 import { findCli } from "./identity/device-flow/device-flow.ts";
 import { deviceFlow } from "./identity/device-flow/room.ts";
+import { findDevice } from "./identity/devices/devices.ts";
 import { devices } from "./identity/devices/room.ts";
 import { license } from "./identity/license/room.ts";
+import { members } from "./identity/members/room.ts";
+import { oneTimeLinks } from "./identity/one-time-links/room.ts";
+import { people } from "./identity/people/room.ts";
 import { findReader } from "./identity/read-tokens/read-tokens.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
+import { signIn } from "./identity/sign-in/room.ts";
+import { teams } from "./identity/teams/room.ts";
+import { webSessions } from "./identity/web-sessions/room.ts";
+import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-sessions/web-sessions.ts";
+import { ask } from "./insight/ask/room.ts";
 import { causes } from "./insight/causes/room.ts";
 import { defects } from "./insight/defects/room.ts";
 import { spend } from "./insight/spend/room.ts";
+
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
@@ -45,7 +53,12 @@ export const ROOMS: readonly Room[] = [
   upkeep,
   health,
   audit,
-  accounts,
+  signIn,
+  webSessions,
+  people,
+  teams,
+  members,
+  oneTimeLinks,
   devices,
   deviceFlow,
   license,
@@ -59,6 +72,7 @@ export const ROOMS: readonly Room[] = [
   spend,
   policy,
   readTokens,
+  ask,
   featureRequests,
   packs,
   releases,

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { storeSession } from "../../src/identity/accounts/sessions.ts";
+import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { DOCS } from "../../src/surfaces/web/site/docs-list.ts";
 import { site } from "../../src/surfaces/web/site/site.ts";

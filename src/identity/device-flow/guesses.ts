@@ -48,12 +48,12 @@ export function guardUserCode(core: Core, userId: string, ip: string): () => voi
   };
 }
 
-function count(core: Core, held: FullAt, key: string, quota: Quota): void {
-  const before = held.get(key);
-  held.delete(key);
+function count(core: Core, fullAt: FullAt, key: string, quota: Quota): void {
+  const before = fullAt.get(key);
+  fullAt.delete(key);
   // Re-inserting keeps the map in order of last use: the front has waited longest.
-  if (held.size >= MAX) held.delete(held.keys().next().value as string);
-  held.set(key, draw(before, core.clock.monotonic(), quota).fullAt);
+  if (fullAt.size >= MAX) fullAt.delete(fullAt.keys().next().value as string);
+  fullAt.set(key, draw(before, core.clock.monotonic(), quota).fullAt);
 }
 
 const waitText = (seconds: number) => (seconds === 1 ? "a second" : `${seconds} seconds`);

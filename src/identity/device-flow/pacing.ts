@@ -19,10 +19,10 @@ interface Pace {
  */
 export class Pacing {
   readonly #paces = new Map<string, Pace>();
-  readonly #most: number;
+  readonly #max: number;
 
-  constructor(most = MAX) {
-    this.#most = most;
+  constructor(max = MAX) {
+    this.#max = max;
   }
 
   get size(): number {
@@ -56,7 +56,7 @@ export class Pacing {
   /** Tools that stopped polling leave here: those at the front were first polled longest ago. */
   #makeRoom(now: number): void {
     for (const [key, { until }] of this.#paces) {
-      if (until > now && this.#paces.size < this.#most) return;
+      if (until > now && this.#paces.size < this.#max) return;
       this.#paces.delete(key);
     }
   }

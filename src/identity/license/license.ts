@@ -1,6 +1,6 @@
 /**
  * Licences: what a subscription entitles to, and the signed statement of it that verifies offline.
- * Not here: the keys that sign it (keys), subscriptions themselves (accounts), or any licence check of Reckon's own features.
+ * Not here: the keys that sign it (keys), subscriptions themselves (teams), or any licence check of Reckon's own features.
  */
 export { issueLicense, MAX_LICENSE_DAYS } from "./issue.ts";
 export { licenseFor, verifyLicense } from "./mint.ts";

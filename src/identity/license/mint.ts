@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { signJwt, type Verdict, verifyJwt } from "../../kit/jwt.ts";
 import { ensureSigningKey } from "../../platform/keys/keys.ts";
-import type { Team } from "../accounts/accounts.ts";
+import type { Team } from "../teams/teams.ts";
 import { judgeSubscription, licenseEnd, type SubscriptionFacts } from "./rules.ts";
 
 const TYP = "license+jwt";

@@ -1,4 +1,4 @@
-import { statements, type Preparer } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 import type { Entry } from "./entry.ts";
 import type { DayCount } from "./trend.ts";
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
 import { fail, malformed, problem, tooLarge } from "../../kit/problem.ts";

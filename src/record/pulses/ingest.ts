@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
+import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
 import { fail, malformed } from "../../kit/problem.ts";

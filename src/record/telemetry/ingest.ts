@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";

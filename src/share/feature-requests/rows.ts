@@ -1,5 +1,9 @@
 import { type Preparer, statements } from "../../platform/store/store.ts";
-import type { Status } from "./statuses.ts";
+
+/** What becomes of a request, in the usual order; any may follow any. */
+export const STATUSES = ["received", "planned", "in_progress", "shipped", "declined"] as const;
+
+export type Status = (typeof STATUSES)[number];
 
 export interface RequestRow {
   readonly id: string;
@@ -75,7 +79,7 @@ export const rows = statements((db) => ({
      VALUES (@id, @text, @context, 'received', @addressHash, @at, @at)`,
   ),
   // By the primary key.
-  one: db.prepare<[string], RequestRow>(`SELECT ${REQUEST} WHERE r.id = ?`),
+  byId: db.prepare<[string], RequestRow>(`SELECT ${REQUEST} WHERE r.id = ?`),
   // By the primary key, a step for every merge. UNION rather than UNION ALL, so that it ends whatever the table holds.
   root: db.prepare<[string], { readonly id: string; readonly status: Status }>(
     `WITH RECURSIVE chain (id, status, merged_into) AS (

@@ -36,7 +36,7 @@ export const explore = endpoint(
   ({ core, header }) => {
     try {
       const baseUrl = baseUrlOf(core.config);
-      const json = (list: readonly PackEntry[]) => list.map((one) => entryJson(one, baseUrl));
+      const json = (list: readonly PackEntry[]) => list.map((entry) => entryJson(entry, baseUrl));
       const packs = publishedPacks(core);
       return publicReply(core, `sections ${baseUrl}`, header("if-none-match"), () => {
         const { byStack, ...lists } = sectionsOf(packs);
@@ -44,7 +44,7 @@ export const explore = endpoint(
           featured: json(lists.featured),
           trending: json(lists.trending),
           new: json(lists.new),
-          byStack: Object.fromEntries(Object.entries(byStack).map(([tag, found]) => [tag, json(found)])),
+          byStack: Object.fromEntries(Object.entries(byStack).map(([tag, packs]) => [tag, json(packs)])),
         };
       });
     } catch (error) {

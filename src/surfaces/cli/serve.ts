@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Instance } from "../../app.ts";
 import { SETTINGS, type Settings } from "../../config.ts";
-import { type FirstRun, firstRun } from "../../identity/accounts/accounts.ts";
+import { type FirstRun, firstRun } from "../../identity/sign-in/sign-in.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { processLog } from "../../kit/log.ts";
 import { conflict, fail, unavailable } from "../../kit/problem.ts";

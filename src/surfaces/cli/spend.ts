@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
-import { getTeam, listTeams } from "../../identity/accounts/accounts.ts";
+import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import {
   catchUpSpend,
   GROUPINGS,

@@ -1,4 +1,4 @@
-import { findTeam } from "../../../../identity/accounts/accounts.ts";
+import { findTeam } from "../../../../identity/teams/teams.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { fail, forbidden } from "../../../../kit/problem.ts";

@@ -1,5 +1,6 @@
-import { actorOf, getTeam, tiersWith } from "../../../../identity/accounts/accounts.ts";
 import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
+import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, invalid, Problem } from "../../../../kit/problem.ts";

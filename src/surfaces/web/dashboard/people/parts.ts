@@ -1,4 +1,5 @@
-import { type OneTimeLink, ROLES, type Role } from "../../../../identity/accounts/accounts.ts";
+import { ROLES, type Role } from "../../../../identity/members/members.ts";
+import type { OneTimeLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { fail, invalid } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";

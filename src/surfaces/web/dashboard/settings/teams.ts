@@ -1,18 +1,16 @@
+import { countMembers, createOwnedTeam, listMembers, ROLES } from "../../../../identity/members/members.ts";
+import { createInvitation } from "../../../../identity/one-time-links/one-time-links.ts";
 import {
-  actorOf,
-  countMembers,
-  createInvitation,
   createTeam,
   findTeam,
-  listMembers,
   pageOfTeams,
-  ROLES,
   SUBSCRIPTIONS,
   type Team,
   type TeamChange,
   TIERS,
   updateTeam,
-} from "../../../../identity/accounts/accounts.ts";
+} from "../../../../identity/teams/teams.ts";
+import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
@@ -247,7 +245,7 @@ ${section({
           ),
       },
       { label: "Role", cell: (member) => roleWord(member.role) },
-      { label: "Last seen", cell: (member) => ago(member.lastSeenAt, now, "never") },
+      { label: "Last seen", cell: (member) => ago(lastSeenAt(core, member.userId), now, "never") },
     ],
     rows: listMembers(core, team.id),
     empty: empty({
@@ -311,8 +309,10 @@ export const teamPages = [
     orAgain(
       async () => {
         const { core, session, form: sent } = call;
-        const plan = { ...readPlan(sent), ...(sent.has("own") ? { ownerId: session.userId } : {}) };
-        const team = await createTeam(core, sent.get("name") ?? "", plan, by(call));
+        const name = sent.get("name") ?? "";
+        const team = sent.has("own")
+          ? await createOwnedTeam(core, name, readPlan(sent), session.userId, by(call))
+          : await createTeam(core, name, readPlan(sent), by(call));
         return redirect(`${PATH}/${team.id}`, `The team “${team.name}” is made.`);
       },
       (text) => teamsPage(call, text),

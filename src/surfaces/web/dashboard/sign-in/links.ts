@@ -1,15 +1,8 @@
-import {
-  acceptAs,
-  acceptAsNew,
-  actorOf,
-  type FirstTeam,
-  getLink,
-  hasUsers,
-  listTeams,
-  resetPassword,
-  setUp,
-  switchTeam,
-} from "../../../../identity/accounts/accounts.ts";
+import { getLink } from "../../../../identity/one-time-links/one-time-links.ts";
+import { hasUsers } from "../../../../identity/people/people.ts";
+import { acceptAs, acceptAsNew, type FirstTeam, resetPassword, setUp } from "../../../../identity/sign-in/sign-in.ts";
+import { getTeam, listTeams } from "../../../../identity/teams/teams.ts";
+import { actorOf, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { conflict, fail, gone, invalid, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
@@ -148,7 +141,7 @@ ${form({
 function invitationForm(call: Anyone, token: string, wrong?: string) {
   const link = getLink(call.core, token, "invitation");
   const head = pageHead({
-    title: `Join ${link.teamName}`,
+    title: `Join ${getTeam(call.core, link.teamId ?? "").name}`,
     says: `${link.createdBy ?? "Somebody"} invites you as ${link.role === "member" ? "a member" : `an ${link.role}`}.`,
   });
   const action = call.href(PATHS.invitation);

@@ -1,4 +1,6 @@
-import { actorOf, endSession, hasUsers, signIn, switchTeam } from "../../../../identity/accounts/accounts.ts";
+import { hasUsers } from "../../../../identity/people/people.ts";
+import { signIn } from "../../../../identity/sign-in/sign-in.ts";
+import { actorOf, endSession, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
