@@ -18,6 +18,7 @@ import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS, watchClock } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
+import { newestDelivery } from "./log/log.ts";
 import { type Listener, listen } from "./platform/http/listen.ts";
 import { describeEndpoints } from "./platform/http/openapi-endpoint.ts";
 import { createApp, type Intercept, type Observation } from "./platform/http/serve.ts";
@@ -102,7 +103,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     },
   });
   const stopChecks = startChecks(core, (reason) => parts.onFatal?.(reason));
-  const stopDerivations = runProjections(core, DERIVATIONS);
+  const stopDerivations = runProjections(core, DERIVATIONS, newestDelivery);
   const stopClock = watchClock(clock, (byMs) => log.warn("clock_jumped", { byMs }));
   try {
     await prepareKey(core);

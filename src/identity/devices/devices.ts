@@ -3,7 +3,7 @@
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
 
-export { bindDevice, listDevices, revokeDevice, touchDevice } from "./binding.ts";
+export { bindDevice, deviceFinder, listDevices, revokeDevice, touchDevice, withDeviceLabels } from "./binding.ts";
 export { createCode, listOpenCodes, revokeCode } from "./codes.ts";
 export { connectedBy } from "./connected-by.ts";
 export {

@@ -1,15 +1,8 @@
 import type { Core } from "../../core.ts";
+import type { Kind } from "../../formats/brain-kinds.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { ReadPrincipal } from "../../platform/http/principal.ts";
-import {
-  FEW,
-  type Found,
-  findSections,
-  type Kind,
-  questionAsked,
-  type SourceFacts,
-  sourceFinder,
-} from "../../record/brain/brain.ts";
+import { findSections, MIN_FULL_MATCHES, questionAsked, type Source, sourceFinder } from "../../record/brain/brain.ts";
 import { findTeam, membershipsOf, tiersWith } from "../accounts/accounts.ts";
 import { scopeFilter } from "./scope.ts";
 import { sliceOf } from "./slice.ts";
@@ -30,7 +23,7 @@ export interface ContextHit {
   /** 1-based line of the file at which the snippet begins. */
   readonly line: number;
   /** Whose words the snippet is. */
-  readonly source: SourceFacts | undefined;
+  readonly source: typeof Source.example | undefined;
 }
 
 export interface Context {
@@ -40,7 +33,9 @@ export interface Context {
   readonly hits: readonly ContextHit[];
 }
 
-export interface TeamFound extends Found {
+type SectionMatch = Awaited<ReturnType<typeof findSections>>["found"][number];
+
+export interface TeamFound extends SectionMatch {
   readonly teamId: string;
   readonly teamName: string;
   /** The score in units of what one word that stands in a single section of this brain adds. */
@@ -71,13 +66,13 @@ export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { i
  * which are left out when there are enough of the former, and each group by weight.
  */
 export function mergeFound(found: readonly TeamFound[], wholes: number): TeamFound[] {
-  const shown = wholes >= FEW ? found.filter((one) => one.whole) : [...found];
-  return shown.sort((a, b) => Number(b.whole) - Number(a.whole) || b.weight - a.weight);
+  const shown = wholes >= MIN_FULL_MATCHES ? found.filter((one) => one.matchesAll) : [...found];
+  return shown.sort((a, b) => Number(b.matchesAll) - Number(a.matchesAll) || b.weight - a.weight);
 }
 
 /** Above a half for sections with all the words, up to it for others, the heaviest of a reply the highest of its kind. */
-function rankOf({ whole, weight }: TeamFound, heaviest: number): number {
-  return Math.round(((whole ? 1 : 0) + weight / heaviest) * 50_000) / 100_000;
+function rankOf({ matchesAll, weight }: TeamFound, heaviest: number): number {
+  return Math.round(((matchesAll ? 1 : 0) + weight / heaviest) * 50_000) / 100_000;
 }
 
 /** Searches the brains that a token may read. */
@@ -97,10 +92,10 @@ export async function askBrains(
   for (const { id: teamId, name: teamName } of teams) {
     const { found, sections } = await findSections(core, teamId, question, { repoKey, keep });
     const rarest = rarestWord(sections);
-    for (const group of [found.filter((one) => one.whole), found.filter((one) => !one.whole)]) {
+    for (const group of [found.filter((one) => one.matchesAll), found.filter((one) => !one.matchesAll)]) {
       // Each group is in order, so what comes later can be in no reply.
       for (const one of group.slice(0, limit)) best.push({ ...one, teamId, teamName, weight: one.score / rarest });
-      if (group[0]?.whole) wholes += group.length;
+      if (group[0]?.matchesAll) wholes += group.length;
       else others += group.length;
     }
     await yieldNow();
@@ -127,5 +122,5 @@ export async function askBrains(
       source: sources.get(teamId)?.(section),
     };
   });
-  return { query: questionAsked(question), total: wholes >= FEW ? wholes : wholes + others, hits };
+  return { query: questionAsked(question), total: wholes >= MIN_FULL_MATCHES ? wholes : wholes + others, hits };
 }

@@ -1,8 +1,9 @@
 import * as v from "valibot";
+import { KINDS } from "../../formats/brain-kinds.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
-import { EXAMPLE_SOURCE, KINDS, Source } from "../../record/brain/brain.ts";
+import { Source } from "../../record/brain/brain.ts";
 import { askBrains } from "./ask.ts";
 import { dayOf, judgeDay } from "./daily.ts";
 import { recordRead } from "./record.ts";
@@ -34,7 +35,7 @@ const ContextHits = v.object({
       teamName: v.string(),
       heading: v.pipe(v.string(), v.description("Heading of the section; empty before a file's first heading.")),
       line: v.pipe(Count, v.description("1-based line of the file at which the snippet begins.")),
-      source: v.optional(Source),
+      source: v.optional(Source.schema),
     }),
   ),
 });
@@ -92,7 +93,7 @@ export const context = endpoint(
             teamName: "Acme",
             heading: "Cookies",
             line: 12,
-            source: EXAMPLE_SOURCE,
+            source: Source.example,
           },
         ],
       },

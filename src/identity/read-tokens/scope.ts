@@ -1,8 +1,8 @@
+import { KINDS } from "../../formats/brain-kinds.ts";
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
 import { Complaint } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import type { ReadScope } from "../../platform/http/principal.ts";
-import { KINDS } from "../../record/brain/brain.ts";
 import { redactText } from "../../redact/redact.ts";
 
 /** Values in each of a scope's lists. */

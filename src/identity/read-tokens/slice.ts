@@ -1,4 +1,4 @@
-import { densestAt } from "../../record/brain/brain.ts";
+import { densestAt } from "../../kit/strings.ts";
 
 /** Long enough to hold an entry with its cause and its rule; most sections are shorter and come whole. */
 export const MAX_SLICE_CHARS = 1_200;

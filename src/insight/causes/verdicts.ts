@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
+import { readSha } from "../../formats/edits.ts";
 import { newId } from "../../kit/ids.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
-import { readSha } from "./edits.ts";
 import { evidenceRows, type MakerRow, type WindowRow } from "./evidence-rows.ts";
 import type { Evidence } from "./explain.ts";
 import { type EntryKey, type LinkRow, linkRows } from "./link-rows.ts";

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
+import { isFromPack, kindOf } from "../../formats/brain-kinds.ts";
 import { type Batch, type Projection, recordFailure } from "../../platform/projections/projections.ts";
-import { type CurrentBrain, isFromPack, kindOf, nextCurrent } from "../../record/brain/brain.ts";
+import { type CurrentBrain, nextCurrent } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { DEFECT_KINDS, type DefectKind } from "./entry.ts";
 import { parsedBlob } from "./parsed.ts";

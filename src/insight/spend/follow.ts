@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { refuse, stillReading } from "../../platform/http/faults.ts";
 import { catchUp, type Projection, refreshWithin, requireCaughtUp } from "../../platform/projections/projections.ts";
-import { meteredEntries } from "../../record/telemetry/telemetry.ts";
+import { lastEntry, usageCandidates } from "../../record/telemetry/telemetry.ts";
 import { countSessionsAfter, type MeteredSession, readMetered, sessionsAfter } from "../../record/traces/traces.ts";
 import { readEntry } from "./read-entry.ts";
 import { readSession } from "./read-session.ts";
@@ -29,7 +29,7 @@ export const spendEntriesProjection: Projection = {
     const marks = new Map<string, Told>();
     let to = position;
     for (let seen = 0; seen < most && told.length < ENOUGH_TOLD; seen += atOnce) {
-      const found = meteredEntries(core, to, atOnce);
+      const found = usageCandidates(core, to, atOnce);
       if (!found) break;
       to = found.to;
       for (const one of found.entries.flatMap(readEntry))
@@ -39,7 +39,7 @@ export const spendEntriesProjection: Projection = {
     }
     return to === position ? undefined : { to, apply: () => applyEntries(core, [...told, ...marks.values()]) };
   },
-  skip: (core, position) => meteredEntries(core, position, 1)?.to,
+  skip: (core, position) => usageCandidates(core, position, 1)?.to,
 };
 
 function applyEntries(core: Core, told: readonly Told[]): void {
@@ -135,7 +135,7 @@ const MAX_SESSIONS = 30_000;
 function spendBehind(core: Core): number {
   const sql = rows(core.store);
   const position = ({ name }: Projection) => sql.position.get(name) ?? 0;
-  const entries = (sql.lastEntry.get() ?? 0) - position(spendEntriesProjection);
+  const entries = lastEntry(core) - position(spendEntriesProjection);
   const sessions = countSessionsAfter(core, position(spendSessionsProjection), MAX_SESSIONS);
   return entries / ENTRIES_A_SECOND + sessions / SESSIONS_A_SECOND;
 }
@@ -150,6 +150,6 @@ export async function freshenSpend(core: Core): Promise<void> {
 
 /** How much of the entries was read, 0 to 1. */
 export function spendProgress(core: Core): number {
-  const last = rows(core.store).lastEntry.get() ?? 0;
+  const last = lastEntry(core);
   return last === 0 ? 1 : Math.min(1, (rows(core.store).position.get(spendEntriesProjection.name) ?? 0) / last);
 }

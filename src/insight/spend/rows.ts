@@ -139,7 +139,6 @@ export const rows = statements((db) => ({
   retire: db.prepare<[]>("DELETE FROM projections WHERE name IN ('spend.entries', 'spend.sessions')"),
   dropUsages: db.prepare<[]>("DELETE FROM spend_usages"),
   dropCells: db.prepare<[]>("DELETE FROM spend_cells"),
-  // Ends of the tables' own b-trees, and the projections' primary key.
-  lastEntry: db.prepare<[], number | null>("SELECT max(id) FROM telemetry_entries").pluck(),
+  // By the projections' primary key.
   position: db.prepare<[string], number>("SELECT checkpoint FROM projections WHERE name = ?").pluck(),
 }));

@@ -1,6 +1,6 @@
+import type { Usage } from "../../formats/usage.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { crc32, sha256 } from "../../kit/hash.ts";
-import type { Usage } from "../../record/traces/traces.ts";
 import { contextClass } from "./context-tier.ts";
 
 /** Where a usage is counted; `''` is what nobody told. */

@@ -15,8 +15,6 @@ export const rows = statements((db) => ({
     `SELECT name, count(*) AS count, max(checkpoint) AS checkpoint, failed_at AS failedAt, cause FROM projection_failures
      GROUP BY name ORDER BY name`,
   ),
-  // The newest delivery: the end of the table's own b-tree.
-  lastDelivery: db.prepare<[], number>("SELECT max(id) FROM deliveries").pluck(),
   advance: db.prepare<[number, string, number]>(
     "UPDATE projections SET checkpoint = ? WHERE name = ? AND checkpoint = ?",
   ),

@@ -147,15 +147,20 @@ const LOOK_EVERY_MS = 250;
 /**
  * Keeps projections up to date while the instance runs: looks a few times a second whether anything was delivered, by one
  * indexed question, so that taking a delivery waits for none of them.
+ * @param newestDelivery asks that question: a number that grows with every delivery
  * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
  */
-export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
+export function runProjections(
+  core: Core,
+  projections: readonly Projection[],
+  newestDelivery: (core: Core) => number,
+): () => Promise<void> {
   halted.delete(core);
   let seen: number | undefined;
   let round: Promise<void> | undefined;
   const failing = new Set<string>();
   const look = async () => {
-    const now = rows(core.store).lastDelivery.get() ?? 0;
+    const now = newestDelivery(core);
     if (now === seen) return;
     for (const projection of projections) {
       const error = await attempt(projection);

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
+import { type Call, countedCalls } from "../../formats/calls.ts";
+import { understandSession, understandSpan } from "../../formats/session.ts";
+import { readAttributeModel, readCost, type Usage } from "../../formats/usage.ts";
+import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Call, countedCalls } from "./calls.ts";
-import { asObject } from "./rules.ts";
-import { readCost, understandSession, understandSpan } from "./understood.ts";
-import { readAttributeModel, type Usage } from "./usage.ts";
 import { type MeteredSessionRow, type MeteredSpanRow, usageRows } from "./usage-rows.ts";
 
 /** A model call of a session. */
@@ -33,10 +33,10 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   const yieldNow = cooperative(core.clock);
   const spans: Metered[] = [];
   for (let after = 0; ; ) {
-    const found = sql.spans.all(id, after, BATCH_SPANS);
-    for (const span of found) spans.push(readSpan(span));
-    after = found.at(-1)?.id ?? after;
-    if (found.length < BATCH_SPANS) break;
+    const batch = sql.spans.all(id, after, BATCH_SPANS);
+    for (const span of batch) spans.push(readSpan(span));
+    after = batch.at(-1)?.id ?? after;
+    if (batch.length < BATCH_SPANS) break;
     await yieldNow();
   }
   const { document, ...facts } = row;
@@ -49,14 +49,14 @@ type Metered = Call & Omit<MeteredCall, "usage">;
 function readSpan({ document, startedAt, endedAt, ...span }: MeteredSpanRow): Metered {
   const at = startedAt ?? endedAt;
   if (document === null) return { ...span, operation: null, usage: null, costUsd: null, model: null, at };
-  const read = asObject(JSON.parse(document));
-  const { usage, operation, attributes } = understandSpan(read);
-  const named = typeof read.model === "string" ? read.model : null;
+  const fields = asObject(JSON.parse(document));
+  const { usage, operation, attributes } = understandSpan(fields);
+  const named = typeof fields.model === "string" ? fields.model : null;
   return {
     ...span,
     operation,
     usage,
-    costUsd: readCost(read.costUsd),
+    costUsd: readCost(fields.costUsd),
     model: readAttributeModel(attributes) ?? named,
     at,
   };

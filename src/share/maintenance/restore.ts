@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
+import { countDeliveries } from "../../log/log.ts";
 import {
   databasePath,
   isCarried,
@@ -49,7 +50,7 @@ export function inspectBackup(file: string): BackupFacts {
       keys: one("SELECT count(*) FROM backup_files WHERE name LIKE '%.pem'") as number,
       ownPrices: one("SELECT EXISTS (SELECT 1 FROM backup_files WHERE name = 'prices.json')") === 1,
       teams: one("SELECT count(*) FROM teams") as number,
-      deliveries: one("SELECT count(*) FROM deliveries") as number,
+      deliveries: countDeliveries(db),
     };
   } catch (error) {
     throw new Error(`${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { KINDS } from "../../formats/brain-kinds.ts";
 import { getTeam, getUser } from "../../identity/accounts/accounts.ts";
 import {
   createReadToken,
@@ -8,7 +9,6 @@ import {
   revokeAnyReadToken,
 } from "../../identity/read-tokens/read-tokens.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { KINDS } from "../../record/brain/brain.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 import { duration, oneOf } from "./values.ts";

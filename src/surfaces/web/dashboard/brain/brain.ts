@@ -1,6 +1,7 @@
+import { KINDS, type Kind } from "../../../../formats/brain-kinds.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
-import { KINDS, type Kind, listRepositories, type Repository } from "../../../../record/brain/brain.ts";
+import { listRepositories } from "../../../../record/brain/brain.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty } from "../../ui/empty.ts";
@@ -42,6 +43,8 @@ ${
 }`;
   return frame(call, { title: "Brain", main });
 }
+
+type Repository = ReturnType<typeof listRepositories>[number];
 
 function repositoryTable(call: Member, repositories: readonly Repository[], kind: Kind | undefined): Html {
   const now = call.core.clock.now();

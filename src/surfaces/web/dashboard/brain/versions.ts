@@ -1,5 +1,5 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { fileVersions, listFiles, listVersions, type Version } from "../../../../record/brain/brain.ts";
+import { fileVersions, listFiles, listVersions } from "../../../../record/brain/brain.ts";
 import { badge, type Kind } from "../../ui/badge.ts";
 import { empty } from "../../ui/empty.ts";
 import { pager } from "../../ui/pager.ts";
@@ -59,6 +59,8 @@ ${pager({ older: to(page.older), newer: to(page.newer) })}
 ${meanings(page.rows)}`;
   return frame(call, { title: `Versions of ${repoName(repo)}`, main });
 }
+
+type Version = ReturnType<typeof listVersions>["rows"][number];
 
 /** What the marks on a page mean. */
 function meanings(rows: readonly Pick<Version, "gap" | "accepted" | "redactionHits">[]): Html {

@@ -1,10 +1,11 @@
+import { KINDS } from "../../../../formats/brain-kinds.ts";
 import { actorOf, getTeam, tiersWith } from "../../../../identity/accounts/accounts.ts";
 import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
-import { KINDS, listRepositories } from "../../../../record/brain/brain.ts";
+import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { codeBlock, secretOnce } from "../../ui/code.ts";
 import { facts } from "../../ui/facts.ts";

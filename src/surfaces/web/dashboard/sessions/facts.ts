@@ -1,5 +1,6 @@
+import { tokensOf } from "../../../../formats/calls.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { type Session, tokensOf } from "../../../../record/traces/traces.ts";
+import type { Session } from "../../../../record/traces/traces.ts";
 import { badge } from "../../ui/badge.ts";
 import { facts } from "../../ui/facts.ts";
 import type { Stat } from "../../ui/stat.ts";

@@ -1,8 +1,9 @@
+import { promptTitle } from "../../../../formats/session.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { findMentions } from "../../../../record/brain/brain.ts";
-import { getSession, promptTitle, type Session, type Span } from "../../../../record/traces/traces.ts";
+import { getSession, type Session, type Span } from "../../../../record/traces/traces.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { codeBlock } from "../../ui/code.ts";
 import { pageHead } from "../../ui/page-head.ts";

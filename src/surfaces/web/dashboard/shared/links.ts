@@ -1,7 +1,8 @@
+import type { Kind as BrainKind } from "../../../../formats/brain-kinds.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Complaint } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import type { Kind as BrainKind, SnapshotFacts } from "../../../../record/brain/brain.ts";
+import type { SnapshotFacts } from "../../../../record/brain/brain.ts";
 import { badge, type Kind } from "../../ui/badge.ts";
 
 /** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */

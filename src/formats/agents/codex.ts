@@ -1,6 +1,8 @@
 /** Codex CLI: JSON lines; a model call's items come first, then one `token_count` for all of them. */
-import { asCount, asInstant, asRecord, asText, type Fields, isRecord, lines, parseJson } from "./read.ts";
+import { isObject } from "../../kit/json.ts";
+import { asCount, asDateTime, asObject, asText, type Fields, lines, parseJson } from "../values.ts";
 import {
+  type AgentFormat,
   commitsIn,
   editOfWhole,
   editsOfDiff,
@@ -14,15 +16,17 @@ import {
   type Usage,
 } from "./transcript.ts";
 
-export function readCodex(text: string): Transcript {
-  const records = lines(text).map((record) => ({ record, fields: asRecord(parseJson(record)) }));
-  const meta = asRecord(records.find(({ fields }) => fields.type === "session_meta")?.fields.payload);
+export const codex: AgentFormat = { agent: "codex", read };
+
+function read(text: string): Transcript {
+  const records = lines(text).map((record) => ({ record, fields: asObject(parseJson(record)) }));
+  const meta = asObject(records.find(({ fields }) => fields.type === "session_meta")?.fields.payload);
   const sessionId = asText(meta.id) ?? "unknown";
   const cwd = asText(meta.cwd);
-  const branch = asText(asRecord(meta.git).branch);
+  const branch = asText(asObject(meta.git).branch);
   let model: string | undefined;
   const steps = records.map(({ record, fields }, i): Step => {
-    if (!isRecord(fields.payload)) return { id: `${sessionId}#${i}`, record, type: "unknown", tools: [], results: [] };
+    if (!isObject(fields.payload)) return { id: `${sessionId}#${i}`, record, type: "unknown", tools: [], results: [] };
     const payload = fields.payload;
     if (fields.type === "turn_context") model = asText(payload.model) ?? model;
     const kind = `${fields.type}/${payload.type}`;
@@ -39,7 +43,7 @@ export function readCodex(text: string): Transcript {
       id: `${sessionId}#${i}`,
       type,
       record,
-      at: asInstant(fields.timestamp),
+      at: asDateTime(fields.timestamp),
       model: tools.length > 0 || isAnswer || usage ? model : undefined,
       branch,
       text: isPrompt ? asText(payload.message) : undefined,
@@ -49,7 +53,7 @@ export function readCodex(text: string): Transcript {
       results,
     };
   });
-  return { agent: "codex", sessionId, steps: withCalls(steps) };
+  return { agent: codex.agent, sessionId, steps: withCalls(steps) };
 }
 
 /** Gives what a model call made the id of the count that follows. */
@@ -67,11 +71,11 @@ function withCalls(steps: readonly Step[]): Step[] {
 
 /** The count has no id of the provider's: the session's running total names it, and a count that came twice stays one. */
 function readUsage(sessionId: string, payload: Fields): Usage | undefined {
-  const info = asRecord(payload.info);
-  if (!isRecord(info.last_token_usage)) return undefined;
+  const info = asObject(payload.info);
+  if (!isObject(info.last_token_usage)) return undefined;
   const { input_tokens, cached_input_tokens, output_tokens } = info.last_token_usage;
   return {
-    id: `${sessionId}:${asCount(asRecord(info.total_token_usage).total_tokens)}`,
+    id: `${sessionId}:${asCount(asObject(info.total_token_usage).total_tokens)}`,
     input_tokens: Math.max(0, asCount(input_tokens) - asCount(cached_input_tokens)),
     output_tokens: asCount(output_tokens),
     cache_creation_input_tokens: 0,
@@ -82,7 +86,7 @@ function readUsage(sessionId: string, payload: Fields): Usage | undefined {
 function readCalls(kind: string, payload: Fields, fallback: string): ToolCall[] {
   if (!/^response_item\/.*_call$/.test(kind)) return [];
   const name = asText(payload.name) ?? String(payload.type).replace(/_call$/, "");
-  const command = asText(asRecord(parseJson(asText(payload.arguments) ?? "")).cmd);
+  const command = asText(asObject(parseJson(asText(payload.arguments) ?? "")).cmd);
   return [{ id: asText(payload.call_id) ?? fallback, name, command }];
 }
 
@@ -90,8 +94,8 @@ function readResults(kind: string, payload: Fields, cwd: string | undefined): To
   const id = asText(payload.call_id);
   if (id === undefined) return [];
   if (kind === "event_msg/patch_apply_end") {
-    const edits = Object.entries(asRecord(payload.changes)).flatMap(([file, value]) => {
-      const change = asRecord(value);
+    const edits = Object.entries(asObject(payload.changes)).flatMap(([file, value]) => {
+      const change = asObject(value);
       const path = inside(cwd, asText(change.move_path) ?? file);
       if (change.type === "add") return [editOfWhole(path, asText(change.content) ?? "")];
       return editsOfDiff(path, asText(change.unified_diff) ?? "");
