@@ -1,5 +1,5 @@
 import { isObject } from "../kit/json.ts";
-import { asObject, type Fields, readId } from "./values.ts";
+import { asObject, type Fields, firstOf, readId } from "./values.ts";
 
 /**
  * Tokens of one model call, whoever told of it, in the kinds that are priced apart; null where nobody told of a kind. A
@@ -28,14 +28,7 @@ const MAX_TOKENS = 10_000_000_000;
 const count = (value: unknown): number | null =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS ? value : null;
 
-/** The first of several members that holds a count. */
-function first(fields: Fields, names: readonly string[]): number | null {
-  for (const name of names) {
-    const value = count(fields[name]);
-    if (value !== null) return value;
-  }
-  return null;
-}
+const first = (fields: Fields, names: readonly string[]) => firstOf(fields, names, count);
 
 /** The sum of counts that lie beside each other; null when none was reported. */
 export function total(counts: readonly (number | null)[]): number | null {
@@ -166,13 +159,12 @@ const asNumber = (value: unknown) => (typeof value === "string" && /^\d{1,11}$/.
  * to have, and those that agents and libraries write instead. The input includes what was cached. `gen_ai.response.id` is not taken for the message's id: agents give several calls the same one.
  */
 export function readAttributeUsage(attributes: Fields): Usage | null {
-  const tokens = (...names: string[]) => {
-    for (const name of names) {
-      const value = count(asNumber(attributes[`gen_ai.usage.${name}`]));
-      if (value !== null) return value;
-    }
-    return null;
-  };
+  const tokens = (...names: string[]) =>
+    firstOf(
+      attributes,
+      names.map((name) => `gen_ai.usage.${name}`),
+      (value) => count(asNumber(value)),
+    );
   const cacheRead = tokens(
     "cache_read.input_tokens",
     "cache_read_input_tokens",

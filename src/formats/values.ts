@@ -77,11 +77,7 @@ export function readId(value: unknown): string | undefined {
  * @returns milliseconds since the epoch, or null
  */
 export function readInstant(value: unknown): number | null {
-  if (Array.isArray(value)) {
-    const [seconds, nanos] = value as unknown[];
-    if (value.length !== 2 || !Number.isSafeInteger(seconds) || !Number.isSafeInteger(nanos)) return null;
-    return readInstant((seconds as number) * 1000 + Math.floor((nanos as number) / 1e6));
-  }
+  if (Array.isArray(value)) return readHrTime(value);
   if (typeof value === "string" && !/^\d{9,20}$/.test(value)) {
     if (/^\d{4}-\d\d-\d\d/.test(value) && !isDate(value.slice(0, 10))) return null;
     const parsed = Date.parse(value);
@@ -89,7 +85,29 @@ export function readInstant(value: unknown): number | null {
   }
   const number = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
   if (!Number.isFinite(number) || number <= 0) return null;
-  const scale = number < 1e11 ? 1000 : number < 1e14 ? 1 : number < 1e17 ? 1e-3 : 1e-6;
+  const [, scale] = UNITS.find(([below]) => number < below) as [number, number];
   const at = Math.round(number * scale);
   return at < 8.64e15 ? at : null;
+}
+
+/** Milliseconds in a second, a millisecond, a microsecond and a nanosecond, with what their numbers lie below. */
+const UNITS = [
+  [1e11, 1000],
+  [1e14, 1],
+  [1e17, 1e-3],
+  [Number.POSITIVE_INFINITY, 1e-6],
+] as const;
+
+function readHrTime([seconds, nanos, ...more]: readonly unknown[]): number | null {
+  if (more.length > 0 || !Number.isSafeInteger(seconds) || !Number.isSafeInteger(nanos)) return null;
+  return readInstant((seconds as number) * 1000 + Math.floor((nanos as number) / 1e6));
+}
+
+/** What the first member says that says anything. */
+export function firstOf<T>(fields: Fields, names: readonly string[], read: (value: unknown) => T | null | undefined) {
+  for (const name of names) {
+    const value = read(fields[name]);
+    if (value !== null && value !== undefined) return value;
+  }
+  return null;
 }

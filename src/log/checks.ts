@@ -15,8 +15,8 @@ export interface Mismatch {
   readonly detail: string;
 }
 
-/** A kind's own mismatch; its check need not name the kind. */
-export type Report = (mismatch: Omit<Mismatch, "kind">) => void;
+/** Takes a mismatch of the kind that is being checked. */
+export type Report = (deliveryId: number, problem: Mismatch["problem"], detail: string) => void;
 
 /** A kind of deliveries, as the room that stores them registers it. */
 export interface DeliveryKind {

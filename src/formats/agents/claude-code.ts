@@ -10,7 +10,6 @@ import {
   editOfWhole,
   inside,
   type Step,
-  type StepType,
   type ToolCall,
   type ToolResult,
   type Transcript,
@@ -42,9 +41,9 @@ function read(text: string): Transcript {
     }
     if (fields.type !== "user") return { ...common, type: "note", tools: [], results: [] };
     const results = blocks.filter((block) => block.type === "tool_result").map((block) => readResult(fields, block));
-    const prompt = results.length > 0 || fields.isMeta === true ? undefined : readPrompt(message);
-    const type: StepType = results.length > 0 ? "result" : prompt === undefined ? "note" : "prompt";
-    return { ...common, type, text: prompt, tools: [], results };
+    if (results.length > 0) return { ...common, type: "result", tools: [], results };
+    const text = fields.isMeta === true ? undefined : readPrompt(message);
+    return { ...common, type: text === undefined ? "note" : "prompt", text, tools: [], results };
   });
   return { agent: claudeCode.agent, sessionId, steps };
 }

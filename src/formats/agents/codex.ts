@@ -8,7 +8,6 @@ import {
   editsOfDiff,
   inside,
   type Step,
-  type StepType,
   type ToolCall,
   type ToolResult,
   type Transcript,
@@ -26,35 +25,26 @@ function read(text: string): Transcript {
   const branch = asText(asObject(meta.git).branch);
   let model: string | undefined;
   const steps = records.map(({ record, fields }, i): Step => {
-    if (!isObject(fields.payload)) return { id: `${sessionId}#${i}`, record, type: "unknown", tools: [], results: [] };
-    const payload = fields.payload;
+    const id = `${sessionId}#${i}`;
+    const { payload } = fields;
+    if (!isObject(payload)) return { id, record, type: "unknown", tools: [], results: [] };
     if (fields.type === "turn_context") model = asText(payload.model) ?? model;
+    const common = { id, record, at: asDateTime(fields.timestamp), branch, tools: [], results: [] };
     const kind = `${fields.type}/${payload.type}`;
-    const tools = readCalls(kind, payload, `${sessionId}#${i}`);
+    if (kind === "event_msg/user_message") return { ...common, type: "prompt", text: asText(payload.message) };
+    const tools = readCalls(kind, payload, id);
+    if (tools.length > 0) return { ...common, type: toolType(tools) ?? "note", model, tools };
     const results = readResults(kind, payload, cwd);
-    const isAnswer =
-      kind === "response_item/reasoning" || (kind === "response_item/message" && payload.role === "assistant");
+    if (results.length > 0) return { ...common, type: "result", results };
     const usage = kind === "event_msg/token_count" ? readUsage(sessionId, payload) : undefined;
-    const isPrompt = kind === "event_msg/user_message";
-    const type: StepType = isPrompt
-      ? "prompt"
-      : (toolType(tools) ?? (results.length > 0 ? "result" : usage ? "usage" : isAnswer ? "reply" : "note"));
-    return {
-      id: `${sessionId}#${i}`,
-      type,
-      record,
-      at: asDateTime(fields.timestamp),
-      model: tools.length > 0 || isAnswer || usage ? model : undefined,
-      branch,
-      text: isPrompt ? asText(payload.message) : undefined,
-      usage,
-      callId: usage?.id,
-      tools,
-      results,
-    };
+    if (usage) return { ...common, type: "usage", model, usage, callId: usage.id };
+    return isAnswer(kind, payload) ? { ...common, type: "reply", model } : { ...common, type: "note" };
   });
   return { agent: codex.agent, sessionId, steps: withCalls(steps) };
 }
+
+const isAnswer = (kind: string, { role }: Fields) =>
+  kind === "response_item/reasoning" || (kind === "response_item/message" && role === "assistant");
 
 /** Gives what a model call made the id of the count that follows. */
 function withCalls(steps: readonly Step[]): Step[] {

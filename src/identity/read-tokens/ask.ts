@@ -33,7 +33,7 @@ export interface Context {
   readonly hits: readonly ContextHit[];
 }
 
-type SectionMatch = Awaited<ReturnType<typeof findSections>>["found"][number];
+type SectionMatch = Awaited<ReturnType<typeof findSections>>["matches"][number];
 
 export interface TeamFound extends SectionMatch {
   readonly teamId: string;
@@ -90,9 +90,9 @@ export async function askBrains(
   let others = 0;
   const teams = readableTeams(core, principal);
   for (const { id: teamId, name: teamName } of teams) {
-    const { found, sections } = await findSections(core, teamId, question, { repoKey, keep });
+    const { matches, sections } = await findSections(core, teamId, question, { repoKey, keep });
     const rarest = rarestWord(sections);
-    for (const group of [found.filter((one) => one.matchesAll), found.filter((one) => !one.matchesAll)]) {
+    for (const group of [matches.filter((one) => one.matchesAll), matches.filter((one) => !one.matchesAll)]) {
       // Each group is in order, so what comes later can be in no reply.
       for (const one of group.slice(0, limit)) best.push({ ...one, teamId, teamName, weight: one.score / rarest });
       if (group[0]?.matchesAll) wholes += group.length;

@@ -28,11 +28,11 @@ export function searchTerms(question: string): string {
 }
 
 /**
- * The stretch of a section that holds most of the words found, on one line.
- * @param found lower-case words, as the index matched them
+ * The stretch of a section that holds most of the words, on one line.
+ * @param words in lower case, as the index matched them
  */
-export function snippetOf(text: string, found: readonly string[]): string {
-  const at = densestAt(text, found, (SNIPPET_CHARS * 2) / 3);
+export function snippetOf(text: string, words: readonly string[]): string {
+  const at = densestAt(text, words, (SNIPPET_CHARS * 2) / 3);
   const from = Math.max(0, Math.min(at - SNIPPET_CHARS / 6, text.length - SNIPPET_CHARS));
   const cut = text
     .slice(from, from + SNIPPET_CHARS)
@@ -77,8 +77,8 @@ export interface SearchScope {
   readonly keep?: ((document: Pick<Document, "repoKey" | "path" | "kind">) => boolean) | undefined;
 }
 
-/** A section that a question found. */
-export interface Found {
+/** A section that a question finds. */
+interface SectionMatch {
   readonly section: Omit<Document, "id">;
   /** Lower-case words of the section that the question's words matched. */
   readonly words: readonly string[];
@@ -92,7 +92,7 @@ export interface Findings {
   /** The words that were searched for, between spaces. */
   readonly terms: string;
   /** Best first. */
-  readonly found: readonly Found[];
+  readonly matches: readonly SectionMatch[];
   /** Sections that the team's brain has; scores of brains of different size compare only with regard to it. */
   readonly sections: number;
 }
@@ -112,13 +112,13 @@ export async function findSections(
     (kind === undefined || document.kind === kind) &&
     (keep === undefined || keep(document));
   const count = terms.split(" ").length;
-  const found = (terms === "" ? [] : index.search(terms, inScope)).map((result) => ({
+  const matches = (terms === "" ? [] : index.search(terms, inScope)).map((result) => ({
     section: index.documents.get(result.id as number) as Document,
     words: result.terms,
     score: result.score,
     matchesAll: result.queryTerms.length === count,
   }));
-  return { terms, found, sections: index.documents.size };
+  return { terms, matches, sections: index.documents.size };
 }
 
 /** Ranked sections of a team's current brain files. */
@@ -128,9 +128,9 @@ export async function searchBrain(
   question: string,
   scope: SearchScope = {},
 ): Promise<Answer> {
-  const { terms, found } = await findSections(core, teamId, question, scope);
+  const { terms, matches } = await findSections(core, teamId, question, scope);
   const sourceOf = sourceFinder(core, teamId);
-  const hits = found.slice(0, scope.limit ?? DEFAULT_HITS).map(
+  const hits = matches.slice(0, scope.limit ?? DEFAULT_HITS).map(
     ({ section, words, score }): Hit => ({
       filePath: section.path,
       snippet: snippetOf(section.text, words),
@@ -142,5 +142,5 @@ export async function searchBrain(
       source: sourceOf(section),
     }),
   );
-  return { query: questionAsked(question), terms, total: found.length, hits };
+  return { query: questionAsked(question), terms, total: matches.length, hits };
 }

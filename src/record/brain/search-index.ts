@@ -4,6 +4,7 @@ import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
 import { sections } from "../../kit/markdown.ts";
 import { perOwner } from "../../kit/memo.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { readBlob } from "./follow.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
 /** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
@@ -86,9 +87,8 @@ class TeamIndex {
         if (current.get(path) !== file.blobId) this.#remove(repo.files, path, file);
       for (const [path, blobId] of current) {
         if (repo.files.has(path)) continue;
-        const content = rows(core.store).blobContent.get(blobId) as string | undefined;
         const documents: number[] = [];
-        for (const part of content === undefined ? [] : parts(content)) {
+        for (const part of parts(readBlob(core, blobId))) {
           documents.push(this.#add({ ...part, repoKey, path, kind: kindOf(path) }));
           await yieldNow();
         }

@@ -13,7 +13,7 @@ export const brainDeliveries: DeliveryKind = {
   openCheck(core, head, report) {
     const sql = rows(core.store);
     const stray = ({ id, deliveryId }: StoredSnapshotRow) =>
-      report({ deliveryId, problem: "stray", detail: `snapshot ${id} came with no brain delivery` });
+      report(deliveryId, "stray", `snapshot ${id} came with no brain delivery`);
     const snapshots = new RowsByDelivery(sql.snapshotsByDelivery.iterate(), head, stray);
     const digestOf = digester(core);
     return {
@@ -23,36 +23,28 @@ export const brainDeliveries: DeliveryKind = {
           if (snapshot) stray(row);
           else snapshot = row;
         }
-        if (!snapshot) return report({ deliveryId, problem: "content", detail: "its snapshot is gone" });
+        if (!snapshot) return report(deliveryId, "content", "its snapshot is gone");
         const { id, fits } = snapshot;
         const digest = digestOf(snapshot);
         if (!digest || !sameDigest(digest, contentSha256))
-          report({
-            deliveryId,
-            problem: "content",
-            detail: `the files of snapshot ${id} are not those that were delivered`,
-          });
+          report(deliveryId, "content", `the files of snapshot ${id} are not those that were delivered`);
         if (fits === 0 || snapshot.teamId !== teamId || snapshot.deviceId !== deviceId || snapshot.repoKey !== repoKey)
-          report({
-            deliveryId,
-            problem: "owner",
-            detail: `snapshot ${id} is not of its team, device and repository`,
-          });
+          report(deliveryId, "owner", `snapshot ${id} is not of its team, device and repository`);
       },
       finish() {
         snapshots.finish();
         for (const { repoKey, currentId, newestId, deliveryId } of sql.currentsAstray.iterate())
-          report({
+          report(
             deliveryId,
-            problem: "newest",
-            detail: `snapshot ${currentId} is current of "${repoKey}", the newest accepted is ${newestId}`,
-          });
+            "newest",
+            `snapshot ${currentId} is current of "${repoKey}", the newest accepted is ${newestId}`,
+          );
         for (const { id, lastVersion, highestVersion, deliveryId } of sql.streamsAstray.iterate())
-          report({
+          report(
             deliveryId,
-            problem: "newest",
-            detail: `brain stream ${id} says version ${lastVersion}, the highest that it had accepted is ${highestVersion}`,
-          });
+            "newest",
+            `brain stream ${id} says version ${lastVersion}, the highest that it had accepted is ${highestVersion}`,
+          );
       },
       close: () => snapshots.close(),
     };

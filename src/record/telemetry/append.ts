@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
 import type { Intake } from "../intake/intake.ts";
 import { rows } from "./rows.ts";
-import { type Entry, entryText, gapsAbove, isSameEntry, splitGap } from "./rules.ts";
+import { type Entry, entryText, type Gap, gapsAbove, isSameEntry, splitGap } from "./rules.ts";
 
 export interface Batch {
   readonly mode: string | null;
@@ -34,7 +34,7 @@ export function appendBatch(intake: Intake, batch: Batch, now: number): Appended
     added.map((entry) => entry.seq),
   );
   const maxSeq = Math.max(stream?.maxSeq ?? 0, added.at(-1)?.seq ?? 0);
-  const flagged = contradicted ? "rollback" : gaps.length > 0 ? "gap" : null;
+  const flagged = contradicted ? "rollback" : gapFlag(gaps);
   if (added.length + conflicts.length === 0) return { accepted: 0, maxSeq, flagged };
 
   const deliveryId = intake.record({
@@ -60,6 +60,8 @@ export function appendBatch(intake: Intake, batch: Batch, now: number): Appended
   sql.updateStream.run(maxSeq, added.length, conflicts.length, now, streamId);
   return { accepted: added.length, maxSeq, flagged };
 }
+
+const gapFlag = (gaps: readonly Gap[]) => (gaps.length > 0 ? "gap" : null);
 
 interface Sorted {
   /** Not stored yet, ascending, no seq twice. */

@@ -14,7 +14,7 @@ export const telemetryDeliveries: DeliveryKind = {
     const stray =
       (what: string) =>
       ({ id, deliveryId }: StoredEntryRow) =>
-        report({ deliveryId, problem: "stray", detail: `${what} ${id} came with no telemetry delivery` });
+        report(deliveryId, "stray", `${what} ${id} came with no telemetry delivery`);
     const entries = new RowsByDelivery(sql.entriesByDelivery.iterate(), head, stray("entry"));
     const evidence = new RowsByDelivery(sql.conflictsByDelivery.iterate(), head, stray("conflicting entry"));
     return {
@@ -25,23 +25,19 @@ export const telemetryDeliveries: DeliveryKind = {
         const stored = [...entries.of(deliveryId, items - contradicting.length), ...contradicting];
         const foreign = stored.find(({ streamId }) => streamId !== own);
         if (!sameDigest(sha256(stored.map(entryText).join("")), contentSha256))
-          report({ deliveryId, problem: "content", detail: "its entries are not those that were delivered" });
+          report(deliveryId, "content", "its entries are not those that were delivered");
         if (foreign)
-          report({
+          report(
             deliveryId,
-            problem: "owner",
-            detail: `entry ${foreign.id} of it is in stream ${foreign.streamId}, which is not of its team, device and repository`,
-          });
+            "owner",
+            `entry ${foreign.id} of it is in stream ${foreign.streamId}, which is not of its team, device and repository`,
+          );
       },
       finish() {
         entries.finish();
         evidence.finish();
         for (const { id, maxSeq, storedSeq, deliveryId } of sql.streamsAstray.iterate())
-          report({
-            deliveryId,
-            problem: "newest",
-            detail: `stream ${id} says ${maxSeq} and holds entries to ${storedSeq}`,
-          });
+          report(deliveryId, "newest", `stream ${id} says ${maxSeq} and holds entries to ${storedSeq}`);
       },
       close() {
         entries.close();

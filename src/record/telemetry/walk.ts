@@ -48,51 +48,58 @@ export async function* walkArrivals(
   start: Key | undefined,
   budget: Budget<Spending>,
 ): AsyncGenerator<EntryChunk> {
-  const sql = browseRows(core.store);
   const yieldNow = cooperative(core.clock);
   const down = towards === "older";
-  const sign = down ? -1 : 1;
+  const [sign, first, end] = down ? [-1, BEYOND, 0] : [1, 1, BEYOND];
   let delivery = (start?.[0] as number | undefined) ?? firstDelivery(core, scope, down);
-  let entry = start ? (start[1] as number) + sign : down ? BEYOND : 1;
+  let entry = start ? (start[1] as number) + sign : first;
   for (;;) {
-    const chunk = teamDeliveries(core, teamId, towards, delivery, MAX_DELIVERIES);
-    for (const step of chunk) {
-      if (isPast(scope, step, down)) return;
-      if (isSpent(budget)) return;
+    const steps = teamDeliveries(core, teamId, towards, delivery, MAX_DELIVERIES);
+    for (const step of steps) {
+      if (isPast(scope, step, down) || isSpent(budget)) return;
       budget.deliveries--;
-      let read = matches(scope, step)
-        ? seek(
-            (at) => (down ? sql.entryDown : sql.entryUp).get(at),
-            entry,
-            sign,
-            (id) => (down ? id <= step.id : id >= step.id),
-          )
-        : undefined;
-      while (read !== undefined) {
-        const count = Math.max(1, Math.min(step.items, MAX_ENTRIES));
-        const met = (down ? sql.entriesDown : sql.entriesUp).all(read, count);
-        const own = met.filter(({ deliveryId }) => deliveryId === step.id);
-        const last = own.at(-1);
-        if (!last) break;
-        entry = last.id + sign;
-        spend(budget, own);
-        yield { rows: ofDelivery(own, step), at: [step.id, last.id], receivedAt: step.receivedAt };
+      for (const chunk of matches(scope, step) ? entriesOf(core, step, down, entry, budget) : []) {
+        entry = (chunk.at[1] as number) + sign;
+        yield chunk;
         await yieldNow();
-        read = own.length === count && budget.entries > 0 && budget.chars > 0 ? entry : undefined;
       }
       // Going on after a budget's end must not pass over the rest of a delivery.
       if (budget.entries <= 0 || budget.chars <= 0) return;
-      yield { rows: [], at: [step.id, down ? 0 : BEYOND], receivedAt: step.receivedAt };
+      yield { rows: [], at: [step.id, end], receivedAt: step.receivedAt };
       delivery = step.id + sign;
       await yieldNow();
     }
-    if (chunk.length < MAX_DELIVERIES) return;
+    if (steps.length < MAX_DELIVERIES) return;
   }
 }
 
-function ofDelivery(entries: readonly StoredEntry[], step: DeliveryFacts): WalkedEntry[] {
-  const { deviceId, repoKey, receivedAt, flagged } = step;
-  return entries.map((entry) => ({ ...entry, deviceId, repoKey, receivedAt, flagged, key: [step.id, entry.id] }));
+/** A delivery's entries from one on, as far as the budget goes. */
+function* entriesOf(
+  core: Core,
+  { id, items, deviceId, repoKey, receivedAt, flagged }: DeliveryFacts,
+  down: boolean,
+  from: number,
+  budget: Budget<Spending>,
+): Generator<EntryChunk> {
+  const sql = browseRows(core.store);
+  const sign = down ? -1 : 1;
+  const [nearest, read] = down ? [sql.entryDown, sql.entriesDown] : [sql.entryUp, sql.entriesUp];
+  const count = Math.max(1, Math.min(items, MAX_ENTRIES));
+  let next = seek(
+    (at) => nearest.get(at),
+    from,
+    sign,
+    (deliveryId) => (down ? deliveryId <= id : deliveryId >= id),
+  );
+  while (next !== undefined) {
+    const entries = read.all(next, count).filter(({ deliveryId }) => deliveryId === id);
+    const last = entries.at(-1);
+    if (!last) return;
+    spend(budget, entries);
+    const rows = entries.map((entry) => ({ ...entry, deviceId, repoKey, receivedAt, flagged, key: [id, entry.id] }));
+    yield { rows, at: [id, last.id], receivedAt };
+    next = entries.length === count && budget.entries > 0 && budget.chars > 0 ? last.id + sign : undefined;
+  }
 }
 
 function spend(budget: Budget<Spending>, entries: readonly StoredEntry[]): void {

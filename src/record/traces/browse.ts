@@ -109,28 +109,30 @@ function narrows({ deviceId, outcome, agent, model, branch, text }: SessionFilte
 function read(
   core: Core,
   teamId: string,
-  { repoKey, from, to }: SessionFilter,
+  filter: SessionFilter,
   towards: Towards,
   key: Key | undefined,
   count: number,
 ): SessionListRow[] {
-  const sql = browseRows(core.store);
-  const walk = repoKey === undefined ? sql.ofTeam : sql.ofRepo;
-  const whose = repoKey === undefined ? [teamId] : [teamId, repoKey];
-  const [startedAt = null, id = null] = key ?? [];
-  const dated = from !== undefined || to !== undefined;
-  if (towards === "older") {
-    const belowStart = key ? startedAt : (to ?? Number.MAX_SAFE_INTEGER);
-    const rows = belowStart === null ? [] : walk.down.all(...whose, belowStart, key ? (id as number) : 0, count);
-    if (rows.length === count || dated) return rows;
-    const belowId = key && startedAt === null ? (id as number) : Number.MAX_SAFE_INTEGER;
-    return [...rows, ...walk.undatedDown.all(...whose, belowId, count - rows.length)];
+  const { repoKey, from, to } = filter;
+  const { ofTeam, ofRepo } = browseRows(core.store);
+  const walk = repoKey === undefined ? ofTeam : ofRepo;
+  const scope = repoKey === undefined ? [teamId] : [teamId, repoKey];
+  const isDated = from !== undefined || to !== undefined;
+  const [startedAt, id] = (key ?? []) as [number | null | undefined, number | undefined];
+  if (towards === "newer") {
+    const undated = startedAt == null && !isDated ? walk.undatedUp.all(...scope, id ?? 0, count) : [];
+    if (undated.length === count) return undated;
+    const above = startedAt == null ? [Number.MIN_SAFE_INTEGER, 0] : [startedAt, id as number];
+    return [...undated, ...walk.up.all(...scope, ...(above as [number, number]), count - undated.length)];
   }
-  const undated = startedAt === null && !dated ? walk.undatedUp.all(...whose, id ?? 0, count) : [];
-  if (undated.length === count) return undated;
-  const aboveStart = startedAt ?? Number.MIN_SAFE_INTEGER;
-  const aboveId = startedAt === null ? 0 : (id as number);
-  return [...undated, ...walk.up.all(...whose, aboveStart, aboveId, count - undated.length)];
+  const isBelowStarts = startedAt === null;
+  const dated = isBelowStarts
+    ? []
+    : walk.down.all(...scope, startedAt ?? to ?? Number.MAX_SAFE_INTEGER, id ?? 0, count);
+  if (dated.length === count || isDated) return dated;
+  const belowId = isBelowStarts ? (id as number) : Number.MAX_SAFE_INTEGER;
+  return [...dated, ...walk.undatedDown.all(...scope, belowId, count - dated.length)];
 }
 
 function isPast({ from, to }: SessionFilter, { startedAt }: SessionListRow, towards: Towards): boolean {

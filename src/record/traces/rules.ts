@@ -1,4 +1,4 @@
-import { asObject, type Fields, readId, readInstant } from "../../formats/values.ts";
+import { asObject, type Fields, firstOf, readId, readInstant } from "../../formats/values.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { type Member, members } from "../../kit/json.ts";
 
@@ -35,15 +35,6 @@ const ENDS = ["endedAt", "endTime", "end_time", "endTimeUnixNano", "end_time_uni
 const IDS = ["id", "spanId", "span_id"];
 const PARENT_IDS = ["parentId", "parentSpanId", "parent_id", "parent_span_id"];
 
-/** What the first member says that says anything. */
-function first<T>(fields: Fields, names: readonly string[], read: (value: unknown) => T | null | undefined): T | null {
-  for (const name of names) {
-    const value = read(fields[name]);
-    if (value !== null && value !== undefined) return value;
-  }
-  return null;
-}
-
 /** The members that `readSession` and `readSpan` read. */
 export const SESSION_FACTS: readonly string[] = ["id", "outcome", "agent", "model", "branch", ...STARTS, ...ENDS];
 export const SPAN_FACTS: readonly string[] = [
@@ -58,20 +49,20 @@ export function readSession(session: Fields): SessionFacts {
     agent: readText(session.agent),
     model: readText(session.model),
     branch: readText(session.branch),
-    startedAt: first(session, STARTS, readInstant),
-    endedAt: first(session, ENDS, readInstant),
+    startedAt: firstOf(session, STARTS, readInstant),
+    endedAt: firstOf(session, ENDS, readInstant),
   };
 }
 
 export function readSpan(span: Fields): SpanFacts {
   const { context, parentSpanContext } = span;
   return {
-    externalId: first(span, IDS, readId) ?? readId(asObject(context).span_id),
-    parentId: first(span, PARENT_IDS, readId) ?? readId(asObject(parentSpanContext).spanId) ?? null,
+    externalId: firstOf(span, IDS, readId) ?? readId(asObject(context).span_id),
+    parentId: firstOf(span, PARENT_IDS, readId) ?? readId(asObject(parentSpanContext).spanId) ?? null,
     name: readText(span.name),
     kind: readText(span.kind),
-    startedAt: first(span, STARTS, readInstant),
-    endedAt: first(span, ENDS, readInstant),
+    startedAt: firstOf(span, STARTS, readInstant),
+    endedAt: firstOf(span, ENDS, readInstant),
   };
 }
 
@@ -99,7 +90,7 @@ export function parsedMembers(text: string, names: readonly string[]): Record<st
   return parsed;
 }
 
-/** Lays new members over held ones: new values win, absent ones stay. */
-export function mergeMembers(held: Map<string, string>, sent: Map<string, string>): Map<string, string> {
-  return new Map([...held, ...sent]);
+/** Lays new members over stored ones: new values win, absent ones stay. */
+export function mergeMembers(stored: Map<string, string>, sent: Map<string, string>): Map<string, string> {
+  return new Map([...stored, ...sent]);
 }

@@ -19,9 +19,9 @@ export const traceDeliveries: DeliveryKind = {
         checkOwners(core, report, (deliveryId) => gone.delete(deliveryId));
         for (const { id, deliveryId, document, contentSha256 } of rows(core.store).labelContents.iterate())
           if (!sameDigest(sha256(document), contentSha256))
-            report({ deliveryId, problem: "content", detail: `label ${id} is not what was delivered` });
+            report(deliveryId, "content", `label ${id} is not what was delivered`);
         for (const deliveryId of gone)
-          report({ deliveryId, problem: "content", detail: "nothing is held of the last that its device delivered" });
+          report(deliveryId, "content", "nothing is held of the last that its device delivered");
       },
       close() {},
     };
@@ -42,13 +42,9 @@ function checkOwners(core: Core, report: Report, onDelivery: (deliveryId: number
       onDelivery(deliveryId);
       const delivery = deliveryOf(deliveryId);
       if (delivery?.kind !== "traces" || row.teamId === null)
-        report({ deliveryId, problem: "stray", detail: `${what} ${id} came with no trace delivery` });
+        report(deliveryId, "stray", `${what} ${id} came with no trace delivery`);
       else if (delivery.teamId !== row.teamId || delivery.deviceId !== row.deviceId || !isOfRepo(delivery, row))
-        report({
-          deliveryId,
-          problem: "owner",
-          detail: `${what} ${id} is not of its delivery's team, device and repository`,
-        });
+        report(deliveryId, "owner", `${what} ${id} is not of its delivery's team, device and repository`);
     }
   };
   // A batch that names no repository leaves sessions where they were; their spans follow them.

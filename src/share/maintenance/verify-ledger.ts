@@ -60,7 +60,7 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
   const checks = new Map(
     KINDS.map(({ kind, openCheck }) => [
       kind,
-      openCheck(core, newest, (mismatch) => faults.report({ ...mismatch, kind })),
+      openCheck(core, newest, (deliveryId, problem, detail) => faults.report({ deliveryId, kind, problem, detail })),
     ]),
   );
   let deliveries = 0;
