@@ -40,7 +40,7 @@ function operationsInWords(ids: readonly string[]): string {
 function faultTable(): string {
   const listed = CONTRACT.flatMap((endpoint) =>
     faultsOf(endpoint).map((fault) => ({
-      key: `| ${fault.status} | \`${fault.code}\` | ${fault.shape} | ${cell(fault.says)} |`,
+      key: `| ${fault.status} | \`${fault.code}\` | ${fault.shape} | ${cell(fault.message)} |`,
       operation: endpoint.spec.id,
     })),
   );

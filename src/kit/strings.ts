@@ -26,6 +26,14 @@ export function sentence(text: string): string {
   return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
 }
 
+const UNEVEN = /[^\S ]|^ | {2}| $|\p{Cc}/u;
+
+/** A text on one line, white space and control characters folded, cut to a number of UTF-16 units. */
+export function oneLine(text: string, most: number): string {
+  const line = UNEVEN.test(text) ? text.replace(/[\p{Cc}\s]+/gu, " ").trim() : text;
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+}
+
 /**
  * Where in a text most of some words stand together. Where several places hold as many, the first.
  * @param words in lower case

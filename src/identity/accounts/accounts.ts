@@ -32,7 +32,7 @@ export {
 } from "./sessions.ts";
 export { confirmPassword, signIn } from "./sign-in.ts";
 export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, type TeamChange, updateTeam } from "./teams.ts";
-export { requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
+export { requireCapability, SUBSCRIPTIONS, TIERS, tierGate, tiersWith } from "./tiers.ts";
 export {
   createUser,
   findUser,

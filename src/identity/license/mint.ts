@@ -48,7 +48,7 @@ export async function licenseFor(core: Core, team: Licensee, deviceId: string): 
 /**
  * Judges a licence with nothing but its text and public keys: no database, no network.
  * @param publicPem one key or several, as `reckon key export` prints them
- * @throws Complaint when the keys cannot be read
+ * @throws Problem when the keys cannot be read
  */
 export function verifyLicense(license: string, publicPem: string, at: Date): Promise<Verdict> {
   return verifyJwt(license.trim(), publicPem, { typ: TYP, audience: AUDIENCE, at });

@@ -1,32 +1,30 @@
 import { type ReadPayload, readPayload } from "../../formats/payload.ts";
 import { readInstant } from "../../formats/values.ts";
 import type { UsageCandidate } from "../../record/telemetry/telemetry.ts";
-import { NOTHING, type Origin, ownCostKey, ownUsageKey, type Told, tellCost, tellUsage } from "./usage-record.ts";
+import { sessionKey } from "./dedupe-key.ts";
+import { type Origin, recordCost, recordMark, recordUsage } from "./record-usage.ts";
+import { TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
-/** What an entry tells of usage and cost; nothing for most entries. */
-export function readEntry(entry: UsageCandidate): Told[] {
+/** What an entry reports of usage and cost; nothing for most entries. */
+export function readEntry(entry: UsageCandidate): UsageRecord[] {
   const payload = readPayload(JSON.parse(entry.payload));
   const { usage, costUsd } = payload;
   if (!usage && costUsd === null) return [];
   const origin = originOf(entry, payload);
-  const told = usage ? tellUsage(origin, usage, costUsd) : costUsd === null ? [] : [tellCost(origin, costUsd)];
-  if (told.length === 0) return [];
-  return [...told, ...marks(origin, usage !== null, costUsd !== null)];
-}
-
-/** Keeps the session's own account of the whole from counting beside what its entries tell. */
-function marks({ teamId, deviceId, session }: Origin, usage: boolean, cost: boolean): Told[] {
-  if (session === "") return [];
-  const mark = (key: Buffer): Told => ({ teamId, key, place: null, figures: NOTHING });
-  return [
-    ...(usage ? [mark(ownUsageKey(deviceId, session))] : []),
-    ...(cost ? [mark(ownCostKey(deviceId, session))] : []),
-  ];
+  const records = usage ? recordUsage(origin, usage, costUsd) : [];
+  if (!usage && costUsd !== null) records.push(recordCost(origin, costUsd));
+  if (records.length === 0 || origin.session === "") return records;
+  // Keeps the session's own account of the whole from counting beside what its entries report.
+  const { deviceId, session } = origin;
+  if (usage) records.push(recordMark(origin, sessionKey("own-usage", deviceId, session)));
+  if (costUsd !== null) records.push(recordMark(origin, sessionKey("own-cost", deviceId, session)));
+  return records;
 }
 
 function originOf(entry: UsageCandidate, { session, branch, model, at }: ReadPayload): Origin {
   const { teamId, deviceId, repoKey, clientTimestamp, receivedAt } = entry;
   return {
+    source: TELEMETRY,
     teamId,
     deviceId,
     repoKey,

@@ -5,7 +5,7 @@ import {
   type Fault,
   faultBody,
   methodNotAllowed,
-  notFound,
+  noSuchPath,
   SHAPE_SCHEMAS,
   type Shape,
   unsupportedVersion,
@@ -91,7 +91,7 @@ const EXAMPLE_MEMBERS: Partial<Record<Shape, Readonly<Record<string, unknown>>>>
 
 function faultExample(fault: Fault): Json {
   const members = fault.name === unsupportedVersion.name ? { served: SERVED_VERSIONS } : EXAMPLE_MEMBERS[fault.shape];
-  return { summary: fault.code, description: fault.says, value: faultBody(fault, members ? { members } : {}) };
+  return { summary: fault.code, description: fault.message, value: faultBody(fault, members ? { members } : {}) };
 }
 
 /** One response object for all faults of a status. */
@@ -99,7 +99,7 @@ function faultResponse(status: number, faults: readonly Fault[]): Json {
   const shapes = [...new Set(faults.map((fault) => fault.shape))];
   const refs = shapes.map((shape) => ({ $ref: `#/components/schemas/${SHAPE_NAMES[shape]}` }));
   return {
-    description: faults.map((fault) => (fault.says.endsWith(".") ? fault.says : `${fault.says}.`)).join(" "),
+    description: faults.map((fault) => (fault.message.endsWith(".") ? fault.message : `${fault.message}.`)).join(" "),
     headers: {
       ...VERSION,
       ...(status === 401 ? { "WWW-Authenticate": header("WwwAuthenticate") } : {}),
@@ -228,7 +228,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string)
         // No operation can answer these, so as a response of each they would stand in the types of clients for nothing.
         "Two replies belong to no operation, both a `CanonicalError`: a method that a path does not answer gets " +
         `${methodNotAllowed.status} (\`${methodNotAllowed.code}\`) with the header \`Allow\`, and a path that does not exist ` +
-        `${notFound.status} (\`${notFound.code}\`). HEAD is answered as GET, without the body.\n\n` +
+        `${noSuchPath.status} (\`${noSuchPath.code}\`). HEAD is answered as GET, without the body.\n\n` +
         "Text is Unicode: an escape that is half of a surrogate pair is refused (RFC 7493 section 2.1).",
       license: { name: "MIT", identifier: "MIT" },
     },

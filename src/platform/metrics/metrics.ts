@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { Core } from "../../core.ts";
+import { Problem, unavailable } from "../../kit/problem.ts";
 import type { Observation } from "../http/serve.ts";
 
 export interface Metrics {
@@ -45,7 +46,7 @@ export function openMetrics(core: Core): Metrics {
       });
       await new Promise<void>((resolve, reject) => {
         const failed = (error: NodeJS.ErrnoException) =>
-          reject(new Error(`RECKON_METRICS=${metrics} cannot be listened on (${error.code})`));
+          reject(new Problem(unavailable, `RECKON_METRICS=${metrics} cannot be listened on (${error.code})`));
         server?.once("error", failed).listen(Number(metrics.slice(at + 1)), metrics.slice(0, at), resolve);
       });
     },

@@ -3,12 +3,13 @@
  * text that was sent, secrets replaced, the device noted as heard of, a row in the ledger.
  * Not here: what a delivery holds and how it is stored (telemetry, brain, traces, pulses), the ledger itself (log).
  */
+
 import type { Core } from "../../core.ts";
 import { requireCapability } from "../../identity/accounts/accounts.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
+import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Delivery, recordDelivery } from "../../log/log.ts";
-import { refuse, tooLarge } from "../../platform/http/faults.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
 import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";
@@ -32,7 +33,7 @@ export class Intake {
 
   /**
    * @param kind also the capability that the device's tier must include
-   * @throws Refusal tierGate (402)
+   * @throws Problem tierGate (402)
    */
   constructor({ core, principal, body }: DeliveryRequest, kind: Delivery["kind"]) {
     requireCapability(principal.tier, kind);
@@ -62,10 +63,10 @@ export class Intake {
 /**
  * Demands that a delivery holds no more of something than is taken at once.
  * @param what as in "The batch has 3 entries": its name and that of what it holds
- * @throws Refusal tooLarge (413)
+ * @throws Problem tooLarge (413)
  */
 export function requireAtMost(most: number, count: number, [whole, parts]: readonly [string, string]): void {
-  if (count > most) refuse(tooLarge, { error: `The ${whole} has ${count} ${parts}; at most ${most} fit in one.` });
+  if (count > most) fail(tooLarge, `The ${whole} has ${count} ${parts}; at most ${most} fit in one.`);
 }
 
 export { requireWholeNumber, SentBody } from "./sent-body.ts";

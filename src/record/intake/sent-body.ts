@@ -1,5 +1,5 @@
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members, type Slice } from "../../kit/json.ts";
-import { malformed, refuse } from "../../platform/http/faults.ts";
+import { fail, malformed } from "../../kit/problem.ts";
 import { mightLongHoldSecret, redactLongJson } from "../../redact/redact.ts";
 
 type YieldNow = () => Promise<void> | undefined;
@@ -26,11 +26,11 @@ export class SentBody {
 
   /**
    * @param yieldNow as `kit/yield.ts` makes it
-   * @throws Refusal malformed (400)
+   * @throws Problem malformed (400)
    */
   static async open(text: string, yieldNow: YieldNow): Promise<SentBody> {
     const top = members(text);
-    if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
+    if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
     await yieldNow();
     const isSuspicious = await mightLongHoldSecret(text, yieldNow);
     await yieldNow();
@@ -58,9 +58,9 @@ export class SentBody {
  * Demands that a number is spelled as a whole one, which its parsed value does not tell.
  * @param own the members of its object, which validation found it in
  * @param subject begins the refusal: what must be a whole number
- * @throws Refusal malformed (400)
+ * @throws Problem malformed (400)
  */
 export function requireWholeNumber(text: string, own: readonly Member[], name: string, subject: string): void {
   const { start, end } = findMember(own, name) as Member;
-  if (!isWholeNumber(text.slice(start, end))) refuse(malformed, { error: `${subject} must be a whole number.` });
+  if (!isWholeNumber(text.slice(start, end))) fail(malformed, `${subject} must be a whole number.`);
 }

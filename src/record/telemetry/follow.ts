@@ -60,4 +60,4 @@ export function usageCandidates(
 }
 
 /** The number of the newest entry; 0 before the first. */
-export const lastEntry = (core: Core): number => rows(core.store).lastEntry.get() ?? 0;
+export const lastEntryId = (core: Core): number => rows(core.store).lastEntry.get() ?? 0;

@@ -1,9 +1,11 @@
 import * as v from "valibot";
 import type { Config } from "../../config.ts";
+import { tierGate } from "../../identity/accounts/accounts.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, findMember, type Member, members } from "../../kit/json.ts";
+import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { malformed, refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, FreeObject, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { Intake, requireAtMost, requireWholeNumber, SentBody } from "../intake/intake.ts";
@@ -46,7 +48,7 @@ export const ingest = endpoint(
       ),
       serverRedacted: v.pipe(Count, v.description("Entries in which the server removed a secret.")),
     }),
-    faults: [tierGate],
+    faults: [...inShape("tierGate", tierGate)],
     limits: [{ name: "telemetry", quota: (config) => config.limitTelemetry, per: "team", headers: "limited" }],
     example: {
       ok: { ok: true, accepted: 1, maxSeq: 1, flagged: null, serverRedacted: 0 },
@@ -87,7 +89,7 @@ async function readEntries(config: Config, parsed: readonly ParsedEntry[], sent:
 
 function payloadAt(config: Config, text: string, start: number, i: number): string {
   const own = members(text, start);
-  if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Entry ${i} names a member twice.` });
+  if (duplicateKey(own) !== undefined) fail(malformed, `Entry ${i} names a member twice.`);
   requireWholeNumber(text, own, "seq", `The seq of entry ${i}`);
   const { start: from, end: to } = findMember(own, "payload") as Member;
   const payload = text.slice(from, to);
@@ -96,6 +98,6 @@ function payloadAt(config: Config, text: string, start: number, i: number): stri
     payload.length * 3 > config.maxTelemetryPayloadBytes &&
     Buffer.byteLength(payload) > config.maxTelemetryPayloadBytes
   )
-    refuse(tooLarge, { error: `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.` });
+    fail(tooLarge, `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.`);
   return payload;
 }

@@ -20,5 +20,5 @@ export {
   findEntry,
   listEntries,
 } from "./entries.ts";
-export { exportEntries, lastEntry, type UsageCandidate, usageCandidates } from "./follow.ts";
+export { exportEntries, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
 export { telemetryDeliveries } from "./verify.ts";

@@ -1,6 +1,7 @@
 import * as v from "valibot";
+import { tierGate } from "../../identity/accounts/accounts.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { tierGate } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { Count, DateTime, FreeObject, openObject, RepoKey } from "../../platform/http/fields.ts";
 import { Intake, requireAtMost, SentBody } from "../intake/intake.ts";
 import { MAX_ROWS, partsOf } from "./parts.ts";
@@ -41,7 +42,7 @@ export const ingest = endpoint(
         v.pipe(Count, v.description("Sessions, spans and labels in which the server removed a secret.")),
       ),
     }),
-    faults: [tierGate],
+    faults: [...inShape("tierGate", tierGate)],
     limits: [{ name: "traces", quota: (config) => config.limitTraces, per: "team", headers: "limited" }],
     example: {
       ok: { ok: true, sessions: 1, spans: 1, labels: 1, serverRedacted: 0 },

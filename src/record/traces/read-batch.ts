@@ -1,7 +1,7 @@
 import { readId } from "../../formats/values.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, members } from "../../kit/json.ts";
-import { malformed, refuse, tooLarge } from "../../platform/http/faults.ts";
+import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import type { SentBody } from "../intake/intake.ts";
 import {
   contentId,
@@ -61,8 +61,8 @@ async function readSessionAt(sent: SentBody, start: number, i: number): Promise<
   await yieldNow();
   const own = members(text, start);
   if (own.length > MAX_MEMBERS)
-    refuse(tooLarge, { error: `Session ${i} has ${own.length} members; at most ${MAX_MEMBERS} are taken.` });
-  if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Session ${i} names a member twice.` });
+    fail(tooLarge, `Session ${i} has ${own.length} members; at most ${MAX_MEMBERS} are taken.`);
+  if (duplicateKey(own) !== undefined) fail(malformed, `Session ${i} names a member twice.`);
   await yieldNow();
   const spans: ReadSpan[] = [];
   for (const slice of elements(text, findMember(own, "spans")?.start)) {

@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { asObject } from "../../formats/values.ts";
 import { members } from "../../kit/json.ts";
+import { fail, tooLarge } from "../../kit/problem.ts";
 import { withdrawDelivery } from "../../log/log.ts";
-import { refuse, tooLarge } from "../../platform/http/faults.ts";
 import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Part } from "./parts.ts";
@@ -13,7 +13,7 @@ import { mergeMembers, readSession, spell, spelledMembers } from "./rules.ts";
 /**
  * Demands that every session of a batch may grow by it, for batches that are stored in several transactions: a refusal halfway
  * would leave half of it behind.
- * @throws Refusal tooLarge (413)
+ * @throws Problem tooLarge (413)
  */
 export function requireRoom(core: Core, device: DevicePrincipal, batch: ReadBatch): void {
   for (const session of batch.sessions) {
@@ -45,13 +45,11 @@ export function storePart(intake: Intake, part: Part, now: number): void {
   if (changes === 0) withdrawDelivery(core, deliveryId);
 }
 
-/** What a session that is stored becomes. @throws Refusal tooLarge (413) */
+/** What a session that is stored becomes. @throws Problem tooLarge (413) */
 function grown(core: Core, stored: string, session: ReadSession): string {
   const document = spell(mergeMembers(spelledMembers(stored, members(stored)), session.members));
   if (document.length > core.config.maxTraceBytes)
-    refuse(tooLarge, {
-      error: `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`,
-    });
+    fail(tooLarge, `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`);
   return document;
 }
 

@@ -1,8 +1,8 @@
 import type { Content, Html } from "../../../kit/html.ts";
 import type { PageCall } from "../../../platform/http/page.ts";
 import type { SessionPrincipal } from "../../../platform/http/principal.ts";
+import { assetPath } from "../ui/assets.ts";
 import { layout, type NavItem } from "../ui/layout.ts";
-import { assetPath } from "./assets.ts";
 
 interface Place {
   readonly path: string;

@@ -2,7 +2,7 @@ import { isoInstant } from "../../../kit/clock.ts";
 import { visible } from "../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../kit/html.ts";
 import { renderMarkdown } from "../../../kit/markdown-html.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, gone, notFound } from "../../../kit/problem.ts";
 import {
   archivePath,
   getPack,
@@ -17,9 +17,10 @@ import { facts } from "../ui/facts.ts";
 import { table } from "../ui/table.ts";
 import { dayText } from "../ui/time.ts";
 import { bytes, number, plural } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { standing, tagPath } from "./pack-cards.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 /** One pack: what it holds, how far to trust it and why, how to install it. All of its text is other people's. */
 
@@ -38,9 +39,9 @@ function found(call: Visit): Pack {
   if (pack) return pack;
   const removed = whyRemoved(call.core, name);
   const withheld = whyNotOffered(call.core, name);
-  if (!removed && withheld) throw new Complaint(`This pack is not offered any more: ${withheld}.`, 410);
-  if (!removed) throw new Complaint("There is no pack of that name.", 404);
-  throw new Complaint(`This pack was removed on ${dayOf(removed.at)}: ${removed.reason}`, 410);
+  if (!removed && withheld) fail(gone, `This pack is not offered any more: ${withheld}.`);
+  if (!removed) fail(notFound, "There is no pack of that name.");
+  fail(gone, `This pack was removed on ${dayOf(removed.at)}: ${removed.reason}`);
 }
 
 function packHtml(call: Visit, pack: Pack): Html {

@@ -10,7 +10,7 @@ import {
 } from "../../../../identity/accounts/accounts.ts";
 import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
@@ -190,7 +190,7 @@ async function changePassword(call: Person) {
   const { core, session, form } = call;
   const password = form.get("password") ?? "";
   await confirmPassword(core, session.userId, form.get("current") ?? "");
-  if (password !== form.get("again")) throw new Complaint("The two new passwords are not the same.");
+  if (password !== form.get("again")) fail(invalid, "The two new passwords are not the same.");
   const by = actorOf(session, call.ip());
   const alongside = endWithPassword(core, form.get("end") === "yes");
   await setPassword(core, session.userId, password, by, session.sessionId, alongside);
@@ -206,7 +206,7 @@ export const accountPages = [
     try {
       await changePassword(call);
     } catch (error) {
-      if (!(error instanceof Complaint)) throw error;
+      if (!(error instanceof Problem)) throw error;
       const body = accountPage(call, { form: "password", text: error.message });
       return { status: error.status, headers: retryAfter(error), body };
     }
@@ -215,7 +215,7 @@ export const accountPages = [
   page({ id: "endSession", method: "POST", path: "/account/sessions/end", access: "person" }, async (call) => {
     const { core, session, form } = call;
     if (!(await endSession(core, session.userId, form.get("id") ?? "", actorOf(session, call.ip()))))
-      throw new Complaint("This sign-in has ended already.", 404);
+      fail(notFound, "This sign-in has ended already.");
     return redirect("/account", "That browser is signed out.");
   }),
   page(

@@ -6,7 +6,7 @@ import {
   guardUserCode,
 } from "../../../../identity/device-flow/device-flow.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { button, buttonLink } from "../../ui/button.ts";
 import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
@@ -29,7 +29,7 @@ const TOOLS = { npm: "installed from npm", desktop: "a desktop app" } as const;
 
 /**
  * Looks a typed code up; every unknown one counts against the person and their address.
- * @throws Complaint 404 unknown, 409 answered before, 410 expired, 429 too many unknown ones
+ * @throws Problem 404 unknown, 409 answered before, 410 expired, 429 too many unknown ones
  */
 function lookUp({ core, session, ip }: Person, typed: string): Authorization {
   const countWrong = guardUserCode(core, session.userId, ip());
@@ -37,7 +37,7 @@ function lookUp({ core, session, ip }: Person, typed: string): Authorization {
     return getAuthorization(core, typed);
   } catch (error) {
     // Whoever enters a code that was answered or has expired had a right one: a double click is no guess.
-    if (error instanceof Complaint && error.status === 404) countWrong();
+    if (error instanceof Problem && error.status === 404) countWrong();
     throw error;
   }
 }
@@ -119,7 +119,7 @@ function answerForm({ csrf, href }: Person, { userCode }: Authorization, answer:
 
 /** Says what is wrong with a code, beside the form for another one. */
 function explain(call: Person, error: unknown) {
-  if (!(error instanceof Complaint)) throw error;
+  if (!(error instanceof Problem)) throw error;
   return { status: error.status, headers: retryAfter(error), body: codePage(call, error.message) };
 }
 

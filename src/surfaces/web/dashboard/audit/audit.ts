@@ -1,7 +1,7 @@
 import { findTeam } from "../../../../identity/accounts/accounts.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, forbidden } from "../../../../kit/problem.ts";
 import { type EventFormat, exportEvents, listEvents, type StoredEvent } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -48,18 +48,17 @@ function readAsked({ query, session }: Person): Asked {
   };
 }
 
-/** Whose events are shown. @returns the team's id, or null for everybody's @throws Complaint 403 */
+/** Whose events are shown. @returns the team's id, or null for everybody's @throws Problem 403 */
 function scopeOf({ session }: Person, { all }: Asked): string | null {
   if (all) {
     if (session.operator) return null;
-    throw new Complaint("Only who runs this installation can see the audit of all teams.", 403);
+    fail(forbidden, "Only who runs this installation can see the audit of all teams.");
   }
-  if (!session.team)
-    throw new Complaint("You are in no team yet. Ask an owner or admin of a team for an invitation.", 403);
+  if (!session.team) fail(forbidden, "You are in no team yet. Ask an owner or admin of a team for an invitation.");
   if (session.team.role === "member")
-    throw new Complaint(
+    fail(
+      forbidden,
       "The audit tells who did what and from which address, so only the team's owners and admins see it. What your own tokens read stands under My Brain.",
-      403,
     );
   return session.team.id;
 }

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { type FileContent, readFile } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -29,9 +29,9 @@ export const pathOf = (call: Member) => call.query.get("path") ?? "";
 function fileOf(call: Member): FileContent {
   const file = readFile(call.core, call.session.team.id, repoOf(call), pathOf(call), snapshotIn(call));
   if (!file)
-    throw new Complaint(
+    fail(
+      notFound,
       "This team's brain holds no such file. It may have been removed or renamed: look at the repository's versions.",
-      404,
     );
   return file;
 }

@@ -1,6 +1,6 @@
 import type { Kind } from "../../../../formats/brain-kinds.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { notFound, Problem } from "../../../../kit/problem.ts";
 import { type FileList, listFiles } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty } from "../../ui/empty.ts";
@@ -46,7 +46,7 @@ ${tabs("Repository", [
 }
 
 /** What answers a repository or a snapshot that the team does not have. */
-export const noSuchRepository = () => new Complaint("This team's brain holds no such repository or version.", 404);
+export const noSuchRepository = () => new Problem(notFound, "This team's brain holds no such repository or version.");
 
 /** A repository's files as of one snapshot, and the search through the current ones. */
 export async function repositoryPage(call: Member): Promise<Html> {

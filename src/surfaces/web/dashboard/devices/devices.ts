@@ -7,7 +7,7 @@ import {
   revokeCode,
 } from "../../../../identity/devices/devices.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { button, buttonLink } from "../../ui/button.ts";
@@ -116,7 +116,7 @@ export const devicePages = [
   page({ id: "revokeCode", method: "POST", path: "/devices/codes/revoke", access: "admin" }, async (call) => {
     const { core, session, form } = call;
     if (!(await revokeCode(core, session.team.id, form.get("id") ?? "", actorOf(session, call.ip()))))
-      throw new Complaint("There is no such open code: it was used, has expired, or was revoked before.", 404);
+      fail(notFound, "There is no such open code: it was used, has expired, or was revoked before.");
     return redirect("/devices", "The connect code is revoked.");
   }),
   ...deviceDetailPages,

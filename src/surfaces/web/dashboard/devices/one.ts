@@ -6,7 +6,7 @@ import {
   revokeDeviceOf,
 } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -28,10 +28,10 @@ import { deviceName, stateBadge } from "./list.ts";
 
 type Member = PageCall<"member">;
 
-/** @throws Complaint (404) for a device that the team does not have */
+/** @throws Problem (404) for a device that the team does not have */
 function getDevice({ core, session, params }: PageCall<"member" | "admin">): DeviceOverview {
   const device = findDeviceOf(core, session.team.id, params.id ?? "");
-  if (!device) throw new Complaint("The team has no such device.", 404);
+  if (!device) fail(notFound, "The team has no such device.");
   return device;
 }
 

@@ -1,7 +1,7 @@
 import { type Defect, defectsOfClass, onWire, type RecurringClass } from "../../../../insight/defects/defects.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { facts } from "../../ui/facts.ts";
 import { occurrences } from "../../ui/occurrences.ts";
 import { pageHead } from "../../ui/page-head.ts";
@@ -74,7 +74,7 @@ export function classPage(call: Member): Html {
   const all = defectsOfClass(core, session.team.id, fingerprint);
   const [newest] = all;
   const oldest = all.at(-1);
-  if (!newest || !oldest) throw new Complaint("This team's brain holds no entry of such a class.", 404);
+  if (!newest || !oldest) fail(notFound, "This team's brain holds no entry of such a class.");
   const repos = new Set(all.map(({ repoKey }) => repoKey));
   const main = html`${pageHead({
     title: newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MAX_HEAD),

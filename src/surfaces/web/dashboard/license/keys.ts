@@ -1,6 +1,6 @@
 import { findPublicKey, listKeys } from "../../../../identity/license/license.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -46,7 +46,7 @@ export const publicKeyPage = page(
   ({ core, params }) => {
     const kid = params.kid ?? "";
     const pem = findPublicKey(core, kid);
-    if (pem === undefined) throw new Complaint("No key of this name ever signed here.", 404);
+    if (pem === undefined) fail(notFound, "No key of this name ever signed here.");
     return download(pemFilename(kid), "application/x-pem-file", pem);
   },
 );

@@ -3,7 +3,7 @@ import { countDevices } from "../../../../identity/devices/devices.ts";
 import { issueLicense, judgeSubscription, listKeys, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { Problem } from "../../../../kit/problem.ts";
 import { listEvents } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -155,7 +155,7 @@ async function mint(call: PageCall<"admin">) {
     const { license } = await issueLicense(core, session.team.id, wanted, actorOf(session, call.ip()));
     return download(licenseFilename(session.team, core.clock.now()), "application/jwt", `${license}\n`);
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem)) throw error;
     const wrong = `Nothing was minted: ${error.message}.`;
     return { status: error.status, body: await licensePage(call, wrong) };
   }

@@ -3,7 +3,7 @@ import { actorOf, getTeam, tiersWith } from "../../../../identity/accounts/accou
 import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, invalid, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -152,7 +152,7 @@ async function mint(call: Person) {
   const days = Number(form.get("days"));
   try {
     if (!DAYS.includes(days))
-      throw new Complaint(`A read token works for ${DAYS.map((one) => plural(one, "day")).join(", ")}.`);
+      fail(invalid, `A read token works for ${DAYS.map((one) => plural(one, "day")).join(", ")}.`);
     const name = form.get("name") ?? "";
     const issued = await createReadToken(
       core,
@@ -171,7 +171,7 @@ async function mint(call: Person) {
     );
     return issuedPage(call, name.trim(), issued);
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem)) throw error;
     return { status: error.status, body: newTokenPage(call, error.message) };
   }
 }

@@ -1,6 +1,6 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import {
   type Curation,
@@ -192,7 +192,7 @@ ${
 /** The pack of exactly that name. */
 function wanted({ core, params }: ByOperator): OwnPack {
   const pack = findAnyPack(core, params.name ?? "");
-  if (!pack) throw new Complaint("There is no such pack.", 404);
+  if (!pack) fail(notFound, "There is no such pack.");
   return pack;
 }
 
@@ -207,7 +207,7 @@ function readCuration({ form }: ByOperator): Curation {
   const act = form.get("act");
   if (act === "remove") return { act, reason: form.get("reason") ?? "" };
   if (act === "feature" || act === "unfeature" || act === "restore") return { act };
-  throw new Complaint("Choose what to do with the pack.");
+  fail(invalid, "Choose what to do with the pack.");
 }
 
 const access = "operator";
@@ -221,7 +221,7 @@ export const curatePages = [
     try {
       await curatePack(call.core, pack.name, curation, actorOf(call.session, call.ip()));
     } catch (error) {
-      if (!(error instanceof Complaint) || curation.act !== "remove") throw error;
+      if (!(error instanceof Problem) || curation.act !== "remove") throw error;
       return { status: error.status, body: onePage(call, pack, "Say why: its page tells whoever looks for it.") };
     }
     return redirect(`${PATH}/${pack.name}`, `${pack.title} ${DONE[curation.act]}`);

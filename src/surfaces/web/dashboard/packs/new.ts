@@ -1,6 +1,6 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { actorOf, tierGate } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import { type FileList, listFiles, listRepositories } from "../../../../record/brain/brain.ts";
 import { draftPack, getTeamPack, type PackDraft, publishPack } from "../../../../share/packs/packs.ts";
@@ -72,7 +72,7 @@ function formPage(call: Admin, brain: FileList, input: PackInput, wrong?: string
 
 function brainOf({ core, session }: Admin, repo: string): FileList {
   const brain = listFiles(core, session.team.id, repo);
-  if (!brain) throw new Complaint("The team has no brain of that repository.", 404);
+  if (!brain) fail(notFound, "The team has no brain of that repository.");
   return brain;
 }
 
@@ -110,7 +110,7 @@ async function takeForm(call: Admin): Promise<Html | PageReply> {
     await publishPack(core, draft, actorOf(session, call.ip()));
     return redirect(`/packs/${draft.name}`, `${draft.name} ${draft.version} is published.`);
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem) || error.row === tierGate) throw error;
     return { status: error.status, body: formPage(call, brain, input, sentence(error.message)) };
   }
 }

@@ -1,6 +1,6 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { curatePack, getTeamPack, listTeamPacks } from "../../../../share/packs/packs.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -69,7 +69,7 @@ ${table({
 
 function wanted({ core, session, params }: Member) {
   const found = getTeamPack(core, session.team.id, params.name ?? "");
-  if (!found) throw new Complaint("The team has no such pack.", 404);
+  if (!found) fail(notFound, "The team has no such pack.");
   return found;
 }
 

@@ -10,7 +10,7 @@ import {
   revokeInvitation,
 } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -185,7 +185,7 @@ export const peoplePages = [
     try {
       return await invite(call);
     } catch (error) {
-      if (!(error instanceof Complaint)) throw error;
+      if (!(error instanceof Problem)) throw error;
       return { status: error.status, body: peoplePage(call, error.message) };
     }
   }),

@@ -1,6 +1,6 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import {
   changeRequest,
@@ -111,7 +111,7 @@ ${pager({
 
 function wanted({ core, params }: ByOperator): RequestRow {
   const found = findRequest(core, params.id ?? "");
-  if (!found) throw new Complaint("There is no such request.", 404);
+  if (!found) fail(notFound, "There is no such request.");
   return found;
 }
 
@@ -133,7 +133,7 @@ async function orAgain(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem)) throw error;
     return { status: error.status, body: await show(call, request, { form, text: error.message }) };
   }
 }
@@ -149,7 +149,7 @@ export const requestPages = [
     const request = wanted(call);
     return orAgain(call, request, "change", async () => {
       const status = STATUSES.find((one) => one === form.get("status"));
-      if (!status) throw new Complaint("Choose one of the statuses.");
+      if (!status) fail(invalid, "Choose one of the statuses.");
       await changeRequest(core, request.id, { status, note: form.get("note") ?? undefined }, by(call));
       return redirect(`${PATH}/${request.id}`, "Saved.");
     });
@@ -159,7 +159,7 @@ export const requestPages = [
     const request = wanted(call);
     return orAgain(call, request, "merge", async () => {
       const into = /req_[\w-]{1,128}/.exec((form.get("into") ?? "").slice(0, 500))?.[0];
-      if (into === undefined) throw new Complaint("Give the id of the other request; it begins with req_.");
+      if (into === undefined) fail(invalid, "Give the id of the other request; it begins with req_.");
       const { mergedInto } = await mergeRequest(core, request.id, into, by(call));
       const target = mergedInto === null ? undefined : findRequest(core, mergedInto);
       return redirect(`${PATH}/${request.id}`, `It is a duplicate of “${target ? titleOf(target) : into}” now.`);

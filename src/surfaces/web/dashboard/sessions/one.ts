@@ -1,6 +1,6 @@
 import { promptTitle } from "../../../../formats/session.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { findMentions } from "../../../../record/brain/brain.ts";
 import { getSession, type Session, type Span } from "../../../../record/traces/traces.ts";
@@ -27,7 +27,7 @@ import { timelineSection } from "./timeline.ts";
 function sessionOf(call: Member): Session {
   const text = call.params.id ?? "";
   const found = /^[1-9]\d{0,14}$/.test(text) ? getSession(call.core, call.session.team.id, Number(text)) : undefined;
-  if (!found) throw new Complaint("This team has no such session.", 404);
+  if (!found) fail(notFound, "This team has no such session.");
   return found;
 }
 

@@ -8,7 +8,7 @@ import {
   setOperator,
 } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { conflict, fail } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
@@ -149,7 +149,7 @@ const wanted = ({ core, params }: ByOperator) => getListedUser(core, params.id ?
 
 /** Taking one's own rights away by a slip would leave nobody to undo it. */
 function requireOther({ session }: ByOperator, user: ListedUser): void {
-  if (user.id === session.userId) throw new Complaint("Another operator has to do this to your own account.", 409);
+  if (user.id === session.userId) fail(conflict, "Another operator has to do this to your own account.");
 }
 
 const access = "operator";

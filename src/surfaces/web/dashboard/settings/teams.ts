@@ -15,7 +15,7 @@ import {
 } from "../../../../identity/accounts/accounts.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import { badge, type Kind } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
@@ -137,10 +137,10 @@ const planFields = ({ tier, seats }: { readonly tier: string; readonly seats: st
 
 function readPlan(sent: URLSearchParams) {
   const tier = TIERS.find((one) => one === sent.get("tier"));
-  if (!tier) throw new Complaint("Choose one of the tiers.");
+  if (!tier) fail(invalid, "Choose one of the tiers.");
   const text = sent.get("seats")?.trim() ?? "";
   const seats = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seats <= MAX_SEATS)) throw new Complaint(`Seats are a whole number up to ${MAX_SEATS}.`);
+  if (!(seats <= MAX_SEATS)) fail(invalid, `Seats are a whole number up to ${MAX_SEATS}.`);
   return { tier, seats };
 }
 
@@ -149,13 +149,13 @@ function readDay(text: string | null): number | null {
   const day = text?.trim() ?? "";
   if (day === "") return null;
   const at = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(at)) throw new Complaint("The end of the paid period is a day such as 2026-12-31.");
+  if (Number.isNaN(at)) fail(invalid, "The end of the paid period is a day such as 2026-12-31.");
   return at;
 }
 
 function readChange(sent: URLSearchParams): TeamChange {
   const subscription = SUBSCRIPTIONS.find((one) => one === sent.get("subscription"));
-  if (!subscription) throw new Complaint("Choose one of the states of the subscription.");
+  if (!subscription) fail(invalid, "Choose one of the states of the subscription.");
   return { ...readPlan(sent), name: sent.get("name") ?? "", subscription, periodEndAt: readDay(sent.get("periodEnd")) };
 }
 
@@ -284,7 +284,7 @@ ${section({
 
 function wanted({ core, params }: ByOperator): Team {
   const team = findTeam(core, params.id ?? "");
-  if (!team || team.id !== params.id) throw new Complaint("There is no such team.", 404);
+  if (!team || team.id !== params.id) fail(notFound, "There is no such team.");
   return team;
 }
 
@@ -299,7 +299,7 @@ async function orAgain(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem)) throw error;
     return { status: error.status, body: again(error.message) };
   }
 }

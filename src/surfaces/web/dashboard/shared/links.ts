@@ -1,6 +1,6 @@
 import type { Kind as BrainKind } from "../../../../formats/brain-kinds.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { SnapshotFacts } from "../../../../record/brain/brain.ts";
 import { badge, type Kind } from "../../ui/badge.ts";
@@ -19,11 +19,10 @@ export function link(call: Member, path: `/${string}`, query: Query): string {
   return call.href(text === "" ? path : `${path}?${text}`);
 }
 
-/** The repository that a page is about. @throws Complaint 404 when the address names none */
+/** The repository that a page is about. @throws Problem 404 when the address names none */
 export function repoOf(call: Member): string {
   const repo = call.query.get("repo");
-  if (repo === null)
-    throw new Complaint("This address names no repository. Choose one from the list of the brain.", 404);
+  if (repo === null) fail(notFound, "This address names no repository. Choose one from the list of the brain.");
   return repo;
 }
 

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { type EntryDetail, findEntry } from "../../../../record/telemetry/telemetry.ts";
 import { badge } from "../../ui/badge.ts";
@@ -24,7 +24,7 @@ function entryPage(call: Member): Html {
   const { core, session, params, href } = call;
   const id = /^\d{1,15}$/.test(params.id ?? "") ? Number(params.id) : undefined;
   const entry = id === undefined ? undefined : findEntry(core, session.team.id, id);
-  if (!entry) throw new Complaint("The team has no such entry.", 404);
+  if (!entry) fail(notFound, "The team has no such entry.");
   const now = core.clock.now();
   const { previousId, nextId, missingBefore: gap, conflicts } = entry;
   const title = `Entry ${number(entry.seq)}`;
