@@ -18,11 +18,11 @@ import { ask } from "./insight/ask/room.ts";
 import { causes } from "./insight/causes/room.ts";
 import { defects } from "./insight/defects/room.ts";
 import { spend } from "./insight/spend/room.ts";
-
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
+import { newestDelivery } from "./log/log.ts";
 import { audit } from "./platform/audit/room.ts";
 import { health } from "./platform/health/room.ts";
 import { type Listener, listen } from "./platform/http/listen.ts";
@@ -143,7 +143,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     core,
     ROOMS.flatMap(({ jobs = [] }) => jobs),
   );
-  const stopProjections = runProjections(core, PROJECTIONS);
+  const stopProjections = runProjections(core, PROJECTIONS, newestDelivery);
   let listener: Listener | undefined;
   let closeMetrics: (() => Promise<void>) | undefined;
   return {

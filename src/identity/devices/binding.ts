@@ -92,3 +92,21 @@ export const deviceActor = (id: string, label: string | null, ip: string | null)
   label: label ?? id,
   ip,
 });
+
+/** Looks devices up, each once: whose one is, and what it is called. */
+export function deviceFinder(core: Core) {
+  const known = new Map<string, { readonly teamId: string; readonly label: string | null } | undefined>();
+  return (deviceId: string) => {
+    if (!known.has(deviceId)) known.set(deviceId, rows(core.store).device.get(deviceId));
+    return known.get(deviceId);
+  };
+}
+
+/** Rows with the label of the device that each names. */
+export function withDeviceLabels<Row extends { readonly deviceId: string }>(
+  core: Core,
+  list: readonly Row[],
+): (Row & { readonly deviceLabel: string | null })[] {
+  const deviceOf = deviceFinder(core);
+  return list.map((row) => ({ ...row, deviceLabel: deviceOf(row.deviceId)?.label ?? null }));
+}

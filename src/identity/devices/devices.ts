@@ -3,7 +3,7 @@
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
 
-export { bindDevice, touchDevice } from "./binding.ts";
+export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
 export { connectedBy, createCode, listOpenCodes, revokeCode } from "./codes.ts";
 export {
   countDevices,

@@ -3,7 +3,7 @@ import { KINDS } from "../../formats/brain-kinds.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
-import { EXAMPLE_SOURCE, Source } from "../../record/brain/brain.ts";
+import { Source } from "../../record/brain/brain.ts";
 import { judgeDay, readsToday, recordRead } from "./reads.ts";
 import { askBrains } from "./search.ts";
 
@@ -33,7 +33,7 @@ const ContextHits = v.object({
       teamName: v.string(),
       heading: v.pipe(v.string(), v.description("Heading of the section; empty before a file's first heading.")),
       line: v.pipe(Count, v.description("1-based line of the file at which the snippet begins.")),
-      source: v.optional(Source),
+      source: v.optional(Source.schema),
     }),
   ),
 });
@@ -87,7 +87,7 @@ export const context = endpoint(
             teamName: "Acme",
             heading: "Cookies",
             line: 12,
-            source: EXAMPLE_SOURCE,
+            source: Source.example,
           },
         ],
       },

@@ -3,17 +3,10 @@ import type { Kind } from "../../formats/brain-kinds.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
 import { scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
 import { findTeam, tiersWith } from "../../identity/teams/teams.ts";
+import { densestAt } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { ReadPrincipal } from "../../platform/http/principal.ts";
-import {
-  densestAt,
-  FEW,
-  type Found,
-  findSections,
-  questionAsked,
-  type SourceFacts,
-  sourceFinder,
-} from "../../record/brain/brain.ts";
+import { findSections, MIN_FULL_MATCHES, questionAsked, type Source, sourceFinder } from "../../record/brain/brain.ts";
 
 const DEFAULT_HITS = 10;
 
@@ -31,7 +24,7 @@ export interface ContextHit {
   /** 1-based line of the file at which the snippet begins. */
   readonly line: number;
   /** Whose words the snippet is. */
-  readonly source: SourceFacts | undefined;
+  readonly source: typeof Source.example | undefined;
 }
 
 export interface Context {
@@ -41,7 +34,9 @@ export interface Context {
   readonly hits: readonly ContextHit[];
 }
 
-export interface TeamFound extends Found {
+type SectionMatch = Awaited<ReturnType<typeof findSections>>["matches"][number];
+
+export interface TeamFound extends SectionMatch {
   readonly teamId: string;
   readonly teamName: string;
   /** The score in units of what one word that stands in a single section of this brain adds. */
@@ -72,13 +67,13 @@ export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { i
  * which are left out when there are enough of the former, and each group by weight.
  */
 export function mergeFound(hits: readonly TeamFound[], wholes: number): TeamFound[] {
-  const shown = wholes >= FEW ? hits.filter(({ whole }) => whole) : [...hits];
-  return shown.sort((a, b) => Number(b.whole) - Number(a.whole) || b.weight - a.weight);
+  const shown = wholes >= MIN_FULL_MATCHES ? hits.filter(({ matchesAll }) => matchesAll) : [...hits];
+  return shown.sort((a, b) => Number(b.matchesAll) - Number(a.matchesAll) || b.weight - a.weight);
 }
 
 /** Above a half for sections with all the words, up to it for others, the heaviest of a reply the highest of its kind. */
-function rankOf({ whole, weight }: TeamFound, heaviest: number): number {
-  return Math.round(((whole ? 1 : 0) + weight / heaviest) * 50_000) / 100_000;
+function rankOf({ matchesAll, weight }: TeamFound, heaviest: number): number {
+  return Math.round(((matchesAll ? 1 : 0) + weight / heaviest) * 50_000) / 100_000;
 }
 
 /** Searches the brains that a token may read. */
@@ -96,12 +91,15 @@ export async function askBrains(
   let others = 0;
   const teams = readableTeams(core, principal);
   for (const { id: teamId, name: teamName } of teams) {
-    const { found, sections } = await findSections(core, teamId, question, { repoKey, keep });
+    const { matches, sections } = await findSections(core, teamId, question, { repoKey, keep });
     const rarest = rarestWord(sections);
-    for (const group of [found.filter(({ whole }) => whole), found.filter(({ whole }) => !whole)]) {
+    for (const group of [
+      matches.filter(({ matchesAll }) => matchesAll),
+      matches.filter(({ matchesAll }) => !matchesAll),
+    ]) {
       // Each group is in order, so what comes later can be in no reply.
       for (const hit of group.slice(0, limit)) best.push({ ...hit, teamId, teamName, weight: hit.score / rarest });
-      if (group[0]?.whole) wholes += group.length;
+      if (group[0]?.matchesAll) wholes += group.length;
       else others += group.length;
     }
     await yieldNow();
@@ -128,7 +126,7 @@ export async function askBrains(
       source: sources.get(teamId)?.(section),
     };
   });
-  return { query: questionAsked(question), total: wholes >= FEW ? wholes : wholes + others, hits };
+  return { query: questionAsked(question), total: wholes >= MIN_FULL_MATCHES ? wholes : wholes + others, hits };
 }
 
 /** Long enough to hold an entry with its cause and its rule; most sections are shorter and come whole. */

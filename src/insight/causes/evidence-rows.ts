@@ -13,7 +13,8 @@ export interface EditRow {
 }
 
 /** What is kept of a session itself. */
-export interface WindowRow extends Omit<SessionSource, "id" | "document"> {
+export interface WindowRow
+  extends Pick<SessionSource, "teamId" | "repoKey" | "externalId" | "agent" | "model" | "startedAt" | "endedAt"> {
   readonly sessionId: number;
 }
 

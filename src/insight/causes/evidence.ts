@@ -1,10 +1,11 @@
+import { type LineEdit, readLineEdits, readSha } from "../../formats/edits.ts";
+import { understandSession } from "../../formats/session.ts";
 import { isObject } from "../../kit/json.ts";
-import { type SessionSource, type SpanSource, understandSession } from "../../record/traces/traces.ts";
-import { readEdits, readSha, type ToldEdit } from "./edits.ts";
+import type { SessionSource, SpanSource } from "../../record/traces/traces.ts";
 import { nameOf, normalisePath } from "./paths.ts";
 
 /** A file's edit, its path as the repository knows it. */
-export interface Edit extends ToldEdit {
+export interface Edit extends LineEdit {
   readonly spanId: string;
 }
 
@@ -43,7 +44,7 @@ export function rootsOf(document: Record<string, unknown>): string[] {
 /** The edits of some spans, as they were told. */
 export function editsOf(spans: readonly SpanSource[], roots: readonly string[]): Edit[] {
   return spans.flatMap(({ spanId, startedAt, endedAt, document }) =>
-    readEdits(document.edits).flatMap((edit) => {
+    readLineEdits(document.edits).flatMap((edit) => {
       const path = normalisePath(edit.path, roots);
       if (path === undefined || nameOf(path) === "..") return [];
       return [{ ...edit, path, spanId, at: edit.at ?? endedAt ?? startedAt }];

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
+import { readSha } from "../../formats/edits.ts";
 import { followLine } from "./blame.ts";
-import { readSha } from "./edits.ts";
 import { evidenceRows, type LineEditRow } from "./evidence-rows.ts";
 import type { Confidence } from "./judge.ts";
 import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";

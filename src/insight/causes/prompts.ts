@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
-import { type Prompt, readSessionSource, understandSession } from "../../record/traces/traces.ts";
+import { type Prompt, understandSession } from "../../formats/session.ts";
+import { readSessionSource } from "../../record/traces/traces.ts";
 
 const EXCERPT_CHARS = 280;
 

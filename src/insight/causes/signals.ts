@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
+import type { Prompt } from "../../formats/session.ts";
 import { readFile } from "../../record/brain/brain.ts";
-import type { Prompt } from "../../record/traces/traces.ts";
 import type { Defect } from "../defects/defects.ts";
 import { evidenceRows, type MakerRow, type TouchRow, type WindowRow } from "./evidence-rows.ts";
 import type { Case, Maker, NamedCommit } from "./judge.ts";

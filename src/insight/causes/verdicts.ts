@@ -1,10 +1,10 @@
 import type { Core } from "../../core.ts";
+import { readSha } from "../../formats/edits.ts";
 import { newId } from "../../kit/ids.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import type { Reason } from "./desired-links.ts";
-import { readSha } from "./edits.ts";
 import { evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { copyOf, linkRows } from "./link-rows.ts";
 import { type Link, readLink } from "./links.ts";

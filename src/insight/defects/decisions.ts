@@ -1,8 +1,9 @@
 import { type Core, slot } from "../../core.ts";
+import { isFromPack, kindOf } from "../../formats/brain-kinds.ts";
 import { plainText, splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
 import { oneLine } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { currentBrains, isFromPack, kindOf, readBlob } from "../../record/brain/brain.ts";
+import { currentBrains, readBlob } from "../../record/brain/brain.ts";
 import { readHeading } from "./heading.ts";
 
 /** A decision as its heading says it. */

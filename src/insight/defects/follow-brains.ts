@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
+import { isFromPack, kindOf } from "../../formats/brain-kinds.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
-import { type CurrentBrain, isFromPack, kindOf, nextCurrent, readBlob } from "../../record/brain/brain.ts";
+import { type CurrentBrain, nextCurrent, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { DEFECT_KINDS, type DefectKind } from "./entry.ts";
 import { type ParsedFile, parseSteps } from "./parse.ts";

@@ -1,6 +1,6 @@
 import { cooperative } from "../../kit/yield.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
-import { meteredEntries } from "../../record/telemetry/telemetry.ts";
+import { usageCandidates } from "../../record/telemetry/telemetry.ts";
 import { addRecords, applyChanges, type Changes } from "./changes.ts";
 import { readEntry } from "./read-entry.ts";
 import type { UsageRecord } from "./usage-record.ts";
@@ -22,7 +22,7 @@ export const spendEntriesProjection: Projection = {
     const marks = new Map<string, UsageRecord>();
     let to = checkpoint;
     for (let seen = 0; seen < most && records.length < ENOUGH_USAGES; seen += step) {
-      const found = meteredEntries(core, to, step);
+      const found = usageCandidates(core, to, step);
       if (!found) break;
       to = found.to;
       for (const record of found.entries.flatMap(readEntry))
@@ -40,5 +40,5 @@ export const spendEntriesProjection: Projection = {
       },
     };
   },
-  skip: (core, checkpoint) => meteredEntries(core, checkpoint, 1)?.to,
+  skip: (core, checkpoint) => usageCandidates(core, checkpoint, 1)?.to,
 };

@@ -1,5 +1,5 @@
+import type { Usage } from "../../formats/usage.ts";
 import { DAY_MS } from "../../kit/clock.ts";
-import type { Usage } from "../../record/traces/traces.ts";
 import { contextTier } from "./context-tier.ts";
 import { measuresKey, messageKey, requestKey } from "./dedupe-key.ts";
 import { type Dimensions, type Measures, NO_MEASURES, type Tokens, type UsageRecord } from "./usage-record.ts";

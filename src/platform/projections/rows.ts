@@ -18,8 +18,6 @@ export const rows = statements((db) => ({
     `SELECT name, count(*) AS count, max(checkpoint) AS checkpoint, failed_at AS failedAt, cause FROM projection_failures
      GROUP BY name ORDER BY name`,
   ),
-  // The newest delivery: the end of the table's own b-tree.
-  lastDelivery: db.prepare<[], number>("SELECT max(id) FROM deliveries").pluck(),
   advance: db.prepare<[{ name: string; checkpoint: number; part: number; toCheckpoint: number; toPart: number }]>(
     `UPDATE projections SET checkpoint = @toCheckpoint, part = @toPart
      WHERE name = @name AND checkpoint = @checkpoint AND part = @part`,

@@ -164,8 +164,11 @@ export async function isBehind(core: Core, projection: Projection): Promise<bool
 
 const LOOK_EVERY_MS = 250;
 
-/** Looks whether anything was delivered, by one indexed question, and brings projections up to date then. */
-function projectionsJob(projections: readonly Projection[]): IntervalJob {
+/** Tells what was delivered last: a number that grows with every delivery, had by one indexed question. */
+export type NewestDelivery = (core: Core) => number;
+
+/** Looks whether anything was delivered, and brings projections up to date then. */
+function projectionsJob(projections: readonly Projection[], newestDelivery: NewestDelivery): IntervalJob {
   let seen: number | undefined;
   const failing = new Set<string>();
   const attempt = async (core: Core, projection: Projection): Promise<unknown> => {
@@ -185,7 +188,7 @@ function projectionsJob(projections: readonly Projection[]): IntervalJob {
     name: "projections",
     everyMs: LOOK_EVERY_MS,
     async run(core) {
-      const now = rows(core.store).lastDelivery.get() ?? 0;
+      const now = newestDelivery(core);
       if (now === seen) return;
       for (const projection of projections) {
         const error = await attempt(core, projection);
@@ -201,9 +204,13 @@ function projectionsJob(projections: readonly Projection[]): IntervalJob {
  * Keeps projections up to date while the instance runs, a few times a second, so that taking a delivery waits for none of them.
  * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
  */
-export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
+export function runProjections(
+  core: Core,
+  projections: readonly Projection[],
+  newestDelivery: NewestDelivery,
+): () => Promise<void> {
   work(core).halted = false;
-  const stop = startJobs(core, [projectionsJob(projections)]);
+  const stop = startJobs(core, [projectionsJob(projections, newestDelivery)]);
   return () => {
     work(core).halted = true;
     return stop();

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs
 import { dirname, join } from "node:path";
 import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { countDeliveries } from "../../log/log.ts";
 import {
   databasePath,
   isCarried,
@@ -14,7 +15,7 @@ import {
   requireOurs,
   schemaVersion,
 } from "../../platform/store/store.ts";
-import { backupFiles, countRows, describeBackup, hasTable } from "./rows.ts";
+import { backupFiles, countTeams, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
   readonly madeAt: string;
@@ -47,8 +48,8 @@ export function inspectBackup(file: string): BackupFacts {
     return {
       ...describeBackup(db),
       schema: schemaVersion(db),
-      teams: countRows(db, "teams"),
-      deliveries: countRows(db, "deliveries"),
+      teams: countTeams(db),
+      deliveries: countDeliveries(db),
     };
   } catch (error) {
     return fail(invalid, `${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);

@@ -22,8 +22,7 @@ export const describeBackup = (db: Preparer) => ({
   ownPrices: one(db, "SELECT EXISTS (SELECT 1 FROM backup_files WHERE name = 'prices.json')") === 1,
 });
 
-export const countRows = (db: Preparer, table: "teams" | "deliveries"): number =>
-  one(db, `SELECT count(*) FROM ${table}`) as number;
+export const countTeams = (db: Preparer): number => one(db, "SELECT count(*) FROM teams") as number;
 
 /** The files that a backup carries. */
 export const backupFiles = (db: Preparer): { name: string; content: string }[] =>

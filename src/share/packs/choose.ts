@@ -1,8 +1,9 @@
 import type { Core } from "../../core.ts";
+import { collisionKey } from "../../formats/brain-paths.ts";
 import { visible } from "../../kit/escape-invisible.ts";
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { collisionKey, listFiles, readFile, type SnapshotFacts } from "../../record/brain/brain.ts";
+import { listFiles, readFile, type SnapshotFacts } from "../../record/brain/brain.ts";
 import { judgePackPath } from "./paths.ts";
 import { MAX_FILES, MAX_PACK_BYTES } from "./rules.ts";
 

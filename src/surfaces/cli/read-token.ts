@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { KINDS } from "../../formats/brain-kinds.ts";
 import { getUser } from "../../identity/people/people.ts";
 import {
   createReadToken,
@@ -10,7 +11,6 @@ import {
 import { getTeam } from "../../identity/teams/teams.ts";
 import { readsToday } from "../../insight/ask/ask.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { KINDS } from "../../record/brain/brain.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 import { duration, oneOf } from "./values.ts";

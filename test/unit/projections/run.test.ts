@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { Core } from "../../../src/core.ts";
+import { newestDelivery } from "../../../src/log/log.ts";
 import {
   catchUp,
   failures,
@@ -158,7 +159,7 @@ it("follows deliveries by itself while an instance runs, and stops when told", a
   const { t, token, core, summed } = await start();
   let applied: () => void = () => {};
   const once = () => new Promise<void>((resolve) => (applied = resolve));
-  const stop = runProjections(core, [summing(10, () => applied())]);
+  const stop = runProjections(core, [summing(10, () => applied())], newestDelivery);
   onTestFinished(stop);
   let next = once();
   await deliver(t, token, 1, 2);
@@ -182,7 +183,7 @@ it("tells once that it fails, and goes on when it can", async () => {
     if (tries <= 3) throw new Error("no room");
     applied.resolve();
   });
-  const stop = runProjections(core, [projection]);
+  const stop = runProjections(core, [projection], newestDelivery);
   onTestFinished(stop);
   await deliver(t, token, 1, 1);
   await enough;
@@ -263,7 +264,7 @@ it("lets the projections behind one that fails go on", async () => {
       throw new Error("never");
     },
   };
-  const stop = runProjections(core, [broken, summing(10, () => applied.resolve())]);
+  const stop = runProjections(core, [broken, summing(10, () => applied.resolve())], newestDelivery);
   onTestFinished(stop);
   await deliver(t, token, 1, 2);
   await applied.promise;
@@ -276,7 +277,7 @@ it("stops between two batches, however much is left, and goes on from there the 
   await deliver(t, token, 1, 30);
   const begun = Promise.withResolvers<void>();
   const projection = summing(1, () => begun.resolve());
-  const stop = runProjections(core, [projection]);
+  const stop = runProjections(core, [projection], newestDelivery);
   // Somebody who reads, and waits for it, does not hold the stop up either.
   const reader = catchUp(core, projection);
   await begun.promise;
@@ -285,7 +286,7 @@ it("stops between two batches, however much is left, and goes on from there the 
   const { times } = summed();
   expect(times).toBeLessThan(30);
   expect(t.log.filter((line) => line.includes("projection_failed"))).toEqual([]);
-  const again = runProjections(core, []);
+  const again = runProjections(core, [], newestDelivery);
   await catchUp(core, summing(1));
   await again();
   expect(summed()).toEqual({ n: 465, times: 30 });

@@ -9,7 +9,7 @@ import {
   TELEMETRY,
   type UsageRecord,
 } from "../../../src/insight/spend/usage-record.ts";
-import type { MeteredEntry } from "../../../src/record/telemetry/telemetry.ts";
+import type { UsageCandidate } from "../../../src/record/telemetry/telemetry.ts";
 import { readMetered } from "../../../src/record/traces/traces.ts";
 import type { TestInstance } from "../../support/instance.ts";
 
@@ -19,7 +19,7 @@ export async function recount(t: TestInstance): Promise<Record<string, Measures>
     `SELECT e.id, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey, d.received_at AS receivedAt,
        e.client_timestamp AS clientTimestamp, e.payload
      FROM telemetry_entries e JOIN telemetry_streams s ON s.id = e.stream_id JOIN deliveries d ON d.id = e.delivery_id`,
-  ) as MeteredEntry[];
+  ) as UsageCandidate[];
   const records: UsageRecord[] = entries.flatMap(readEntry);
   for (const { id } of t.rows("SELECT id FROM trace_sessions")) {
     const session = await readMetered(t.instance.core, id);

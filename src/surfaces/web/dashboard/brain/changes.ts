@@ -1,10 +1,9 @@
+import type { Diff } from "../../../../kit/diff.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import {
-  type Diff,
   diffSnapshotFile,
   diffSnapshots,
-  type FileChange,
   fileVersions,
   listFiles,
   listVersions,
@@ -165,7 +164,7 @@ const MAX_LINES = 20_000;
 function drawn(
   call: Member,
   { from, to }: SnapshotDiff,
-  { path }: Pick<FileChange, "path">,
+  { path }: { readonly path: string },
   found: Diff | undefined,
 ): Html {
   if (!found) return html`<p class="says">Neither version holds this file.</p>`;

@@ -1,7 +1,7 @@
+import { diffLines } from "../../../../kit/diff.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { indentJson } from "../../../../kit/json-indent.ts";
 import { page } from "../../../../platform/http/page.ts";
-import { diffFiles } from "../../../../record/brain/brain.ts";
 import { type ConflictRow, listConflicts } from "../../../../record/telemetry/telemetry.ts";
 import { diff } from "../../ui/diff.ts";
 import { empty, section } from "../../ui/parts.ts";
@@ -33,7 +33,7 @@ export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
   const held = linesOf(heldPayload);
   const came = linesOf(payload);
   const { hunks, tooDifferent } =
-    held === undefined || came === undefined ? { hunks: [], tooDifferent: true } : diffFiles(held, came);
+    held === undefined || came === undefined ? { hunks: [], tooDifferent: true } : diffLines(held, came);
   if (tooDifferent) return payloadBlock(payload, `What came later as ${seq}`);
   return hunks.length === 0
     ? html`<p class="says">The payloads say the same; the client's own time differs.</p>`

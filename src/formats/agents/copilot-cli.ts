@@ -1,17 +1,20 @@
 /** Copilot CLI: JSON lines of events; tokens are told once, when the session shuts down. */
-import { asCount, asInstant, asRecord, asText, type Fields, isRecord, lines, parseJson } from "./read.ts";
-import type { Step, Transcript, Usage } from "./transcript.ts";
+import { isObject } from "../../kit/json.ts";
+import { asCount, asDateTime, asObject, asText, type Fields, lines, parseJson } from "../values.ts";
+import type { AgentFormat, Step, Transcript, Usage } from "./transcript.ts";
 
-export function readCopilotCli(text: string): Transcript {
-  const records = lines(text).map((record) => ({ record, fields: asRecord(parseJson(record)) }));
-  const start = asRecord(records.find(({ fields }) => fields.type === "session.start")?.fields.data);
+export const copilotCli: AgentFormat = { agent: "copilot-cli", read };
+
+function read(text: string): Transcript {
+  const records = lines(text).map((record) => ({ record, fields: asObject(parseJson(record)) }));
+  const start = asObject(records.find(({ fields }) => fields.type === "session.start")?.fields.data);
   const sessionId = asText(start.sessionId) ?? "unknown";
-  const branch = asText(asRecord(start.context).branch);
+  const branch = asText(asObject(start.context).branch);
   const steps = records.map(({ record, fields }, i): Step => {
     const id = asText(fields.id) ?? `${sessionId}#${i}`;
-    if (!isRecord(fields.data)) return { id, record, type: "unknown", tools: [], results: [] };
+    if (!isObject(fields.data)) return { id, record, type: "unknown", tools: [], results: [] };
     const { data } = fields;
-    const common = { id, record, at: asInstant(fields.timestamp), branch, tools: [], results: [] };
+    const common = { id, record, at: asDateTime(fields.timestamp), branch, tools: [], results: [] };
     switch (fields.type) {
       case "user.message":
         return { ...common, type: "prompt", text: asText(data.content) };
@@ -23,14 +26,14 @@ export function readCopilotCli(text: string): Transcript {
         return { ...common, type: "note" };
     }
   });
-  return { agent: "copilot-cli", sessionId, steps };
+  return { agent: copilotCli.agent, sessionId, steps };
 }
 
 /** The session's sum over all its models. */
 function readUsage(sessionId: string, data: Fields): Usage {
   const sum = (member: string): number =>
-    Object.values(asRecord(data.modelMetrics)).reduce<number>(
-      (total, metrics) => total + asCount(asRecord(asRecord(metrics).usage)[member]),
+    Object.values(asObject(data.modelMetrics)).reduce<number>(
+      (total, metrics) => total + asCount(asObject(asObject(metrics).usage)[member]),
       0,
     );
   return {

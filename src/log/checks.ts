@@ -1,7 +1,8 @@
+import type { Core } from "../core.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Something that is held and is not what a delivery brought. */
-export interface Misfit {
+/** Something that is stored and is not what a delivery brought. */
+export interface Mismatch {
   /** The delivery that it is of, or names; 0 where it is of none. */
   readonly deliveryId: number;
   readonly kind: DeliveryRow["kind"];
@@ -14,13 +15,20 @@ export interface Misfit {
   readonly detail: string;
 }
 
-export type Tell = (misfit: Misfit) => void;
+/** Takes a mismatch of the kind that is being checked. */
+export type Report = (deliveryId: number, problem: Mismatch["problem"], detail: string) => void;
 
-/** Compares what a room holds with the deliveries of its kind. */
-export interface HeldCheck {
+/** A kind of deliveries, as the room that stores them registers it. */
+export interface DeliveryKind {
+  readonly kind: DeliveryRow["kind"];
+  /** Begins to compare what the room stores with the deliveries of this kind. @param head the newest delivery */
+  openCheck(core: Core, head: number, report: Report): ContentCheck;
+}
+
+export interface ContentCheck {
   /** Call for each, in ascending order. */
   check(delivery: DeliveryRow): void;
-  /** Call after the last: tells what no delivery claimed, and what does not hang on one delivery. */
+  /** Call after the last: reports what no delivery claimed, and what does not hang on one delivery. */
   finish(): void;
   /** Ends what is still being read; call in any case. */
   close(): void;
@@ -30,7 +38,7 @@ export interface HeldCheck {
  * Rows in the order in which deliveries brought them, handed out delivery by delivery and never held together. One that stands
  * where it cannot have come to stand is stray.
  */
-export class HeldRows<Row extends { readonly deliveryId: number }> {
+export class RowsByDelivery<Row extends { readonly deliveryId: number }> {
   readonly #rows: Iterator<Row>;
   readonly #head: number;
   readonly #stray: (row: Row) => void;
@@ -51,13 +59,13 @@ export class HeldRows<Row extends { readonly deliveryId: number }> {
    * @param expected how many it brought: while some are missing, rows in between are looked past
    */
   *of(deliveryId: number, expected: number): Generator<Row> {
-    let found = 0;
+    let count = 0;
     for (let row = this.#next; row !== undefined; row = this.#next) {
-      if (row.deliveryId > deliveryId && !this.#isMisplaced(row, deliveryId, found < expected)) return;
+      if (row.deliveryId > deliveryId && !this.#isMisplaced(row, deliveryId, count < expected)) return;
       this.#advance();
       if (row.deliveryId !== deliveryId) this.#stray(row);
       else {
-        found++;
+        count++;
         yield row;
       }
     }

@@ -1,7 +1,5 @@
-import { misleadingSign } from "../../kit/escape-invisible.ts";
-import { hasControls } from "../../kit/strings.ts";
-
-export { isFromPack, KINDS, type Kind, kindOf } from "../../formats/brain-kinds.ts";
+import { misleadingSign } from "../kit/escape-invisible.ts";
+import { hasControls } from "../kit/strings.ts";
 
 const MAX_PATH_BYTES = 512;
 

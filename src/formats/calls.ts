@@ -1,4 +1,4 @@
-import type { Usage } from "./usage.ts";
+import { total, type Usage } from "./usage.ts";
 
 /** A span as far as it matters for what is counted. */
 export interface Call {
@@ -68,14 +68,14 @@ interface Node<T extends Call> {
 export function countedCalls<T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] {
   const counted = new Set<T>();
   const nameOf = messageNames(spans);
-  const told = messagesOf(spans, nameOf);
+  const fullest = fullestOfEach(spans, nameOf);
   for (const { span, part, above, all, direct } of fromBelow(spans)) {
     const name = nameOf(span);
     const counts = hasTokens(span) && (name !== undefined || !repeats(span, part, all, direct));
     if (counts) {
       counted.add(span);
       // Of a message told by several spans one alone is part of a sum.
-      if (name === undefined || told.get(name) === span) {
+      if (name === undefined || fullest.get(name) === span) {
         const own = { count: 1, context: span.usage?.context ?? 0, output: span.usage?.output ?? 0 };
         addUp(all, own);
         addUp(direct, own);
@@ -98,11 +98,11 @@ function repeats({ usage }: Call, part: Part, all: Below, direct: Below): boolea
 /**
  * What the messages that are told are called: by the provider's id of the message, or by that of its request. A request is its
  * message where that is told too; where several messages are told of it, it is neither.
- * @returns gives the name of one's message, undefined where it has no id
+ * @returns gives the name of a call's message, undefined where it has no id
  */
-export function messageNames(all: Iterable<Pick<Call, "usage">>): (one: Pick<Call, "usage">) => string | undefined {
+export function messageNames(calls: Iterable<Pick<Call, "usage">>): (call: Pick<Call, "usage">) => string | undefined {
   const answers = new Map<string, string | null>();
-  for (const { usage } of all) {
+  for (const { usage } of calls) {
     const { id, requestId } = usage ?? { id: null, requestId: null };
     if (id === null || requestId === null) continue;
     answers.set(requestId, (answers.get(requestId) ?? id) === id && answers.get(requestId) !== null ? id : null);
@@ -116,15 +116,15 @@ export function messageNames(all: Iterable<Pick<Call, "usage">>): (one: Pick<Cal
   };
 }
 
-/** By its name, the span that tells most of a message. */
-function messagesOf<T extends Call>(spans: readonly T[], nameOf: (span: T) => string | undefined): Map<string, T> {
-  const told = new Map<string, T>();
+/** By a message's name, the span that reports most of it. */
+function fullestOfEach<T extends Call>(spans: readonly T[], nameOf: (span: T) => string | undefined): Map<string, T> {
+  const fullest = new Map<string, T>();
   for (const span of spans) {
     const name = nameOf(span);
     if (name === undefined) continue;
-    if ((span.usage?.output ?? 0) >= (told.get(name)?.usage?.output ?? 0)) told.set(name, span);
+    if ((span.usage?.output ?? 0) >= (fullest.get(name)?.usage?.output ?? 0)) fullest.set(name, span);
   }
-  return told;
+  return fullest;
 }
 
 /** The spans, each after all below it; last those that are above each other in a circle. */
@@ -146,4 +146,43 @@ function* fromBelow<T extends Call>(spans: readonly T[]): Generator<Node<T>> {
     if (node.above && --node.above.open === 0) ready.push(node.above);
   }
   yield* nodes.filter(({ open }) => open > 0);
+}
+
+/** Tokens by kind, as the provider counted them; null where nobody told of that kind. */
+export interface Tokens {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheWrite: number | null;
+  readonly cacheRead: number | null;
+}
+
+/**
+ * The tokens of a session. A usage with an id of the provider's (of the message or its request) counts once, by the record with the largest output;
+ * the session's own usage counts only when no span carries any.
+ * @returns undefined when nothing tells of tokens
+ */
+export function tokensOf({
+  spans,
+  usage,
+}: {
+  readonly spans: readonly Call[];
+  readonly usage: Usage | null;
+}): Tokens | undefined {
+  const byMessage = new Map<string, Usage>();
+  const counted: Usage[] = [];
+  const nameOf = messageNames(spans);
+  for (const call of countedCalls(spans)) {
+    const name = nameOf(call);
+    if (name === undefined) counted.push(call.usage);
+    else if ((call.usage.output ?? 0) >= (byMessage.get(name)?.output ?? 0)) byMessage.set(name, call.usage);
+  }
+  counted.push(...byMessage.values());
+  if (counted.length === 0 && usage) counted.push(usage);
+  if (counted.length === 0) return undefined;
+  return {
+    input: total(counted.map(({ input }) => input)),
+    output: total(counted.map(({ output }) => output)),
+    cacheWrite: total(counted.flatMap(({ cacheWrite, cacheWrite1h }) => [cacheWrite, cacheWrite1h])),
+    cacheRead: total(counted.map(({ cacheRead }) => cacheRead)),
+  };
 }

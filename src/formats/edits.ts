@@ -1,9 +1,25 @@
-import { isObject } from "../../kit/json.ts";
-import { readInstant } from "../../record/traces/traces.ts";
+import { asObject, type Fields, readCount, readInstant, readText } from "./values.ts";
 
-/** An edit of a file as a span tells of it; its path is as written. */
-export interface ToldEdit {
+/** An edit as a span writes it. */
+export interface Edit {
+  /** As written. */
   readonly path: string;
+  readonly startLine: number | null;
+  readonly endLine: number | null;
+  readonly commit: string | null;
+}
+
+/** @returns undefined for what names no file */
+export function readEdit(value: unknown): Edit | undefined {
+  const edit = asObject(value);
+  const path = readText(edit.path);
+  if (path === undefined) return undefined;
+  const { startLine, endLine, commit } = edit;
+  return { path, startLine: readCount(startLine), endLine: readCount(endLine), commit: readText(commit) ?? null };
+}
+
+/** Lines of a file that an edit wrote, and how it moved those below them. */
+export interface LineEdit extends Edit {
   /** First and last line that it wrote, 1-based and inclusive, as numbered once it was made. */
   readonly startLine: number | null;
   readonly endLine: number | null;
@@ -18,9 +34,6 @@ export interface ToldEdit {
 const MAX_EDITS = 5_000;
 const MAX_DIFF_CHARS = 1024 * 1024;
 
-const count = (value: unknown): number | undefined =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
-
 /** A commit's id as git writes it: 7 to 40 hexadecimal digits, lower case. */
 export function readSha(value: unknown): string | null {
   const sha = typeof value === "string" ? value.trim().toLowerCase() : "";
@@ -33,38 +46,33 @@ export function readSha(value: unknown): string | null {
  * header), from `removed` and `added`, or from the text of a unified diff in `diff`, `patch` or `hunk`, which also tells the
  * lines. A wrong type is not understood.
  */
-export function readEdits(value: unknown): ToldEdit[] {
+export function readLineEdits(value: unknown): LineEdit[] {
   if (!Array.isArray(value)) return [];
-  const edits: ToldEdit[] = [];
-  for (const one of value) {
+  const edits: LineEdit[] = [];
+  for (const element of value) {
     if (edits.length >= MAX_EDITS) break;
-    if (isObject(one) && typeof one.path === "string" && one.path !== "") edits.push(...readEdit(one.path, one));
+    edits.push(...lineEditsOf(asObject(element)));
   }
   return edits;
 }
 
-function readEdit(path: string, edit: Record<string, unknown>): ToldEdit[] {
-  const common = { path, commit: readSha(edit.commit), at: readInstant(edit.at) };
-  const diff = [edit.diff, edit.patch, edit.hunk].find((text) => typeof text === "string" && text.includes("@@"));
+function lineEditsOf(fields: Fields): LineEdit[] {
+  const edit = readEdit(fields);
+  if (!edit) return [];
+  const common = { path: edit.path, commit: readSha(edit.commit), at: readInstant(fields.at) };
+  const diff = [fields.diff, fields.patch, fields.hunk].find((text) => typeof text === "string" && text.includes("@@"));
   const changes = typeof diff === "string" && diff.length <= MAX_DIFF_CHARS ? changesOfDiff(diff) : [];
   if (changes.length > 0) return changes.slice(0, MAX_EDITS).map((change) => ({ ...common, ...change }));
-  const startLine = count(edit.startLine);
-  const endLine = count(edit.endLine);
-  const sound = startLine !== undefined && startLine >= 1 && endLine !== undefined && endLine >= startLine - 1;
-  return [
-    {
-      ...common,
-      startLine: sound ? startLine : null,
-      endLine: sound ? endLine : null,
-      shift: shiftOf(edit),
-    },
-  ];
+  const { startLine, endLine } = edit;
+  const sound = startLine !== null && startLine >= 1 && endLine !== null && endLine >= startLine - 1;
+  const lines = sound ? { startLine, endLine } : { startLine: null, endLine: null };
+  return [{ ...common, ...lines, shift: shiftOf(fields) }];
 }
 
-function shiftOf(edit: Record<string, unknown>): number | null {
-  const before = count(edit.oldLines) ?? count(edit.removed);
-  const after = count(edit.newLines) ?? count(edit.added);
-  return before === undefined || after === undefined ? null : after - before;
+function shiftOf(fields: Fields): number | null {
+  const before = readCount(fields.oldLines) ?? readCount(fields.removed);
+  const after = readCount(fields.newLines) ?? readCount(fields.added);
+  return before === null || after === null ? null : after - before;
 }
 
 interface Change {

@@ -1,6 +1,8 @@
 /** Claude Code: JSON lines, a record for each content block; blocks of one message repeat its id and usage. */
-import { asCount, asInstant, asRecord, asRecords, asText, type Fields, isRecord, lines, parseJson } from "./read.ts";
+import { isObject } from "../../kit/json.ts";
+import { asCount, asDateTime, asObject, asObjects, asText, type Fields, lines, parseJson } from "../values.ts";
 import {
+  type AgentFormat,
   commitsIn,
   distinctIds,
   type Edit,
@@ -8,7 +10,6 @@ import {
   editOfWhole,
   inside,
   type Step,
-  type StepType,
   type ToolCall,
   type ToolResult,
   type Transcript,
@@ -19,17 +20,19 @@ import {
 /** What the client itself writes in the user's name. */
 const NOT_TYPED = /^(?:<local-command-|<command-|Caveat: The messages below|\[Request interrupted)/;
 
-export function readClaudeCode(text: string): Transcript {
+export const claudeCode: AgentFormat = { agent: "claude-code", read };
+
+function read(text: string): Transcript {
   const records = lines(text).map((record) => ({ record, fields: parseJson(record) }));
-  const sessionId = records.map(({ fields }) => asText(asRecord(fields).sessionId)).find(Boolean) ?? "unknown";
+  const sessionId = records.map(({ fields }) => asText(asObject(fields).sessionId)).find(Boolean) ?? "unknown";
   const distinct = distinctIds();
   const steps = records.map(({ record, fields }, i): Step => {
-    const id = distinct(asText(asRecord(fields).uuid) ?? `${sessionId}#${i}`);
-    if (!isRecord(fields) || asText(fields.type) === undefined)
+    const id = distinct(asText(asObject(fields).uuid) ?? `${sessionId}#${i}`);
+    if (!isObject(fields) || asText(fields.type) === undefined)
       return { id, record, type: "unknown", tools: [], results: [] };
-    const message = asRecord(fields.message);
-    const blocks = asRecords(message.content);
-    const common = { id, record, at: asInstant(fields.timestamp), branch: asText(fields.gitBranch) };
+    const message = asObject(fields.message);
+    const blocks = asObjects(message.content);
+    const common = { id, record, at: asDateTime(fields.timestamp), branch: asText(fields.gitBranch) };
     if (fields.type === "assistant") {
       const tools = blocks.filter((block) => block.type === "tool_use").map(readCall);
       const callId = asText(message.id);
@@ -38,15 +41,15 @@ export function readClaudeCode(text: string): Transcript {
     }
     if (fields.type !== "user") return { ...common, type: "note", tools: [], results: [] };
     const results = blocks.filter((block) => block.type === "tool_result").map((block) => readResult(fields, block));
-    const prompt = results.length > 0 || fields.isMeta === true ? undefined : readPrompt(message);
-    const type: StepType = results.length > 0 ? "result" : prompt === undefined ? "note" : "prompt";
-    return { ...common, type, text: prompt, tools: [], results };
+    if (results.length > 0) return { ...common, type: "result", tools: [], results };
+    const text = fields.isMeta === true ? undefined : readPrompt(message);
+    return { ...common, type: text === undefined ? "note" : "prompt", text, tools: [], results };
   });
-  return { agent: "claude-code", sessionId, steps };
+  return { agent: claudeCode.agent, sessionId, steps };
 }
 
 function readPrompt(message: Fields): string | undefined {
-  const blocks = asRecords(message.content);
+  const blocks = asObjects(message.content);
   const texts = blocks.filter((block) => block.type === "text").map((block) => asText(block.text) ?? "");
   const text = asText(message.content) ?? asText(texts.join("\n"));
   return text === undefined || NOT_TYPED.test(text) ? undefined : text;
@@ -56,12 +59,12 @@ function readCall(block: Fields): ToolCall {
   return {
     id: asText(block.id) ?? "",
     name: asText(block.name) ?? "",
-    command: asText(asRecord(block.input).command),
+    command: asText(asObject(block.input).command),
   };
 }
 
 function readUsage(id: string | undefined, value: unknown): Usage | undefined {
-  if (id === undefined || !isRecord(value)) return undefined;
+  if (id === undefined || !isObject(value)) return undefined;
   return {
     id,
     input_tokens: asCount(value.input_tokens),
@@ -72,7 +75,7 @@ function readUsage(id: string | undefined, value: unknown): Usage | undefined {
 }
 
 function readResult(fields: Fields, block: Fields): ToolResult {
-  const result = asRecord(fields.toolUseResult);
+  const result = asObject(fields.toolUseResult);
   const file = asText(result.filePath);
   const path = file === undefined ? undefined : inside(asText(fields.cwd), file);
   const output = asText(result.stdout) ?? asText(block.content) ?? "";
@@ -84,7 +87,7 @@ function readResult(fields: Fields, block: Fields): ToolResult {
 }
 
 function readEdits(path: string, result: Fields): Edit[] {
-  const hunks = asRecords(result.structuredPatch);
+  const hunks = asObjects(result.structuredPatch);
   const content = asText(result.content);
   if (hunks.length === 0) return content === undefined ? [] : [editOfWhole(path, content)];
   return hunks.flatMap((hunk) => {

@@ -1,6 +1,7 @@
-import { isObject } from "../../kit/json.ts";
-import { asObject, readId, readInstant } from "./rules.ts";
-import { readAttributes, readAttributeUsage, readRequestId, readUsage, type Usage } from "./usage.ts";
+import { isObject } from "../kit/json.ts";
+import { type Edit, readEdit } from "./edits.ts";
+import { readAttributes, readAttributeUsage, readCost, readRequestId, readUsage, type Usage } from "./usage.ts";
+import { each, type Fields, readId, readInstant, readText } from "./values.ts";
 
 /**
  * What the free-form parts of sessions and spans say, as far as we understand it. A wrong type is not understood: the
@@ -17,13 +18,6 @@ export interface Commit {
   readonly at: number | null;
 }
 
-export interface Edit {
-  readonly path: string;
-  readonly startLine: number | null;
-  readonly endLine: number | null;
-  readonly commit: string | null;
-}
-
 export interface Understood {
   readonly prompts: readonly Prompt[];
   readonly files: readonly string[];
@@ -32,43 +26,21 @@ export interface Understood {
   readonly costUsd: number | null;
 }
 
-/** Elements of a list that could be read; anything but a list has none. */
-function each<T>(value: unknown, read: (one: unknown) => T | undefined): T[] {
-  return Array.isArray(value) ? value.map(read).filter((one): one is T => one !== undefined) : [];
-}
-
-const text = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value.toWellFormed() : undefined;
-const count = (value: unknown): number | null =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
-
 function readPrompt(value: unknown): Prompt | undefined {
-  const said = text(isObject(value) ? value.text : undefined);
-  return said === undefined ? undefined : { at: readInstant((value as { at?: unknown }).at), text: said };
+  const text = readText(isObject(value) ? value.text : undefined);
+  return text === undefined ? undefined : { at: readInstant((value as { at?: unknown }).at), text };
 }
 
 function readCommit(value: unknown): Commit | undefined {
-  const sha = text(isObject(value) ? value.sha : value);
+  const sha = readText(isObject(value) ? value.sha : value);
   return sha === undefined ? undefined : { sha, at: isObject(value) ? readInstant(value.at) : null };
 }
 
-function readEdit(value: unknown): Edit | undefined {
-  const edit = asObject(value);
-  const path = text(edit.path);
-  if (path === undefined) return undefined;
-  return { path, startLine: count(edit.startLine), endLine: count(edit.endLine), commit: text(edit.commit) ?? null };
-}
-
-/** What agents say that something cost, in dollars. Above a million for one call or session it is not believed. */
-export function readCost(value: unknown): number | null {
-  return typeof value === "number" && value >= 0 && value <= 1_000_000 ? value : null;
-}
-
-export function understandSession(document: Record<string, unknown>): Understood {
+export function understandSession(document: Fields): Understood {
   const { prompts, files, commits, usage, costUsd } = document;
   return {
     prompts: each(prompts, readPrompt),
-    files: each(files, text),
+    files: each(files, readText),
     commits: each(commits, readCommit),
     usage: readUsage(usage),
     costUsd: readCost(costUsd),
@@ -80,11 +52,11 @@ export interface UnderstoodSpan {
   readonly usage: Usage | null;
   readonly edits: readonly Edit[];
   /** OpenTelemetry's `gen_ai.*` names among them; values of any JSON type. */
-  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly attributes: Fields;
   readonly operation: string | null;
 }
 
-export function understandSpan(document: Record<string, unknown>): UnderstoodSpan {
+export function understandSpan(document: Fields): UnderstoodSpan {
   const attributes = readAttributes(document.attributes);
   const usage = readUsage(document.usage) ?? readAttributeUsage(attributes);
   const requestId = usage?.requestId ?? readRequestId(document) ?? readRequestId(attributes);
@@ -115,7 +87,7 @@ export function promptTitle(prompt: Prompt | undefined): string | null {
 }
 
 /** What a list shows of a session's document: how many of each it holds, and what it was asked first. */
-export function countMembers(document: Record<string, unknown>) {
+export function countMembers(document: Fields) {
   const { prompts, files, commits } = understandSession(document);
   return {
     prompts: prompts.length,

@@ -56,6 +56,13 @@ export interface Step {
   readonly results: readonly ToolResult[];
 }
 
+/** How one agent writes down its sessions. */
+export interface AgentFormat {
+  /** The name that its sessions and entries carry. */
+  readonly agent: string;
+  readonly read: (text: string) => Transcript;
+}
+
 export interface Transcript {
   readonly agent: string;
   readonly sessionId: string;

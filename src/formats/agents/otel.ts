@@ -1,22 +1,56 @@
 /** Traces of observability tools: OTLP/JSON (one session a trace) and langfuse exports (one session a file, scores as labels). */
-import type { TraceLabel, TraceSession, TraceSpan } from "../convert.ts";
-import { asCount, asRecord, asRecords, asText, type Fields, parseJson } from "./read.ts";
+import { asCount, asObject, asObjects, asText, type Fields, parseJson } from "../values.ts";
+import type { Edit, Tokens, Usage } from "./transcript.ts";
+
+export interface TraceSpan {
+  readonly id: string;
+  readonly parentId?: string | undefined;
+  readonly name: string;
+  readonly kind: string;
+  readonly startedAt?: string | undefined;
+  readonly endedAt?: string | undefined;
+  readonly usage?: Usage;
+  readonly edits?: readonly Edit[];
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface TraceSession {
+  readonly id: string;
+  readonly agent: string;
+  readonly model?: string | undefined;
+  readonly startedAt?: string | undefined;
+  readonly endedAt?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly outcome: string;
+  readonly prompts: readonly { readonly at?: string | undefined; readonly text: string }[];
+  readonly files: readonly string[];
+  readonly commits: readonly { readonly sha: string; readonly at?: string | undefined }[];
+  readonly usage?: Tokens;
+  readonly spans: readonly TraceSpan[];
+}
+
+export interface TraceLabel {
+  readonly sessionId: string;
+  readonly name: string;
+  readonly value: unknown;
+  readonly comment?: string | undefined;
+}
 
 /** OTLP numbers its kinds; names are what a reader of a waterfall expects. */
 const KINDS = ["unspecified", "internal", "server", "client", "producer", "consumer"];
 
 /** The spans of an OTLP/JSON document, as they stand in it. */
 export function otlpSpans(text: string): Fields[] {
-  return asRecords(asRecord(parseJson(text)).resourceSpans)
-    .flatMap((resource) => asRecords(resource.scopeSpans))
-    .flatMap((scope) => asRecords(scope.spans));
+  return asObjects(asObject(parseJson(text)).resourceSpans)
+    .flatMap((resource) => asObjects(resource.scopeSpans))
+    .flatMap((scope) => asObjects(scope.spans));
 }
 
 export function readOtlp(text: string): TraceSession[] {
   const traces = Map.groupBy(otlpSpans(text), (span) => asText(span.traceId) ?? "");
   return Array.from(traces, ([id, spans]) => {
     const read = spans.map(readOtlpSpan);
-    const hasFailed = spans.some((span) => asRecord(span.status).code === 2);
+    const hasFailed = spans.some((span) => asObject(span.status).code === 2);
     return {
       id,
       agent: "otlp",
@@ -38,7 +72,7 @@ function readOtlpSpan(span: Fields): TraceSpan {
     startedAt: asText(span.startTimeUnixNano),
     endedAt: asText(span.endTimeUnixNano),
     attributes: Object.fromEntries(
-      asRecords(span.attributes).map(({ key, value }) => [asText(key) ?? "", plainValue(asRecord(value))]),
+      asObjects(span.attributes).map(({ key, value }) => [asText(key) ?? "", plainValue(asObject(value))]),
     ),
   };
 }
@@ -50,12 +84,12 @@ function plainValue(value: Fields): unknown {
 }
 
 export function readLangfuse(text: string): { session: TraceSession; labels: TraceLabel[] } {
-  const document = asRecord(parseJson(text));
-  const trace = asRecord(document.trace);
+  const document = asObject(parseJson(text));
+  const trace = asObject(document.trace);
   const id = asText(trace.id) ?? "";
-  const observations = asRecords(document.observations);
+  const observations = asObjects(document.observations);
   const spans = observations.map((span): TraceSpan => {
-    const usage = asRecord(span.usageDetails);
+    const usage = asObject(span.usageDetails);
     return {
       id: asText(span.id) ?? "",
       parentId: asText(span.parentObservationId),
@@ -84,7 +118,7 @@ export function readLangfuse(text: string): { session: TraceSession; labels: Tra
     commits: [],
     spans,
   };
-  const labels = asRecords(trace.scores).map((score) => ({
+  const labels = asObjects(trace.scores).map((score) => ({
     sessionId: id,
     name: asText(score.name) ?? "",
     value: score.value,

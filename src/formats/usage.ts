@@ -1,5 +1,5 @@
-import { isObject } from "../../kit/json.ts";
-import { asObject, readId } from "./rules.ts";
+import { isObject } from "../kit/json.ts";
+import { asObject, type Fields, firstOf, readId } from "./values.ts";
 
 /**
  * Tokens of one model call, whoever told of it, in the kinds that are priced apart; null where nobody told of a kind. A
@@ -25,40 +25,25 @@ export interface Usage {
 /** More than any request or session ever took; sums of it stay far from where integers end. */
 const MAX_TOKENS = 10_000_000_000;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const count = (value: unknown): number | null =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS ? value : null;
 
-/** The first of several members that holds a count. */
-function first(fields: Fields, names: readonly string[]): number | null {
-  for (const name of names) {
-    const found = count(fields[name]);
-    if (found !== null) return found;
-  }
-  return null;
+const first = (fields: Fields, names: readonly string[]) => firstOf(fields, names, count);
+
+/** The sum of counts that lie beside each other; null when none was reported. */
+export function total(counts: readonly (number | null)[]): number | null {
+  const reported = counts.filter((value) => value !== null);
+  return reported.length === 0 ? null : reported.reduce((sum, value) => sum + value, 0);
 }
 
-/** The sum of counts that lie beside each other; null when none was told. */
-function sum(...counts: readonly (number | null)[]): number | null {
-  const told = counts.filter((one) => one !== null);
-  return told.length === 0 ? null : told.reduce((total, one) => total + one, 0);
-}
-
-interface Counts {
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cacheWrite: number | null;
-  readonly cacheWrite1h: number | null;
-  readonly cacheRead: number | null;
-}
+const sum = (...counts: readonly (number | null)[]) => total(counts);
 
 /** What a record names a message by. */
 type Ids = Pick<Usage, "id" | "requestId">;
 
-function usageOf(ids: Ids, counts: Counts): Usage | null {
+function usageOf(ids: Ids, counts: Omit<Usage, keyof Ids | "context">): Usage | null {
   const { input, output, cacheWrite, cacheWrite1h, cacheRead } = counts;
-  if ([input, output, cacheWrite, cacheWrite1h, cacheRead].every((one) => one === null)) return null;
+  if ([input, output, cacheWrite, cacheWrite1h, cacheRead].every((value) => value === null)) return null;
   return { ...ids, ...counts, context: sum(input, cacheWrite, cacheWrite1h, cacheRead) ?? 0 };
 }
 
@@ -159,35 +144,35 @@ export function readUsage(value: unknown): Usage | null {
 export function readAttributes(value: unknown): Fields {
   if (!Array.isArray(value)) return asObject(value);
   return Object.fromEntries(
-    value.filter(isObject).flatMap((one) => {
-      const { stringValue, intValue, doubleValue, boolValue } = asObject(one.value);
-      return typeof one.key === "string" ? [[one.key, stringValue ?? intValue ?? doubleValue ?? boolValue]] : [];
+    value.filter(isObject).flatMap(({ key, value: wrapped }) => {
+      const { stringValue, intValue, doubleValue, boolValue } = asObject(wrapped);
+      return typeof key === "string" ? [[key, stringValue ?? intValue ?? doubleValue ?? boolValue]] : [];
     }),
   );
 }
 
-const plain = (value: unknown) => (typeof value === "string" && /^\d{1,11}$/.test(value) ? Number(value) : value);
+/** 64-bit integers come as text. */
+const asNumber = (value: unknown) => (typeof value === "string" && /^\d{1,11}$/.test(value) ? Number(value) : value);
 
 /**
  * Reads `gen_ai.usage.*` of OpenTelemetry's semantic conventions for generative AI, with the names that they had before or are
  * to have, and those that agents and libraries write instead. The input includes what was cached. `gen_ai.response.id` is not taken for the message's id: agents give several calls the same one.
  */
 export function readAttributeUsage(attributes: Fields): Usage | null {
-  const of = (...names: string[]) => {
-    for (const name of names) {
-      const found = count(plain(attributes[`gen_ai.usage.${name}`]));
-      if (found !== null) return found;
-    }
-    return null;
-  };
-  const cacheRead = of(
+  const tokens = (...names: string[]) =>
+    firstOf(
+      attributes,
+      names.map((name) => `gen_ai.usage.${name}`),
+      (value) => count(asNumber(value)),
+    );
+  const cacheRead = tokens(
     "cache_read.input_tokens",
     "cache_read_input_tokens",
     "cache_read_tokens",
     "cached_input_tokens",
     "input_tokens.cached",
   );
-  const cacheWrite = of(
+  const cacheWrite = tokens(
     "cache_write.input_tokens",
     "cache_creation.input_tokens",
     "cache_write_input_tokens",
@@ -199,8 +184,8 @@ export function readAttributeUsage(attributes: Fields): Usage | null {
   return usageOf(
     { id: null, requestId: readRequestId(attributes) },
     {
-      input: outside(of("input_tokens", "prompt_tokens"), sum(cacheRead, cacheWrite)),
-      output: of("output_tokens", "completion_tokens"),
+      input: outside(tokens("input_tokens", "prompt_tokens"), sum(cacheRead, cacheWrite)),
+      output: tokens("output_tokens", "completion_tokens"),
       cacheWrite,
       cacheWrite1h: null,
       cacheRead,
@@ -211,4 +196,9 @@ export function readAttributeUsage(attributes: Fields): Usage | null {
 /** The model that answered, or else the one that was asked for. */
 export function readAttributeModel(attributes: Fields): string | null {
   return readId(attributes["gen_ai.response.model"]) ?? readId(attributes["gen_ai.request.model"]) ?? null;
+}
+
+/** What agents say that something cost, in dollars. Above a million for one call or session it is not believed. */
+export function readCost(value: unknown): number | null {
+  return typeof value === "number" && value >= 0 && value <= 1_000_000 ? value : null;
 }

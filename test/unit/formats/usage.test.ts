@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Call, countedCalls } from "../../../src/record/traces/calls.ts";
-import { tokensOf } from "../../../src/record/traces/tokens.ts";
-import { readAttributes, readAttributeUsage, readUsage } from "../../../src/record/traces/usage.ts";
+import { type Call, countedCalls, tokensOf } from "../../../src/formats/calls.ts";
+import { readAttributes, readAttributeUsage, readUsage } from "../../../src/formats/usage.ts";
 
 const counts = { input: null, output: null, cacheWrite: null, cacheWrite1h: null, cacheRead: null };
 
