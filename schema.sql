@@ -490,6 +490,26 @@ CREATE TABLE projection_failures (
   PRIMARY KEY (name, checkpoint)
 ) STRICT, WITHOUT ROWID;
 
+-- Work that is done in the background and tried again until it is done. `attempts` are counted before each, `due_at` is when the
+-- next may begin, `cause` is why the last failed.
+CREATE TABLE outbox (
+  id        INTEGER PRIMARY KEY,
+  job       TEXT NOT NULL,
+  payload   TEXT NOT NULL,
+  attempts  INTEGER NOT NULL DEFAULT 0,
+  due_at    INTEGER NOT NULL,
+  cause     TEXT
+) STRICT;
+CREATE INDEX outbox_by_due ON outbox (job, due_at);
+
+-- Jobs that run at intervals and failed when they ran last: how often in a row, when last, and why.
+CREATE TABLE job_failures (
+  job        TEXT PRIMARY KEY,
+  failures   INTEGER NOT NULL,
+  failed_at  INTEGER NOT NULL,
+  cause      TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Derived: the dated headings of the errors, security and anti-patterns files in current brains. `ordinal` tells equal
 -- headings of one file apart. `commits` and `files` are JSON arrays: what the entry's text names. Numbers are never given twice:
 -- they are addresses of pages, and links go by them.
@@ -659,12 +679,13 @@ CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
 -- Models and days are what is asked for most: their cells lie in order.
 CREATE INDEX spend_cells_by_model ON spend_cells (team_id, day, iif(model = '', session_model, model), context);
 
--- Derived: every usage that was told of, so that it counts once however often and wherever. `usage_key` is a digest of the
--- provider's message id, with that of its request behind it where both were told; of the request's id where it was told alone,
--- with the message behind it where that is known; or of the session and the figures where there is neither: those of equal figures
--- in one session lie together, and beside them how many messages were told there on one side only. `source` is the trace session
--- that told it, 0 for telemetry, below 0 for such messages. `times` is how often it told so; the figures are those of one time. A
--- `cell_id` of 0: nothing to count here, but it keeps something else from counting, or says that two ids are one message's.
+-- Derived: every usage that was reported, so that it counts once however often and wherever. `usage_key` is the dedupe key: a digest
+-- of the provider's message id, with that of its request behind it where both were reported; of the request's id where it was
+-- reported alone, with the message behind it where that is known; or of the session and the token counts where there is neither:
+-- those of equal counts in one session lie together, telemetry's before the spans', and beside them how many messages one side
+-- alone reported there. `source` is the trace session that reported it, 0 for telemetry, below 0 for such messages. `times` is how
+-- often it did; the figures are those of one time. A `cell_id` of 0: nothing to count here, but it keeps something else from
+-- counting, or says that two ids are one message's.
 CREATE TABLE spend_usages (
   team_id         TEXT NOT NULL,
   usage_key       BLOB NOT NULL,

@@ -1,6 +1,5 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { conflict, fail, forbidden, gone, rateLimited } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { getLink } from "./links.ts";
@@ -33,7 +32,7 @@ function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
  * invitation's say whether there is an account for an address, and each costs a hash of the password.
  */
 const FORMS: Quota = { count: 20, seconds: 60 };
-const forms = perOwner((_core: Core) => new Buckets());
+const forms = slot(() => new Buckets());
 
 /** The link behind a form that was sent. @throws Problem as `getLink`, and 429 for too many forms with one link */
 function linkOfForm(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {

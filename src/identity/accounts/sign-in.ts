@@ -1,7 +1,6 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { fail, forbidden, Problem, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
 import { verifyPassword } from "./passwords.ts";
@@ -18,8 +17,8 @@ import { emailKey } from "./users.ts";
  */
 const FAILURES: Quota = { count: 10, seconds: 15 * 60 };
 
-const failures = perOwner((_core: Core) => new Buckets());
-const addresses = perOwner((_core: Core) => new Buckets());
+const failures = slot(() => new Buckets());
+const addresses = slot(() => new Buckets());
 
 /** One text for every reason: which accounts exist is nobody's business. */
 const WRONG = "The e-mail address and the password do not belong together.";

@@ -5,8 +5,8 @@ import { newId } from "../../kit/ids.ts";
 import { signJwt } from "../../kit/jwt.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import { ensureSigningKey } from "../../platform/keys/keys.ts";
 import { findUser } from "../accounts/accounts.ts";
-import { ensureSigningKey } from "../license/license.ts";
 import type { Requester } from "./authorizations.ts";
 import { rows, type TokenRow } from "./rows.ts";
 

@@ -1,6 +1,5 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
@@ -21,7 +20,7 @@ export interface Correlated {
   readonly unlinked: number;
 }
 
-const running = perOwner((_core: Core) => new Map<string, Promise<unknown>>());
+const running = slot(() => new Map<string, Promise<unknown>>());
 
 /** One run of a team at a time: a second would work from rows that the first is about to change. */
 function inTurn<T>(core: Core, teamId: string, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,5 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { deliveriesAfter } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
 import { type SessionPlace, sessionsBetween } from "../../record/traces/traces.ts";
@@ -22,7 +21,7 @@ const MAX_DELIVERIES = 1_000;
 export const freshenLinks = (core: Core): Promise<void> => refreshWithin(core, linksProjection);
 
 /** What a repository's entries looked like when they were correlated last. */
-const correlated = perOwner((_core: Core) => new Map<string, string>());
+const correlated = slot(() => new Map<string, string>());
 const MAX_REMEMBERED = 10_000;
 
 /**

@@ -5,37 +5,16 @@ import type { Confidence } from "./judge.ts";
 import { hasHumanVerdict, type ListedRow, linkRows } from "./link-rows.ts";
 
 /** A defect put down to a session, as pages and replies show it. Instants are milliseconds since the epoch. */
-export interface Link {
-  readonly id: string;
-  /** The entry's number. */
-  readonly entryId: number;
-  readonly repoKey: string;
-  readonly path: string;
-  readonly heading: string;
-  readonly ordinal: number;
-  /** YYYY-MM-DD */
-  readonly date: string;
-  /** 32 bytes. */
-  readonly fingerprint: Buffer;
-  readonly band: Confidence;
+export interface Link
+  extends Omit<ListedRow, "teamId" | "goneAfter" | "sessionId" | "externalId" | "outranked" | "evidence"> {
   readonly label: "Caused by" | "Probably caused by" | "Possibly caused by";
-  readonly origin: "computed" | "person";
   /** Whether figures count it. */
   readonly counts: boolean;
-  readonly commit: string | null;
   /** The number under which the session is kept; null when no session is known. */
   readonly sessionNumber: number | null;
   /** The session's id as its agent gave it. */
   readonly sessionId: string | null;
-  readonly agent: string | null;
-  readonly model: string | null;
-  readonly promptExcerpt: string | null;
   readonly evidence: readonly Reason[];
-  readonly verdict: "confirmed" | "rejected" | null;
-  readonly decidedBy: string | null;
-  readonly decidedAt: number | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
 }
 
 export function readLink(row: ListedRow): Link {

@@ -1,6 +1,5 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { plainText, splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { oneLine } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { currentBrains, isFromPack, kindOf, readBlob } from "../../record/brain/brain.ts";
@@ -25,7 +24,7 @@ const MAX_OF_A_FILE = 20;
 const MAX_TITLE_CHARS = 500;
 const MAX_READ = 500;
 /** Content never changes, so neither does what was read of it. */
-const read = perOwner<object, Map<number, readonly FileDecision[]>>(() => new Map());
+const read = slot((): Map<number, readonly FileDecision[]> => new Map());
 
 /**
  * The newest decisions of a team's current brains: those with a date in the order of their dates, then the others, of
@@ -62,7 +61,7 @@ const compareNames = (a: string, b: string) => numberOf(a) - numberOf(b) || (a <
 const numberOf = (name: string) => Number(/\d{1,12}/.exec(name)?.[0] ?? Number.MAX_SAFE_INTEGER);
 
 async function decisionsIn(core: Core, blobId: number): Promise<readonly FileDecision[]> {
-  const cache = read(core.store);
+  const cache = read(core);
   const cached = cache.get(blobId);
   if (cached) return cached;
   const markdown = readBlob(core, blobId);

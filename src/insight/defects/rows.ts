@@ -1,20 +1,14 @@
-import { type Database, statements } from "../../platform/store/store.ts";
+import { statements, type Preparer } from "../../platform/store/store.ts";
+import type { Entry } from "./entry.ts";
 import type { DayCount } from "./trend.ts";
 
-/** A row of defects; `open` is 0 or 1, `commits` and `files` are JSON. */
-export interface DefectRow {
+/** A row of defects; `commits` and `files` are JSON. */
+export interface DefectRow extends Omit<Entry, "open" | "commits" | "files"> {
   readonly id: number;
   readonly repoKey: string;
   readonly path: string;
   readonly kind: string;
-  readonly heading: string;
-  readonly ordinal: number;
-  readonly date: string;
-  readonly title: string;
-  readonly line: number;
   readonly open: 0 | 1;
-  readonly fingerprint: Buffer;
-  readonly rule: string | null;
   readonly commits: string;
   readonly files: string;
 }
@@ -43,7 +37,7 @@ export const DEFECT = `SELECT id, repo_key AS repoKey, path, kind, heading, ordi
  * The same of a whole team and of one repository: by defects_by_date on one column or two, or by the primary key of defect_files.
  * @param sql of a condition
  */
-function scoped<Params extends unknown[], Row>(db: Database, sql: (where: string) => string) {
+function scoped<Params extends unknown[], Row>(db: Preparer, sql: (where: string) => string) {
   const ofTeam = db.prepare<[string, ...Params], Row>(sql("team_id = ?"));
   const ofRepo = db.prepare<[string, string, ...Params], Row>(sql("team_id = ? AND repo_key = ?"));
   return (teamId: string, repoKey: string | undefined, ...params: Params): Row[] =>

@@ -7,5 +7,13 @@
  */
 export { inBatches, type RowChange } from "./batches.ts";
 export { failures, recordFailure } from "./failures.ts";
-export { type Batch, catchUp, isBehind, type Projection, runProjections } from "./run.ts";
+export {
+  type Batch,
+  catchUp,
+  checkpointOf,
+  forgetProjections,
+  isBehind,
+  type Projection,
+  runProjections,
+} from "./run.ts";
 export { Behind, refreshWithin, requireCaughtUp, stillReading } from "./wait.ts";

@@ -6,6 +6,7 @@ export const rows = statements((db) => ({
     "SELECT checkpoint, part FROM projections WHERE name = ?",
   ),
   start: db.prepare<[string]>("INSERT INTO projections (name, checkpoint) VALUES (?, 0) ON CONFLICT (name) DO NOTHING"),
+  remove: db.prepare<[string]>("DELETE FROM projections WHERE name = ?"),
   // By its first column: what begins anew has failed at nothing yet.
   forget: db.prepare<[string]>("DELETE FROM projection_failures WHERE name = ?"),
   fail: db.prepare<[string, number, number, string]>(

@@ -1,7 +1,7 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
-import { perOwner } from "../../kit/memo.ts";
-import { causeText, recordFailure } from "./failures.ts";
+import { causeText, type IntervalJob, startJobs } from "../jobs/jobs.ts";
+import { recordFailure } from "./failures.ts";
 import { rows } from "./rows.ts";
 
 /** A table that follows a source whose rows have growing numbers. */
@@ -38,9 +38,8 @@ export interface Batch {
 /** Another process has done the same batch of work meanwhile: the changes are undone. */
 class ConcurrentAdvance extends Error {}
 
-const running = perOwner((_core: Core) => new Map<string, Promise<void>>());
-/** Instances that are stopping: what they have not read yet, the next start reads. */
-const halted = new WeakSet<Core>();
+/** By projection what is in work; and whether the instance is stopping: what it has not read yet, the next start reads. */
+const work = slot(() => ({ running: new Map<string, Promise<void>>(), halted: false }));
 
 /** Where a projection stands: what it has read of its source, and how many parts of what follows are stored. */
 interface Standing {
@@ -51,20 +50,30 @@ interface Standing {
 const standingOf = (core: Core, { name }: Projection): Standing =>
   rows(core.store).standing.get(name) ?? { checkpoint: 0, part: 0 };
 
+/** The number of the last row of its source that a projection has read; 0 before the first. */
+export const checkpointOf = (core: Core, projection: Projection): number => standingOf(core, projection).checkpoint;
+
+/**
+ * Forgets projections that a newer program no longer has, so that their tables can be emptied. Call inside a transaction.
+ * @returns whether there were any
+ */
+export const forgetProjections = (core: Core, names: readonly string[]): boolean =>
+  names.filter((name) => rows(core.store).remove.run(name).changes > 0).length > 0;
+
 /**
  * Brings a projection up to what its source held when this was called. Calls at the same time share the work.
  * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
  */
 export async function catchUp(core: Core, projection: Projection): Promise<void> {
-  const inWork = running(core);
-  const before = inWork.get(projection.name);
+  const { running } = work(core);
+  const before = running.get(projection.name);
   // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
   const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, projection));
-  inWork.set(projection.name, own);
+  running.set(projection.name, own);
   try {
     await own;
   } finally {
-    if (inWork.get(projection.name) === own) inWork.delete(projection.name);
+    if (running.get(projection.name) === own) running.delete(projection.name);
   }
 }
 
@@ -87,7 +96,7 @@ export async function catchUpWithin(core: Core, projection: Projection, ms: numb
 async function follow(core: Core, projection: Projection): Promise<void> {
   let alone = false;
   for (;;) {
-    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
+    if (work(core).halted) throw new StoreUnavailable("the server is stopping");
     const from = standingOf(core, projection);
     try {
       const batch = await projection.next(core, from.checkpoint, alone);
@@ -122,7 +131,7 @@ async function advance(core: Core, { name }: Projection, from: Standing, batch: 
     part++;
     // Transactions that follow one another at once would let nobody in.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
+    if (work(core).halted) throw new StoreUnavailable("the server is stopping");
   }
   await store({ checkpoint: to, part: 0 }, apply);
 }
@@ -155,51 +164,48 @@ export async function isBehind(core: Core, projection: Projection): Promise<bool
 
 const LOOK_EVERY_MS = 250;
 
-/**
- * Keeps projections up to date while the instance runs: looks a few times a second whether anything was delivered, by one
- * indexed question, so that taking a delivery waits for none of them.
- * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
- */
-export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
-  halted.delete(core);
+/** Looks whether anything was delivered, by one indexed question, and brings projections up to date then. */
+function projectionsJob(projections: readonly Projection[]): IntervalJob {
   let seen: number | undefined;
-  let round: Promise<void> | undefined;
   const failing = new Set<string>();
-  const look = async () => {
-    const now = rows(core.store).lastDelivery.get() ?? 0;
-    if (now === seen) return;
-    for (const projection of projections) {
-      const error = await attempt(projection);
-      // One that fails keeps no other waiting, unless nothing can be stored.
-      if (error instanceof StoreUnavailable || !core.store.db.open) return;
-    }
-    if (failing.size === 0) seen = now;
-  };
-  const attempt = async (projection: Projection): Promise<unknown> => {
+  const attempt = async (core: Core, projection: Projection): Promise<unknown> => {
     try {
       await catchUp(core, projection);
       failing.delete(projection.name);
       return undefined;
     } catch (error) {
       // Told once: a full disk stays full for longer than a quarter of a second.
-      if (core.store.db.open && !halted.has(core) && !failing.has(projection.name))
+      if (core.store.db.open && !work(core).halted && !failing.has(projection.name))
         core.log.warn("projection_failed", { projection: projection.name, cause: String(error) });
       failing.add(projection.name);
       return error;
     }
   };
-  const timer = setInterval(() => {
-    round ??= look()
-      // The question itself failed: it is asked again.
-      .catch(() => {})
-      .finally(() => {
-        round = undefined;
-      });
-  }, LOOK_EVERY_MS);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    halted.add(core);
-    await round;
+  return {
+    name: "projections",
+    everyMs: LOOK_EVERY_MS,
+    async run(core) {
+      const now = rows(core.store).lastDelivery.get() ?? 0;
+      if (now === seen) return;
+      for (const projection of projections) {
+        const error = await attempt(core, projection);
+        // One that fails keeps no other waiting, unless nothing can be stored.
+        if (error instanceof StoreUnavailable || !core.store.db.open) return;
+      }
+      if (failing.size === 0) seen = now;
+    },
+  };
+}
+
+/**
+ * Keeps projections up to date while the instance runs, a few times a second, so that taking a delivery waits for none of them.
+ * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
+ */
+export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
+  work(core).halted = false;
+  const stop = startJobs(core, [projectionsJob(projections)]);
+  return () => {
+    work(core).halted = true;
+    return stop();
   };
 }

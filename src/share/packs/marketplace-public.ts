@@ -5,7 +5,7 @@ import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import type { PackEntry } from "./entry.ts";
 import { archivePath } from "./install.ts";
-import { listPacks, MAX_ENTRIES, publishedPacks } from "./list.ts";
+import { listPacks, MAX_ENTRIES } from "./list.ts";
 import { publicReply } from "./public-reply.ts";
 import { rankOf } from "./rank.ts";
 
@@ -134,7 +134,7 @@ export const marketplace = endpoint(
   ({ core, query: { q, tag, limit, offset }, header }) => {
     const baseUrl = baseUrlOf(core.config);
     const whole = !q && !tag && !limit && !offset;
-    return publicReply(publishedPacks(core), whole ? `all ${baseUrl}` : undefined, header("if-none-match"), () => {
+    return publicReply(core, whole ? `all ${baseUrl}` : undefined, header("if-none-match"), () => {
       const { entries, total } = listPacks(core, {
         ...{ q, tag },
         ...(!limit ? {} : { limit: Number(limit) }),

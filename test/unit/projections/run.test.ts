@@ -86,7 +86,7 @@ it("counts once when several ask at the same time, and when another process does
   await deliver(t, token, 1, 8);
   const store = openStore(t.directory, { create: false, now: t.clock.now });
   onTestFinished(() => store.close());
-  const other: Core = { ...core, store };
+  const other: Core = { ...core, store, state: new Map() };
   await Promise.all([
     catchUp(core, summing(1)),
     catchUp(other, summing(1)),

@@ -9,7 +9,7 @@ import { empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { isAdmin } from "../shared/call.ts";
-import { curatePages } from "./curate.ts";
+
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
 import { newPackPages } from "./new.ts";
@@ -83,5 +83,4 @@ export const packPages = [
     await curatePack(core, name, { act: "remove", reason }, actorOf(session, call.ip()), session.team.id);
     return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
   }),
-  ...curatePages,
 ];

@@ -67,6 +67,32 @@ describe("equal figures that are told again and again in one session", () => {
     expect(usages).toBeLessThanOrEqual(6 * BATCH + 1);
   });
 
+  it("take as much work for the second half of all reports as for the first, where each is repeated in each delivery", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const [usages, deliveries] = [20, 48];
+    const work = countWork(t);
+    const halves = [0, 0];
+    let seq = 0;
+    for (let delivery = 0; delivery < deliveries; delivery++) {
+      const before = work.runs + work.rowsRead;
+      const entries = Array.from({ length: usages }, (_, k) => ({
+        seq: ++seq,
+        clientTimestamp: AT,
+        payload: { sessionId: "s", branch: `topic-${delivery}`, usage: { input_tokens: k + 1, output_tokens: 1 } },
+      }));
+      expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+      await catchUpSpend(t.instance.core);
+      const half = delivery < deliveries / 2 ? 0 : 1;
+      halves[half] = (halves[half] as number) + work.runs + work.rowsRead - before;
+    }
+    const [first, second] = halves as [number, number];
+    expect(second).toBeLessThanOrEqual(first);
+    // The cell of the delivery is made once; each report looks for the trace, is written and is added up.
+    expect(second).toBeLessThan(10 * seq);
+    expect(rolledUp(t)).toEqual(await recount(t));
+  });
+
   it("are matched with the trace's up to a bound, and count for themselves beyond it, whatever comes first", async () => {
     const results: number[] = [];
     for (const [costs, order] of [
@@ -220,7 +246,7 @@ describe("a call that is told by its message's id, by its request's, or by both"
   });
 });
 
-it("what was counted by older rules is counted anew, once", async () => {
+it.each([".2", ""])("what was counted by older rules is counted anew, once ('%s')", async (version) => {
   const t = await startInstance();
   const { token } = await t.device();
   const entries = [{ seq: 1, clientTimestamp: AT, payload: { usage } }];
@@ -228,7 +254,7 @@ it("what was counted by older rules is counted anew, once", async () => {
   await catchUpSpend(t.instance.core);
   const counted = rolledUp(t);
   t.instance.core.store.db.exec(
-    "UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.2', '') WHERE name LIKE 'spend.%'",
+    `UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.3', '${version}') WHERE name LIKE 'spend.%'`,
   );
   await catchUpSpend(t.instance.core);
   expect(rolledUp(t)).toEqual(counted);

@@ -1,4 +1,4 @@
-import { statements } from "../../platform/store/store.ts";
+import { statements } from "../store/store.ts";
 
 export interface KeyRow {
   readonly kid: string;

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { isSince, isUntil, readSpan } from "../../../src/insight/spend/spend.ts";
+import { isSince, isUntil, readPeriod } from "../../../src/insight/spend/spend.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 8);
 const days = (since?: string, until?: string) => {
-  const span = readSpan({ since, until }, NOW);
+  const span = readPeriod({ since, until }, NOW);
   return span && [span.from, span.to].map((at) => new Date(at).toISOString().slice(0, 10));
 };
 

@@ -1,11 +1,14 @@
+/**
+ * Keys: the signing key of an installation and its predecessors: made at the first start, loaded, rotated, retired, published.
+ * Not here: what is signed with them (license, device-flow).
+ */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../../kit/jwt.ts";
-import { perOwner } from "../../kit/memo.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import { type KeyRow, rows } from "./rows.ts";
 
 const keyFile = (directory: string) => join(directory, "signing-key.pem");
@@ -15,7 +18,7 @@ const nextKeyFile = (directory: string, kid: string) => join(directory, `signing
 interface Loaded {
   key: SigningKey | undefined;
 }
-const loaded = perOwner((_core: Core): Loaded => ({ key: undefined }));
+const loaded = slot((): Loaded => ({ key: undefined }));
 
 function restoreAdvice(core: Core, row: KeyRow, problem: string): DataDirectoryError {
   return new DataDirectoryError(
@@ -157,4 +160,18 @@ export function exportKeys(core: Core): string {
 /** Whether a key was made here before; a first start has none yet. */
 export function hasSigningKey(core: Core): boolean {
   return rows(core.store).active.get() !== undefined;
+}
+
+/**
+ * A key that exists is loaded, and refused loudly, before the first request. A first start makes its key beside serving: making
+ * one takes longer than starting, and only signatures wait for it.
+ */
+export async function prepareKey(core: Core): Promise<void> {
+  if (core.config.signing === "off") return;
+  if (hasSigningKey(core)) await ensureSigningKey(core);
+  else
+    ensureSigningKey(core).catch((error: unknown) => {
+      // A server that was stopped before its first key was made has nothing to report: the next start makes one.
+      if (core.store.db.open) core.log.error("signing_key_failed", { cause: String(error) });
+    });
 }
