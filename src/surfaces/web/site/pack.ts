@@ -128,7 +128,9 @@ function packMarkdown({ baseUrl }: Visit, pack: Pack): string {
     "## Files",
     markdownTable(
       ["Path", "Bytes", "SHA-256"],
-      contents.slice(0, MAX_FILES).map((one) => [text(visible(one.path)), String(one.bytes), `\`${one.sha256}\``]),
+      contents
+        .slice(0, MAX_FILES)
+        .map((content) => [text(visible(content.path)), String(content.bytes), `\`${content.sha256}\``]),
     ),
     ...(contents.length > MAX_FILES ? [`And ${number(contents.length - MAX_FILES)} more.`] : []),
     "## Versions",

@@ -157,7 +157,7 @@ ${field({ kind: "text", name: "tags", label: "Tags", hint: `Languages, framework
     label: "Files",
     hint: "Of the repository’s current brain. Files of packs that you installed are not ticked.",
     options: files
-      .filter((one) => judgeSource(one.path) === undefined)
+      .filter((file) => judgeSource(file.path) === undefined)
       .map((one) => ({ value: one.path, label: one.path, hint: `${one.kind}, ${bytes(one.bytes)}` })),
     values: input.paths,
   })}${notOffered(files.map((one) => one.path))}`;

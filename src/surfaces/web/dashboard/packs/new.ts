@@ -83,7 +83,7 @@ function startPage(call: Admin): Html {
   const repo = query.get("repo") ?? (repositories.length === 1 ? repositories[0]?.repoKey : undefined);
   if (repo === undefined) return repositoryPage(call);
   const brain = brainOf(call, repo);
-  const files = brain.files.map((one) => one.path);
+  const files = brain.files.map((file) => file.path);
   return formPage(call, brain, startInput(core, session.team.id, repo, (query.get("name") ?? "").slice(0, 64), files));
 }
 

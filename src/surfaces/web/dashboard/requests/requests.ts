@@ -124,7 +124,7 @@ export const requestPages = [
     const { core, form } = call;
     const request = wanted(call);
     return orAgain(call, request, "change", async () => {
-      const status = STATUSES.find((one) => one === form.get("status"));
+      const status = STATUSES.find((value) => value === form.get("status"));
       if (!status) fail(invalid, "Choose one of the statuses.");
       await changeRequest(core, request.id, { status, note: form.get("note") ?? undefined }, by(call));
       return redirect(`${PATH}/${request.id}`, "Saved.");

@@ -34,7 +34,7 @@ export function readParams({ query, core }: Member): Params {
   const since = date("from", isSince);
   const until = date("to", isUntil);
   const chosen = since !== undefined || until !== undefined ? readPeriod({ since, until }, now) : undefined;
-  const days = PERIODS.find((one) => String(one) === query.get("days")) ?? DEFAULT_DAYS;
+  const days = PERIODS.find((period) => String(period) === query.get("days")) ?? DEFAULT_DAYS;
   const { from, to } = chosen ?? { from: now - (days - 1) * DAY_MS, to: now };
   const repo = (query.get("repo") ?? "").slice(0, 1_024);
   return {

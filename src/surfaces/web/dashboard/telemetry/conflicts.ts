@@ -30,10 +30,14 @@ function linesOf(payload: string | null): string | undefined {
 
 /** What a contradicting entry changes, line by line; or what it holds, where the two cannot be compared. */
 export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
-  const held = linesOf(heldPayload);
-  const came = linesOf(payload);
+  const stored = linesOf(heldPayload);
+  const received = linesOf(payload);
   const { hunks, tooDifferent } =
+<<<<<<< HEAD
     held === undefined || came === undefined ? { hunks: [], tooDifferent: true } : diffLines(held, came);
+=======
+    stored === undefined || received === undefined ? { hunks: [], tooDifferent: true } : diffFiles(stored, received);
+>>>>>>> w-tables
   if (tooDifferent) return payloadBlock(payload, `What came later as ${seq}`);
   return hunks.length === 0
     ? html`<p class="says">The payloads say the same; the client's own time differs.</p>`
@@ -41,8 +45,8 @@ export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
 }
 
 /** When each of the two came, in words. */
-export function conflictSays(one: ConflictRow, now: number): Html {
-  return html`The first came ${time(one.heldReceivedAt, now)}${one.heldClientTimestamp && html` (the client says ${one.heldClientTimestamp})`} and stays; the other came ${time(one.receivedAt, now)}${one.clientTimestamp && html` (the client says ${one.clientTimestamp})`}.`;
+export function conflictSays(conflict: ConflictRow, now: number): Html {
+  return html`The first came ${time(conflict.heldReceivedAt, now)}${conflict.heldClientTimestamp && html` (the client says ${conflict.heldClientTimestamp})`} and stays; the other came ${time(conflict.receivedAt, now)}${conflict.clientTimestamp && html` (the client says ${conflict.clientTimestamp})`}.`;
 }
 
 function conflictsPage(call: Member): Html {
