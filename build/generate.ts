@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { API, CONTRACT } from "../src/app.ts";
 import { SETTINGS } from "../src/config.ts";
-import { CONTRACT } from "../src/contract.ts";
-import { MIN_CHARS, withoutTail } from "../src/identity/accounts/password-rules.ts";
+import { MIN_CHARS, withoutTail } from "../src/identity/sign-in/password-rules.ts";
 import { faultsOf } from "../src/platform/http/endpoint.ts";
 import { openApiDocument } from "../src/platform/http/openapi.ts";
 import { commonPasswords } from "./common-passwords.ts";
@@ -16,7 +16,7 @@ function configurationTable(): string {
   const rows = Object.values(SETTINGS).map((row) => {
     const fallback = "shown" in row && row.shown ? row.shown : String(row.fallback);
     const flag = "flag" in row && row.flag ? ` (\`${row.flag}\`)` : "";
-    return `| \`${row.env}\`${flag} | \`${fallback}\` | ${cell(row.says)} |`;
+    return `| \`${row.env}\`${flag} | \`${fallback}\` | ${cell(row.description)} |`;
   });
   return [
     "# Configuration",
@@ -63,7 +63,7 @@ function faultTable(): string {
 export function generatedFiles(): Record<string, string> {
   return {
     "src/assets/common-passwords.txt": commonPasswords(MIN_CHARS, withoutTail),
-    "docs/generated/openapi.json": `${JSON.stringify(openApiDocument(CONTRACT, EXAMPLE_URL), null, 2)}\n`,
+    "docs/generated/openapi.json": `${JSON.stringify(openApiDocument(API, EXAMPLE_URL), null, 2)}\n`,
     "docs/generated/configuration.md": configurationTable(),
     "docs/generated/faults.md": faultTable(),
   };

@@ -25,3 +25,45 @@ export function sentence(text: string): string {
   const upper = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
 }
+
+const UNEVEN = /[^\S ]|^ | {2}| $|\p{Cc}/u;
+
+/** A text on one line, white space and control characters folded, cut to a number of UTF-16 units. */
+export function oneLine(text: string, most: number): string {
+  const line = UNEVEN.test(text) ? text.replace(/[\p{Cc}\s]+/gu, " ").trim() : text;
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+}
+
+/**
+ * Where in a text most of some words stand together. Where several places hold as many, the first.
+ * @param words in lower case
+ * @param span how far apart words count as together, in UTF-16 units
+ */
+export function densestAt(text: string, words: readonly string[], span: number): number {
+  const lower = text.toLowerCase();
+  const places = words.flatMap((word) => placesOf(lower, word).map((at) => ({ word, at }))).sort((a, b) => a.at - b.at);
+  let best = { count: 0, at: 0 };
+  for (const { at } of places) {
+    const within = new Set(places.filter((place) => place.at >= at && place.at < at + span).map(({ word }) => word));
+    if (within.size > best.count) best = { count: within.size, at };
+  }
+  return best.at;
+}
+
+/** Places of one word that are looked at. */
+const MAX_PLACES = 20;
+
+/** Where a word stands by itself in a text; enough of the places to choose from, not all of a hostile text's. */
+function placesOf(lower: string, word: string): number[] {
+  const places: number[] = [];
+  for (
+    let at = lower.indexOf(word);
+    at !== -1 && places.length < MAX_PLACES;
+    at = lower.indexOf(word, at + word.length)
+  ) {
+    if (!isWordChar(lower[at - 1]) && !isWordChar(lower[at + word.length])) places.push(at);
+  }
+  return places;
+}
+
+const isWordChar = (char: string | undefined) => char !== undefined && /[^\s\p{P}\p{S}]/u.test(char);

@@ -1,5 +1,6 @@
 import type { Core } from "../core.ts";
-import { type FlagRow, rows } from "./rows.ts";
+import { withDeviceLabels } from "../identity/devices/devices.ts";
+import { rows } from "./rows.ts";
 
 /** What one UTC day brought. */
 export interface ActivityDay {
@@ -31,12 +32,12 @@ export function activity(core: Core, teamId: string, fromDay: number, toDay: num
   const byDay = Map.groupBy(rows(core.store).days.all(teamId, first, last), (row) => row.day);
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const counted = byDay.get(first + i) ?? [];
-    const of = (kind: string) => counted.find((row) => row.kind === kind);
+    const ofKind = (kind: string) => counted.find((row) => row.kind === kind);
     return {
       day: first + i,
-      entries: of("telemetry")?.items ?? 0,
-      snapshots: of("brain")?.deliveries ?? 0,
-      sessions: of("traces")?.items ?? 0,
+      entries: ofKind("telemetry")?.items ?? 0,
+      snapshots: ofKind("brain")?.deliveries ?? 0,
+      sessions: ofKind("traces")?.items ?? 0,
       gaps: counted.reduce((sum, row) => sum + row.gaps, 0),
       rollbacks: counted.reduce((sum, row) => sum + row.rollbacks, 0),
     };
@@ -44,8 +45,21 @@ export function activity(core: Core, teamId: string, fromDay: number, toDay: num
 }
 
 /** A team's newest deliveries that were flagged, newest first. @param limit 1 to 200 */
-export function recentFlags(core: Core, teamId: string, limit: number): FlagRow[] {
-  return rows(core.store).flagged.all(teamId, Math.min(Math.max(Math.floor(limit), 1), 200));
+export function recentFlags(core: Core, teamId: string, limit: number) {
+  const flagged = rows(core.store).flagged.all(teamId, Math.min(Math.max(Math.floor(limit), 1), 200));
+  return withDeviceLabels(core, flagged).map(
+    ({ id, deviceId, deviceLabel, repoKey, kind, flagged, items, receivedAt }) => ({
+      deliveryId: id,
+      deviceId,
+      deviceLabel,
+      repoKey,
+      kind,
+      flagged,
+      items,
+      at: receivedAt,
+    }),
+  );
 }
 
-export type { FlagRow };
+/** A delivery that was flagged, and whose it was. */
+export type FlagRow = ReturnType<typeof recentFlags>[number];

@@ -3,22 +3,18 @@
  * It knows what a delivery was and its content's digest; how that digest is computed is the delivering room's business.
  */
 import type { Core } from "../core.ts";
+import { deviceFinder } from "../identity/devices/devices.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
+import type { Towards } from "../kit/page.ts";
 import type { DevicePrincipal } from "../platform/http/principal.ts";
-import { type DayFacts, type DeliveryRow, rows } from "./rows.ts";
+import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
-export interface Delivery {
-  readonly kind: "telemetry" | "brain" | "traces";
-  readonly repoKey: string;
-  readonly mode: string | null;
-  /** Entries, files or sessions newly stored. */
-  readonly items: number;
-  /** Items that redaction touched. */
-  readonly redacted: number;
-  readonly flagged: "gap" | "rollback" | null;
-  readonly contentSha256: Buffer;
-}
+/** What a delivery adds to the ledger; `items` are the entries, files or sessions newly stored. */
+export type Delivery = Pick<
+  DeliveryRow,
+  "kind" | "repoKey" | "mode" | "items" | "redacted" | "flagged" | "contentSha256"
+>;
 
 const GENESIS = Buffer.alloc(32);
 
@@ -98,17 +94,62 @@ export function* walkLedger(core: Core): Generator<{ readonly row: DeliveryRow; 
   }
 }
 
-/** When a delivery was received, milliseconds since the epoch; undefined where there is no such delivery. */
-export function deliveryReceivedAt(core: Core, id: number): number | undefined {
-  return rows(core.store).receivedAt.get(id);
+/** The number of the newest delivery; 0 before the first. */
+export const newestDelivery = (core: Core): number => rows(core.store).last.get()?.id ?? 0;
+
+/** A delivery by its number; undefined where there is none. */
+export function findDelivery(core: Core, id: number): DeliveryFacts | undefined {
+  return rows(core.store).delivery.get(id);
+}
+
+/** The same for rows in the order of their deliveries: one that was looked up last is not looked up again. */
+export function deliveryFinder(core: Core): (id: number) => DeliveryFacts | undefined {
+  let last: DeliveryFacts | undefined;
+  return (id) => {
+    if (last?.id !== id) last = findDelivery(core, id);
+    return last;
+  };
+}
+
+/** Rows with what is known of the delivery that each names; those that name none are left out. */
+export function withDeliveries<Row extends { readonly deliveryId: number }>(
+  core: Core,
+  list: readonly Row[],
+): (Row & Pick<DeliveryFacts, "deviceId" | "receivedAt">)[] {
+  const find = deliveryFinder(core);
+  return list.flatMap((row) => {
+    const delivery = find(row.deliveryId);
+    return delivery ? [{ ...row, deviceId: delivery.deviceId, receivedAt: delivery.receivedAt }] : [];
+  });
+}
+
+/** Deliveries of every team after one, oldest first, for those who follow what arrives. */
+export function deliveriesAfter(core: Core, id: number, count: number): DeliveryFacts[] {
+  return rows(core.store).after.all(id, count);
+}
+
+/** A team's deliveries from one on, itself included, in the order of arrival or against it. */
+export function teamDeliveries(
+  core: Core,
+  teamId: string,
+  towards: Towards,
+  id: number,
+  count: number,
+): DeliveryFacts[] {
+  const { ofTeamDown, ofTeamUp } = rows(core.store);
+  return (towards === "older" ? ofTeamDown : ofTeamUp).all(teamId, id, count);
 }
 
 /** Deliveries of devices that are another team's. */
-export function foreignDeliveries(core: Core): IterableIterator<Pick<DeliveryRow, "id" | "kind">> {
-  return rows(core.store).foreign.iterate();
+export function* foreignDeliveries(core: Core): Generator<DeliveryFacts> {
+  const deviceOf = deviceFinder(core);
+  for (const delivery of rows(core.store).allFacts.iterate()) {
+    const device = deviceOf(delivery.deviceId);
+    if (device && device.teamId !== delivery.teamId) yield delivery;
+  }
 }
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
-export { deliveriesAfter } from "./follow.ts";
-export { type HeldCheck, HeldRows, type Misfit, type Tell } from "./held.ts";
-export type { DeliveryRow };
+export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
+export { countDeliveries } from "./rows.ts";
+export type { DeliveryFacts };

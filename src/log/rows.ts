@@ -1,28 +1,25 @@
-import { statements } from "../platform/store/store.ts";
+import { type Preparer, statements } from "../platform/store/store.ts";
 
-export interface DeliveryRow {
+export interface DeliveryFacts {
   readonly id: number;
   readonly teamId: string;
   readonly deviceId: string;
   readonly kind: "telemetry" | "brain" | "traces";
   readonly repoKey: string;
-  readonly mode: string | null;
   readonly receivedAt: number;
   readonly items: number;
   readonly redacted: number;
   readonly flagged: "gap" | "rollback" | null;
+}
+
+export interface DeliveryRow extends DeliveryFacts {
+  readonly mode: string | null;
   readonly contentSha256: Buffer;
   readonly chainSha256: Buffer;
 }
 
 /** What a delivery adds to its day. */
-export interface DayFacts {
-  readonly teamId: string;
-  readonly kind: DeliveryRow["kind"];
-  readonly receivedAt: number;
-  readonly items: number;
-  readonly flagged: DeliveryRow["flagged"];
-}
+export type DayFacts = Pick<DeliveryFacts, "teamId" | "kind" | "receivedAt" | "items" | "flagged">;
 
 export interface DayRow {
   readonly kind: DeliveryRow["kind"];
@@ -33,28 +30,7 @@ export interface DayRow {
   readonly rollbacks: number;
 }
 
-/** A delivery that was flagged, and whose it was. */
-export interface FlagRow {
-  readonly deliveryId: number;
-  readonly deviceId: string;
-  readonly deviceLabel: string | null;
-  readonly repoKey: string;
-  readonly kind: DeliveryRow["kind"];
-  readonly flagged: "gap" | "rollback";
-  readonly items: number;
-  readonly at: number;
-}
-
-/** A delivery as those see it who follow what arrives. */
-export interface FollowedRow {
-  readonly id: number;
-  readonly teamId: string;
-  readonly kind: DeliveryRow["kind"];
-  readonly repoKey: string;
-}
-
-const ROW = `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, mode, received_at AS receivedAt,
-  items, redacted, flagged, content_sha256 AS contentSha256, chain_sha256 AS chainSha256`;
+const FACTS = `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, received_at AS receivedAt, items, redacted, flagged`;
 
 export const rows = statements((db) => ({
   // By position: this runs with every delivery, and binding by name costs as much again.
@@ -85,25 +61,34 @@ export const rows = statements((db) => ({
     `SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days
      WHERE team_id = ? AND kind IN ('telemetry', 'brain', 'traces') AND day BETWEEN ? AND ?`,
   ),
-  // By the partial index deliveries_flagged, from its end; devices by primary key.
-  flagged: db.prepare<[string, number], FlagRow>(
-    `SELECT l.id AS deliveryId, l.device_id AS deviceId, d.label AS deviceLabel, l.repo_key AS repoKey, l.kind, l.flagged, l.items,
-       l.received_at AS at
-     FROM deliveries l JOIN devices d ON d.id = l.device_id
-     WHERE l.team_id = ? AND l.flagged IS NOT NULL ORDER BY l.id DESC LIMIT ?`,
+  // By the partial index deliveries_flagged, from its end.
+  flagged: db.prepare<[string, number], DeliveryFacts & { flagged: "gap" | "rollback" }>(
+    `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND flagged IS NOT NULL ORDER BY id DESC LIMIT ?`,
   ),
   // By the primary key, from its end.
   last: db.prepare<[], Pick<DeliveryRow, "id" | "chainSha256">>(
     "SELECT id, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id DESC LIMIT 1",
   ),
-  // By the primary key.
-  after: db.prepare<[number, number], FollowedRow>(
-    "SELECT id, team_id AS teamId, kind, repo_key AS repoKey FROM deliveries WHERE id > ? ORDER BY id LIMIT ?",
+  // All by the primary key.
+  delivery: db.prepare<[number], DeliveryFacts>(`SELECT ${FACTS} FROM deliveries WHERE id = ?`),
+  after: db.prepare<[number, number], DeliveryFacts>(
+    `SELECT ${FACTS} FROM deliveries WHERE id > ? ORDER BY id LIMIT ?`,
   ),
-  receivedAt: db.prepare<[number], number>("SELECT received_at FROM deliveries WHERE id = ?").pluck(),
-  // A walk of the table; devices by primary key.
-  foreign: db.prepare<[], Pick<DeliveryRow, "id" | "kind">>(
-    "SELECT l.id, l.kind FROM deliveries l JOIN devices d ON d.id = l.device_id WHERE d.team_id <> l.team_id ORDER BY l.id",
+  // Both by deliveries_by_team.
+  ofTeamDown: db.prepare<[string, number, number], DeliveryFacts>(
+    `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id <= ? ORDER BY id DESC LIMIT ?`,
   ),
-  all: db.prepare<[], DeliveryRow>(`SELECT ${ROW} FROM deliveries ORDER BY id`),
+  ofTeamUp: db.prepare<[string, number, number], DeliveryFacts>(
+    `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
+  ),
+  // Walks of the table.
+  allFacts: db.prepare<[], DeliveryFacts>(`SELECT ${FACTS} FROM deliveries ORDER BY id`),
+  all: db.prepare<[], DeliveryRow>(
+    `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id`,
+  ),
 }));
+
+/** Deliveries of a database that no instance runs on. */
+export function countDeliveries(db: Preparer): number {
+  return db.prepare<[], number>("SELECT count(*) FROM deliveries").pluck().get() as number;
+}

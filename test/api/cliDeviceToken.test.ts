@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { describe, expect, it } from "vitest";
-import { setDisabled } from "../../src/identity/accounts/accounts.ts";
 import { decideAuthorization } from "../../src/identity/device-flow/device-flow.ts";
+import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { answered, person, poll, waiting } from "../support/cli.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../src/identity/accounts/accounts.ts";
 import { verifyLicense } from "../../src/identity/license/license.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../src/identity/accounts/accounts.ts";
+import { updateTeam, verifyTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { curatePack, verifyPublisher } from "../../src/share/packs/packs.ts";
+import { curatePack } from "../../src/share/packs/packs.ts";
 import { noteFault, startInstance } from "../support/instance.ts";
 import { publish, publisher } from "../support/packs.ts";
 
@@ -46,7 +46,7 @@ describe("marketplacePublic", () => {
     await publisher(t, "aa-rules");
     const { team } = await publisher(t, "cc-rules");
     expect(await names()).toEqual(["aa-rules", "bb-rules", "cc-rules"]);
-    await verifyPublisher(t.instance.core, team.id, true);
+    await verifyTeam(t.instance.core, team.id, true);
     expect(await names()).toEqual(["cc-rules", "aa-rules", "bb-rules"]);
     // Ranks move with the days, though nothing was written.
     const before = (await t.get(PATH)).body.entries[0].rank;

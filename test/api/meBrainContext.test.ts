@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { removeMember, setDisabled, setRole, signIn, updateTeam } from "../../src/identity/accounts/accounts.ts";
-import { listReads, revokeReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { removeMember, setRole } from "../../src/identity/members/members.ts";
+import { revokeReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { setDisabled, signIn } from "../../src/identity/sign-in/sign-in.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { listReads } from "../../src/insight/ask/ask.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";

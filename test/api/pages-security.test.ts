@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { get as httpGet, request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { createResetLink, createUser, findSession } from "../../src/identity/accounts/accounts.ts";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
+import { createResetLink } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames, isOwnOrigin } from "../../src/platform/http/cookies.ts";
 import { answered, poll } from "../support/cli.ts";

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { signIn } from "../../src/identity/accounts/accounts.ts";
+import { signIn } from "../../src/identity/sign-in/sign-in.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../src/identity/accounts/accounts.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const PATH = "/api/telemetry/ingest";

@@ -1,7 +1,7 @@
 import { createInstance, type Instance } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
-import { createTeam } from "../../src/identity/accounts/accounts.ts";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
+import { createTeam } from "../../src/identity/teams/teams.ts";
 import { correlate, evidenceProjection, linksProjection } from "../../src/insight/causes/causes.ts";
 import { spendEntriesProjection, spendSessionsProjection } from "../../src/insight/spend/spend.ts";
 import { systemClock } from "../../src/kit/clock.ts";

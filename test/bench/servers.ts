@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import type { Core } from "../../src/core.ts";
-import { createTeam } from "../../src/identity/accounts/accounts.ts";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
+import { createTeam } from "../../src/identity/teams/teams.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
@@ -172,7 +172,7 @@ export async function bindDevices(directory: string, count: number): Promise<str
   const store = openStore(directory, { now: systemClock.now });
   try {
     const config = readConfig({ data: directory }, {});
-    const core: Core = { config, clock: systemClock, random: systemRandom, log: silentLog, store };
+    const core: Core = { config, clock: systemClock, random: systemRandom, log: silentLog, store, state: new Map() };
     const team = await createTeam(core, `Bench ${systemRandom(8).toString("hex")}`);
     return await Promise.all(
       Array.from({ length: count }, async () => {

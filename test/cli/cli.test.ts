@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createUser } from "../../src/identity/accounts/accounts.ts";
 import { startAuthorization } from "../../src/identity/device-flow/device-flow.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { reckon, serve } from "../faults/support/process.ts";
 import { startInstance } from "../support/instance.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { CONTRACT } from "../../src/contract.ts";
-import { storeSession } from "../../src/identity/accounts/sessions.ts";
+import { CONTRACT } from "../../src/app.ts";
+import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";

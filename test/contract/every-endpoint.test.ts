@@ -1,8 +1,8 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { CONTRACT } from "../../src/contract.ts";
-import { findDevice } from "../../src/identity/accounts/accounts.ts";
+import { CONTRACT } from "../../src/app.ts";
 import { findCli } from "../../src/identity/device-flow/device-flow.ts";
+import { findDevice } from "../../src/identity/devices/devices.ts";
 import { findReader } from "../../src/identity/read-tokens/read-tokens.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";

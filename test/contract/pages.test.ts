@@ -1,16 +1,21 @@
 import { expect, it } from "vitest";
-import { createInvitation, createUser, type Role, type Team } from "../../src/identity/accounts/accounts.ts";
-import { storeSession } from "../../src/identity/accounts/sessions.ts";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
 import { createCode, renameDevice } from "../../src/identity/devices/devices.ts";
+import type { Role } from "../../src/identity/members/members.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import type { Team } from "../../src/identity/teams/teams.ts";
+import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames, csrfToken } from "../../src/platform/http/cookies.ts";
 import type { Page } from "../../src/platform/http/page.ts";
 import { setPolicy } from "../../src/share/policy/policy.ts";
-import { PAGES } from "../../src/surfaces/web/dashboard/dashboard.ts";
+import { dashboard } from "../../src/surfaces/web/dashboard/dashboard.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+
+const PAGES = dashboard.flatMap(({ pages = [] }) => pages);
 
 /** Who may open what, and that nobody reaches another team's record: every page there is, without a browser. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createTeam } from "../../src/identity/accounts/accounts.ts";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
+import { createTeam } from "../../src/identity/teams/teams.ts";
 import { type Device, rowsOf, withDirectory } from "./support/data.ts";
 import { ask, type RawReply, RawSocket, requestBytes } from "./support/http.ts";
 import type { Running } from "./support/process.ts";

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createTeam } from "../../src/identity/accounts/accounts.ts";
+import { createTeam } from "../../src/identity/teams/teams.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { rowsOf, withDirectory } from "./support/data.ts";
 import { ask } from "./support/http.ts";

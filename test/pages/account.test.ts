@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { findSession, signIn } from "../../src/identity/accounts/accounts.ts";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
+import { signIn } from "../../src/identity/sign-in/sign-in.ts";
+import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
 

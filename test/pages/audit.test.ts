@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
-import { createInvitation, setRole, updateTeam } from "../../src/identity/accounts/accounts.ts";
+import { setRole } from "../../src/identity/members/members.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { type Actor, recordEvent } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { TestClock } from "../support/instance.ts";

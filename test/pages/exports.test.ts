@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { createTeam, createUser } from "../../src/identity/accounts/accounts.ts";
-import { storeSession } from "../../src/identity/accounts/sessions.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { createTeam } from "../../src/identity/teams/teams.ts";
+import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startInstance } from "../support/instance.ts";

@@ -1,11 +1,15 @@
 import { expect, it } from "vitest";
-import { createInvitation, createTeam, renameUser } from "../../src/identity/accounts/accounts.ts";
 import { renameDevice } from "../../src/identity/devices/devices.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { renameUser } from "../../src/identity/people/people.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { createTeam } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../src/share/policy/policy.ts";
-import { PAGES } from "../../src/surfaces/web/dashboard/dashboard.ts";
+import { dashboard } from "../../src/surfaces/web/dashboard/dashboard.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
+
+const PAGES = dashboard.flatMap(({ pages = [] }) => pages);
 
 useBrowser();
 

@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { updateTeam } from "../../src/identity/accounts/accounts.ts";
-import { rotateKey, verifyLicense } from "../../src/identity/license/license.ts";
+import { verifyLicense } from "../../src/identity/license/license.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { rotateKey } from "../../src/platform/keys/keys.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

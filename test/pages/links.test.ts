@@ -3,9 +3,9 @@ import {
   createInvitation,
   createResetLink,
   createSetupLink,
-  createTeam,
-  findUser,
-} from "../../src/identity/accounts/accounts.ts";
+} from "../../src/identity/one-time-links/one-time-links.ts";
+import { findUser } from "../../src/identity/people/people.ts";
+import { createTeam } from "../../src/identity/teams/teams.ts";
 import { PASSWORD, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { startInstance } from "../support/instance.ts";
 import { openByForms } from "../support/links.ts";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { removeMember, setRole } from "../../src/identity/accounts/accounts.ts";
+import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { startSite, useBrowser } from "../support/browser.ts";

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { updateTeam } from "../../src/identity/accounts/accounts.ts";
 import { createCode } from "../../src/identity/devices/devices.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { draftPack, getPack, getTeamPack } from "../../src/share/packs/packs.ts";
+import { draftPack, findOwnPack, getPack } from "../../src/share/packs/packs.ts";
 import { type Person, type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
 import { archiveOf, download, ERRORS, FILES, plantInBrain, publish, pushBrain, REPO } from "../support/packs.ts";
 
@@ -104,7 +104,7 @@ it("publishes a new version with what the last one had, and only what was looked
   expect(await page.getByRole("alert").textContent()).toContain("The brain changed since you looked");
   expect(t.count("pack_versions")).toBe(1);
   await page.getByRole("button", { name: "Publish cookie-rules 1.1.0" }).click();
-  expect(getTeamPack(t.instance.core, team.id, "cookie-rules")).toMatchObject({
+  expect(findOwnPack(t.instance.core, team.id, "cookie-rules")).toMatchObject({
     version: "1.1.0",
     title: "Cookies",
     license: "Our own words",

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
-import { createInvitation, createUser, roleIn } from "../../src/identity/accounts/accounts.ts";
+import { roleIn } from "../../src/identity/members/members.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

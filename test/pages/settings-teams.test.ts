@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
-import { createTeam, createUser, findSession } from "../../src/identity/accounts/accounts.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { createTeam } from "../../src/identity/teams/teams.ts";
+import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

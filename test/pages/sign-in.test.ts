@@ -1,5 +1,9 @@
 import { expect, it } from "vitest";
-import { createInvitation, createResetLink, createSetupLink } from "../../src/identity/accounts/accounts.ts";
+import {
+  createInvitation,
+  createResetLink,
+  createSetupLink,
+} from "../../src/identity/one-time-links/one-time-links.ts";
 import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

@@ -1,20 +1,17 @@
 /**
  * Turns what coding agents write about themselves into what the service takes: telemetry entries and trace sessions.
- * A transcript is read once into steps, whatever agent wrote it (`formats/`); both outputs are built from those.
+ * A transcript is read once into steps, whatever agent wrote it (`src/formats/agents`); both outputs are built from those.
  */
-import { readClaudeCode } from "./formats/claude-code.ts";
-import { readCodex } from "./formats/codex.ts";
-import { readCopilotCli } from "./formats/copilot-cli.ts";
-import { readGeminiCli } from "./formats/gemini-cli.ts";
+import { AGENTS } from "../../src/formats/agents/agents.ts";
+import type { TraceSession, TraceSpan } from "../../src/formats/agents/otel.ts";
 import {
   distinctIds,
-  type Edit,
   type Step,
   type StepType,
   type Tokens,
   type Transcript,
   type Usage,
-} from "./formats/transcript.ts";
+} from "../../src/formats/agents/transcript.ts";
 
 /** One entry for each record; `record` is the record's own text. */
 export interface TelemetryEntry {
@@ -34,40 +31,6 @@ export interface TelemetryEntry {
   };
 }
 
-export interface TraceSpan {
-  readonly id: string;
-  readonly parentId?: string | undefined;
-  readonly name: string;
-  readonly kind: string;
-  readonly startedAt?: string | undefined;
-  readonly endedAt?: string | undefined;
-  readonly usage?: Usage;
-  readonly edits?: readonly Edit[];
-  readonly attributes: Readonly<Record<string, unknown>>;
-}
-
-export interface TraceSession {
-  readonly id: string;
-  readonly agent: string;
-  readonly model?: string | undefined;
-  readonly startedAt?: string | undefined;
-  readonly endedAt?: string | undefined;
-  readonly branch?: string | undefined;
-  readonly outcome: string;
-  readonly prompts: readonly { readonly at?: string | undefined; readonly text: string }[];
-  readonly files: readonly string[];
-  readonly commits: readonly { readonly sha: string; readonly at?: string | undefined }[];
-  readonly usage?: Tokens;
-  readonly spans: readonly TraceSpan[];
-}
-
-export interface TraceLabel {
-  readonly sessionId: string;
-  readonly name: string;
-  readonly value: unknown;
-  readonly comment?: string | undefined;
-}
-
 /** What a capture tool knows of a session beside its transcript. */
 export interface SessionFacts {
   readonly branch?: string;
@@ -75,17 +38,10 @@ export interface SessionFacts {
   readonly commits?: readonly { readonly sha: string; readonly at: string }[];
 }
 
-const READERS: Readonly<Record<string, (text: string) => Transcript>> = {
-  "claude-code": readClaudeCode,
-  codex: readCodex,
-  "copilot-cli": readCopilotCli,
-  "gemini-cli": readGeminiCli,
-};
-
 export function readTranscript(format: string, text: string): Transcript {
-  const read = READERS[format];
-  if (!read) throw new Error(`No reader for transcripts of ${format}`);
-  return read(text);
+  const agent = AGENTS.find((known) => known.agent === format);
+  if (!agent) throw new Error(`No reader for transcripts of ${format}`);
+  return agent.read(text);
 }
 
 /** The transcript as it stood when it had only its first steps. */

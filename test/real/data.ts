@@ -5,9 +5,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { describe, inject } from "vitest";
+import type { Transcript } from "../../src/formats/agents/transcript.ts";
+import { asObject, asText, parseJson } from "../../src/formats/values.ts";
 import { readTranscript, type SessionFacts } from "./convert.ts";
-import { asRecord, asText, parseJson } from "./formats/read.ts";
-import type { Transcript } from "./formats/transcript.ts";
 
 const folder = process.env.RECKON_TEST_DATA ?? resolve(import.meta.dirname, "../../../shared/data");
 const present = existsSync(join(folder, "MANIFEST.tsv"));
@@ -99,7 +99,7 @@ export const transcripts = once((): readonly RealTranscript[] =>
 /** What the capture tool knew of a session: its branch, files and, by the checkpoint's id in a trailer, its commits. */
 function factsOf(metaFile: string, repository: string): SessionFacts {
   if (!existsSync(metaFile)) return {};
-  const meta = asRecord(parseJson(readFileSync(metaFile, "utf8")));
+  const meta = asObject(parseJson(readFileSync(metaFile, "utf8")));
   const branch = asText(meta.branch);
   const checkpoint = asText(meta.checkpoint_id);
   const files = Array.isArray(meta.files_touched) ? meta.files_touched.filter((file) => typeof file === "string") : [];

@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from "vitest";
+import { asObject, parseJson } from "../../src/formats/values.ts";
+import { shippedPrices } from "../../src/insight/spend/current-prices.ts";
 import { PriceTable, usdOf } from "../../src/insight/spend/price-table.ts";
-import { SHIPPED_PRICES } from "../../src/insight/spend/prices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { describeReal, readData } from "./data.ts";
-import { asRecord, parseJson } from "./formats/read.ts";
 
 /** Models of a public collection of prices that have none here, and why. */
 const OMITTED: readonly (readonly [name: RegExp, why: string])[] = [
@@ -21,12 +21,12 @@ describeReal("the prices that ship", () => {
   let listed: ({ name: string } & Record<string, unknown>)[] = [];
   // A suite's own body is run where it is skipped too, without the data.
   beforeAll(() => {
-    const { models } = asRecord(parseJson(readData("prices/model_prices.json")));
-    listed = Object.entries(asRecord(models))
-      .map(([name, price]) => ({ name, ...asRecord(price) }) as { name: string } & Record<string, unknown>)
+    const { models } = asObject(parseJson(readData("prices/model_prices.json")));
+    listed = Object.entries(asObject(models))
+      .map(([name, price]) => ({ name, ...asObject(price) }) as { name: string } & Record<string, unknown>)
       .filter(({ mode }) => mode === "chat" || mode === "responses");
   });
-  const table = new PriceTable(SHIPPED_PRICES);
+  const table = new PriceTable(shippedPrices());
   const none = { input: 0, output: 0, cacheWrite: 0, cacheWrite1h: 0, cacheRead: 0 };
   /** When the collection was read: prices that changed since differ by right. */
   const day = Date.parse("2026-07-24") / DAY_MS;

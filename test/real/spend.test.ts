@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
+import { readLangfuse, readOtlp, type TraceSession } from "../../src/formats/agents/otel.ts";
+import { asObject, parseJson } from "../../src/formats/values.ts";
 import { catchUpSpend, type SpendGroup, spendReport } from "../../src/insight/spend/spend.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
-import { sessionOf, sumUsage, type TraceSession, telemetryOf } from "./convert.ts";
+import { sessionOf, sumUsage, telemetryOf } from "./convert.ts";
 import { describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
-import { readLangfuse, readOtlp } from "./formats/otel.ts";
-import { asRecord, parseJson } from "./formats/read.ts";
 
 interface Gold {
   readonly file: string;
@@ -21,7 +21,7 @@ interface Tokens {
 
 /** Each session whose tokens two independent counts agree on, cut to the records that were counted. */
 function golden(): { gold: Gold; real: RealTranscript }[] {
-  const { sessions } = asRecord(parseJson(readData("transcripts/usage-gold.json"))) as { sessions: Gold[] };
+  const { sessions } = asObject(parseJson(readData("transcripts/usage-gold.json"))) as { sessions: Gold[] };
   const all = new Map(transcripts().map((one) => [`transcripts/${one.name}.jsonl`, one]));
   return sessions.map((gold) => {
     const real = all.get(gold.file) as RealTranscript;

@@ -1,11 +1,12 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { otlpSpans, readLangfuse, readOtlp, type TraceSession } from "../../src/formats/agents/otel.ts";
+import { asObject, asText, lines, parseJson } from "../../src/formats/values.ts";
+import { isObject } from "../../src/kit/json.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
-import { firstSteps, sessionOf, sumUsage, type TelemetryEntry, type TraceSession, telemetryOf } from "./convert.ts";
+import { firstSteps, sessionOf, sumUsage, type TelemetryEntry, telemetryOf } from "./convert.ts";
 import { brains, describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
-import { otlpSpans, readLangfuse, readOtlp } from "./formats/otel.ts";
-import { asRecord, asText, isRecord, lines, parseJson } from "./formats/read.ts";
 import { diskHolds, type Planted, plants, redacted } from "./planted.ts";
 
 /** Counted with jq and grep: records of the file, prompts a person typed, model calls and tool calls. Spans are the last three together. */
@@ -113,7 +114,7 @@ describeReal("transcripts of real agents, read", () => {
   });
 
   it("cost the tokens that the capture tool counted when the work was committed", () => {
-    const gold = asRecord(parseJson(readData("transcripts/usage-gold.json"))).sessions as {
+    const gold = asObject(parseJson(readData("transcripts/usage-gold.json"))).sessions as {
       file: string;
       first_line: number;
       expected: object;
@@ -229,7 +230,7 @@ describeReal("transcripts of real agents, sent as telemetry", () => {
     const device = await t.device();
     let kept = 0;
     for (const { name, text } of transcripts()) {
-      const records = lines(text).filter((line) => isRecord(parseJson(line)));
+      const records = lines(text).filter((line) => isObject(parseJson(line)));
       const entries = records.map((record, i) => `{"seq": ${i}, "payload": ${record}}`);
       for (const batch of batches(entries))
         expect((await sendEntries(t, device, name, batch)).body.serverRedacted, name).toBe(0);
@@ -472,7 +473,7 @@ describeReal("OpenTelemetry traces of real agents", () => {
     const rows = t.rows("SELECT external_id, parent_id, name, kind, started_at, ended_at, document FROM trace_spans");
     expect(rows.length).toBe(spans);
     for (const row of rows) {
-      const source = asRecord(sources.get(row.external_id));
+      const source = asObject(sources.get(row.external_id));
       const milliseconds = (nanoseconds: unknown) => Math.round(Number(BigInt(String(nanoseconds)) / 1_000n) / 1_000);
       expect(row).toMatchObject({
         parent_id: asText(source.parentSpanId) ?? null,

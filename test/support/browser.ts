@@ -3,8 +3,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, onTestFinished } from "vitest";
-import { createUser, type Role, type Team } from "../../src/identity/accounts/accounts.ts";
-import { storeSession } from "../../src/identity/accounts/sessions.ts";
+import type { Role } from "../../src/identity/members/members.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import type { Team } from "../../src/identity/teams/teams.ts";
+import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startInstance, type TestInstance, type TestOptions } from "./instance.ts";
 

@@ -1,5 +1,5 @@
-import { createUser } from "../../src/identity/accounts/accounts.ts";
 import { createCliToken, decideAuthorization } from "../../src/identity/device-flow/device-flow.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Ask, TestInstance } from "./instance.ts";
 

@@ -1,4 +1,4 @@
-import { draftPack, publishPack, type WantedPack } from "../../src/share/packs/packs.ts";
+import { draftPack, type PackRequest, publishPack } from "../../src/share/packs/packs.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 
 export const REPO = "github.com/acme/shop";
@@ -28,14 +28,14 @@ export async function pushBrain(t: TestInstance, device: TestDevice, files = FIL
 }
 
 /** Publishes a pack from a brain that was pushed before. */
-export async function publish(t: TestInstance, teamId: string, wanted: Partial<WantedPack> & { name: string }) {
+export async function publish(t: TestInstance, teamId: string, wanted: Partial<PackRequest> & { name: string }) {
   const draft = await draftPack(t.instance.core, teamId, { repoKey: REPO, version: "1.0.0", ...wanted });
   await publishPack(t.instance.core, draft);
   return draft;
 }
 
 /** A team that published a pack from its brain. */
-export async function publisher(t: TestInstance, name: string, wanted: Partial<WantedPack> = {}) {
+export async function publisher(t: TestInstance, name: string, wanted: Partial<PackRequest> = {}) {
   const device = await t.device();
   await pushBrain(t, device);
   const draft = await publish(t, device.team.id, { name, ...wanted });

@@ -1,4 +1,4 @@
-import { setRole } from "../../src/identity/accounts/accounts.ts";
+import { setRole } from "../../src/identity/members/members.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import type { ReadScope } from "../../src/platform/http/principal.ts";
 import { person } from "./cli.ts";

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { verifyTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { curatePack, verifyPublisher } from "../../src/share/packs/packs.ts";
+import { curatePack } from "../../src/share/packs/packs.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
 import type { TestInstance } from "./instance.ts";
 import { archiveOf, download, publish, publisher, pushBrain } from "./packs.ts";
@@ -44,7 +45,7 @@ export async function fillSite(t: TestInstance): Promise<void> {
     license: "MIT",
     tags: ["typescript", "express", "security"],
   });
-  await verifyPublisher(core, acme.id, true);
+  await verifyTeam(core, acme.id, true);
   await curatePack(core, "cookie-rules", { act: "feature" });
   t.clock.advance(40 * DAY_MS);
   await publish(t, acme.id, {

@@ -1,52 +1,81 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-/** The house, from the ground up: a room imports rooms of floors before its own, and others of its floor by their doors. */
+/*
+ * The rules of the house (docs/dev.md) that the sources themselves can be asked about. How long and how tangled a function may be,
+ * and how long a file, is checked while writing: .biome.json.
+ */
+
+/** From the ground up: a room imports floors below its own, and the other rooms of its floor by their doors. */
 const FLOORS = ["kit", "formats", "redact", "platform", "identity", "log", "record", "insight", "share", "surfaces"];
+/** Floors that are one room. */
+const UNDIVIDED = ["kit", "formats", "redact", "log"];
+/** Rooms without a door: a set of parts, each imported by its name. */
+const OPEN = ["kit", "formats", "platform/http", "surfaces/web/ui"];
 /** What every floor above `kit` may import: they know rooms by type only. */
 const LEAVES = ["src/config.ts", "src/core.ts"];
+/** What composes the house, and may import all of it. */
 const ROOF = ["src/app.ts", "src/contract.ts", "src/upkeep.ts", "src/main.ts"];
-const MAX_LINES = 300;
 const MAX_DOOR_NAMES = 25;
 
-const files = readdirSync("src", { recursive: true, encoding: "utf8" })
-  .map((path) => posix.join("src", path))
-  .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"));
-const source = new Map(files.map((path) => [path, readFileSync(path, "utf8")]));
-const specifiers = (path: string) =>
-  [
-    ...(source.get(path) as string).matchAll(/^(?:import|export)\b[^;"=(]*? from "([^"]+)"|\bimport\("([^"]+)"\)/gm),
-  ].map(([, named, called]) => (named ?? called) as string);
+/** Names that nobody else in the field would know, each with the one to use. Prose in comments may say what it likes. */
+const BANNED: Readonly<Record<string, string>> = {
+  "MOST_\\w+|LONGEST_\\w+|SHORTEST_\\w+|FEWEST_\\w+": "MAX_… and MIN_…, with the unit: MAX_NAME_CHARS",
+  "Complaint|Refusal|Extra|refuse": "Problem, fail: there is one kind of error",
+  "says|telling": "message, description, explanation: what it is that says it",
+  "wanted|Wanted|asked|Asked": "requested or desired; query, params",
+  "told|Told|held": "reported; stored, cached; onProgress",
+  "Derivation|Overtaken": "Projection, ConcurrentAdvance",
+  "breathe|breather": "yieldNow, cooperative",
+  perOwner: "what a room's `open` returns, so that it can be seen and ends with the instance",
+  "Lot|liken|alike|witness|homes|rehome|homeless": "dedupe, reconcile, source, rematch, reattach",
+  "sieve|stretch|misfit|overhear|plant": "filter, chunk, validation message, captureBody, seed",
+};
+
+/** What is wrong still. Nothing may be added; what has come right goes. */
+const TODO = {
+  circles: ["src/platform/store/", "src/redact/"],
+  doors: ["platform/metrics", "record/brain", "record/traces", "surfaces/cli"],
+  tables: ["deliveries", "devices", "projections", "telemetry_entries"],
+  names:
+    /^(?:FEWEST_SAME|says|telling|wanted|Wanted|asked|Asked|told|Told|held|perOwner|Lot|alike|witness|homes|rehome|homeless|sieve|stretch|misfit)$/,
+};
+
+const paths = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .map((path) => join("src", path))
+  .filter((path) => path.endsWith(".ts"));
+const sources = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));
+const IMPORT = /^(?:import|export)\b[^;"=(]*? from "([^"]+)"|\bimport\("([^"]+)"\)/gm;
+const specifiers = new Map(
+  [...sources].map(([path, text]) => [path, [...text.matchAll(IMPORT)].map(([, from, called]) => `${from ?? called}`)]),
+);
 /** Types included. */
 const imports = new Map(
-  files.map((path) => [
+  [...specifiers].map(([path, all]) => [
     path,
-    specifiers(path)
-      .filter((one) => one.startsWith("."))
-      .map((one) => join(dirname(path), one)),
+    all.filter((specifier) => specifier.startsWith(".")).map((specifier) => join(dirname(path), specifier)),
   ]),
 );
 
 const floorOf = (path: string) => FLOORS.indexOf(path.split("/")[1] as string);
-/** A folder with a door; floors without folders are one room. */
-const roomOf = (path: string) => {
-  const [, floor, room, place] = path.split("/") as [string, string, string, string | undefined];
-  if (["kit", "formats", "redact", "log"].includes(floor)) return floor;
+/** A folder with its door, or a file that is its own. */
+function roomOf(path: string): string {
+  const [, floor = "", room = "", place = ""] = path.replace(/\.ts$/, "").split("/");
+  if (UNDIVIDED.includes(floor)) return floor;
   return room === "web" ? `${floor}/web/${place}` : `${floor}/${room}`;
-};
-const doorOf = (room: string) => `src/${room}/${room.split("/").at(-1)}.ts`;
+}
+const doorOf = (room: string) =>
+  sources.has(`src/${room}.ts`) ? `src/${room}.ts` : `src/${room}/${room.split("/").at(-1)}.ts`;
 
 function mayImport(from: string, to: string): boolean {
   if (ROOF.includes(from)) return true;
   if (LEAVES.includes(to)) return floorOf(from) > 0 || LEAVES.includes(from);
   if (LEAVES.includes(from)) return floorOf(to) === 0 || to === doorOf("platform/store");
+  if (ROOF.includes(to)) return from.startsWith("src/surfaces/");
   if (roomOf(from) === roomOf(to)) return true;
-  if (floorOf(to) < 0 || floorOf(to) > floorOf(from)) return ROOF.includes(to) && from.startsWith("src/surfaces/");
-  return ["kit", "formats"].includes(roomOf(to)) || to === doorOf(roomOf(to)) || OPEN.includes(roomOf(to));
+  return floorOf(to) <= floorOf(from) && (OPEN.includes(roomOf(to)) || to === doorOf(roomOf(to)));
 }
-/** Rooms that are a set of parts rather than one thing behind a door. */
-const OPEN = ["platform/http", "surfaces/web/ui"];
 
 describe("the house", () => {
   it("imports only downward, and other rooms by their doors", () => {
@@ -57,85 +86,81 @@ describe("the house", () => {
   });
 
   it("has no circle of files or of rooms", () => {
-    expect(circles(imports)).toEqual([]);
     const rooms = new Map<string, string[]>();
     for (const [from, tos] of imports) {
-      if (floorOf(from) < 0) continue;
       const others = tos.filter((to) => floorOf(to) >= 0 && roomOf(to) !== roomOf(from)).map(roomOf);
-      rooms.set(roomOf(from), [...(rooms.get(roomOf(from)) ?? []), ...others]);
+      if (floorOf(from) >= 0) rooms.set(roomOf(from), [...(rooms.get(roomOf(from)) ?? []), ...others]);
     }
-    expect(circles(rooms)).toEqual([]);
+    const circles = [...circlesOf(imports), ...circlesOf(rooms)];
+    expect(circles.filter((circle) => !TODO.circles.some((folder) => circle.startsWith(folder)))).toEqual([]);
   });
 
   it("keeps each third-party package in one room", () => {
-    const homes = new Map<string, Set<string>>();
-    for (const path of files)
-      for (const name of specifiers(path).filter((one) => !one.startsWith(".") && !one.startsWith("node:"))) {
+    const users = new Map<string, Set<string>>();
+    for (const [path, all] of specifiers)
+      for (const name of all.filter((specifier) => !/^\.|^node:|^valibot$/.test(specifier))) {
         const pack = name.split("/", name.startsWith("@") ? 2 : 1).join("/");
-        homes.set(pack, (homes.get(pack) ?? new Set()).add(floorOf(path) < 0 ? path : roomOf(path)));
+        users.set(pack, (users.get(pack) ?? new Set()).add(floorOf(path) < 0 ? path : roomOf(path)));
       }
-    homes.delete("valibot");
-    expect([...homes].filter(([, rooms]) => rooms.size > 1)).toEqual([]);
+    expect([...users].filter(([, rooms]) => rooms.size > 1)).toEqual([]);
   });
 
   it("reads time, chance and environment only where they enter", () => {
-    const allowed = (path: string) => path.startsWith("src/kit/") || path === "src/config.ts" || path === "src/main.ts";
-    const reads = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b/;
-    expect(files.filter((path) => !allowed(path) && reads.test(source.get(path) as string))).toEqual([]);
+    const READS = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b/;
+    const reading = paths.filter((path) => READS.test(sources.get(path) as string));
+    expect(reading.filter((path) => !/^src\/(?:kit\/|config\.ts$|main\.ts$)/.test(path))).toEqual([]);
   });
 
   it("has a door in every room, which says what is not behind it and is not wide", () => {
-    const rooms = new Set(files.filter((path) => floorOf(path) > 2 && !OPEN.includes(roomOf(path))).map(roomOf));
-    for (const room of rooms) {
-      const door = source.get(doorOf(room));
-      expect(door, `${room} has a door`).toMatch(/^\/\*\*[\s\S]*(?:[Nn]ot here|knows)/);
-      expect([room, namesOf(door as string) <= MAX_DOOR_NAMES]).toEqual([room, true]);
+    const rooms = new Set(paths.filter((path) => floorOf(path) > FLOORS.indexOf("redact")).map(roomOf));
+    for (const room of [...rooms].filter((name) => !OPEN.includes(name) && !TODO.doors.includes(name))) {
+      const door = sources.get(doorOf(room)) ?? "";
+      expect([room, /^\/\*\*[\s\S]*?(?:[Nn]ot here|knows)/.test(door)]).toEqual([room, true]);
+      expect([room, namesOf(door) <= MAX_DOOR_NAMES]).toEqual([room, true]);
     }
   });
 
   it("prepares statements in rows files only, each table in one room", () => {
-    const TABLE = /\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z]\w+)/g;
     const tables = new Set(
       [...readFileSync("schema.sql", "utf8").matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g)].map(([, name]) => name),
     );
     const owners = new Map<string, Set<string>>();
-    for (const path of files) {
-      if (!/\.prepare(?:<|\()/.test(source.get(path) as string) || path.startsWith("src/platform/store/")) continue;
+    for (const [path, text] of sources) {
+      if (!/\.prepare(?:<|\()/.test(text) || path.startsWith("src/platform/store/")) continue;
       expect(path).toMatch(/rows\.ts$/);
-      for (const [, table] of (source.get(path) as string).matchAll(TABLE))
-        if (tables.has(table))
-          owners.set(table as string, (owners.get(table as string) ?? new Set()).add(roomOf(path)));
+      for (const [, table = ""] of text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z]\w+)/g))
+        if (tables.has(table)) owners.set(table, (owners.get(table) ?? new Set()).add(roomOf(path)));
     }
-    expect([...owners].filter(([, rooms]) => rooms.size > 1).map(([table, rooms]) => [table, ...rooms])).toEqual([]);
+    const shared = [...owners].filter(([table, rooms]) => rooms.size > 1 && !TODO.tables.includes(table));
+    expect(shared.map(([table, rooms]) => [table, ...rooms])).toEqual([]);
   });
 
-  it("has no large files", () => {
-    const lines = (path: string) => (source.get(path) as string).split("\n").length - 1;
-    expect(files.filter((path) => lines(path) > MAX_LINES)).toEqual([]);
+  it("names things as the field does", () => {
+    const banned = new RegExp(`(?<![.\\w$-])(${Object.keys(BANNED).join("|")})(?=\\??(?::| =|\\(| extends))`, "g");
+    const found = [...sources].flatMap(([path, text]) =>
+      [...text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "").matchAll(banned)].map(([, name = ""]) => ({ path, name })),
+    );
+    expect(found.filter(({ name }) => !TODO.names.test(name))).toEqual([]);
   });
 });
 
+/** Names that a door shows: those it hands on, and those it declares. */
 function namesOf(door: string): number {
-  const lists = [...door.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names]) =>
-    (names as string).split(","),
-  );
+  const lists = [...door.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names = ""]) => names.split(","));
   const own = [...door.matchAll(/^export (?:async )?(?:const|function|class|interface|type) \w/gm)];
-  return lists.filter((one) => one.trim() !== "").length + own.length;
+  return lists.filter((name) => name.trim() !== "").length + own.length;
 }
 
-function circles(edges: ReadonlyMap<string, readonly string[]>): string[] {
+function circlesOf(edges: ReadonlyMap<string, readonly string[]>): string[] {
   const state = new Map<string, "open" | "done">();
-  const found: string[] = [];
+  const circles: string[] = [];
   const visit = (node: string, trail: readonly string[]) => {
-    if (state.get(node) === "done") return;
-    if (state.get(node) === "open") {
-      found.push([...trail.slice(trail.indexOf(node)), node].join(" -> "));
-      return;
-    }
+    if (state.get(node) === "open") circles.push([...trail.slice(trail.indexOf(node)), node].join(" -> "));
+    if (state.has(node)) return;
     state.set(node, "open");
-    for (const next of new Set(edges.get(node) ?? [])) visit(next, [...trail, node]);
+    for (const next of new Set(edges.get(node))) visit(next, [...trail, node]);
     state.set(node, "done");
   };
   for (const node of edges.keys()) visit(node, []);
-  return found;
+  return circles;
 }

@@ -1,18 +1,18 @@
 import type { Core } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { conflict, fail, gone, notFound, Problem } from "../../kit/problem.ts";
+import type { Random } from "../../kit/random.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
-import { findUser } from "../accounts/accounts.ts";
+import { findUser } from "../people/people.ts";
 import { tooManyWaiting } from "./faults.ts";
 import { type AuthorizationRow, type Channel, rows } from "./rows.ts";
-import { newUserCode, readUserCode } from "./user-code.ts";
 
 export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
 /** An expired one stays this much longer, so that its tool is told that it expired and not that it never was. */
 const KEPT_AFTER_MS = 15 * MINUTE_MS;
 /** Authorizations held at most, in whatever state. */
-const MAX_HELD = 50_000;
+const MAX_AUTHORIZATIONS = 50_000;
 const DEVICE_CODE_BYTES = 32;
 
 /** Where a tool asks from, for the person to recognise it by. */
@@ -46,7 +46,7 @@ export function startAuthorization(core: Core, from: Requester): Promise<Started
   return core.store.write(() => {
     const now = core.clock.now();
     rows(core.store).removeExpired.run(now - KEPT_AFTER_MS);
-    if ((rows(core.store).count.get() ?? 0) >= MAX_HELD) fail(tooManyWaiting, { retryAfterSeconds: 60 });
+    if ((rows(core.store).count.get() ?? 0) >= MAX_AUTHORIZATIONS) fail(tooManyWaiting, { retryAfterSeconds: 60 });
     let userCode = newUserCode(core.random);
     // Among 50,000 of 20^8 a second try is rare and a third is not seen in a lifetime.
     while (rows(core.store).pending.get(userCode)) userCode = newUserCode(core.random);
@@ -73,8 +73,8 @@ const shownOf = ({ userCode, channel, ip, userAgent, createdAt, expiresAt }: Aut
 /** The tool that waits under a user code, however it was typed; undefined for a code that is wrong, answered or expired. */
 export function findAuthorization(core: Core, typedUserCode: string): Authorization | undefined {
   const userCode = readUserCode(typedUserCode);
-  const found = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
-  return found && found.expiresAt > core.clock.now() ? shownOf(found) : undefined;
+  const row = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
+  return row && row.expiresAt > core.clock.now() ? shownOf(row) : undefined;
 }
 
 /**
@@ -82,8 +82,8 @@ export function findAuthorization(core: Core, typedUserCode: string): Authorizat
  * @throws Problem 404 for an unknown code, 409 for one that was answered before, 410 for an expired one
  */
 export function getAuthorization(core: Core, typedUserCode: string): Authorization {
-  const found = findAuthorization(core, typedUserCode);
-  if (found) return found;
+  const authorization = findAuthorization(core, typedUserCode);
+  if (authorization) return authorization;
   const userCode = readUserCode(typedUserCode);
   throw userCode !== undefined && rows(core.store).pending.get(userCode) ? expired() : notPending(core, userCode);
 }
@@ -109,19 +109,19 @@ export function decideAuthorization(
   const userCode = readUserCode(typedUserCode);
   return core.store.write(() => {
     const now = core.clock.now();
-    const found = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
-    if (userCode === undefined || !found) throw notPending(core, userCode);
-    if (found.expiresAt <= now) throw expired();
+    const row = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
+    if (userCode === undefined || !row) throw notPending(core, userCode);
+    if (row.expiresAt <= now) throw expired();
     if (decision === "approved") requireOpenAccount(core, user);
     rows(core.store).decide.run(decision, user?.id ?? null, now, userCode, now);
-    const { channel, ip, userAgent } = found;
+    const { channel, ip, userAgent } = row;
     recordEvent(core, by, {
       action: `cli_authorization.${decision}`,
       teamId: null,
       target: { kind: "cli_authorization", id: userCode, label: user?.email ?? null },
       detail: { channel, ip, userAgent },
     });
-    return shownOf(found);
+    return shownOf(row);
   });
 }
 
@@ -137,4 +137,33 @@ function requireOpenAccount(core: Core, user: { readonly id: string } | null): v
   const account = user === null ? undefined : findUser(core, user.id);
   if (!account) fail(notFound, "Only a person can approve a sign-in.");
   if (account.disabledAt !== null) fail(conflict, "This account is closed.");
+}
+
+/** Letters that make no words and that no one takes for another (RFC 8628 section 6.1). */
+const USER_CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
+const USER_CODE_LENGTH = 8;
+
+const grouped = (letters: string) => `${letters.slice(0, 4)}-${letters.slice(4)}`;
+
+/** Makes a user code of 8 letters (34 bits), grouped for reading: `WDJB-MJHT`. */
+export function newUserCode(random: Random): string {
+  let letters = "";
+  while (letters.length < USER_CODE_LENGTH) {
+    for (const byte of random(USER_CODE_LENGTH)) {
+      // 240 is the largest multiple of 20 in a byte: beyond it the first letters would come up more often.
+      if (byte < 240 && letters.length < USER_CODE_LENGTH) letters += USER_CODE_LETTERS[byte % 20];
+    }
+  }
+  return grouped(letters);
+}
+
+/**
+ * Reads a user code as a person may type it: any case, dashes and spaces anywhere.
+ * @returns it as `newUserCode` spells it, or undefined when it cannot be one of ours
+ */
+export function readUserCode(typed: string): string | undefined {
+  if (typed.length > 64) return undefined;
+  const letters = typed.replace(/[\s\p{Pd}]/gu, "");
+  // Upper case only once the letters are known to be ASCII: elsewhere it changes lengths.
+  return /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/i.test(letters) ? grouped(letters.toUpperCase()) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Login: how a command-line tool gets a person's access token by device authorization (RFC 8628), and whose such a token is.
- * Not here: people and their browser sign-ins (accounts), the page that asks a person (dashboard), signing keys (license).
+ * Device flow: how a command-line tool gets a person's access token by device authorization (RFC 8628), and whose such a token is.
+ * Not here: people and their browser sign-ins (people, sign-in), the page that asks a person (dashboard), signing keys (license).
  */
 export {
   type Authorization,

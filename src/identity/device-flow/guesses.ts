@@ -1,7 +1,6 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { draw, type Quota } from "../../kit/buckets.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { fail, rateLimited } from "../../kit/problem.ts";
 
 /*
@@ -19,8 +18,8 @@ const MAX = 10_000;
 /** When the bucket of each is full again, monotonic milliseconds. */
 type FullAt = Map<string, number>;
 
-const people = perOwner((_core: Core): FullAt => new Map());
-const addresses = perOwner((_core: Core): FullAt => new Map());
+const people = slot((): FullAt => new Map());
+const addresses = slot((): FullAt => new Map());
 
 /**
  * Makes whoever guesses user codes wait. Only wrong entries count, so call this before an entry is looked at, and what it
@@ -49,12 +48,12 @@ export function guardUserCode(core: Core, userId: string, ip: string): () => voi
   };
 }
 
-function count(core: Core, held: FullAt, key: string, quota: Quota): void {
-  const before = held.get(key);
-  held.delete(key);
+function count(core: Core, fullAt: FullAt, key: string, quota: Quota): void {
+  const before = fullAt.get(key);
+  fullAt.delete(key);
   // Re-inserting keeps the map in order of last use: the front has waited longest.
-  if (held.size >= MAX) held.delete(held.keys().next().value as string);
-  held.set(key, draw(before, core.clock.monotonic(), quota).fullAt);
+  if (fullAt.size >= MAX) fullAt.delete(fullAt.keys().next().value as string);
+  fullAt.set(key, draw(before, core.clock.monotonic(), quota).fullAt);
 }
 
 const waitText = (seconds: number) => (seconds === 1 ? "a second" : `${seconds} seconds`);

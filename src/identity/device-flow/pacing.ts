@@ -1,6 +1,5 @@
-import type { Core } from "../../core.ts";
+import { slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
-import { perOwner } from "../../kit/memo.ts";
 
 /** Seconds between polls until a tool is told to slow down, and what each too early poll adds (RFC 8628 section 3.5). */
 export const INTERVAL_SECONDS = 5;
@@ -20,10 +19,10 @@ interface Pace {
  */
 export class Pacing {
   readonly #paces = new Map<string, Pace>();
-  readonly #most: number;
+  readonly #max: number;
 
-  constructor(most = MAX) {
-    this.#most = most;
+  constructor(max = MAX) {
+    this.#max = max;
   }
 
   get size(): number {
@@ -57,10 +56,10 @@ export class Pacing {
   /** Tools that stopped polling leave here: those at the front were first polled longest ago. */
   #makeRoom(now: number): void {
     for (const [key, { until }] of this.#paces) {
-      if (until > now && this.#paces.size < this.#most) return;
+      if (until > now && this.#paces.size < this.#max) return;
       this.#paces.delete(key);
     }
   }
 }
 
-export const pacing = perOwner((_core: Core) => new Pacing());
+export const pacing = slot(() => new Pacing());

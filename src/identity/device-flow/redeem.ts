@@ -5,8 +5,21 @@ import type { Requester } from "./authorizations.ts";
 import { authorizationPending, expiredToken, invalidGrant, signingUnavailable, slowDown } from "./faults.ts";
 import { pacing } from "./pacing.ts";
 import { type AuthorizationRow, rows } from "./rows.ts";
-import { judgeAuthorization } from "./rules.ts";
 import { openAccount, type SignedToken, signToken, storeToken } from "./tokens.ts";
+
+/** Where an authorization stands for the tool that polls it. `over` is denied or redeemed. */
+export type Standing = "unknown" | "over" | "expired" | "pending" | "approved";
+
+/** What was decided outranks time: a denial stays one after the code expired. An approval that nobody fetched expires. */
+export function judgeAuthorization(
+  authorization: Pick<AuthorizationRow, "status" | "expiresAt"> | undefined,
+  now: number,
+): Standing {
+  if (!authorization) return "unknown";
+  const { status, expiresAt } = authorization;
+  if (status === "denied" || status === "redeemed") return "over";
+  return expiresAt <= now ? "expired" : status;
+}
 
 /**
  * One poll with a device code (RFC 8628 section 3.4). Nothing is written unless a token is given out.
@@ -20,19 +33,19 @@ export async function redeemDeviceCode(
 ): Promise<SignedToken> {
   const hash = tokenDigest(deviceCode);
   const key = hash.toString("base64");
-  const found = rows(core.store).byDeviceCode.get(hash);
-  const standing = judgeAuthorization(found, core.clock.now());
+  const authorization = rows(core.store).byDeviceCode.get(hash);
+  const standing = judgeAuthorization(authorization, core.clock.now());
   const now = core.clock.monotonic();
-  if (!found || standing === "unknown" || standing === "over" || standing === "expired") {
+  if (!authorization || standing === "unknown" || standing === "over" || standing === "expired") {
     pacing(core).forget(key);
     return fail(standing === "expired" ? expiredToken : invalidGrant);
   }
   if (pacing(core).early(key, now)) fail(slowDown);
   if (standing === "pending") {
-    pacing(core).note(key, now, found.expiresAt - core.clock.now());
+    pacing(core).note(key, now, authorization.expiresAt - core.clock.now());
     return fail(authorizationPending);
   }
-  const signed = await redeem(core, hash, found, from);
+  const signed = await redeem(core, hash, authorization, from);
   pacing(core).forget(key);
   return signed;
 }

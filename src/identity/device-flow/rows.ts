@@ -16,7 +16,6 @@ export interface AuthorizationRow {
 export interface TokenRow {
   readonly id: string;
   readonly userId: string;
-  readonly email: string;
   readonly channel: Channel | null;
   /** Where the token was fetched from. */
   readonly ip: string;
@@ -28,12 +27,12 @@ export interface TokenRow {
 }
 
 type NewAuthorization = Omit<AuthorizationRow, "status" | "userId"> & { readonly hash: Buffer };
-type NewToken = Omit<TokenRow, "email" | "lastUsedAt" | "revokedAt">;
+type NewToken = Omit<TokenRow, "lastUsedAt" | "revokedAt">;
 
 const AUTHORIZATION = `user_code AS userCode, channel, ip, user_agent AS userAgent, status, user_id AS userId, created_at AS createdAt,
   expires_at AS expiresAt FROM device_authorizations`;
-const TOKEN = `t.id, t.user_id AS userId, u.email, t.channel, t.ip, t.user_agent AS userAgent, t.created_at AS createdAt,
-  t.expires_at AS expiresAt, t.last_used_at AS lastUsedAt, t.revoked_at AS revokedAt`;
+const TOKEN = `SELECT id, user_id AS userId, channel, ip, user_agent AS userAgent, created_at AS createdAt, expires_at AS expiresAt,
+  last_used_at AS lastUsedAt, revoked_at AS revokedAt FROM cli_tokens`;
 
 export const rows = statements((db) => ({
   insertAuthorization: db.prepare<[NewAuthorization]>(
@@ -71,10 +70,8 @@ export const rows = statements((db) => ({
     `INSERT INTO cli_tokens (id, user_id, channel, ip, user_agent, created_at, expires_at)
      VALUES (@id, @userId, @channel, @ip, @userAgent, @createdAt, @expiresAt)`,
   ),
-  // By cli_tokens' primary key, then users'.
-  token: db.prepare<[string], TokenRow & { readonly disabledAt: number | null }>(
-    `SELECT ${TOKEN}, u.disabled_at AS disabledAt FROM cli_tokens t JOIN users u ON u.id = t.user_id WHERE t.id = ?`,
-  ),
+  // By cli_tokens' primary key.
+  token: db.prepare<[string], TokenRow>(`${TOKEN} WHERE id = ?`),
   touchToken: db.prepare<[number, string]>("UPDATE cli_tokens SET last_used_at = ? WHERE id = ?"),
   revokeToken: db.prepare<[number, string]>("UPDATE cli_tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"),
   // The whole table, which is bounded (see authorizations.ts), and only when a password changes.
@@ -83,12 +80,10 @@ export const rows = statements((db) => ({
   ),
   // By cli_tokens_by_user.
   tokensOf: db.prepare<[string, number], TokenRow>(
-    `SELECT ${TOKEN} FROM cli_tokens t JOIN users u ON u.id = t.user_id
-     WHERE t.user_id = ? AND t.revoked_at IS NULL AND t.expires_at > ? ORDER BY t.created_at DESC, t.id DESC`,
+    `${TOKEN} WHERE user_id = ? AND revoked_at IS NULL AND expires_at > ? ORDER BY created_at DESC, id DESC`,
   ),
   // The whole table, for the command line.
   tokens: db.prepare<[number], TokenRow>(
-    `SELECT ${TOKEN} FROM cli_tokens t JOIN users u ON u.id = t.user_id
-     WHERE t.revoked_at IS NULL AND t.expires_at > ? ORDER BY t.created_at DESC, t.id DESC`,
+    `${TOKEN} WHERE revoked_at IS NULL AND expires_at > ? ORDER BY created_at DESC, id DESC`,
   ),
 }));

@@ -5,8 +5,8 @@ import { newId } from "../../kit/ids.ts";
 import { signJwt } from "../../kit/jwt.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
-import { findUser } from "../accounts/accounts.ts";
-import { ensureSigningKey } from "../license/license.ts";
+import { ensureSigningKey } from "../../platform/keys/keys.ts";
+import { findUser, getUser } from "../people/people.ts";
 import type { Requester } from "./authorizations.ts";
 import { rows, type TokenRow } from "./rows.ts";
 
@@ -63,9 +63,10 @@ export async function createCliToken(core: Core, user: Person, by: Actor): Promi
 }
 
 /** Tokens that are neither revoked nor expired, newest first. @param userId whose; everybody's when null */
-export function listCliTokens(core: Core, userId: string | null): TokenRow[] {
+export function listCliTokens(core: Core, userId: string | null): (TokenRow & { readonly email: string })[] {
   const now = core.clock.now();
-  return userId === null ? rows(core.store).tokens.all(now) : rows(core.store).tokensOf.all(userId, now);
+  const tokens = userId === null ? rows(core.store).tokens.all(now) : rows(core.store).tokensOf.all(userId, now);
+  return tokens.map((token) => ({ ...token, email: getUser(core, token.userId).email }));
 }
 
 /**
@@ -76,14 +77,14 @@ export function listCliTokens(core: Core, userId: string | null): TokenRow[] {
  */
 export function revokeCliToken(core: Core, userId: string | null, id: string, by: Actor): Promise<boolean> {
   return core.store.write(() => {
-    const found = rows(core.store).token.get(id);
-    if (!found || (userId !== null && found.userId !== userId))
+    const token = rows(core.store).token.get(id);
+    if (!token || (userId !== null && token.userId !== userId))
       fail(notFound, `There is no CLI token with the id "${id.slice(0, 64)}".`);
     if (rows(core.store).revokeToken.run(core.clock.now(), id).changes === 0) return false;
     recordEvent(core, by, {
       action: "cli_token.revoked",
       teamId: null,
-      target: { kind: "cli_token", id, label: found.email },
+      target: { kind: "cli_token", id, label: getUser(core, token.userId).email },
     });
     return true;
   });

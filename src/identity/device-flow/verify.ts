@@ -4,9 +4,9 @@ import { MINUTE_MS } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { verifyJwt } from "../../kit/jwt.ts";
 import type { CliPrincipal } from "../../platform/http/principal.ts";
-import { findPublicKey } from "../license/license.ts";
+import { findPublicKey } from "../../platform/keys/keys.ts";
 import { rows, type TokenRow } from "./rows.ts";
-import { TYP } from "./tokens.ts";
+import { openAccount, TYP } from "./tokens.ts";
 
 /** Longer than any token of ours; what is longer is not read. */
 const MAX_CHARS = 4_096;
@@ -29,20 +29,22 @@ function claimedKey(token: string): string | undefined {
  * signs or signed here, and the token's row must say that it still holds.
  * @returns undefined for everything else: a licence, an expired or revoked token, a closed account
  */
-export async function findCli(core: Core, token: string): Promise<CliPrincipal | undefined> {
-  if (token.length > MAX_CHARS) return undefined;
-  const kid = claimedKey(token);
+export async function findCli(core: Core, accessToken: string): Promise<CliPrincipal | undefined> {
+  if (accessToken.length > MAX_CHARS) return undefined;
+  const kid = claimedKey(accessToken);
   const publicPem = kid === undefined ? undefined : findPublicKey(core, kid);
   if (publicPem === undefined) return undefined;
   const issuer = baseUrlOf(core.config);
   const now = core.clock.now();
-  const verdict = await verifyJwt(token, publicPem, { typ: TYP, audience: issuer, issuer, at: new Date(now) });
+  const verdict = await verifyJwt(accessToken, publicPem, { typ: TYP, audience: issuer, issuer, at: new Date(now) });
   if (!verdict.valid || typeof verdict.claims.jti !== "string") return undefined;
-  const found = rows(core.store).token.get(verdict.claims.jti);
-  if (!found || found.userId !== verdict.claims.sub) return undefined;
-  if (found.revokedAt !== null || found.disabledAt !== null || found.expiresAt <= now) return undefined;
-  await noteUse(core, found, now);
-  return { tokenId: found.id, userId: found.userId, email: found.email };
+  const token = rows(core.store).token.get(verdict.claims.jti);
+  if (!token || token.userId !== verdict.claims.sub || token.revokedAt !== null || token.expiresAt <= now)
+    return undefined;
+  const user = openAccount(core, token.userId);
+  if (!user) return undefined;
+  await noteUse(core, token, now);
+  return { tokenId: token.id, userId: user.id, email: user.email };
 }
 
 /** A full disk must not shut people out: what could not be noted now is noted with a later use. */

@@ -1,22 +1,18 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
-import { fail, notFound } from "../../kit/problem.ts";
+import { fail } from "../../kit/problem.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { findTeam, type Team } from "../accounts/accounts.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import { findTeam, type Team } from "../teams/teams.ts";
 import { codeDigest, ID_BYTES } from "./codes.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
-import { type DeviceRow, rows } from "./rows.ts";
+import { rows } from "./rows.ts";
 
 export const TOKEN_LIFETIME_MS = 90 * DAY_MS;
 
 /** How stale `last_seen_at` may be: written at most once in this time, so that a busy device costs no extra row a request. */
 const SEEN_EVERY_MS = MINUTE_MS;
-
-export interface Device extends DeviceRow {
-  readonly status: "active" | "revoked";
-}
 
 export interface Binding {
   readonly deviceId: string;
@@ -76,22 +72,6 @@ export function touchDevice(
     rows(core.store).touchDevice.run(now, userAgent, device.deviceId);
 }
 
-/** @param teamId only this team's devices; all when undefined */
-export function listDevices(core: Core, teamId?: string): Device[] {
-  return rows(core.store)
-    .devices.all(teamId ?? null, teamId ?? null)
-    .map((row) => ({ ...row, status: row.revokedAt === null ? "active" : "revoked" }));
-}
-
-/** Ends a device's binding. @returns false when it had ended before. @throws Error for an unknown device */
-export function revokeDevice(core: Core, deviceId: string, by: Actor = COMMAND_LINE): Promise<boolean> {
-  return core.store.write(() => {
-    const device = rows(core.store).device.get(deviceId);
-    if (!device) fail(notFound, `there is no device with the id "${deviceId}" (see: reckon device list)`);
-    return endBinding(core, device, by, "device.revoked");
-  });
-}
-
 /** Ends a binding and records who did; call inside a transaction. @returns false when it had ended before */
 export function endBinding(
   core: Core,
@@ -112,3 +92,21 @@ export const deviceActor = (id: string, label: string | null, ip: string | null)
   label: label ?? id,
   ip,
 });
+
+/** Looks devices up, each once: whose one is, and what it is called. */
+export function deviceFinder(core: Core) {
+  const known = new Map<string, { readonly teamId: string; readonly label: string | null } | undefined>();
+  return (deviceId: string) => {
+    if (!known.has(deviceId)) known.set(deviceId, rows(core.store).device.get(deviceId));
+    return known.get(deviceId);
+  };
+}
+
+/** Rows with the label of the device that each names. */
+export function withDeviceLabels<Row extends { readonly deviceId: string }>(
+  core: Core,
+  list: readonly Row[],
+): (Row & { readonly deviceLabel: string | null })[] {
+  const deviceOf = deviceFinder(core);
+  return list.map((row) => ({ ...row, deviceLabel: deviceOf(row.deviceId)?.label ?? null }));
+}

@@ -66,4 +66,10 @@ export async function revokeCode(core: Core, teamId: string, id: string, by: Act
   });
 }
 
-export type { OpenCode };
+/** Who minted the code that each of a team's devices was connected with, by device id; devices that no person connected are not in it. */
+export function connectedBy(core: Core, teamId: string): ReadonlyMap<string, string> {
+  const codes = rows(core.store).connectedBy.all(teamId);
+  return new Map(
+    codes.filter(({ createdBy }) => createdBy !== COMMAND_LINE.label).map((code) => [code.deviceId, code.createdBy]),
+  );
+}

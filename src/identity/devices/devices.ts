@@ -1,17 +1,20 @@
 /**
- * Connect: one-time codes, the devices bound with them, and the life of a device's token.
+ * Devices: one-time connect codes, the machines bound with them, and the life of a device's token.
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
 
-export { bindDevice, listDevices, revokeDevice, touchDevice } from "./binding.ts";
-export { createCode, listOpenCodes, revokeCode } from "./codes.ts";
-export { connectedBy } from "./connected-by.ts";
+export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
+export { connectedBy, createCode, listOpenCodes, revokeCode } from "./codes.ts";
 export {
   countDevices,
+  type Device,
   type DeviceCounts,
-  type DeviceOverview,
-  deviceOverview,
+  deviceIdsOf,
   findDeviceOf,
+  listDevices,
   renameDevice,
+  revokeDevice,
   revokeDeviceOf,
-} from "./overview.ts";
+  teamsOfDevices,
+} from "./manage.ts";
+export { findDevice, watchPrincipals } from "./principals.ts";

@@ -9,17 +9,8 @@ export interface CodeRow {
 export interface DeviceRow {
   readonly id: string;
   readonly teamId: string;
-  readonly teamName: string;
   readonly label: string | null;
-  readonly consentVersion: string;
-  readonly createdAt: number;
-  readonly lastSeenAt: number | null;
-  readonly revokedAt: number | null;
-}
-
-export interface OverviewRow {
-  readonly id: string;
-  readonly label: string | null;
+  /** What it calls its program. */
   readonly userAgent: string | null;
   readonly consentVersion: string;
   readonly createdAt: number;
@@ -29,6 +20,17 @@ export interface OverviewRow {
   readonly tokenExpiresAt: number | null;
 }
 
+/** A device by one of its tokens, whatever the state of either. */
+export interface TokenRow {
+  readonly deviceId: string;
+  readonly teamId: string;
+  readonly lastSeenAt: number | null;
+  readonly revokedAt: number | null;
+  readonly tokenHash: Buffer;
+  readonly tokenExpiresAt: number | null;
+  readonly tokenReplacedAt: number | null;
+}
+
 export interface OpenCode {
   /** Names the code without telling it: the first 8 bytes of its digest, in hex. */
   readonly id: string;
@@ -36,6 +38,12 @@ export interface OpenCode {
   readonly expiresAt: number;
   readonly createdBy: string | null;
 }
+
+const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
+    d.created_at AS createdAt, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
+    (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
+     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt
+  FROM devices d`;
 
 export const rows = statements((db) => ({
   insertCode: db.prepare<[Buffer, string, number, number, string | null]>(
@@ -77,28 +85,24 @@ export const rows = statements((db) => ({
   renameDevice: db.prepare<[string | null, string, string]>(
     "UPDATE devices SET label = ? WHERE id = ? AND team_id = ?",
   ),
-  // Both by devices_by_team, then device_tokens_by_device for each.
+  // By device_tokens' primary key, then devices'.
+  byToken: db.prepare<[Buffer], TokenRow>(
+    `SELECT d.id AS deviceId, d.team_id AS teamId, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
+       k.token_hash AS tokenHash, k.expires_at AS tokenExpiresAt, k.replaced_at AS tokenReplacedAt
+     FROM device_tokens k JOIN devices d ON d.id = k.device_id WHERE k.token_hash = ?`,
+  ),
+  // All by devices_by_team or the primary key, then device_tokens_by_device for each.
   count: db.prepare<[{ teamId: string; now: number; seenSince: number }], { active: number; seen: number }>(
     `SELECT count(*) AS active, count(*) FILTER (WHERE d.last_seen_at >= @seenSince) AS seen
      FROM devices d WHERE d.team_id = @teamId AND d.revoked_at IS NULL AND EXISTS (
        SELECT 1 FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
          AND (k.expires_at IS NULL OR k.expires_at > @now))`,
   ),
-  overview: db.prepare<[{ teamId: string; deviceId: string | null }], OverviewRow>(
-    `SELECT d.id, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion, d.created_at AS createdAt,
-       d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
-       (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
-        ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt
-     FROM devices d WHERE d.team_id = @teamId AND (@deviceId IS NULL OR d.id = @deviceId)
-     ORDER BY d.created_at DESC, d.id DESC`,
+  devices: db.prepare<[], DeviceRow>(`${DEVICE} ORDER BY d.team_id, d.created_at, d.id`),
+  devicesOfTeam: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.team_id = ? ORDER BY d.created_at, d.id`),
+  idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),
+  teamsOf: db.prepare<[string], { id: string; teamId: string }>(
+    "SELECT id, team_id AS teamId FROM devices WHERE id IN (SELECT value FROM json_each(?))",
   ),
-  // By devices_by_team.
-  devices: db.prepare<[string | null, string | null], DeviceRow>(
-    `SELECT d.id, d.team_id AS teamId, t.name AS teamName, d.label, d.consent_version AS consentVersion, d.created_at AS createdAt,
-       d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt
-     FROM devices d JOIN teams t ON t.id = d.team_id WHERE ? IS NULL OR d.team_id = ? ORDER BY d.team_id, d.created_at, d.id`,
-  ),
-  device: db.prepare<[string], { id: string; teamId: string; label: string | null; revokedAt: number | null }>(
-    "SELECT id, team_id AS teamId, label, revoked_at AS revokedAt FROM devices WHERE id = ?",
-  ),
+  device: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.id = ?`),
 }));

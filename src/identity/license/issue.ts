@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { conflict, fail, invalid, unavailable } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { getTeam } from "../accounts/accounts.ts";
+import { getTeam } from "../teams/teams.ts";
 import { mintLicense } from "./mint.ts";
 import { type Entitlement, judgeSubscription } from "./rules.ts";
 

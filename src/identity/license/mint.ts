@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { signJwt, type Verdict, verifyJwt } from "../../kit/jwt.ts";
-import type { Team } from "../accounts/accounts.ts";
-import { ensureSigningKey } from "./keys.ts";
+import { ensureSigningKey } from "../../platform/keys/keys.ts";
+import type { Team } from "../teams/teams.ts";
 import { judgeSubscription, licenseEnd, type SubscriptionFacts } from "./rules.ts";
 
 const TYP = "license+jwt";

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ALG } from "../../kit/jwt.ts";
 import { fail, problem } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { ensureSigningKey, publishedKeys } from "./keys.ts";
+import { ensureSigningKey, publishedKeys } from "../../platform/keys/keys.ts";
 
 const signingNotConfigured = problem({
   name: "signingNotConfigured",

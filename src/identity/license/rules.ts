@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../kit/clock.ts";
-import type { Subscription } from "../accounts/accounts.ts";
+import type { Subscription } from "../teams/teams.ts";
 
 /** How long a team stays licensed after its paid period ended unpaid. */
 export const GRACE_DAYS = 14;

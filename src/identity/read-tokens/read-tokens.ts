@@ -1,12 +1,12 @@
 /**
- * Reads: a person's read tokens, what each may read of the brains of their teams, and the record of every read.
- * Not here: how brains are stored and searched (brain), who is in which team (accounts).
+ * Read tokens: who may read the brains of a person's teams by a token, and what each token narrows that to.
+ * Not here: what is asked with one, and the record of it (ask), who is in which team (members).
  */
-export { listReads } from "./list.ts";
-export { findReader } from "./reader.ts";
+export { scopeFilter } from "./scope.ts";
 export {
   createReadToken,
   endReadTokens,
+  findReader,
   type IssuedReadToken,
   listAllReadTokens,
   listReadTokens,
@@ -14,4 +14,5 @@ export {
   type ReadTokenFacts,
   revokeAnyReadToken,
   revokeReadToken,
+  touchReadToken,
 } from "./tokens.ts";

@@ -1,8 +1,8 @@
+import { KINDS } from "../../formats/brain-kinds.ts";
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import type { ReadScope } from "../../platform/http/principal.ts";
-import { KINDS } from "../../record/brain/brain.ts";
 import { redactText } from "../../redact/redact.ts";
 
 /** Values in each of a scope's lists. */
@@ -14,15 +14,15 @@ const MAX_REPO_CHARS = 512;
  * @param teams ids of the teams that its owner is in
  * @throws Problem on the first value that cannot be
  */
-export function readScope(wanted: Partial<ReadScope>, teams: readonly string[]): ReadScope {
+export function readScope(requested: Partial<ReadScope>, teams: readonly string[]): ReadScope {
   return {
-    teams: list("teams", wanted.teams, (team) => {
+    teams: list("teams", requested.teams, (team) => {
       if (!teams.includes(team)) fail(invalid, `The token's owner is not in the team "${team}".`);
       return team;
     }),
-    repos: list("repositories", wanted.repos, readRepo),
-    paths: list("path globs", wanted.paths, readGlob),
-    kinds: list("kinds", wanted.kinds, (kind) => {
+    repos: list("repositories", requested.repos, readRepo),
+    paths: list("path globs", requested.paths, readGlob),
+    kinds: list("kinds", requested.kinds, (kind) => {
       if (!(KINDS as readonly string[]).includes(kind))
         fail(invalid, `"${kind}" is no kind; there are ${KINDS.join(", ")}.`);
       return kind;
@@ -62,12 +62,9 @@ export function scopeFilter(scope: ReadScope): (file: ScopedFile) => boolean {
   const globs = scope.paths.map(globMatcher);
   const judged = new Map<string, boolean>();
   const inPaths = (path: string) => {
-    let known = judged.get(path);
-    if (known === undefined) {
-      known = globs.some((matches) => matches(path));
-      judged.set(path, known);
-    }
-    return known;
+    const inside = judged.get(path) ?? globs.some((matches) => matches(path));
+    judged.set(path, inside);
+    return inside;
   };
   return ({ repoKey, path, kind }) =>
     (scope.repos.length === 0 || scope.repos.includes(repoKey)) &&

@@ -3,12 +3,12 @@ import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
-import { newToken, tokenDigest } from "../../kit/tokens.ts";
+import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
-import type { ReadScope } from "../../platform/http/principal.ts";
+import type { ReadPrincipal, ReadScope } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";
-import { getUser, membershipsOf } from "../accounts/accounts.ts";
-import { dayOf } from "./daily.ts";
+import { membershipsOf } from "../members/members.ts";
+import { findUser, getUser } from "../people/people.ts";
 import { rows, type TokenRow } from "./rows.ts";
 import { readScope } from "./scope.ts";
 
@@ -43,23 +43,23 @@ export interface IssuedReadToken {
  */
 export async function createReadToken(
   core: Core,
-  wanted: NewReadToken,
+  request: NewReadToken,
   by: Actor = COMMAND_LINE,
 ): Promise<IssuedReadToken> {
-  const name = readName(wanted.name);
-  const lifetimeMs = wanted.lifetimeMs ?? DEFAULT_LIFETIME_MS;
+  const name = readName(request.name);
+  const lifetimeMs = request.lifetimeMs ?? DEFAULT_LIFETIME_MS;
   if (!(lifetimeMs >= MIN_LIFETIME_MS && lifetimeMs <= MAX_LIFETIME_MS))
     fail(invalid, "A read token works for a minute at least and 365 days at most.");
   const token = newToken("rkr", core.random);
   const id = newId("rtk", core.clock, core.random);
   return core.store.write(() => {
     const now = core.clock.now();
-    const owner = getUser(core, wanted.userId);
+    const owner = getUser(core, request.userId);
     if (owner.disabledAt !== null) fail(conflict, `The account of ${owner.email} is closed.`);
     if ((rows(core.store).liveCount.get(owner.id, now) ?? 0) >= MAX_LIVE)
       fail(conflict, `There are ${MAX_LIVE} read tokens that work: revoke one first.`);
-    const teams = membershipsOf(core, owner.id).map(({ teamId }) => teamId);
-    const scope = readScope(wanted.scope ?? {}, teams);
+    const teams = membershipsOf(core, owner.id).map(({ id }) => id);
+    const scope = readScope(request.scope ?? {}, teams);
     const expiresAt = now + Math.round(lifetimeMs);
     rows(core.store).insertToken.run(id, tokenDigest(token), owner.id, name, JSON.stringify(scope), now, expiresAt);
     recordInTeams(core, by, owner.id, scope, {
@@ -76,11 +76,11 @@ export async function createReadToken(
  * names of the others and of their repositories.
  */
 function recordInTeams(core: Core, by: Actor, userId: string, scope: ReadScope, event: Omit<Event, "teamId">): void {
-  const own = membershipsOf(core, userId).map(({ teamId }) => teamId);
+  const own = membershipsOf(core, userId).map(({ id }) => id);
   const reached = own.filter((teamId) => scope.teams.length === 0 || scope.teams.includes(teamId));
-  const told = reached.length > 1 ? { paths: scope.paths, kinds: scope.kinds } : scope;
+  const shown = reached.length > 1 ? { paths: scope.paths, kinds: scope.kinds } : scope;
   for (const teamId of reached.length > 0 ? reached : [null])
-    recordEvent(core, by, { ...event, teamId, detail: { ...event.detail, scope: told } });
+    recordEvent(core, by, { ...event, teamId, detail: { ...event.detail, scope: shown } });
 }
 
 function readName(typed: string): string {
@@ -97,24 +97,39 @@ export interface ReadTokenFacts extends Omit<TokenRow, "scope"> {
 }
 
 function factsOf(core: Core, row: TokenRow): ReadTokenFacts {
-  const expired = row.expiresAt !== null && row.expiresAt <= core.clock.now();
-  const status = row.revokedAt !== null ? "revoked" : expired ? "expired" : "active";
-  return { ...row, scope: JSON.parse(row.scope) as ReadScope, status };
+  const status = row.expiresAt !== null && row.expiresAt <= core.clock.now() ? "expired" : "active";
+  const scope = JSON.parse(row.scope) as ReadScope;
+  return { ...row, scope, status: row.revokedAt === null ? status : "revoked" };
 }
+
+/**
+ * Whose a read token is; undefined when it is nobody's, expired or revoked, or its owner's account is closed. The form and
+ * check characters are tried first, so that guesses and other kinds of tokens cost no query; the look-up is by SHA-256, so
+ * its timing tells nothing of stored tokens.
+ */
+export function findReader(core: Core, token: string): ReadPrincipal | undefined {
+  if (!isWellFormedToken(token, "rkr")) return undefined;
+  const row = rows(core.store).byToken.get(tokenDigest(token));
+  if (!row || factsOf(core, row).status !== "active") return undefined;
+  if (findUser(core, row.userId)?.disabledAt !== null) return undefined;
+  return { tokenId: row.id, userId: row.userId, scope: JSON.parse(row.scope) as ReadScope };
+}
+
+/** Notes that a token is used; call inside a transaction. @returns false when it was revoked */
+export const touchReadToken = (core: Core, tokenId: string): boolean =>
+  rows(core.store).touch.run(core.clock.now(), tokenId).changes > 0;
 
 /** A person's read tokens, whatever their state, newest first. */
 export function listReadTokens(core: Core, userId: string): ReadTokenFacts[] {
-  const today = dayOf(core.clock.now());
   return rows(core.store)
-    .tokensOf.all(today, userId)
+    .tokensOf.all(userId)
     .map((row) => factsOf(core, row));
 }
 
 /** Everybody's read tokens, newest first; for the command line. */
 export function listAllReadTokens(core: Core): ReadTokenFacts[] {
-  const today = dayOf(core.clock.now());
   return rows(core.store)
-    .tokens.all(today)
+    .tokens.all()
     .map((row) => factsOf(core, row));
 }
 
@@ -139,7 +154,7 @@ export function endReadTokens(core: Core, userId: string, by: Actor): void {
 
 function revokeRow(core: Core, id: string, userId: string | undefined, by: Actor): boolean {
   const now = core.clock.now();
-  const row = rows(core.store).token.get(dayOf(now), id);
+  const row = rows(core.store).token.get(id);
   if (!row || (userId !== undefined && row.userId !== userId)) fail(notFound, "There is no such read token.");
   if (rows(core.store).revoke.run(now, id).changes === 0) return false;
   recordInTeams(core, by, row.userId, JSON.parse(row.scope) as ReadScope, {

@@ -1,10 +1,11 @@
+import { type LineEdit, readLineEdits, readSha } from "../../formats/edits.ts";
+import { understandSession } from "../../formats/session.ts";
 import { isObject } from "../../kit/json.ts";
-import { type SessionSource, type SpanSource, understandSession } from "../../record/traces/traces.ts";
-import { readEdits, readSha, type ToldEdit } from "./edits.ts";
+import type { SessionSource, SpanSource } from "../../record/traces/traces.ts";
 import { nameOf, normalisePath } from "./paths.ts";
 
 /** A file's edit, its path as the repository knows it. */
-export interface Edit extends ToldEdit {
+export interface Edit extends LineEdit {
   readonly spanId: string;
 }
 
@@ -43,7 +44,7 @@ export function rootsOf(document: Record<string, unknown>): string[] {
 /** The edits of some spans, as they were told. */
 export function editsOf(spans: readonly SpanSource[], roots: readonly string[]): Edit[] {
   return spans.flatMap(({ spanId, startedAt, endedAt, document }) =>
-    readEdits(document.edits).flatMap((edit) => {
+    readLineEdits(document.edits).flatMap((edit) => {
       const path = normalisePath(edit.path, roots);
       if (path === undefined || nameOf(path) === "..") return [];
       return [{ ...edit, path, spanId, at: edit.at ?? endedAt ?? startedAt }];
@@ -68,8 +69,9 @@ export function evidenceOf(
     const known = sha === null ? undefined : made.get(sha);
     if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
   }
-  const told = [...prompts.map(({ at }) => at), ...[...made.values()].map(({ at }) => at), times.first, times.last];
-  const instants = told.filter((at) => at !== null);
+  const prompted = prompts.map(({ at }) => at);
+  const committed = Array.from(made.values(), ({ at }) => at);
+  const instants = [...prompted, ...committed, times.first, times.last].filter((at) => at !== null);
   const startedAt = source.startedAt ?? earliest(source.endedAt === null ? instants : [...instants, source.endedAt]);
   const endedAt = source.endedAt ?? latest(startedAt === null ? instants : [...instants, startedAt]);
   const paths = new Set<string>();
@@ -93,7 +95,7 @@ function inOrder(edits: readonly Edit[]): Edit[] {
     (a, b) =>
       (a.at ?? 0) - (b.at ?? 0) ||
       (spans.get(a.spanId) as number) - (spans.get(b.spanId) as number) ||
-      (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
+      Number(a.path > b.path) - Number(a.path < b.path) ||
       (a.startLine ?? 0) - (b.startLine ?? 0),
   );
 }

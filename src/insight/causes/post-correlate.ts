@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
+import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Count, openObject, RepoKey } from "../../platform/http/fields.ts";

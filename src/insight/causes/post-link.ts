@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
 import { findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
+import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { fail, malformed } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";

@@ -26,25 +26,6 @@ export interface Limit {
   readonly stored?: (core: Core, key: string) => Decision;
 }
 
-/** Groups of operations in the documents, in their order. */
-export const TAGS = {
-  Health: "Whether the service can keep what it is sent.",
-  Connect: "Binding machines to teams, and the life of their tokens.",
-  Licence: "Signed statements of what a team is entitled to, verifiable offline.",
-  Telemetry: "The append-only stream of what agents did.",
-  Brain: "Versioned snapshots of a repository's markdown files, and the search over them.",
-  "Agent traces": "Sessions of agents with their spans and labels.",
-  Causes: "Which sessions and prompts defects and lines of code come from.",
-  Spend: "What agents used of models, and what it costs.",
-  Policy: "What capture agents may record.",
-  "CLI sign-in": "Device authorization (RFC 8628) for command-line tools.",
-  "My Brain": "What a person's own read tokens may ask.",
-  "Product requests": "What people and agents ask of the product, without an account, and what became of it.",
-  Marketplace: "Brain packs that teams published, for everybody.",
-  Download: "Desktop installers that were registered here; none comes with Reckon.",
-  Meta: "The description of the API itself.",
-} as const;
-
 export interface BodySpec<B extends Schema> {
   readonly schema: B;
   /** Cap in bytes, after inflating where gzip is accepted. */
@@ -72,7 +53,8 @@ export interface EndpointSpec<
   readonly wellKnown?: boolean;
   /** One line for the documents. */
   readonly summary: string;
-  readonly tag: keyof typeof TAGS;
+  /** The group that it stands in: one that a room declares. */
+  readonly tag: string;
   readonly auth: A;
   readonly query?: Q;
   readonly body?: B extends Schema ? BodySpec<B> : never;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import { type Endpoint, faultsOf, type Schema, TAGS } from "./endpoint.ts";
+import { type Endpoint, faultsOf, type Schema } from "./endpoint.ts";
 import {
   type Fault,
   faultBody,
@@ -204,8 +204,14 @@ export interface OpenApiDocument extends Json {
   readonly paths: Record<string, Json>;
 }
 
+/** What a document is of: endpoints in its order, and what the groups that they stand in are for. */
+export interface Described {
+  readonly endpoints: readonly Endpoint[];
+  readonly tags: Readonly<Record<string, string>>;
+}
+
 /** The OpenAPI 3.1 document of the endpoints given. @param baseUrl the public address, for `servers` */
-export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string): OpenApiDocument {
+export function openApiDocument({ endpoints, tags }: Described, baseUrl: string): OpenApiDocument {
   const schemas: Record<string, unknown> = {};
   const used = new Set(endpoints.flatMap((endpoint) => faultsOf(endpoint).map((fault) => fault.shape)));
   for (const shape of used) schemas[SHAPE_NAMES[shape]] = schemaOf(SHAPE_SCHEMAS[shape] as Schema);
@@ -233,7 +239,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string)
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name, description: TAGS[name] })),
+    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name, description: tags[name] })),
     paths,
     components: {
       schemas,

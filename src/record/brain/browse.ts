@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
-import { browseRows, type SnapshotFacts } from "./browse-rows.ts";
-import { findSnapshot, manifestReader } from "./manifests.ts";
-import { type Kind, kindOf } from "./paths.ts";
+import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
+import { withDeliveries } from "../../log/log.ts";
+import { browseRows } from "./browse-rows.ts";
+import { findSnapshot, manifestReader, type SnapshotFacts, snapshotFacts } from "./manifests.ts";
 
 /** A repository by its current snapshot. */
 export interface Repository extends SnapshotFacts {
@@ -12,16 +13,14 @@ export interface Repository extends SnapshotFacts {
 /** A team's repositories, by key (`""` for what came without one). */
 export function listRepositories(core: Core, teamId: string): Repository[] {
   const manifest = manifestReader(core);
-  return browseRows(core.store)
-    .currents.all(teamId)
-    .map((row) => {
-      const kinds: Partial<Record<Kind, number>> = {};
-      for (const path of manifest(row.manifestId).keys()) {
-        const kind = kindOf(path);
-        kinds[kind] = (kinds[kind] ?? 0) + 1;
-      }
-      return { ...row, kinds };
-    });
+  return snapshotFacts(core, browseRows(core.store).currents.all(teamId)).map((snapshot) => {
+    const kinds: Partial<Record<Kind, number>> = {};
+    for (const path of manifest(snapshot.manifestId).keys()) {
+      const kind = kindOf(path);
+      kinds[kind] = (kinds[kind] ?? 0) + 1;
+    }
+    return { ...snapshot, kinds };
+  });
 }
 
 export interface BrainFile {
@@ -53,12 +52,12 @@ export function listFiles(core: Core, teamId: string, repoKey: string, snapshotI
   const files = manifest(snapshot.manifestId);
   const changedAt = new Map([...files.keys()].map((path) => [path, snapshot.receivedAt]));
   const open = new Set(files.keys());
-  const earlier = sql.acceptedBelow.all(teamId, repoKey, snapshot.snapshotId, LOOK_BACK);
+  const earlier = withDeliveries(core, sql.acceptedBelow.all(teamId, repoKey, snapshot.snapshotId, LOOK_BACK));
   for (const { manifestId, receivedAt } of earlier) {
     if (open.size === 0) break;
-    const held = manifest(manifestId);
+    const before = manifest(manifestId);
     for (const path of open)
-      if (held.get(path) === files.get(path)) changedAt.set(path, receivedAt);
+      if (before.get(path) === files.get(path)) changedAt.set(path, receivedAt);
       else open.delete(path);
   }
   const whole = earlier.length < LOOK_BACK;

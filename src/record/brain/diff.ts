@@ -1,63 +1,10 @@
-import { structuredPatch } from "diff";
 import type { Core } from "../../core.ts";
-import { browseRows, type SnapshotFacts } from "./browse-rows.ts";
-import { type Changes, compareManifests, findSnapshot, manifestReader } from "./manifests.ts";
-import { type Kind, kindOf } from "./paths.ts";
+import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
+import { type Diff, diffLines } from "../../kit/diff.ts";
+import { browseRows } from "./browse-rows.ts";
+import { type Changes, compareManifests, findSnapshot, manifestReader, type SnapshotFacts } from "./manifests.ts";
 
-export interface DiffLine {
-  readonly kind: "same" | "added" | "removed";
-  readonly text: string;
-}
-
-/** Lines that changed, with three of what surrounds them. Line numbers are 1-based. */
-export interface Hunk {
-  readonly oldStart: number;
-  readonly newStart: number;
-  readonly lines: readonly DiffLine[];
-}
-
-export interface Diff {
-  /** Empty when the texts are the same, and when they are too different. */
-  readonly hunks: readonly Hunk[];
-  /** The texts are too different to show line by line: finding how they differ would take too long. */
-  readonly tooDifferent: boolean;
-}
-
-/** Bounds on one comparison, whose work grows with the lines times the edits and which nothing interrupts. */
-const MAX_EDITS = 2_000;
-const MAX_MS = 100;
-/** Of both texts together; a file of prose at its cap has a tenth of it. */
-const MAX_LINES = 200_000;
-const KINDS = { "+": "added", "-": "removed", " ": "same" } as const;
-
-/** Compares two texts line by line (Myers, 1986). */
-export function diffFiles(old: string, now: string): Diff {
-  if (countLines(old) + countLines(now) > MAX_LINES) return { hunks: [], tooDifferent: true };
-  const patch = structuredPatch("", "", old, now, undefined, undefined, {
-    context: 3,
-    maxEditLength: MAX_EDITS,
-    timeout: MAX_MS,
-  });
-  if (!patch) return { hunks: [], tooDifferent: true };
-  const hunks = patch.hunks.map(({ oldStart, newStart, lines }) => ({
-    oldStart,
-    newStart,
-    // "\ No newline at end of file" is no line of either text.
-    lines: lines
-      .filter((line) => !line.startsWith("\\"))
-      .map((line) => ({ kind: KINDS[line[0] as keyof typeof KINDS], text: line.slice(1) })),
-  }));
-  return { hunks, tooDifferent: false };
-}
-
-/** Stops counting once it is more than are compared. */
-function countLines(text: string): number {
-  let lines = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && lines <= MAX_LINES; at = text.indexOf("\n", at + 1)) lines++;
-  return lines;
-}
-
-export interface FileChange {
+interface FileChange {
   readonly path: string;
   readonly kind: Kind;
   readonly change: "added" | "changed" | "removed";
@@ -116,7 +63,7 @@ export function diffSnapshotFile(
   if (!sides || (!sides.old.has(path) && !sides.now.has(path))) return undefined;
   const text = (blob: number | undefined) =>
     blob === undefined ? "" : (browseRows(core.store).blob.get(blob)?.content ?? "");
-  return diffFiles(text(sides.old.get(path)), text(sides.now.get(path)));
+  return diffLines(text(sides.old.get(path)), text(sides.now.get(path)));
 }
 
 function findSides(core: Core, teamId: string, repoKey: string, fromId: number | null, toId: number) {

@@ -1,15 +1,15 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
+import { collisionKey, judgePath, PATH_SCHEMA } from "../../formats/brain-paths.ts";
+import { tierGate } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
+import { members } from "../../kit/json.ts";
 import { fail, malformed, problem, tooLarge } from "../../kit/problem.ts";
-import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
-import { Count, Counter, DateTime, NO_REPO, RepoKey } from "../../platform/http/fields.ts";
-import { lineCounter, RULES_VERSION, redactLongText, redactText } from "../../redact/redact.ts";
-import { collisionKey, judgePath, PATH_SCHEMA } from "./paths.ts";
+import { Count, Counter, DateTime, RepoKey } from "../../platform/http/fields.ts";
+import { lineCounter, RULES_VERSION, redactLongText } from "../../redact/redact.ts";
+import { Intake, requireAtMost, requireWholeNumber } from "../intake/intake.ts";
 import { rows } from "./rows.ts";
 import { refreshIndex } from "./search-index.ts";
 import { manifestDigest, type ReadyFile, type Snapshot, storeSnapshot } from "./store-snapshot.ts";
@@ -84,32 +84,24 @@ export const ingest = endpoint(
       },
     },
   },
-  async ({ core, principal, body, text }) => {
-    requireCapability(principal.tier, "brain");
-    const number = findMember(members(text), "version") as Member;
-    if (!isWholeNumber(text.slice(number.start, number.end)))
-      fail(malformed, 'In the body, "version" must be a whole number.');
+  async (request) => {
+    const { core, body, text } = request;
+    const intake = new Intake(request, "brain");
+    requireWholeNumber(text, members(text), "version", 'In the body, "version"');
     requireSoundFiles(core, body.files);
-    const snapshot = await prepare(core, principal.teamId, body);
+    const snapshot = await prepare(intake, body);
     const digest = manifestDigest(snapshot.files);
-    const stored = await core.store.write(() => storeSnapshot(core, principal, snapshot, digest));
-    if (!stored.rollback) refreshIndex(core, principal.teamId);
-    return {
-      ok: true,
-      version: snapshot.version,
-      files: snapshot.files.length,
-      bytes: snapshot.bytes,
-      redactionHits: snapshot.redactionHits,
-      ledger: stored,
-    };
+    const ledger = await intake.store(() => storeSnapshot(intake, snapshot, digest));
+    if (!ledger.rollback) refreshIndex(core, intake.device.teamId);
+    const { version, bytes, redactionHits } = snapshot;
+    return { ok: true, version, files: snapshot.files.length, bytes, redactionHits, ledger };
   },
 );
 
 const named = (path = "") => JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 
 function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
-  if (files.length > config.maxBrainFiles)
-    fail(tooLarge, `The snapshot has ${files.length} files; at most ${config.maxBrainFiles} fit in one.`);
+  requireAtMost(config.maxBrainFiles, files.length, ["snapshot", "files"]);
   const seen = new Map<string, number>();
   let total = 0;
   files.forEach(({ path, content }, i) => {
@@ -136,53 +128,46 @@ function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
 const MAX_NAMED = 50;
 
 /** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between. */
-async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof BrainSnapshot>): Promise<Snapshot> {
-  const yieldNow = cooperative(core.clock);
-  const tripped: string[] = [];
+async function prepare(
+  { core, device, yieldNow }: Intake,
+  sent: v.InferOutput<typeof BrainSnapshot>,
+): Promise<Snapshot> {
+  const secrets: string[] = [];
   let redactionHits = 0;
   let redactedFiles = 0;
-  let bytes = 0;
   const clean = async (text: string, name: (line: number, rule: string) => string): Promise<string> => {
     const redacted = await redactLongText(text, yieldNow);
     const lineAt = lineCounter(text);
     for (const { rule, strength, start } of redacted.findings)
-      if (strength === "certain") tripped.push(name(lineAt(start), rule));
+      if (strength === "certain") secrets.push(name(lineAt(start), rule));
     redactionHits += redacted.findings.length;
     return redacted.text;
   };
   const files: ReadyFile[] = [];
-  for (const [i, { path, content }] of sent.files.entries()) {
+  for (const [i, { path: sentPath, content }] of sent.files.entries()) {
     await yieldNow();
     const digest = sha256(content);
-    const name = await clean(path, (_line, rule) => `the path of file ${i} (${rule})`);
-    const held = rows(core.store).blob.get(teamId, digest);
-    if (held && held.rulesVersion === RULES_VERSION) {
-      bytes += held.bytes;
-      files.push({ path: name, sha256: digest, bytes: held.bytes, blobId: held.id });
+    const path = await clean(sentPath, (_line, rule) => `the path of file ${i} (${rule})`);
+    const stored = rows(core.store).blob.get(device.teamId, digest);
+    if (stored && stored.rulesVersion === RULES_VERSION) {
+      files.push({ path, sha256: digest, bytes: stored.bytes, blobId: stored.id });
       continue;
     }
-    const text = await clean(content, (line, rule) => `${name} line ${line} (${rule})`);
-    const size = Buffer.byteLength(text);
-    bytes += size;
+    const text = await clean(content, (line, rule) => `${path} line ${line} (${rule})`);
     if (text !== content) redactedFiles++;
-    files.push({ path: name, sha256: text === content ? digest : sha256(text), bytes: size, content: text });
+    const textDigest = text === content ? digest : sha256(text);
+    files.push({ path, sha256: textDigest, bytes: Buffer.byteLength(text), content: text });
   }
-  if (tripped.length > 0) {
-    const unnamed = tripped.length - MAX_NAMED;
+  if (secrets.length > 0) {
+    const unnamed = secrets.length - MAX_NAMED;
     const more = unnamed > 0 ? `; and ${unnamed} more` : "";
     fail(
       rawSecret,
-      `Raw secret in ${tripped.slice(0, MAX_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
+      `Raw secret in ${secrets.slice(0, MAX_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
     );
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return {
-    repoKey: sent.repoKey === undefined ? NO_REPO : redactText(sent.repoKey).text,
-    version: sent.version,
-    files,
-    bytes,
-    redactionHits,
-    redactedFiles,
-    clientTimestamp: sent.clientTimestamp ?? null,
-  };
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const { version, clientTimestamp = null } = sent;
+  return { version, files, bytes, redactionHits, redactedFiles, clientTimestamp };
 }

@@ -1,5 +1,7 @@
 import type { Core } from "../../core.ts";
-import { browseRows, type SnapshotFacts } from "./browse-rows.ts";
+import { withDeviceLabels } from "../../identity/devices/devices.ts";
+import { withDeliveries } from "../../log/log.ts";
+import { browseRows, type SnapshotRow } from "./browse-rows.ts";
 import type { ManifestEntries } from "./rows.ts";
 
 /** Reads manifests for one question, each once. */
@@ -22,6 +24,13 @@ export function blobUnder(entries: string, path: string): number | undefined {
   return at === -1 ? undefined : Number.parseInt(entries.slice(at + opening.length, at + opening.length + 20), 10);
 }
 
+/** Snapshots with what is known of their deliveries. */
+export function snapshotFacts(core: Core, snapshots: readonly SnapshotRow[]) {
+  return withDeviceLabels(core, withDeliveries(core, snapshots));
+}
+
+export type SnapshotFacts = ReturnType<typeof snapshotFacts>[number];
+
 /** A team's snapshot of a repository: the one named, or the current one. */
 export function findSnapshot(
   core: Core,
@@ -31,7 +40,8 @@ export function findSnapshot(
 ): SnapshotFacts | undefined {
   const sql = browseRows(core.store);
   const id = snapshotId ?? (sql.current.get(teamId, repoKey) as number | undefined);
-  return id === undefined || !Number.isSafeInteger(id) ? undefined : sql.snapshot.get(id, teamId, repoKey);
+  const row = Number.isSafeInteger(id) ? sql.snapshot.get(id as number, teamId, repoKey) : undefined;
+  return row && snapshotFacts(core, [row])[0];
 }
 
 export interface Changes {

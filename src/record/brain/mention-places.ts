@@ -8,7 +8,7 @@ const MAX_ODD = 50;
 /** A commit as people write it, or a run of what paths are made of. */
 const WORD = /[^\s`"'()[\]{}<>|,;*]+/g;
 
-/** What a place names: a commit's SHA as it was asked for, or a file's path. */
+/** What a place names: a commit's SHA as it was looked for, or a file's path. */
 export interface Named {
   readonly kind: "commit" | "file";
   readonly value: string;
@@ -64,7 +64,7 @@ export function placesIn(
     for (const hex of word.toLowerCase().matchAll(/(?<![\p{L}\p{N}])[0-9a-f]{7,64}(?![\p{L}\p{N}])/gu)) {
       const sha = commits
         .get(hex[0].slice(0, MIN_SHA_CHARS))
-        ?.find((one) => one.startsWith(hex[0]) || (one.length < FULL_SHA && hex[0].startsWith(one)));
+        ?.find((full) => full.startsWith(hex[0]) || (full.length < FULL_SHA && hex[0].startsWith(full)));
       if (sha !== undefined) note("commit", sha, match.index);
     }
   }

@@ -1,11 +1,11 @@
 import type { Core } from "../../core.ts";
+import type { Kind } from "../../formats/brain-kinds.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Named, NO_PATHS, placesIn, shasByBeginning, sortPaths } from "./mention-places.ts";
-import type { Kind } from "./paths.ts";
 import { teamIndex } from "./search-index.ts";
 
 /** What to look for: commits (at least seven hexadecimal digits of each) and paths of files. */
-export interface Wanted {
+export interface MentionQuery {
   readonly commits: readonly string[];
   readonly files: readonly string[];
   /** Paths mean something in their own repository only; commits are looked for in all of the team's. */
@@ -13,7 +13,7 @@ export interface Wanted {
 }
 
 /** A place in the team's current brain that names a commit or a file. */
-export interface Mention {
+interface Mention {
   readonly repoKey: string;
   readonly path: string;
   readonly kind: Kind;
@@ -36,7 +36,7 @@ export interface Mentions {
 const LOOKED_THROUGH: readonly Kind[] = ["error", "security", "anti-pattern", "decision"];
 const MAX_TEXT = 16 * 1024 * 1024;
 const MAX_MENTIONS = 50;
-const MAX_WANTED = 500;
+const MAX_NAMES = 500;
 const EXCERPT_CHARS = 240;
 
 /**
@@ -44,24 +44,24 @@ const EXCERPT_CHARS = 240;
  * beginning of its SHA of at least seven digits, or in full) or one of the files (by its whole path). Nothing is guessed: a
  * file's bare name is no mention of it, unless the name is all of its path.
  */
-export async function findMentions(core: Core, teamId: string, wanted: Wanted): Promise<Mentions> {
-  const commits = shasByBeginning(wanted.commits.slice(0, MAX_WANTED));
-  const files = sortPaths(wanted.files.slice(0, MAX_WANTED));
-  const found: Mention[] = [];
-  if (commits.size === 0 && wanted.files.length === 0) return { mentions: found, cutShort: false };
+export async function findMentions(core: Core, teamId: string, query: MentionQuery): Promise<Mentions> {
+  const commits = shasByBeginning(query.commits.slice(0, MAX_NAMES));
+  const files = sortPaths(query.files.slice(0, MAX_NAMES));
+  const mentions: Mention[] = [];
+  if (commits.size === 0 && query.files.length === 0) return { mentions, cutShort: false };
   const index = await teamIndex(core, teamId);
   const yieldNow = cooperative(core.clock);
   let room = MAX_TEXT;
-  let cutShort = files.cut || wanted.files.length > MAX_WANTED || wanted.commits.length > MAX_WANTED;
+  let cutShort = files.cut || query.files.length > MAX_NAMES || query.commits.length > MAX_NAMES;
   for (const document of index.documents.values()) {
-    const own = document.repoKey === wanted.repoKey;
+    const own = document.repoKey === query.repoKey;
     if (!LOOKED_THROUGH.includes(document.kind) || (!own && commits.size === 0)) continue;
     room -= document.text.length;
     // One more than is listed is looked for: it tells that there are more.
-    if (room < 0 || found.length > MAX_MENTIONS) break;
+    if (room < 0 || mentions.length > MAX_MENTIONS) break;
     const { repoKey, path, kind, heading, text } = document;
     for (const { at, names } of placesIn(text, commits, own ? files : NO_PATHS)) {
-      found.push({
+      mentions.push({
         repoKey,
         path,
         kind,
@@ -73,10 +73,10 @@ export async function findMentions(core: Core, teamId: string, wanted: Wanted): 
     }
     await yieldNow();
   }
-  cutShort ||= room < 0 || found.length > MAX_MENTIONS;
-  found.splice(MAX_MENTIONS);
-  found.sort((a, b) => compare(a.repoKey, b.repoKey) || compare(a.path, b.path) || a.line - b.line);
-  return { mentions: found, cutShort };
+  cutShort ||= room < 0 || mentions.length > MAX_MENTIONS;
+  mentions.splice(MAX_MENTIONS);
+  mentions.sort((a, b) => compare(a.repoKey, b.repoKey) || compare(a.path, b.path) || a.line - b.line);
+  return { mentions, cutShort };
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
-import { beginning } from "../../kit/strings.ts";
-import type { Kind } from "./paths.ts";
+import type { Kind } from "../../formats/brain-kinds.ts";
+import { beginning, densestAt } from "../../kit/strings.ts";
 import { type Document, teamIndex, words } from "./search-index.ts";
 import { type SourceFacts, sourceFinder } from "./source.ts";
 
@@ -8,8 +8,6 @@ const MAX_QUERY_CHARS = 256;
 const MAX_TERMS = 16;
 const SNIPPET_CHARS = 240;
 const DEFAULT_HITS = 20;
-/** Places of one word that a snippet is chosen among. */
-const MAX_PLACES = 20;
 
 /** Words that every question holds and no section is about. */
 const STOP_WORDS = new Set(
@@ -25,32 +23,16 @@ export const questionAsked = (question: string): string => beginning(question.to
 /** The words of a question that are searched for, without stop words unless it has no others. */
 export function searchTerms(question: string): string {
   const all = [...new Set(words(questionAsked(question).toLowerCase()))];
-  const telling = all.filter((word) => !STOP_WORDS.has(word));
-  return (telling.length > 0 ? telling : all).slice(0, MAX_TERMS).join(" ");
+  const meaningful = all.filter((word) => !STOP_WORDS.has(word));
+  return (meaningful.length > 0 ? meaningful : all).slice(0, MAX_TERMS).join(" ");
 }
 
 /**
- * Where in a text most of the words found stand together. Where several places hold as many, the first.
- * @param found lower-case words, as the index matched them
- * @param span how far apart words count as together, in UTF-16 units
+ * The stretch of a section that holds most of the words, on one line.
+ * @param words in lower case, as the index matched them
  */
-export function densestAt(text: string, found: readonly string[], span: number): number {
-  const lower = text.toLowerCase();
-  const places = found.flatMap((word) => placesOf(lower, word).map((at) => ({ word, at }))).sort((a, b) => a.at - b.at);
-  let best = { count: 0, at: 0 };
-  for (const { at } of places) {
-    const within = new Set(places.filter((one) => one.at >= at && one.at < at + span).map((one) => one.word));
-    if (within.size > best.count) best = { count: within.size, at };
-  }
-  return best.at;
-}
-
-/**
- * The stretch of a section that holds most of the words found, on one line.
- * @param found lower-case words, as the index matched them
- */
-export function snippetOf(text: string, found: readonly string[]): string {
-  const at = densestAt(text, found, (SNIPPET_CHARS * 2) / 3);
+export function snippetOf(text: string, words: readonly string[]): string {
+  const at = densestAt(text, words, (SNIPPET_CHARS * 2) / 3);
   const from = Math.max(0, Math.min(at - SNIPPET_CHARS / 6, text.length - SNIPPET_CHARS));
   const cut = text
     .slice(from, from + SNIPPET_CHARS)
@@ -59,21 +41,6 @@ export function snippetOf(text: string, found: readonly string[]): string {
     .trim();
   return `${from > 0 ? "…" : ""}${cut}${from + SNIPPET_CHARS < text.length ? "…" : ""}`;
 }
-
-/** Where a word stands by itself in a text; enough of the places to choose from, not all of a hostile text's. */
-function placesOf(lower: string, word: string): number[] {
-  const places: number[] = [];
-  for (
-    let at = lower.indexOf(word);
-    at !== -1 && places.length < MAX_PLACES;
-    at = lower.indexOf(word, at + word.length)
-  ) {
-    if (!isWordChar(lower[at - 1]) && !isWordChar(lower[at + word.length])) places.push(at);
-  }
-  return places;
-}
-
-const isWordChar = (char: string | undefined) => char !== undefined && /[^\s\p{P}\p{S}]/u.test(char);
 
 export interface Hit {
   readonly filePath: string;
@@ -110,22 +77,22 @@ export interface SearchScope {
   readonly keep?: ((document: Pick<Document, "repoKey" | "path" | "kind">) => boolean) | undefined;
 }
 
-/** A section that a question found. */
-export interface Found {
+/** A section that a question finds. */
+interface SectionMatch {
   readonly section: Omit<Document, "id">;
   /** Lower-case words of the section that the question's words matched. */
   readonly words: readonly string[];
   /** BM25+ with the weights of the index, by how rare the words are in this team's brain; higher is better. */
   readonly score: number;
   /** Whether the section holds all the question's words. */
-  readonly whole: boolean;
+  readonly matchesAll: boolean;
 }
 
 export interface Findings {
   /** The words that were searched for, between spaces. */
   readonly terms: string;
   /** Best first. */
-  readonly found: readonly Found[];
+  readonly matches: readonly SectionMatch[];
   /** Sections that the team's brain has; scores of brains of different size compare only with regard to it. */
   readonly sections: number;
 }
@@ -140,18 +107,18 @@ export async function findSections(
   const { repoKey, kind, keep } = scope;
   const terms = searchTerms(question);
   const index = await teamIndex(core, teamId);
-  const wanted = (document: Document) =>
+  const inScope = (document: Document) =>
     (repoKey === undefined || document.repoKey === repoKey) &&
     (kind === undefined || document.kind === kind) &&
     (keep === undefined || keep(document));
   const count = terms.split(" ").length;
-  const found = (terms === "" ? [] : index.search(terms, wanted)).map((result) => ({
+  const matches = (terms === "" ? [] : index.search(terms, inScope)).map((result) => ({
     section: index.documents.get(result.id as number) as Document,
     words: result.terms,
     score: result.score,
-    whole: result.queryTerms.length === count,
+    matchesAll: result.queryTerms.length === count,
   }));
-  return { terms, found, sections: index.documents.size };
+  return { terms, matches, sections: index.documents.size };
 }
 
 /** Ranked sections of a team's current brain files. */
@@ -161,9 +128,9 @@ export async function searchBrain(
   question: string,
   scope: SearchScope = {},
 ): Promise<Answer> {
-  const { terms, found } = await findSections(core, teamId, question, scope);
+  const { terms, matches } = await findSections(core, teamId, question, scope);
   const sourceOf = sourceFinder(core, teamId);
-  const hits = found.slice(0, scope.limit ?? DEFAULT_HITS).map(
+  const hits = matches.slice(0, scope.limit ?? DEFAULT_HITS).map(
     ({ section, words, score }): Hit => ({
       filePath: section.path,
       snippet: snippetOf(section.text, words),
@@ -175,5 +142,5 @@ export async function searchBrain(
       source: sourceOf(section),
     }),
   );
-  return { query: questionAsked(question), terms, total: found.length, hits };
+  return { query: questionAsked(question), terms, total: matches.length, hits };
 }

@@ -14,8 +14,8 @@ export interface SnapshotRow {
   readonly gap: 0 | 1;
 }
 
-/** A snapshot as it is held; what is null belongs to a row that is gone. */
-export interface HeldSnapshotRow {
+/** A snapshot as it is stored; what is null belongs to a row that is gone. */
+export interface StoredSnapshotRow {
   readonly id: number;
   readonly deliveryId: number;
   readonly version: number;
@@ -87,7 +87,7 @@ export const rows = statements((db) => ({
      WHERE c.snapshot_id > ? ORDER BY c.snapshot_id LIMIT 1`,
   ),
   // In the order of ids, which is the order of deliveries; streams and manifests by primary key.
-  snapshotsByDelivery: db.prepare<[], HeldSnapshotRow>(
+  snapshotsByDelivery: db.prepare<[], StoredSnapshotRow>(
     `SELECT s.id, s.delivery_id AS deliveryId, s.version, s.accepted, s.team_id AS teamId, s.repo_key AS repoKey, m.entries,
        t.device_id AS deviceId, t.team_id = s.team_id AND t.repo_key = s.repo_key AND m.team_id = s.team_id AS fits
      FROM brain_snapshots s LEFT JOIN brain_streams t ON t.id = s.stream_id LEFT JOIN brain_manifests m ON m.id = s.manifest_id
@@ -96,17 +96,17 @@ export const rows = statements((db) => ({
   // Repositories whose current snapshot is not the newest accepted one; brain_snapshots by brain_snapshots_by_repo.
   currentsAstray: db.prepare<
     [],
-    { repoKey: string; heldId: number | null; newestId: number | null; deliveryId: number }
+    { repoKey: string; currentId: number | null; newestId: number | null; deliveryId: number }
   >(
-    `SELECT coalesce(c.repo_key, n.repo_key) AS repoKey, c.snapshot_id AS heldId, n.id AS newestId, coalesce(s.delivery_id, 0) AS deliveryId
+    `SELECT coalesce(c.repo_key, n.repo_key) AS repoKey, c.snapshot_id AS currentId, n.id AS newestId, coalesce(s.delivery_id, 0) AS deliveryId
      FROM (SELECT team_id, repo_key, max(id) AS id FROM brain_snapshots WHERE accepted = 1 GROUP BY team_id, repo_key) n
        FULL JOIN brain_currents c ON c.team_id = n.team_id AND c.repo_key = n.repo_key
        LEFT JOIN brain_snapshots s ON s.id = coalesce(n.id, c.snapshot_id)
      WHERE n.id IS NOT c.snapshot_id`,
   ),
   // Streams whose last version is not the highest that they had accepted, with the delivery of that.
-  streamsAstray: db.prepare<[], { id: number; lastVersion: number; heldVersion: number | null; deliveryId: number }>(
-    `SELECT t.id, t.last_version AS lastVersion, n.version AS heldVersion, coalesce(n.delivery_id, 0) AS deliveryId
+  streamsAstray: db.prepare<[], { id: number; lastVersion: number; highestVersion: number | null; deliveryId: number }>(
+    `SELECT t.id, t.last_version AS lastVersion, n.version AS highestVersion, coalesce(n.delivery_id, 0) AS deliveryId
      FROM brain_streams t
        LEFT JOIN (SELECT stream_id, delivery_id, max(version) AS version FROM brain_snapshots WHERE accepted = 1 GROUP BY stream_id) n
        ON n.stream_id = t.id

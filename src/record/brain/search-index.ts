@@ -1,9 +1,9 @@
 import MiniSearch, { type SearchResult } from "minisearch";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
+import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
 import { sections } from "../../kit/markdown.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Kind, kindOf } from "./paths.ts";
+import { readBlob } from "./follow.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
 /** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
@@ -20,7 +20,7 @@ const MAX_WORDS = 100_000;
 const MAX_WORD_CHARS = 64;
 
 /** With fewer sections than this holding all the words, those holding some are shown after them. */
-export const FEW = 5;
+export const MIN_FULL_MATCHES = 5;
 
 /** One indexed section. */
 export interface Document {
@@ -81,13 +81,13 @@ class TeamIndex {
     for (const { repoKey, snapshotId, entries } of rows(core.store).currents.all(teamId)) {
       const repo = this.#repos.get(repoKey) ?? { snapshotId: 0, files: new Map<string, IndexedFile>() };
       if (repo.snapshotId === snapshotId) continue;
-      const wanted = new Map(JSON.parse(entries) as ManifestEntries);
-      for (const [path, file] of repo.files) if (wanted.get(path) !== file.blobId) this.#remove(repo.files, path, file);
-      for (const [path, blobId] of wanted) {
+      const current = new Map(JSON.parse(entries) as ManifestEntries);
+      for (const [path, file] of repo.files)
+        if (current.get(path) !== file.blobId) this.#remove(repo.files, path, file);
+      for (const [path, blobId] of current) {
         if (repo.files.has(path)) continue;
-        const content = rows(core.store).blobContent.get(blobId) as string | undefined;
         const documents: number[] = [];
-        for (const part of content === undefined ? [] : parts(content)) {
+        for (const part of parts(readBlob(core, blobId))) {
           documents.push(this.#add({ ...part, repoKey, path, kind: kindOf(path) }));
           await yieldNow();
         }
@@ -109,11 +109,11 @@ class TeamIndex {
   }
 
   #add(document: Omit<Document, "id">): number {
-    const whole = { id: this.#nextId++, ...document };
-    this.#mini.add(whole);
-    this.documents.set(whole.id, whole);
-    this.textChars += whole.text.length;
-    return whole.id;
+    const id = this.#nextId++;
+    this.#mini.add({ id, ...document });
+    this.documents.set(id, { id, ...document });
+    this.textChars += document.text.length;
+    return id;
   }
 
   #remove(files: Map<string, IndexedFile>, path: string, file: IndexedFile): void {
@@ -141,8 +141,9 @@ class TeamIndex {
       },
       combineWith: "OR",
     });
-    const whole = results.filter((result) => result.queryTerms.length === count);
-    return whole.length >= FEW ? whole : [...whole, ...results.filter((result) => result.queryTerms.length < count)];
+    const full = results.filter((result) => result.queryTerms.length === count);
+    if (full.length >= MIN_FULL_MATCHES) return full;
+    return [...full, ...results.filter((result) => result.queryTerms.length < count)];
   }
 }
 
@@ -168,7 +169,7 @@ function* parts(content: string): Generator<{ heading: string; line: number; tex
   }
 }
 
-const indexes = perOwner((_core: Core) => new Map<string, TeamIndex>());
+const indexes = slot(() => new Map<string, TeamIndex>());
 
 /** A team's index, up to date; built at first use. */
 export async function teamIndex(core: Core, teamId: string): Promise<TeamIndex> {
@@ -178,10 +179,10 @@ export async function teamIndex(core: Core, teamId: string): Promise<TeamIndex> 
   all.delete(teamId);
   all.set(teamId, index);
   await index.update(core, teamId);
-  let held = [...all.values()].reduce((sum, one) => sum + one.textChars, 0);
-  for (const [id, one] of all) {
-    if (held <= MAX_TEXT || id === teamId) break;
-    held -= one.textChars;
+  let chars = [...all.values()].reduce((sum, { textChars }) => sum + textChars, 0);
+  for (const [id, { textChars }] of all) {
+    if (chars <= MAX_TEXT || id === teamId) break;
+    chars -= textChars;
     all.delete(id);
   }
   return index;

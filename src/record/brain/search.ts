@@ -1,9 +1,9 @@
 import * as v from "valibot";
+import { KINDS } from "../../formats/brain-kinds.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
-import { KINDS } from "./paths.ts";
 import { searchBrain } from "./query.ts";
-import { EXAMPLE_SOURCE, Source } from "./source.ts";
+import { Source } from "./source.ts";
 
 const BrainHits = v.looseObject({
   ok: v.boolean(),
@@ -22,7 +22,7 @@ const BrainHits = v.looseObject({
       heading: v.string(),
       line: v.pipe(Count, v.description("1-based line of the section.")),
       rank: v.pipe(v.number(), v.description("Higher is better; comparable within one reply.")),
-      source: v.optional(Source),
+      source: v.optional(Source.schema),
     }),
   ),
 });
@@ -66,7 +66,7 @@ export const search = endpoint(
             heading: "2026-11-20 Login loop",
             line: 1,
             rank: 0.82,
-            source: EXAMPLE_SOURCE,
+            source: Source.example,
           },
         ],
       },

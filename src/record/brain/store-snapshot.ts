@@ -1,9 +1,7 @@
 import type { Core } from "../../core.ts";
-import { touchDevice } from "../../identity/devices/devices.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { recordDelivery } from "../../log/log.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { RULES_VERSION } from "../../redact/redact.ts";
+import type { Intake } from "../intake/intake.ts";
 import { rows } from "./rows.ts";
 
 /** A file ready to be stored: free of secrets, addressed by its content. */
@@ -17,7 +15,6 @@ export interface ReadyFile {
 }
 
 export interface Snapshot {
-  readonly repoKey: string;
   readonly version: number;
   /** Sorted by path. */
   readonly files: readonly ReadyFile[];
@@ -46,35 +43,34 @@ export function snapshotDigest(manifest: Buffer, version: number, accepted: bool
  * Stores a snapshot. Call inside a transaction. A version above the stream's last becomes current; one that is not is a retry when its
  * content is known under that version, and otherwise kept as evidence without becoming current.
  */
-export function storeSnapshot(core: Core, device: DevicePrincipal, snapshot: Snapshot, digest: Buffer): Stored {
+export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer): Stored {
+  const { core, repoKey } = intake;
+  const { teamId, deviceId } = intake.device;
+  const { version } = snapshot;
   const sql = rows(core.store);
-  touchDevice(core, device, core.clock.now());
-  const stream = sql.stream.get(device.deviceId, snapshot.repoKey);
-  const known = sql.manifest.get(device.teamId, digest) as number | undefined;
-  const accepted = stream === undefined || snapshot.version > stream.lastVersion;
+  const stream = sql.stream.get(deviceId, repoKey);
+  const known = sql.manifest.get(teamId, digest) as number | undefined;
+  const accepted = stream === undefined || version > stream.lastVersion;
   if (stream && known !== undefined && !accepted) {
-    const twin = sql.snapshot.get(stream.id, snapshot.version, known);
+    const twin = sql.snapshot.get(stream.id, version, known);
     if (twin) return { gap: twin.gap === 1, rollback: twin.accepted === 0 };
   }
-  const gap = accepted && stream !== undefined && snapshot.version > stream.lastVersion + 1;
-  const manifestId = known ?? insertManifest(core, device.teamId, snapshot, digest);
-  const streamId =
-    stream?.id ??
-    Number(sql.insertStream.run(device.teamId, device.deviceId, snapshot.repoKey, snapshot.version).lastInsertRowid);
-  const deliveryId = recordDelivery(core, device, {
-    kind: "brain",
-    repoKey: snapshot.repoKey,
+  const gap = accepted && stream !== undefined && version > stream.lastVersion + 1;
+  const manifestId = known ?? insertManifest(core, teamId, snapshot, digest);
+  const streamId = stream?.id ?? Number(sql.insertStream.run(teamId, deviceId, repoKey, version).lastInsertRowid);
+  const flagged = gap ? "gap" : null;
+  const deliveryId = intake.record({
     mode: null,
     items: snapshot.files.length,
     redacted: snapshot.redactedFiles,
-    flagged: accepted ? (gap ? "gap" : null) : "rollback",
-    contentSha256: snapshotDigest(digest, snapshot.version, accepted),
+    flagged: accepted ? flagged : "rollback",
+    contentSha256: snapshotDigest(digest, version, accepted),
   });
   const { lastInsertRowid } = sql.insertSnapshot.run(
     streamId,
-    device.teamId,
-    snapshot.repoKey,
-    snapshot.version,
+    teamId,
+    repoKey,
+    version,
     manifestId,
     deliveryId,
     Number(accepted),
@@ -83,8 +79,8 @@ export function storeSnapshot(core: Core, device: DevicePrincipal, snapshot: Sna
     snapshot.clientTimestamp,
   );
   if (accepted) {
-    sql.updateStream.run(snapshot.version, streamId);
-    sql.setCurrent.run(device.teamId, snapshot.repoKey, Number(lastInsertRowid));
+    sql.updateStream.run(version, streamId);
+    sql.setCurrent.run(teamId, repoKey, Number(lastInsertRowid));
   }
   return { gap, rollback: !accepted };
 }

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { keysetPage, type Page, pageSize, readCursor, writeCursor } from "../../kit/page.ts";
-import { browseRows, type SnapshotFacts } from "./browse-rows.ts";
-import { blobUnder, compareManifests, manifestReader } from "./manifests.ts";
+import { browseRows, type SnapshotRow } from "./browse-rows.ts";
+import { blobUnder, compareManifests, manifestReader, type SnapshotFacts, snapshotFacts } from "./manifests.ts";
 
-interface PageAsked {
+interface PageQuery {
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -18,11 +18,13 @@ export interface Version extends SnapshotFacts {
 }
 
 /** The snapshots of a repository, newest first, evidence (not accepted) included. */
-export function listVersions(core: Core, teamId: string, repoKey: string, asked: PageAsked = {}): Page<Version> {
+export function listVersions(core: Core, teamId: string, repoKey: string, query: PageQuery = {}): Page<Version> {
   const sql = browseRows(core.store);
   const page = keysetPage({
-    ...{ cursor: asked.cursor, limit: asked.limit, parts: 1 },
-    keyOf: (row: SnapshotFacts) => [row.snapshotId],
+    cursor: query.cursor,
+    limit: query.limit,
+    parts: 1,
+    keyOf: (row: SnapshotRow) => [row.snapshotId],
     read: (towards, key, count) =>
       towards === "older"
         ? sql.down.all(teamId, repoKey, key?.[0] ?? Number.MAX_SAFE_INTEGER, count)
@@ -30,16 +32,19 @@ export function listVersions(core: Core, teamId: string, repoKey: string, asked:
   });
   const manifest = manifestReader(core);
   const lowest = page.rows.at(-1);
-  let previous = lowest && sql.acceptedBelow.get(teamId, repoKey, lowest.snapshotId, 1);
+  let previous: Pick<SnapshotRow, "snapshotId" | "manifestId"> | undefined =
+    lowest && sql.acceptedBelow.get(teamId, repoKey, lowest.snapshotId, 1);
   // From the oldest up, each finds the accepted one before it without another look.
-  const rows = page.rows.toReversed().map((row): Version => {
+  const rows = snapshotFacts(core, page.rows.toReversed()).map((row): Version => {
     const { added, changed, removed } = compareManifests(
       previous ? manifest(previous.manifestId) : new Map(),
       manifest(row.manifestId),
     );
     const version = {
       ...row,
-      ...{ added: added.length, changed: changed.length, removed: removed.length },
+      added: added.length,
+      changed: changed.length,
+      removed: removed.length,
       previousId: previous?.snapshotId ?? null,
     };
     if (row.accepted === 1) previous = row;
@@ -59,7 +64,7 @@ export interface FileVersion extends SnapshotFacts {
 
 /** Accepted snapshots one page looks through. */
 const MAX_EXAMINED = 1_000;
-const CHUNK = 100;
+const MAX_SNAPSHOTS = 100;
 
 /**
  * The accepted snapshots in which one file's content changed, newest first. A page may come short, even empty, and still
@@ -70,39 +75,41 @@ export function fileVersions(
   teamId: string,
   repoKey: string,
   path: string,
-  asked: PageAsked = {},
+  query: PageQuery = {},
 ): Page<FileVersion> {
   const sql = browseRows(core.store);
-  const size = pageSize(asked.limit);
+  const size = pageSize(query.limit);
   const blobs = new Map<number, number | undefined>();
-  const blobIn = ({ manifestId }: SnapshotFacts) => {
+  const blobIn = ({ manifestId }: SnapshotRow) => {
     if (!blobs.has(manifestId))
       blobs.set(manifestId, blobUnder((sql.manifest.get(manifestId) as string | undefined) ?? "", path));
     return blobs.get(manifestId);
   };
   const rows: FileVersion[] = [];
-  const compare = (row: SnapshotFacts, previous: SnapshotFacts | undefined) => {
+  const compare = (row: SnapshotRow, previous: SnapshotRow | undefined) => {
     const now = blobIn(row);
     const before = previous && blobIn(previous);
     if (now === before) return;
-    rows.push({
-      ...row,
-      change: now === undefined ? "removed" : before === undefined ? "added" : "changed",
-      previousId: previous?.snapshotId ?? null,
-      fileBytes: now === undefined ? null : ((sql.blobBytes.get(now) as number | undefined) ?? null),
-    });
+    const previousId = previous?.snapshotId ?? null;
+    const change = before === undefined ? "added" : "changed";
+    for (const facts of snapshotFacts(core, [row]))
+      rows.push(
+        now === undefined
+          ? { ...facts, change: "removed", previousId, fileBytes: null }
+          : { ...facts, change, previousId, fileBytes: (sql.blobBytes.get(now) as number | undefined) ?? null },
+      );
   };
-  let below = readCursor(asked.cursor, 1)?.key[0] ?? Number.MAX_SAFE_INTEGER;
+  let below = readCursor(query.cursor, 1)?.key[0] ?? Number.MAX_SAFE_INTEGER;
   for (let examined = 0; examined < MAX_EXAMINED; ) {
     // One more than is examined: each is compared with the one before it.
-    const chunk = sql.acceptedBelow.all(teamId, repoKey, below, CHUNK + 1);
-    for (const [i, row] of chunk.slice(0, CHUNK).entries()) {
+    const chunk = sql.acceptedBelow.all(teamId, repoKey, below, MAX_SNAPSHOTS + 1);
+    for (const [i, row] of chunk.slice(0, MAX_SNAPSHOTS).entries()) {
       compare(row, chunk[i + 1]);
       below = row.snapshotId;
       examined++;
       if (rows.length === size && i + 1 < chunk.length) return { rows, older: older(below) };
     }
-    if (chunk.length <= CHUNK) return { rows };
+    if (chunk.length <= MAX_SNAPSHOTS) return { rows };
   }
   return { rows, older: older(below) };
 }

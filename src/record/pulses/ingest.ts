@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
-import { touchDevice } from "../../identity/devices/devices.ts";
+
+import { tierGate } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
 import { fail, malformed } from "../../kit/problem.ts";
@@ -16,6 +16,7 @@ import {
   RepoKey,
 } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
+import { Intake } from "../intake/intake.ts";
 import { rows } from "./rows.ts";
 
 const MAX_COUNTS = 64;
@@ -87,23 +88,22 @@ export const ingest = endpoint(
       ok: { ok: true, repoKey: "github.com/acme/shop", at: "2026-11-21T08:00:00.000Z" },
     },
   },
-  async ({ core, principal, body }) => {
-    requireCapability(principal.tier, "brain");
+  async (request) => {
+    const { core, body } = request;
+    const intake = new Intake(request, "brain");
     const at = Date.parse(body.at);
-    const now = core.clock.now();
     if (at < 0) fail(malformed, 'In the body, "at" lies before 1970.');
-    if (at > now + DAY_MS) fail(malformed, 'In the body, "at" lies more than a day ahead.');
-    const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
+    if (at > core.clock.now() + DAY_MS) fail(malformed, 'In the body, "at" lies more than a day ahead.');
     const counts = JSON.stringify(redactNames(body.counts));
     const fingerprints = JSON.stringify([...new Set(body.fingerprints)].sort());
-    const { deviceId, teamId } = principal;
-    const stands = await core.store.write(() => {
+    const { repoKey } = intake;
+    const { deviceId, teamId } = intake.device;
+    const storedAt = await intake.store((now) => {
       const sql = rows(core.store);
-      touchDevice(core, principal, now);
       sql.put.run(deviceId, repoKey, teamId, at, counts, fingerprints, now);
       return sql.at.get(deviceId, repoKey) as number;
     });
-    return { ok: true, repoKey: repoKey === NO_REPO ? null : repoKey, at: isoInstant(stands) };
+    return { ok: true, repoKey: repoKey === NO_REPO ? null : repoKey, at: isoInstant(storedAt) };
   },
 );
 

@@ -43,11 +43,12 @@ export function listPulses(core: Core, teamId: string, from = 0): Pulses {
   const devices = new Map<string, Set<string>>();
   for (const { deviceId, counts, fingerprints } of pulses) {
     for (const [name, count] of Object.entries(counts)) sums.set(name, (sums.get(name) ?? 0) + count);
-    for (const one of fingerprints) devices.set(one, (devices.get(one) ?? new Set()).add(deviceId));
+    for (const fingerprint of fingerprints)
+      devices.set(fingerprint, (devices.get(fingerprint) ?? new Set()).add(deviceId));
   }
   const shared = [...devices]
-    .map(([fingerprint, of]) => ({ fingerprint, devices: of.size }))
-    .filter((one) => one.devices > 1)
+    .map(([fingerprint, reporters]) => ({ fingerprint, devices: reporters.size }))
+    .filter((shared) => shared.devices > 1)
     .sort((a, b) => b.devices - a.devices || (a.fingerprint < b.fingerprint ? -1 : 1));
   return { pulses, counts: Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1))), shared };
 }

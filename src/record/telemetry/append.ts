@@ -1,13 +1,10 @@
 import type { Core } from "../../core.ts";
-import { touchDevice } from "../../identity/devices/devices.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { recordDelivery } from "../../log/log.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
+import type { Intake } from "../intake/intake.ts";
 import { rows } from "./rows.ts";
-import { type Entry, entryText, holesAbove, isSameEntry, splitGap } from "./rules.ts";
+import { type Entry, entryText, type Gap, gapsAbove, isSameEntry, splitGap } from "./rules.ts";
 
 export interface Batch {
-  readonly repoKey: string;
   readonly mode: string | null;
   /** Ascending by seq; a seq may stand twice. */
   readonly entries: readonly Entry[];
@@ -24,35 +21,31 @@ export interface Appended {
 }
 
 /** Appends a batch to its stream. Call inside a transaction. */
-export function appendBatch(core: Core, device: DevicePrincipal, batch: Batch): Appended {
+export function appendBatch(intake: Intake, batch: Batch, now: number): Appended {
+  const { core, device, repoKey } = intake;
   const sql = rows(core.store);
-  const now = core.clock.now();
-  touchDevice(core, device, now);
-  const stream = sql.stream.get(device.deviceId, batch.repoKey);
+  const stream = sql.stream.get(device.deviceId, repoKey);
   if (batch.entries.length === 0) return { accepted: 0, maxSeq: stream?.maxSeq ?? 0, flagged: null };
   const streamId =
-    stream?.id ??
-    Number(sql.insertStream.run(device.teamId, device.deviceId, batch.repoKey, 0, now, now).lastInsertRowid);
-  const { fresh, conflicts, contradicted } = sort(core, streamId, stream?.maxSeq, batch.entries);
-  const holes = holesAbove(
+    stream?.id ?? Number(sql.insertStream.run(device.teamId, device.deviceId, repoKey, 0, now, now).lastInsertRowid);
+  const { added, conflicts, contradicted } = sort(core, streamId, stream?.maxSeq, batch.entries);
+  const gaps = gapsAbove(
     stream?.maxSeq,
-    fresh.map((entry) => entry.seq),
+    added.map((entry) => entry.seq),
   );
-  const maxSeq = Math.max(stream?.maxSeq ?? 0, fresh.at(-1)?.seq ?? 0);
-  const flagged = contradicted ? "rollback" : holes.length > 0 ? "gap" : null;
-  if (fresh.length + conflicts.length === 0) return { accepted: 0, maxSeq, flagged };
+  const maxSeq = Math.max(stream?.maxSeq ?? 0, added.at(-1)?.seq ?? 0);
+  const flagged = contradicted ? "rollback" : gapFlag(gaps);
+  if (added.length + conflicts.length === 0) return { accepted: 0, maxSeq, flagged };
 
-  const deliveryId = recordDelivery(core, device, {
-    kind: "telemetry",
-    repoKey: batch.repoKey,
+  const deliveryId = intake.record({
     mode: batch.mode,
-    items: fresh.length + conflicts.length,
+    items: added.length + conflicts.length,
     redacted: batch.redacted,
     flagged,
     contentSha256:
-      fresh.length === batch.entries.length ? batch.digest : sha256([...fresh, ...conflicts].map(entryText).join("")),
+      added.length === batch.entries.length ? batch.digest : sha256([...added, ...conflicts].map(entryText).join("")),
   });
-  sql.insertEntries(streamId, deliveryId, fresh);
+  sql.insertEntries(streamId, deliveryId, added);
   for (const entry of conflicts)
     sql.insertConflict.run(
       streamId,
@@ -62,18 +55,20 @@ export function appendBatch(core: Core, device: DevicePrincipal, batch: Batch): 
       entry.payload,
       sha256(entryText(entry)),
     );
-  if (stream) for (const { seq } of fresh) if (seq < stream.maxSeq) fillGap(core, streamId, seq);
-  for (const { from, to } of holes) sql.insertGap.run(streamId, from, to);
-  sql.updateStream.run(maxSeq, fresh.length, conflicts.length, now, streamId);
-  return { accepted: fresh.length, maxSeq, flagged };
+  if (stream) for (const { seq } of added) if (seq < stream.maxSeq) fillGap(core, streamId, seq);
+  for (const { from, to } of gaps) sql.insertGap.run(streamId, from, to);
+  sql.updateStream.run(maxSeq, added.length, conflicts.length, now, streamId);
+  return { accepted: added.length, maxSeq, flagged };
 }
 
+const gapFlag = (gaps: readonly Gap[]) => (gaps.length > 0 ? "gap" : null);
+
 interface Sorted {
-  /** Not held yet, ascending, no seq twice. */
-  readonly fresh: readonly Entry[];
-  /** Their seq is held with other content; not yet kept as evidence. */
+  /** Not stored yet, ascending, no seq twice. */
+  readonly added: readonly Entry[];
+  /** Their seq is taken by other content; not yet kept as evidence. */
   readonly conflicts: readonly Entry[];
-  /** Whether any entry contradicts what is held, evidence kept earlier included. */
+  /** Whether any entry contradicts what is stored, evidence kept earlier included. */
   readonly contradicted: boolean;
 }
 
@@ -81,23 +76,24 @@ function sort(core: Core, streamId: number, maxSeq: number | undefined, entries:
   // Usually everything lies above what the stream holds, and no look-up is needed.
   const ascending = entries.every((entry, i) => i === 0 || entry.seq > (entries[i - 1] as Entry).seq);
   if (ascending && (maxSeq === undefined || (entries[0] as Entry).seq > maxSeq))
-    return { fresh: entries, conflicts: [], contradicted: false };
+    return { added: entries, conflicts: [], contradicted: false };
   const sql = rows(core.store);
-  const fresh: Entry[] = [];
+  const added: Entry[] = [];
   const conflicts = new Map<string, Entry>();
   let contradicted = false;
   for (const entry of entries) {
-    const twin = fresh.at(-1)?.seq === entry.seq ? fresh.at(-1) : undefined;
-    const held = twin ?? (maxSeq !== undefined && entry.seq <= maxSeq ? sql.entry.get(streamId, entry.seq) : undefined);
-    if (!held) {
-      fresh.push(entry);
-    } else if (!isSameEntry(held, entry)) {
+    const twin = added.at(-1)?.seq === entry.seq ? added.at(-1) : undefined;
+    const stored =
+      twin ?? (maxSeq !== undefined && entry.seq <= maxSeq ? sql.entry.get(streamId, entry.seq) : undefined);
+    if (!stored) {
+      added.push(entry);
+    } else if (!isSameEntry(stored, entry)) {
       contradicted = true;
       const digest = sha256(entryText(entry));
       if (!sql.hasConflict.get(streamId, entry.seq, digest)) conflicts.set(digest.toString("hex"), entry);
     }
   }
-  return { fresh, conflicts: [...conflicts.values()], contradicted };
+  return { added, conflicts: [...conflicts.values()], contradicted };
 }
 
 function fillGap(core: Core, streamId: number, seq: number): void {

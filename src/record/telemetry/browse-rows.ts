@@ -11,24 +11,9 @@ export interface StoredEntry {
   readonly payload: string;
 }
 
-/** What the ledger says of the delivery that brought an entry. */
-export interface DeliveryFacts {
-  readonly deviceId: string;
-  readonly repoKey: string;
-  readonly receivedAt: number;
-  readonly flagged: "gap" | "rollback" | null;
-}
-
-export interface DeliveryStep extends DeliveryFacts {
-  readonly id: number;
-  readonly kind: "telemetry" | "brain" | "traces";
-  readonly items: number;
-}
-
 export interface StreamFacts {
   readonly id: number;
   readonly deviceId: string;
-  readonly deviceLabel: string | null;
   readonly repoKey: string;
   readonly maxSeq: number;
   readonly entryCount: number;
@@ -37,21 +22,19 @@ export interface StreamFacts {
   readonly updatedAt: number;
 }
 
-/** An entry that contradicts the one stored under its seq. */
-export interface ConflictRow {
+/** An entry that contradicts the one stored under its seq, which is null where that is gone. */
+export interface StoredConflict {
   readonly id: number;
   readonly streamId: number;
   readonly deviceId: string;
-  readonly deviceLabel: string | null;
   readonly repoKey: string;
   readonly seq: number;
-  readonly receivedAt: number;
+  readonly deliveryId: number;
   readonly clientTimestamp: string | null;
   readonly payload: string;
-  /** What is stored under the seq; null when it is gone. */
   readonly heldPayload: string | null;
   readonly heldClientTimestamp: string | null;
-  readonly heldReceivedAt: number | null;
+  readonly heldDeliveryId: number | null;
 }
 
 export interface DeviceTotals {
@@ -64,20 +47,13 @@ export interface DeviceTotals {
 }
 
 const ENTRY = "id, stream_id AS streamId, seq, delivery_id AS deliveryId, client_timestamp AS clientTimestamp, payload";
-const DELIVERY =
-  "id, kind, items, device_id AS deviceId, repo_key AS repoKey, received_at AS receivedAt, flagged FROM deliveries";
-const IN_STREAM = `SELECT e.id, e.stream_id AS streamId, e.seq, e.delivery_id AS deliveryId, e.client_timestamp AS clientTimestamp, e.payload,
-    l.device_id AS deviceId, l.repo_key AS repoKey, l.received_at AS receivedAt, l.flagged
-  FROM telemetry_entries e CROSS JOIN deliveries l ON l.id = e.delivery_id`;
-
 export const browseRows = statements((db) => ({
-  // Both by telemetry_streams_by_team, the first from its end; devices by primary key.
+  // Both by telemetry_streams_by_team, the first from its end.
   streams: db.prepare<[{ teamId: string; deviceId: string | null; most: number }], StreamFacts>(
-    `SELECT s.id, s.device_id AS deviceId, d.label AS deviceLabel, s.repo_key AS repoKey, s.max_seq AS maxSeq, s.entry_count AS entryCount,
-       s.conflict_count AS conflictCount, s.created_at AS createdAt, s.updated_at AS updatedAt
-     FROM telemetry_streams s CROSS JOIN devices d ON d.id = s.device_id
-     WHERE s.team_id = @teamId AND (@deviceId IS NULL OR s.device_id = @deviceId)
-     ORDER BY s.updated_at DESC, s.id DESC LIMIT @most`,
+    `SELECT id, device_id AS deviceId, repo_key AS repoKey, max_seq AS maxSeq, entry_count AS entryCount,
+       conflict_count AS conflictCount, created_at AS createdAt, updated_at AS updatedAt
+     FROM telemetry_streams WHERE team_id = @teamId AND (@deviceId IS NULL OR device_id = @deviceId)
+     ORDER BY updated_at DESC, id DESC LIMIT @most`,
   ),
   repoKeys: db
     .prepare<[string, number], string>(
@@ -128,14 +104,13 @@ export const browseRows = statements((db) => ({
       "SELECT id FROM telemetry_conflicts WHERE stream_id = ? AND id > ? ORDER BY id LIMIT ?",
     )
     .pluck(),
-  // By primary keys, and telemetry_entries_by_seq for what is held.
-  conflict: db.prepare<[number], ConflictRow>(
-    `SELECT c.id, c.stream_id AS streamId, s.device_id AS deviceId, d.label AS deviceLabel, s.repo_key AS repoKey, c.seq,
-       l.received_at AS receivedAt, c.client_timestamp AS clientTimestamp, c.payload,
-       e.payload AS heldPayload, e.client_timestamp AS heldClientTimestamp, el.received_at AS heldReceivedAt
-     FROM telemetry_conflicts c
-     JOIN telemetry_streams s ON s.id = c.stream_id JOIN devices d ON d.id = s.device_id JOIN deliveries l ON l.id = c.delivery_id
-     LEFT JOIN telemetry_entries e ON e.stream_id = c.stream_id AND e.seq = c.seq LEFT JOIN deliveries el ON el.id = e.delivery_id
+  // By primary keys, and telemetry_entries_by_seq for what is stored.
+  conflict: db.prepare<[number], StoredConflict>(
+    `SELECT c.id, c.stream_id AS streamId, s.device_id AS deviceId, s.repo_key AS repoKey, c.seq, c.delivery_id AS deliveryId,
+       c.client_timestamp AS clientTimestamp, c.payload,
+       e.payload AS heldPayload, e.client_timestamp AS heldClientTimestamp, e.delivery_id AS heldDeliveryId
+     FROM telemetry_conflicts c JOIN telemetry_streams s ON s.id = c.stream_id
+     LEFT JOIN telemetry_entries e ON e.stream_id = c.stream_id AND e.seq = c.seq
      WHERE c.id = ?`,
   ),
   // By telemetry_conflicts' unique index (stream_id, seq, content_sha256).
@@ -145,23 +120,9 @@ export const browseRows = statements((db) => ({
     )
     .pluck(),
   // By primary keys.
-  entry: db.prepare<[number, string], StoredEntry & DeliveryFacts>(
-    `${IN_STREAM} CROSS JOIN telemetry_streams s ON s.id = e.stream_id WHERE e.id = ? AND s.team_id = ?`,
+  entry: db.prepare<[number, string], StoredEntry>(
+    `SELECT ${ENTRY} FROM telemetry_entries WHERE id = ? AND (SELECT team_id FROM telemetry_streams WHERE id = stream_id) = ?`,
   ),
-  deviceLabel: db.prepare<[string], string | null>("SELECT label FROM devices WHERE id = ?").pluck(),
-
-  // Both by deliveries_by_team.
-  deliveriesDown: db.prepare<[string, number, number], DeliveryStep>(
-    `SELECT ${DELIVERY} WHERE team_id = ? AND id <= ? ORDER BY id DESC LIMIT ?`,
-  ),
-  deliveriesUp: db.prepare<[string, number, number], DeliveryStep>(
-    `SELECT ${DELIVERY} WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
-  ),
-  // By the primary key.
-  deliveryAtOrAfter: db.prepare<[number], { id: number; receivedAt: number }>(
-    "SELECT id, received_at AS receivedAt FROM deliveries WHERE id >= ? ORDER BY id LIMIT 1",
-  ),
-  lastDelivery: db.prepare<[], number>("SELECT coalesce(max(id), 0) FROM deliveries").pluck(),
 
   // All by the primary key. Ids of entries rise with the ids of their deliveries.
   entryDown: db.prepare<[number], { id: number; deliveryId: number }>(
@@ -176,11 +137,11 @@ export const browseRows = statements((db) => ({
   entriesUp: db.prepare<[number, number], StoredEntry>(
     `SELECT ${ENTRY} FROM telemetry_entries WHERE id >= ? ORDER BY id LIMIT ?`,
   ),
-  // Both by telemetry_entries_by_seq; deliveries by primary key.
-  streamDown: db.prepare<[number, number, number], StoredEntry & DeliveryFacts>(
-    `${IN_STREAM} WHERE e.stream_id = ? AND e.seq < ? ORDER BY e.seq DESC LIMIT ?`,
+  // Both by telemetry_entries_by_seq.
+  streamDown: db.prepare<[number, number, number], StoredEntry>(
+    `SELECT ${ENTRY} FROM telemetry_entries WHERE stream_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
   ),
-  streamUp: db.prepare<[number, number, number], StoredEntry & DeliveryFacts>(
-    `${IN_STREAM} WHERE e.stream_id = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`,
+  streamUp: db.prepare<[number, number, number], StoredEntry>(
+    `SELECT ${ENTRY} FROM telemetry_entries WHERE stream_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
   ),
 }));

@@ -1,13 +1,16 @@
 import type { Core } from "../../core.ts";
+import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { keysetPage, type Page } from "../../kit/page.ts";
-import { browseRows, type ConflictRow, type DeviceTotals, type StreamFacts } from "./browse-rows.ts";
+import { findDelivery, withDeliveries } from "../../log/log.ts";
+import { browseRows, type DeviceTotals, type StoredConflict, type StreamFacts } from "./browse-rows.ts";
 import type { Gap } from "./rules.ts";
 
 /** A stream of entries: one device and one repository (`""` when the client named none). */
 export interface Stream extends StreamFacts {
-  /** The first holes, ascending. */
+  readonly deviceLabel: string | null;
+  /** The first gaps, ascending. */
   readonly gaps: readonly Gap[];
-  /** Sequence numbers that never arrived, in all holes together. */
+  /** Sequence numbers that never arrived, in all gaps together. */
   readonly missing: number;
 }
 
@@ -18,7 +21,7 @@ export const MAX_STREAMS = 1_000;
 /** A team's streams, or those of one of its devices, the one that grew last first; the newest thousand. */
 export function listStreams(core: Core, teamId: string, deviceId: string | null = null): Stream[] {
   const sql = browseRows(core.store);
-  return sql.streams.all({ teamId, deviceId, most: MAX_STREAMS }).map((stream) => ({
+  return withDeviceLabels(core, sql.streams.all({ teamId, deviceId, most: MAX_STREAMS })).map((stream) => ({
     ...stream,
     gaps: sql.gaps.all(stream.id, MAX_GAPS),
     missing: sql.missing.get(stream.id) as number,
@@ -39,11 +42,11 @@ export function deviceTotals(core: Core, teamId: string): Map<string, DeviceTota
   );
 }
 
-/** Entries whose seq was taken by other content, newest first, each with what is held under the seq. */
+/** Entries whose seq was taken by other content, newest first, each with what is stored under the seq. */
 export function listConflicts(
   core: Core,
   teamId: string,
-  asked: {
+  query: {
     readonly deviceId?: string | undefined;
     readonly repoKey?: string | undefined;
     readonly cursor?: string | undefined;
@@ -51,24 +54,37 @@ export function listConflicts(
   } = {},
 ): Page<ConflictRow> {
   const sql = browseRows(core.store);
-  const device = asked.deviceId ?? null;
-  const repo = asked.repoKey ?? null;
+  const device = query.deviceId ?? null;
+  const repo = query.repoKey ?? null;
   const streams = sql.streamsInConflict.all(teamId, device, device, repo, repo) as number[];
-  return keysetPage({
-    cursor: asked.cursor,
-    limit: asked.limit,
+  const page = keysetPage({
+    cursor: query.cursor,
+    limit: query.limit,
     parts: 1,
-    keyOf: (row: ConflictRow) => [row.id],
+    keyOf: (id: number) => [id],
     read: (towards, key, count) => {
       const down = towards === "older";
       const start = key?.[0] ?? (down ? Number.MAX_SAFE_INTEGER : 0);
       return streams
         .flatMap((id) => (down ? sql.conflictsDown : sql.conflictsUp).all(id, start, count) as number[])
         .sort((a, b) => (down ? b - a : a - b))
-        .slice(0, count)
-        .map((id) => sql.conflict.get(id) as ConflictRow);
+        .slice(0, count);
     },
   });
+  return { ...page, rows: conflictsWith(core, page.rows) };
 }
 
-export type { ConflictRow, DeviceTotals };
+/** An entry that contradicts the one stored under its seq, with what is known of both. */
+export type ConflictRow = ReturnType<typeof conflictsWith>[number];
+
+/** Conflicts by their numbers. */
+export function conflictsWith(core: Core, ids: readonly number[]) {
+  const sql = browseRows(core.store);
+  const stored = ids.map((id) => sql.conflict.get(id) as StoredConflict);
+  return withDeviceLabels(core, withDeliveries(core, stored)).map(({ heldDeliveryId, ...conflict }) => ({
+    ...conflict,
+    heldReceivedAt: heldDeliveryId === null ? null : (findDelivery(core, heldDeliveryId)?.receivedAt ?? null),
+  }));
+}
+
+export type { DeviceTotals };

@@ -1,9 +1,20 @@
 import type { Core } from "../../core.ts";
+import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { isObject } from "../../kit/json.ts";
-import { type Key, type Page, pageSize, readCursor, type Towards, writeCursor } from "../../kit/page.ts";
-import { browseRows, type ConflictRow } from "./browse-rows.ts";
+import type { Page } from "../../kit/page.ts";
+import { type ScanQuery, scanPage } from "../../kit/scan-page.ts";
+import { type ConflictRow, conflictsWith } from "./browse.ts";
+import { browseRows } from "./browse-rows.ts";
 import type { Gap } from "./rules.ts";
-import { type Budget, type Scope, type Stretch, type WalkedEntry, walkArrivals, walkStream } from "./walk.ts";
+import {
+  type EntryChunk,
+  type Scope,
+  type Spending,
+  type WalkedEntry,
+  walkArrivals,
+  walked,
+  walkStream,
+} from "./walk.ts";
 
 /** Which entries are shown. Absent members do not narrow. */
 export interface EntryFilter extends Scope {
@@ -53,61 +64,45 @@ const MAX_EXAMINED = { entries: 20_000, deliveries: 50_000, chars: 16_000_000 };
 export async function listEntries(
   core: Core,
   teamId: string,
-  asked: EntryFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
+  query: EntryFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
 ): Promise<EntryPage> {
-  const walk = chooseWalk(core, teamId, asked);
-  if (!walk) return { rows: [], order: "seq", examined: 0 };
-  const size = pageSize(asked.limit);
-  const cursor = readCursor(asked.cursor, walk.parts);
-  const towards = cursor?.towards ?? "older";
-  const budget: Budget = { ...MAX_EXAMINED };
-  const wanted = sieve(core, asked);
-  const found: WalkedEntry[] = [];
-  let last: Stretch | undefined;
-  for await (const stretch of walk.go(towards, cursor?.key, budget)) {
-    last = stretch;
-    for (const entry of stretch.entries) if (found.length <= size && wanted(entry)) found.push(entry);
-    if (found.length > size) break;
-  }
-  const more = found.length > size;
-  const cutShort = !more && (budget.entries <= 0 || budget.deliveries <= 0 || budget.chars <= 0);
-  // Arrived at the top with room left: the first page says the same and is whole.
-  if (cursor && towards === "newer" && !more && !cutShort) return listEntries(core, teamId, { ...asked, cursor: "" });
-
-  const rows = found.slice(0, size);
-  const ahead = more ? (rows.at(-1) as WalkedEntry).key : cutShort ? last?.at : undefined;
-  const behind = cursor ? (rows[0]?.key ?? cursor.key) : undefined;
-  if (towards === "newer") rows.reverse();
+  const chosen = chooseWalk(core, teamId, query);
+  if (!chosen) return { rows: [], order: "seq", examined: 0 };
+  const { order, parts, walk } = chosen;
+  const { rows, left, stoppedAt, ...links } = await scanPage({
+    cursor: query.cursor,
+    limit: query.limit,
+    parts,
+    budget: MAX_EXAMINED,
+    keyOf: ({ key }: WalkedEntry) => key,
+    walk,
+    matches: entryFilter(core, query),
+  });
   return {
     rows: describe(core, rows),
-    order: walk.order,
-    examined: MAX_EXAMINED.entries - budget.entries,
-    ...link(towards, ahead),
-    ...link(towards === "older" ? "newer" : "older", behind),
-    ...(cutShort && last ? { examinedTo: last.receivedAt } : {}),
+    order,
+    examined: MAX_EXAMINED.entries - left.entries,
+    ...links,
+    ...(stoppedAt ? { examinedTo: stoppedAt.receivedAt } : {}),
   };
 }
 
-const link = (towards: Towards, key: Key | undefined) => (key ? { [towards]: writeCursor({ towards, key }) } : {});
-
-interface Walk {
-  readonly order: "arrival" | "seq";
-  readonly parts: number;
-  readonly go: (towards: Towards, start: Key | undefined, budget: Budget) => AsyncGenerator<Stretch>;
+interface ChosenWalk extends Pick<ScanQuery<WalkedEntry, EntryChunk, Spending>, "parts" | "walk"> {
+  readonly order: EntryPage["order"];
 }
 
 /** One stream is read along its own index; undefined when nothing can be found. */
-function chooseWalk(core: Core, teamId: string, asked: EntryFilter): Walk | undefined {
-  const { deviceId, repoKey, from, to, flagged } = asked;
-  if (flagged !== undefined && !anyConflict(core, teamId, asked)) return undefined;
+function chooseWalk(core: Core, teamId: string, query: EntryFilter): ChosenWalk | undefined {
+  const { deviceId, repoKey, from, to, flagged } = query;
+  if (flagged !== undefined && !anyConflict(core, teamId, query)) return undefined;
   if (deviceId !== undefined && repoKey !== undefined) {
     const streamId = browseRows(core.store).stream.get(deviceId, repoKey, teamId);
     if (streamId === undefined) return undefined;
     if (from === undefined && to === undefined)
-      return { order: "seq", parts: 1, go: (...args) => walkStream(core, streamId as number, ...args) };
+      return { order: "seq", parts: 1, walk: walkStream.bind(null, core, streamId) };
   }
   const scope = { deviceId, repoKey, from, to };
-  return { order: "arrival", parts: 2, go: (...args) => walkArrivals(core, teamId, scope, ...args) };
+  return { order: "arrival", parts: 2, walk: walkArrivals.bind(null, core, teamId, scope) };
 }
 
 function anyConflict(core: Core, teamId: string, { deviceId, repoKey }: Scope): boolean {
@@ -116,8 +111,8 @@ function anyConflict(core: Core, teamId: string, { deviceId, repoKey }: Scope): 
   return sql.streamsInConflict.get(teamId, device, device, repo, repo) !== undefined;
 }
 
-/** Tells whether an entry is wanted; its device, repository and time are seen to by the walk. */
-export function sieve(core: Core, { type, text, flagged }: EntryFilter): (entry: WalkedEntry) => boolean {
+/** Tells whether a filter lets an entry through; its device, repository and time are seen to by the walk. */
+export function entryFilter(core: Core, { type, text, flagged }: EntryFilter): (entry: WalkedEntry) => boolean {
   const sql = browseRows(core.store);
   const plain = text?.toLowerCase() ?? "";
   // As the text stands inside a JSON string: quotes and line breaks are escaped there.
@@ -127,7 +122,7 @@ export function sieve(core: Core, { type, text, flagged }: EntryFilter): (entry:
       const payload = entry.payload.toLowerCase();
       if (!payload.includes(plain) && !payload.includes(spelled)) return false;
     }
-    if (type !== undefined && understood(entry.payload).type !== type) return false;
+    if (type !== undefined && membersOf(entry.payload).type !== type) return false;
     return flagged === undefined || sql.hasConflict.get(entry.streamId, entry.seq) !== undefined;
   };
 }
@@ -146,21 +141,20 @@ const MAX_CONFLICTS = 20;
 /** One entry of a team. @returns undefined when the team has no such entry */
 export function findEntry(core: Core, teamId: string, id: number): EntryDetail | undefined {
   const sql = browseRows(core.store);
-  const found = Number.isSafeInteger(id) ? sql.entry.get(id, teamId) : undefined;
-  if (!found) return undefined;
-  const { streamId, seq } = found;
-  const [row] = describe(core, [{ ...found, key: [id] }]) as [EntryRow];
+  const stored = Number.isSafeInteger(id) ? sql.entry.get(id, teamId) : undefined;
+  const [entry] = stored ? walked(core, [stored]) : [];
+  if (!entry) return undefined;
+  const { streamId, seq } = entry;
+  const [row] = describe(core, [entry]) as [EntryRow];
   return {
     ...row,
     previousId: sql.streamDown.get(streamId, seq, 1)?.id ?? null,
     nextId: sql.streamUp.get(streamId, seq, 1)?.id ?? null,
-    conflicts: sql.conflictsUnder
-      .all(streamId, seq, MAX_CONFLICTS)
-      .map((conflictId) => sql.conflict.get(conflictId as number) as ConflictRow),
+    conflicts: conflictsWith(core, sql.conflictsUnder.all(streamId, seq, MAX_CONFLICTS)),
   };
 }
 
-function understood(payload: string): { type: string | null; sessionId: string | null } {
+function membersOf(payload: string): { type: string | null; sessionId: string | null } {
   const value: unknown = JSON.parse(payload);
   const text = (member: unknown) => (typeof member === "string" ? member : null);
   return isObject(value)
@@ -170,23 +164,20 @@ function understood(payload: string): { type: string | null; sessionId: string |
 
 function describe(core: Core, entries: readonly WalkedEntry[]): EntryRow[] {
   const sql = browseRows(core.store);
-  const labels = new Map<string, string | null>();
-  return entries.map((entry) => {
-    const { id, streamId, deviceId, repoKey, seq, receivedAt, clientTimestamp, payload } = entry;
-    if (!labels.has(deviceId))
-      labels.set(deviceId, (sql.deviceLabel.get(deviceId) as string | null | undefined) ?? null);
+  return withDeviceLabels(core, entries).map((entry) => {
+    const { id, streamId, deviceId, deviceLabel, repoKey, seq, receivedAt, clientTimestamp, payload } = entry;
     const gap = sql.gapBelow.get(streamId, seq);
     return {
       id,
       streamId,
       deviceId,
-      deviceLabel: labels.get(deviceId) ?? null,
+      deviceLabel,
       repoKey,
       seq,
       receivedAt,
       clientTimestamp,
       payload,
-      ...understood(payload),
+      ...membersOf(payload),
       deliveryFlag: entry.flagged,
       conflict: sql.hasConflict.get(streamId, seq) !== undefined,
       ...(gap && gap.to === seq - 1 ? { missingBefore: gap } : {}),

@@ -1,15 +1,15 @@
 import * as v from "valibot";
 import type { Config } from "../../config.ts";
-import type { Core } from "../../core.ts";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
+
+import { tierGate } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { duplicateKey, elements, findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
+import { duplicateKey, findMember, type Member, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
-import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
-import { Count, Counter, DateTime, FreeObject, identifier, NO_REPO, RepoKey } from "../../platform/http/fields.ts";
-import { mightLongHoldSecret, redactLongJson, redactText } from "../../redact/redact.ts";
+import { Count, Counter, DateTime, FreeObject, identifier, RepoKey } from "../../platform/http/fields.ts";
+import { redactText } from "../../redact/redact.ts";
+import { Intake, requireAtMost, requireWholeNumber, SentBody } from "../intake/intake.ts";
 import { appendBatch } from "./append.ts";
 import { type Entry, entryText } from "./rules.ts";
 
@@ -25,10 +25,7 @@ const TelemetryBatch = v.object({
   repoKey: v.optional(RepoKey),
 });
 
-interface SentEntry {
-  readonly seq: number;
-  readonly clientTimestamp?: string | undefined;
-}
+type ParsedEntry = v.InferOutput<typeof TelemetryBatch>["entries"][number];
 
 /** Takes a batch of entries; 200 means that they survive a power cut. */
 export const ingest = endpoint(
@@ -64,56 +61,37 @@ export const ingest = endpoint(
       },
     },
   },
-  async ({ core, principal, body, text }) => {
-    requireCapability(principal.tier, "telemetry");
-    const { entries, redacted } = await readEntries(core, body.entries, text);
+  async (request) => {
+    const { body, text } = request;
+    const intake = new Intake(request, "telemetry");
+    const { maxTelemetryEntries } = intake.core.config;
+    requireAtMost(maxTelemetryEntries, body.entries.length, ["batch", "entries"]);
+    const sent = await SentBody.open(text, intake.yieldNow);
+    const entries = await readEntries(intake.core.config, body.entries, sent);
     const digest = sha256(entries.map(entryText).join(""));
-    const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
     const mode = body.mode === undefined ? null : redactText(body.mode).text;
-    const appended = await core.store.write(() =>
-      appendBatch(core, principal, { repoKey, mode, entries, digest, redacted }),
-    );
-    return { ok: true, ...appended, serverRedacted: redacted };
+    const batch = { mode, entries, digest, redacted: sent.redacted };
+    const appended = await intake.store((now) => appendBatch(intake, batch, now));
+    return { ok: true, ...appended, serverRedacted: sent.redacted };
   },
 );
 
 /** Takes each payload as its own slice of the text, redacted where need be, in ascending order of seq. */
-async function readEntries(
-  { config, clock }: Core,
-  sent: readonly SentEntry[],
-  text: string,
-): Promise<{ entries: Entry[]; redacted: number }> {
-  if (sent.length > config.maxTelemetryEntries)
-    fail(tooLarge, `The batch has ${sent.length} entries; at most ${config.maxTelemetryEntries} fit in one.`);
-  const yieldNow = cooperative(clock);
-  const top = members(text);
-  if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
-  await yieldNow();
-  const slices = elements(text, findMember(top, "entries")?.start);
+async function readEntries(config: Config, parsed: readonly ParsedEntry[], sent: SentBody): Promise<Entry[]> {
+  const slices = sent.list("entries");
   const entries: Entry[] = [];
-  for (const [i, entry] of sent.entries()) {
-    await yieldNow();
-    entries.push(readEntry(config, entry, text, slices[i]?.start as number, i));
+  for (const [i, { seq, clientTimestamp = null }] of parsed.entries()) {
+    await sent.yieldNow();
+    const payload = payloadAt(config, sent.text, slices[i]?.start as number, i);
+    entries.push({ seq, clientTimestamp, payload: sent.isSuspicious ? await sent.clean(payload) : payload });
   }
-  entries.sort((a, b) => a.seq - b.seq);
-  if (!(await mightLongHoldSecret(text, yieldNow))) return { entries, redacted: 0 };
-  let redacted = 0;
-  for (const [i, entry] of entries.entries()) {
-    await yieldNow();
-    const clean = await redactLongJson(entry.payload, yieldNow);
-    if (clean.findings.length === 0) continue;
-    redacted++;
-    entries[i] = { ...entry, payload: clean.text };
-  }
-  return { entries, redacted };
+  return entries.sort((a, b) => a.seq - b.seq);
 }
 
-function readEntry(config: Config, { seq, clientTimestamp }: SentEntry, text: string, start: number, i: number): Entry {
+function payloadAt(config: Config, text: string, start: number, i: number): string {
   const own = members(text, start);
   if (duplicateKey(own) !== undefined) fail(malformed, `Entry ${i} names a member twice.`);
-  const number = findMember(own, "seq") as Member;
-  if (!isWholeNumber(text.slice(number.start, number.end)))
-    fail(malformed, `The seq of entry ${i} must be a whole number.`);
+  requireWholeNumber(text, own, "seq", `The seq of entry ${i}`);
   const { start: from, end: to } = findMember(own, "payload") as Member;
   const payload = text.slice(from, to);
   // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
@@ -122,5 +100,5 @@ function readEntry(config: Config, { seq, clientTimestamp }: SentEntry, text: st
     Buffer.byteLength(payload) > config.maxTelemetryPayloadBytes
   )
     fail(tooLarge, `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.`);
-  return { seq, clientTimestamp: clientTimestamp ?? null, payload };
+  return payload;
 }

@@ -7,14 +7,25 @@ export interface StreamRow {
   readonly maxSeq: number;
 }
 
-/** An entry, or evidence of a conflict, as it is held. */
-export interface HeldEntryRow extends Entry {
+/** An entry, or evidence of a conflict, as it is stored. */
+export interface StoredEntryRow extends Entry {
   readonly id: number;
   readonly streamId: number;
   readonly deliveryId: number;
 }
 
-const held = (table: string) =>
+/** An entry whose payload may tell of usage or cost, with what its stream says of it. */
+export interface CandidateRow {
+  readonly id: number;
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly repoKey: string;
+  readonly deliveryId: number;
+  readonly clientTimestamp: string | null;
+  readonly payload: string;
+}
+
+const inOrder = (table: string) =>
   `SELECT id, stream_id AS streamId, delivery_id AS deliveryId, seq, client_timestamp AS clientTimestamp, payload FROM ${table} ORDER BY id`;
 
 type Column = number | string | null;
@@ -61,15 +72,30 @@ export const rows = statements((db) => {
     ),
     deleteGap: db.prepare<[number, number]>("DELETE FROM telemetry_gaps WHERE stream_id = ? AND from_seq = ?"),
     // Both in the order of ids, which is the order of deliveries.
-    entriesByDelivery: db.prepare<[], HeldEntryRow>(held("telemetry_entries")),
-    conflictsByDelivery: db.prepare<[], HeldEntryRow>(held("telemetry_conflicts")),
+    entriesByDelivery: db.prepare<[], StoredEntryRow>(inOrder("telemetry_entries")),
+    conflictsByDelivery: db.prepare<[], StoredEntryRow>(inOrder("telemetry_conflicts")),
     // Streams whose highest number is not that of their last entry, which is found by telemetry_entries_by_seq, from its end.
-    streamsAstray: db.prepare<[], { id: number; maxSeq: number; heldSeq: number; deliveryId: number }>(
-      `SELECT s.id, s.max_seq AS maxSeq, coalesce(e.seq, 0) AS heldSeq, coalesce(e.delivery_id, 0) AS deliveryId
+    streamsAstray: db.prepare<[], { id: number; maxSeq: number; storedSeq: number; deliveryId: number }>(
+      `SELECT s.id, s.max_seq AS maxSeq, coalesce(e.seq, 0) AS storedSeq, coalesce(e.delivery_id, 0) AS deliveryId
        FROM telemetry_streams s LEFT JOIN telemetry_entries e
          ON e.stream_id = s.id AND e.seq = (SELECT max(seq) FROM telemetry_entries WHERE stream_id = s.id)
        WHERE s.max_seq <> coalesce(e.seq, 0)`,
     ),
+
+    // Both by primary key; streams by theirs.
+    endAfter: db
+      .prepare<[number, number], number | null>(
+        "SELECT max(id) FROM (SELECT id FROM telemetry_entries WHERE id > ? ORDER BY id LIMIT ?)",
+      )
+      .pluck(),
+    usageCandidates: db.prepare<[number, number], CandidateRow>(
+      `SELECT e.id, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey, e.delivery_id AS deliveryId,
+         e.client_timestamp AS clientTimestamp, e.payload
+       FROM telemetry_entries e CROSS JOIN telemetry_streams s ON s.id = e.stream_id
+       WHERE e.id > ? AND e.id <= ? AND (instr(e.payload, 'usage') OR instr(e.payload, 'costUsd')) ORDER BY e.id`,
+    ),
+    // The end of the table's own b-tree.
+    lastEntry: db.prepare<[], number | null>("SELECT max(id) FROM telemetry_entries").pluck(),
 
     insertEntries(streamId: number, deliveryId: number, entries: readonly Entry[]): void {
       let at = 0;

@@ -14,19 +14,19 @@ export interface Gap {
 }
 
 /**
- * The holes that new entries leave above what a stream held: none below its first entry, since a stream begins where the
+ * The gaps that new entries leave above what a stream held: none below its first entry, since a stream begins where the
  * client begins it.
- * @param last the highest seq held, undefined for a new stream
+ * @param last the highest seq stored, undefined for a new stream
  * @param seqs new sequence numbers, ascending
  */
-export function holesAbove(last: number | undefined, seqs: readonly number[]): Gap[] {
-  const holes: Gap[] = [];
+export function gapsAbove(last: number | undefined, seqs: readonly number[]): Gap[] {
+  const gaps: Gap[] = [];
   let before = last;
   for (const seq of seqs) {
-    if (before !== undefined && seq > before + 1) holes.push({ from: before + 1, to: seq - 1 });
+    if (before !== undefined && seq > before + 1) gaps.push({ from: before + 1, to: seq - 1 });
     if (before === undefined || seq > before) before = seq;
   }
-  return holes;
+  return gaps;
 }
 
 /** What remains of a gap once a seq in it has arrived. */
@@ -41,11 +41,11 @@ export function splitGap(gap: Gap, seq: number): Gap[] {
 const LONG_NUMBER = /\d{16}/;
 
 /** Whether an entry came again rather than another under the same seq: the same text, or the same JSON value spelled otherwise. */
-export function isSameEntry(held: Omit<Entry, "seq">, sent: Omit<Entry, "seq">): boolean {
-  if (held.clientTimestamp !== sent.clientTimestamp) return false;
-  if (held.payload === sent.payload) return true;
-  if (LONG_NUMBER.test(held.payload) || LONG_NUMBER.test(sent.payload)) return false;
-  return isDeepStrictEqual(JSON.parse(held.payload), JSON.parse(sent.payload));
+export function isSameEntry(stored: Omit<Entry, "seq">, sent: Omit<Entry, "seq">): boolean {
+  if (stored.clientTimestamp !== sent.clientTimestamp) return false;
+  if (stored.payload === sent.payload) return true;
+  if (LONG_NUMBER.test(stored.payload) || LONG_NUMBER.test(sent.payload)) return false;
+  return isDeepStrictEqual(JSON.parse(stored.payload), JSON.parse(sent.payload));
 }
 
 /** What a delivery's digest is taken over: NUL separates, which JSON text cannot hold. */

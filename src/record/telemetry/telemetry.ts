@@ -20,6 +20,5 @@ export {
   findEntry,
   listEntries,
 } from "./entries.ts";
-export { exportEntries } from "./export.ts";
-export { type MeteredEntry, meteredEntries } from "./metered.ts";
-export { checkTelemetry } from "./verify.ts";
+export { exportEntries, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
+export { telemetryDeliveries } from "./verify.ts";

@@ -4,7 +4,6 @@ export interface SessionListRow {
   readonly id: number;
   readonly externalId: string;
   readonly deviceId: string;
-  readonly deviceLabel: string | null;
   readonly repoKey: string;
   readonly outcome: string;
   readonly agent: string | null;
@@ -29,42 +28,33 @@ export interface SpanListRow {
   readonly bytes: number;
 }
 
-export interface SessionDelivery {
-  readonly id: number;
-  readonly receivedAt: number;
-  readonly items: number;
-  readonly redacted: number;
-  readonly flagged: "gap" | "rollback" | null;
-}
-
-const SESSION = `SELECT s.id, s.external_id AS externalId, s.device_id AS deviceId, d.label AS deviceLabel, s.repo_key AS repoKey,
-    s.outcome, s.agent, s.model, s.branch, s.started_at AS startedAt, s.ended_at AS endedAt, s.created_at AS createdAt,
-    s.updated_at AS updatedAt, s.delivery_id AS deliveryId
-  FROM trace_sessions s CROSS JOIN devices d ON d.id = s.device_id`;
+const SESSION = `SELECT id, external_id AS externalId, device_id AS deviceId, repo_key AS repoKey, outcome, agent, model, branch,
+    started_at AS startedAt, ended_at AS endedAt, created_at AS createdAt, updated_at AS updatedAt, delivery_id AS deliveryId
+  FROM trace_sessions`;
 
 export const browseRows = statements((db) => {
   /** Walks of one index: sessions with a start on either side of a key, and those without one by id. */
   const walks = (where: string) => ({
     down: db.prepare<[...string[], number, number, number], SessionListRow>(
-      `${SESSION} WHERE ${where} AND (s.started_at, s.id) < (?, ?) ORDER BY s.started_at DESC, s.id DESC LIMIT ?`,
+      `${SESSION} WHERE ${where} AND (started_at, id) < (?, ?) ORDER BY started_at DESC, id DESC LIMIT ?`,
     ),
     up: db.prepare<[...string[], number, number, number], SessionListRow>(
-      `${SESSION} WHERE ${where} AND (s.started_at, s.id) > (?, ?) ORDER BY s.started_at, s.id LIMIT ?`,
+      `${SESSION} WHERE ${where} AND (started_at, id) > (?, ?) ORDER BY started_at, id LIMIT ?`,
     ),
     undatedDown: db.prepare<[...string[], number, number], SessionListRow>(
-      `${SESSION} WHERE ${where} AND s.started_at IS NULL AND s.id < ? ORDER BY s.id DESC LIMIT ?`,
+      `${SESSION} WHERE ${where} AND started_at IS NULL AND id < ? ORDER BY id DESC LIMIT ?`,
     ),
     undatedUp: db.prepare<[...string[], number, number], SessionListRow>(
-      `${SESSION} WHERE ${where} AND s.started_at IS NULL AND s.id > ? ORDER BY s.id LIMIT ?`,
+      `${SESSION} WHERE ${where} AND started_at IS NULL AND id > ? ORDER BY id LIMIT ?`,
     ),
   });
   return {
     // By trace_sessions_recent.
-    ofTeam: walks("s.team_id = ?"),
+    ofTeam: walks("team_id = ?"),
     // By trace_sessions_by_team.
-    ofRepo: walks("s.team_id = ? AND s.repo_key = ?"),
+    ofRepo: walks("team_id = ? AND repo_key = ?"),
     // By primary key.
-    session: db.prepare<[number, string], SessionListRow>(`${SESSION} WHERE s.id = ? AND s.team_id = ?`),
+    session: db.prepare<[number, string], SessionListRow>(`${SESSION} WHERE id = ? AND team_id = ?`),
     // By trace_sessions' unique index (device_id, external_id).
     sessionByExternalId: db
       .prepare<[string, string, string], number>(
@@ -91,12 +81,13 @@ export const browseRows = statements((db) => {
        FROM trace_spans WHERE session_id = ? ORDER BY started_at IS NULL, started_at, id LIMIT ?`,
     ),
     spanDocument: db.prepare<[number], string>("SELECT document FROM trace_spans WHERE id = ?").pluck(),
-    // Spans by trace_spans_by_session; deliveries by primary key.
-    deliveries: db.prepare<[number, number, number], SessionDelivery>(
-      `SELECT id, received_at AS receivedAt, items, redacted, flagged FROM deliveries
-       WHERE id IN (SELECT delivery_id FROM trace_spans WHERE session_id = ? UNION SELECT delivery_id FROM trace_sessions WHERE id = ?)
-       ORDER BY id DESC LIMIT ?`,
-    ),
+    // Spans by trace_spans_by_session.
+    deliveries: db
+      .prepare<[number, number, number], number>(
+        `SELECT delivery_id FROM trace_spans WHERE session_id = ? UNION SELECT delivery_id FROM trace_sessions WHERE id = ?
+         ORDER BY delivery_id DESC LIMIT ?`,
+      )
+      .pluck(),
     // By trace_sessions_recent, from its end.
     newest: db.prepare<
       [string, number],
@@ -105,6 +96,5 @@ export const browseRows = statements((db) => {
       `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM trace_sessions
        WHERE team_id = ? ORDER BY started_at DESC, id DESC LIMIT ?`,
     ),
-    deviceLabel: db.prepare<[string], string | null>("SELECT label FROM devices WHERE id = ?").pluck(),
   };
 });

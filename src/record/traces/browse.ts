@@ -1,9 +1,11 @@
 import type { Core } from "../../core.ts";
-import { type Key, type Page, pageSize, readCursor, type Towards, writeCursor } from "../../kit/page.ts";
+import { countMembers } from "../../formats/session.ts";
+import { asObject } from "../../formats/values.ts";
+import { withDeviceLabels } from "../../identity/devices/devices.ts";
+import type { Key, Page, Towards } from "../../kit/page.ts";
+import { type Budget, type Chunk, isSpent, scanPage } from "../../kit/scan-page.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { browseRows, type SessionListRow } from "./browse-rows.ts";
-import { asObject } from "./rules.ts";
-import { countMembers } from "./understood.ts";
 
 /** Which sessions are shown. Absent members do not narrow. Instants are of the start; `from` is included, `to` is not. */
 export interface SessionFilter {
@@ -19,8 +21,12 @@ export interface SessionFilter {
   readonly text?: string | undefined;
 }
 
+interface LabelledSession extends SessionListRow {
+  readonly deviceLabel: string | null;
+}
+
 /** A session with how much it holds. */
-export interface SessionRow extends SessionListRow {
+export interface SessionRow extends LabelledSession {
   readonly spans: number;
   readonly labels: number;
   /** Null when the session is too large to be read for a list. */
@@ -39,92 +45,94 @@ export interface SessionPage extends Page<SessionRow> {
 }
 
 /** What one page may look at. */
-const MAX_EXAMINED = 20_000;
-const MAX_BYTES_SEARCHED = 64_000_000;
+const MAX_EXAMINED = { sessions: 20_000, bytes: 64_000_000 };
+type Spending = keyof typeof MAX_EXAMINED;
+const MAX_READ = 500;
 const MAX_BYTES_COUNTED = 256 * 1024;
-const CHUNK = 500;
 
 /** A page of a team's sessions, the one that started last first, those without a start at the end. @param limit 1 to 200, 50 by default */
 export async function listSessions(
   core: Core,
   teamId: string,
-  asked: SessionFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
+  query: SessionFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
 ): Promise<SessionPage> {
-  const size = pageSize(asked.limit);
-  const cursor = readCursor(asked.cursor, 2);
-  const towards = cursor?.towards ?? "older";
-  const yieldNow = cooperative(core.clock);
-  const budget = { bytes: MAX_BYTES_SEARCHED };
-  const wanted = sieve(core, asked, budget);
-  const found: SessionListRow[] = [];
-  let at: Key | undefined = cursor?.key;
-  let examined = 0;
-  let ended = false;
-  while (!ended && found.length <= size && examined < MAX_EXAMINED && budget.bytes > 0) {
-    // Without a filter nothing is passed over.
-    const chunk = read(core, teamId, asked, towards, at, narrows(asked) ? CHUNK : size + 1);
-    if (chunk.length === 0) ended = true;
-    for (const row of chunk) {
-      if (found.length > size || examined >= MAX_EXAMINED || budget.bytes <= 0) break;
-      at = [row.startedAt, row.id];
-      ended = isPast(asked, row, towards);
-      if (ended) break;
-      examined++;
-      if (wanted(row)) found.push(row);
-      await yieldNow();
-    }
-  }
-  const more = found.length > size;
-  const cutShort = !more && !ended;
-  // Arrived at the top with room left: the first page says the same and is whole.
-  if (cursor && towards === "newer" && ended && !more) return listSessions(core, teamId, { ...asked, cursor: "" });
-
-  const rows = found.slice(0, size);
-  const keyOf = (row: SessionListRow): Key => [row.startedAt, row.id];
-  const ahead = more ? keyOf(rows.at(-1) as SessionListRow) : cutShort ? at : undefined;
-  const behind = cursor ? (rows[0] ? keyOf(rows[0]) : cursor.key) : undefined;
-  if (towards === "newer") rows.reverse();
+  const { rows, left, stoppedAt, ...links } = await scanPage({
+    cursor: query.cursor,
+    limit: query.limit,
+    parts: 2,
+    budget: MAX_EXAMINED,
+    keyOf,
+    walk: walkSessions.bind(null, core, teamId, query),
+    matches: sessionFilter(core, query),
+  });
   return {
-    rows: rows.map((row) => withCounts(core, row)),
-    examined,
-    ...link(towards, ahead),
-    ...link(towards === "older" ? "newer" : "older", behind),
-    ...(cutShort ? { examinedTo: at?.[0] ?? null } : {}),
+    rows: withDeviceLabels(core, rows).map((row) => withCounts(core, row)),
+    examined: MAX_EXAMINED.sessions - left.sessions,
+    ...links,
+    ...(stoppedAt ? { examinedTo: stoppedAt.at[0] ?? null } : {}),
   };
 }
 
-const link = (towards: Towards, key: Key | undefined) => (key ? { [towards]: writeCursor({ towards, key }) } : {});
+const keyOf = ({ startedAt, id }: SessionListRow): Key => [startedAt, id];
+
+async function* walkSessions(
+  core: Core,
+  teamId: string,
+  filter: SessionFilter,
+  towards: Towards,
+  start: Key | undefined,
+  budget: Budget<Spending>,
+  size: number,
+): AsyncGenerator<Chunk<SessionListRow>> {
+  const yieldNow = cooperative(core.clock);
+  // Without a filter nothing is passed over.
+  const count = narrows(filter) ? MAX_READ : size + 1;
+  let at = start;
+  for (;;) {
+    const rows = read(core, teamId, filter, towards, at, count);
+    if (rows.length === 0) return;
+    for (const row of rows) {
+      if (isSpent(budget) || isPast(filter, row, towards)) return;
+      at = keyOf(row);
+      budget.sessions--;
+      yield { rows: [row], at };
+      await yieldNow();
+    }
+  }
+}
 
 function narrows({ deviceId, outcome, agent, model, branch, text }: SessionFilter): boolean {
-  return [deviceId, outcome, agent, model, branch, text].some((one) => one !== undefined && one !== "");
+  return [deviceId, outcome, agent, model, branch, text].some((value) => value !== undefined && value !== "");
 }
 
 /** Sessions beyond a key, nearest first. Those without a start lie below all that have one. */
 function read(
   core: Core,
   teamId: string,
-  { repoKey, from, to }: SessionFilter,
+  filter: SessionFilter,
   towards: Towards,
   key: Key | undefined,
   count: number,
 ): SessionListRow[] {
-  const sql = browseRows(core.store);
-  const walk = repoKey === undefined ? sql.ofTeam : sql.ofRepo;
-  const whose = repoKey === undefined ? [teamId] : [teamId, repoKey];
-  const [startedAt = null, id = null] = key ?? [];
-  const dated = from !== undefined || to !== undefined;
-  if (towards === "older") {
-    const belowStart = key ? startedAt : (to ?? Number.MAX_SAFE_INTEGER);
-    const rows = belowStart === null ? [] : walk.down.all(...whose, belowStart, key ? (id as number) : 0, count);
-    if (rows.length === count || dated) return rows;
-    const belowId = key && startedAt === null ? (id as number) : Number.MAX_SAFE_INTEGER;
-    return [...rows, ...walk.undatedDown.all(...whose, belowId, count - rows.length)];
+  const { repoKey, from, to } = filter;
+  const { ofTeam, ofRepo } = browseRows(core.store);
+  const walk = repoKey === undefined ? ofTeam : ofRepo;
+  const scope = repoKey === undefined ? [teamId] : [teamId, repoKey];
+  const isDated = from !== undefined || to !== undefined;
+  const [startedAt, id] = (key ?? []) as [number | null | undefined, number | undefined];
+  if (towards === "newer") {
+    const undated = startedAt == null && !isDated ? walk.undatedUp.all(...scope, id ?? 0, count) : [];
+    if (undated.length === count) return undated;
+    const above = startedAt == null ? [Number.MIN_SAFE_INTEGER, 0] : [startedAt, id as number];
+    return [...undated, ...walk.up.all(...scope, ...(above as [number, number]), count - undated.length)];
   }
-  const undated = startedAt === null && !dated ? walk.undatedUp.all(...whose, id ?? 0, count) : [];
-  if (undated.length === count) return undated;
-  const aboveStart = startedAt ?? Number.MIN_SAFE_INTEGER;
-  const aboveId = startedAt === null ? 0 : (id as number);
-  return [...undated, ...walk.up.all(...whose, aboveStart, aboveId, count - undated.length)];
+  const isBelowStarts = startedAt === null;
+  const dated = isBelowStarts
+    ? []
+    : walk.down.all(...scope, startedAt ?? to ?? Number.MAX_SAFE_INTEGER, id ?? 0, count);
+  if (dated.length === count || isDated) return dated;
+  const belowId = isBelowStarts ? (id as number) : Number.MAX_SAFE_INTEGER;
+  return [...dated, ...walk.undatedDown.all(...scope, belowId, count - dated.length)];
 }
 
 function isPast({ from, to }: SessionFilter, { startedAt }: SessionListRow, towards: Towards): boolean {
@@ -132,12 +140,12 @@ function isPast({ from, to }: SessionFilter, { startedAt }: SessionListRow, towa
   return towards === "older" ? from !== undefined && startedAt < from : to !== undefined && startedAt >= to;
 }
 
-function sieve(core: Core, filter: SessionFilter, budget: { bytes: number }): (row: SessionListRow) => boolean {
+function sessionFilter(core: Core, filter: SessionFilter) {
   const sql = browseRows(core.store);
   const plain = filter.text?.toLowerCase() ?? "";
   // As the text stands inside a JSON string: quotes and line breaks are escaped there.
   const spelled = JSON.stringify(plain).slice(1, -1);
-  return (row) => {
+  return (row: SessionListRow, budget: Budget<Spending>): boolean => {
     for (const name of ["deviceId", "outcome", "agent", "model", "branch"] as const)
       if (filter[name] !== undefined && row[name] !== filter[name]) return false;
     // Towards newer rows, the lower bound is not where the walk begins.
@@ -150,14 +158,14 @@ function sieve(core: Core, filter: SessionFilter, budget: { bytes: number }): (r
   };
 }
 
-function withCounts(core: Core, row: SessionListRow): SessionRow {
+function withCounts(core: Core, row: LabelledSession): SessionRow {
   const sql = browseRows(core.store);
-  const small = (sql.documentBytes.get(row.id) as number) <= MAX_BYTES_COUNTED;
+  const isSmall = (sql.documentBytes.get(row.id) as number) <= MAX_BYTES_COUNTED;
   return {
     ...row,
     spans: sql.spanCount.get(row.id) as number,
     labels: sql.labelCount.get(row.deviceId, row.externalId) as number,
-    ...(small
+    ...(isSmall
       ? countMembers(asObject(JSON.parse(sql.document.get(row.id) as string)))
       : { prompts: null, files: null, commits: null, firstPrompt: null }),
   };
@@ -184,10 +192,10 @@ export function sessionFacets(core: Core, teamId: string): SessionFacets {
     [...new Set(values.filter((value): value is string => value !== null && value !== ""))].slice(0, MAX_VALUES).sort();
   return {
     repoKeys: [...new Set(rows.map((row) => row.repoKey))].slice(0, MAX_VALUES).sort(),
-    devices: distinct(rows.map((row) => row.deviceId)).map((id) => ({
-      id,
-      label: (sql.deviceLabel.get(id) as string | null | undefined) ?? null,
-    })),
+    devices: withDeviceLabels(
+      core,
+      distinct(rows.map((row) => row.deviceId)).map((deviceId) => ({ deviceId })),
+    ).map(({ deviceId, deviceLabel }) => ({ id: deviceId, label: deviceLabel })),
     outcomes: distinct(rows.map((row) => row.outcome)),
     agents: distinct(rows.map((row) => row.agent)),
     models: distinct(rows.map((row) => row.model)),

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
+import { asObject } from "../../formats/values.ts";
 import { isObject } from "../../kit/json.ts";
 import { followRows, type SessionSourceRow } from "./follow-rows.ts";
-import { asObject } from "./rules.ts";
 
 /** Sessions as those read them who derive something from each: by the delivery that last changed a session or its spans. */
 
@@ -15,9 +15,9 @@ export function sessionsAfter(
   return next === undefined ? undefined : { deliveryId: next, sessionIds: sql.ofDelivery.all(next) };
 }
 
-/** How many sessions were changed after a delivery, counted as far as `most`. */
-export function countSessionsAfter(core: Core, deliveryId: number, most: number): number {
-  return followRows(core.store).countAfter.get(deliveryId, most) as number;
+/** How many sessions were changed after a delivery, counted as far as `limit`. */
+export function countSessionsAfter(core: Core, deliveryId: number, limit: number): number {
+  return followRows(core.store).countAfter.get(deliveryId, limit) as number;
 }
 
 /** Where a session belongs. */
@@ -60,14 +60,14 @@ const BATCH_SPANS = 50;
 export function* spansWith(core: Core, sessionId: number, member: string): Generator<readonly SpanSource[]> {
   const sql = followRows(core.store);
   for (let after = 0; ; ) {
-    const found = sql.spansNaming.all(sessionId, after, `${JSON.stringify(member)}`, BATCH_SPANS);
-    yield found.flatMap(({ externalId, startedAt, endedAt, document }) => {
+    const spans = sql.spansNaming.all(sessionId, after, JSON.stringify(member), BATCH_SPANS);
+    yield spans.flatMap(({ externalId, startedAt, endedAt, document }) => {
       const parsed: unknown = JSON.parse(document);
       return isObject(parsed) && Object.hasOwn(parsed, member)
         ? [{ spanId: externalId, startedAt, endedAt, document: parsed }]
         : [];
     });
-    if (found.length < BATCH_SPANS) return;
-    after = found.at(-1)?.id ?? after;
+    if (spans.length < BATCH_SPANS) return;
+    after = spans.at(-1)?.id ?? after;
   }
 }

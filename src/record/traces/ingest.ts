@@ -1,11 +1,10 @@
 import * as v from "valibot";
-import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
-import { fail, tooLarge } from "../../kit/problem.ts";
-import { cooperative } from "../../kit/yield.ts";
+import { tierGate } from "../../identity/teams/teams.ts";
+
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
-import { Count, DateTime, FreeObject, NO_REPO, openObject, RepoKey } from "../../platform/http/fields.ts";
-import { redactText } from "../../redact/redact.ts";
+import { Count, DateTime, FreeObject, openObject, RepoKey } from "../../platform/http/fields.ts";
+import { Intake, requireAtMost, SentBody } from "../intake/intake.ts";
 import { MAX_ROWS, partsOf } from "./parts.ts";
 import { readBatch } from "./read-batch.ts";
 import { requireRoom, storePart } from "./store-batch.ts";
@@ -63,21 +62,19 @@ export const ingest = endpoint(
       },
     },
   },
-  async ({ core, principal, body, text }) => {
-    requireCapability(principal.tier, "traces");
-    const { config } = core;
-    if (body.sessions.length > config.maxTraceSessions)
-      fail(tooLarge, `The batch has ${body.sessions.length} sessions; at most ${config.maxTraceSessions} fit in one.`);
+  async (request) => {
+    const { core, body, text } = request;
+    const intake = new Intake(request, "traces");
+    const { maxTraceSessions, maxTraceSpans, maxTraceLabels } = core.config;
+    const sessions = body.sessions.length;
     const spans = body.sessions.reduce((sum, session) => sum + session.spans.length, 0);
-    if (spans > config.maxTraceSpans)
-      fail(tooLarge, `The batch has ${spans} spans; at most ${config.maxTraceSpans} fit in one.`);
     const labels = body.labels?.length ?? 0;
-    if (labels > config.maxTraceLabels)
-      fail(tooLarge, `The batch has ${labels} labels; at most ${config.maxTraceLabels} fit in one.`);
-    const batch = await readBatch(text, cooperative(core.clock));
-    const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
-    if (body.sessions.length + spans + labels > MAX_ROWS) requireRoom(core, principal, batch);
-    for (const part of partsOf(batch)) await core.store.write(() => storePart(core, principal, repoKey, part));
-    return { ok: true, sessions: body.sessions.length, spans, labels, serverRedacted: batch.redacted };
+    requireAtMost(maxTraceSessions, sessions, ["batch", "sessions"]);
+    requireAtMost(maxTraceSpans, spans, ["batch", "spans"]);
+    requireAtMost(maxTraceLabels, labels, ["batch", "labels"]);
+    const batch = await readBatch(await SentBody.open(text, intake.yieldNow));
+    if (sessions + spans + labels > MAX_ROWS) requireRoom(core, intake.device, batch);
+    for (const part of partsOf(batch)) await intake.store((now) => storePart(intake, part, now));
+    return { ok: true, sessions, spans, labels, serverRedacted: batch.redacted };
   },
 );

@@ -1,10 +1,10 @@
 import type { Core } from "../../core.ts";
+import { type Call, countedCalls } from "../../formats/calls.ts";
+import { understandSession, understandSpan } from "../../formats/session.ts";
+import { readAttributeModel, readCost, type Usage } from "../../formats/usage.ts";
+import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Call, countedCalls } from "./calls.ts";
-import { asObject } from "./rules.ts";
-import { readCost, understandSession, understandSpan } from "./understood.ts";
-import { readAttributeModel, type Usage } from "./usage.ts";
-import { type MeteredSessionRow, type MeteredSpanRow, usageRows } from "./usage-rows.ts";
+import { followRows, type MeteredSpanRow, type SessionSourceRow } from "./follow-rows.ts";
 
 /** A model call of a session. */
 export interface MeteredCall {
@@ -17,7 +17,7 @@ export interface MeteredCall {
 }
 
 /** What a session tells of its use of models: each counted call once, and its own account of the whole. */
-export interface MeteredSession extends Omit<MeteredSessionRow, "document"> {
+export interface MeteredSession extends Omit<SessionSourceRow, "document"> {
   readonly calls: readonly MeteredCall[];
   readonly usage: Usage | null;
   readonly costUsd: number | null;
@@ -27,16 +27,16 @@ const BATCH_SPANS = 100;
 
 /** Reads a session with the usage its spans tell of, letting other requests in between. */
 export async function readMetered(core: Core, id: number): Promise<MeteredSession | undefined> {
-  const sql = usageRows(core.store);
+  const sql = followRows(core.store);
   const row = sql.session.get(id);
   if (!row) return undefined;
   const yieldNow = cooperative(core.clock);
   const spans: Metered[] = [];
   for (let after = 0; ; ) {
-    const found = sql.spans.all(id, after, BATCH_SPANS);
-    for (const span of found) spans.push(readSpan(span));
-    after = found.at(-1)?.id ?? after;
-    if (found.length < BATCH_SPANS) break;
+    const batch = sql.meteredSpans.all(id, after, BATCH_SPANS);
+    for (const span of batch) spans.push(readSpan(span));
+    after = batch.at(-1)?.id ?? after;
+    if (batch.length < BATCH_SPANS) break;
     await yieldNow();
   }
   const { document, ...facts } = row;
@@ -49,14 +49,14 @@ type Metered = Call & Omit<MeteredCall, "usage">;
 function readSpan({ document, startedAt, endedAt, ...span }: MeteredSpanRow): Metered {
   const at = startedAt ?? endedAt;
   if (document === null) return { ...span, operation: null, usage: null, costUsd: null, model: null, at };
-  const read = asObject(JSON.parse(document));
-  const { usage, operation, attributes } = understandSpan(read);
-  const named = typeof read.model === "string" ? read.model : null;
+  const fields = asObject(JSON.parse(document));
+  const { usage, operation, attributes } = understandSpan(fields);
+  const named = typeof fields.model === "string" ? fields.model : null;
   return {
     ...span,
     operation,
     usage,
-    costUsd: readCost(read.costUsd),
+    costUsd: readCost(fields.costUsd),
     model: readAttributeModel(attributes) ?? named,
     at,
   };
@@ -68,5 +68,5 @@ export function placeOfSession(
   deviceId: string,
   externalId: string,
 ): { readonly model: string | null; readonly branch: string | null } | undefined {
-  return usageRows(core.store).place.get(deviceId, externalId);
+  return followRows(core.store).place.get(deviceId, externalId);
 }

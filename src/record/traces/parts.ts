@@ -8,7 +8,7 @@ export interface Part {
   readonly labels: readonly ReadLabel[];
   /** Sessions that begin in this part; one with many spans goes on in the next. */
   readonly items: number;
-  /** Of the whole batch, told by its first part. */
+  /** Of the whole batch, named by its first part. */
   readonly redacted: number;
   /** SHA-256 over everything the part holds, redacted. */
   readonly digest: Buffer;
@@ -24,12 +24,12 @@ export const MAX_ROWS = 2_000;
 export function* partsOf({ sessions, labels, redacted }: ReadBatch): Generator<Part> {
   let part: { sessions: ReadSession[]; labels: ReadLabel[]; items: number } = { sessions: [], labels: [], items: 0 };
   let room = MAX_ROWS;
-  let told = redacted;
+  let unreported = redacted;
   const finished = (): Part => {
-    const done = { ...part, redacted: told, digest: digestOf(part) };
+    const done = { ...part, redacted: unreported, digest: digestOf(part) };
     part = { sessions: [], labels: [], items: 0 };
     room = MAX_ROWS;
-    told = 0;
+    unreported = 0;
     return done;
   };
   for (const session of sessions) {

@@ -1,11 +1,11 @@
+import { readId } from "../../formats/values.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
-import { mightLongHoldSecret, redactLongJson } from "../../redact/redact.ts";
+import type { SentBody } from "../intake/intake.ts";
 import {
   contentId,
   parsedMembers,
-  readId,
   readSession,
   readSpan,
   SESSION_FACTS,
@@ -46,67 +46,33 @@ export interface ReadBatch {
 /** Members of one session, many times what any agent sends. */
 const MAX_MEMBERS = 5_000;
 
-type YieldNow = () => Promise<void> | undefined;
-
-/**
- * Takes a validated batch apart into what is stored, each part a redacted slice of the text; lets other requests in between.
- * @param text the body as sent
- * @param yieldNow as `kit/yield.ts` makes it
- */
-export async function readBatch(text: string, yieldNow: YieldNow): Promise<ReadBatch> {
-  const cleaner = new Cleaner(await mightLongHoldSecret(text, yieldNow), yieldNow);
-  await yieldNow();
-  const top = members(text);
-  if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
-  await yieldNow();
+/** Takes a validated batch apart into what is stored, each part a redacted slice of the text; lets other requests in between. */
+export async function readBatch(sent: SentBody): Promise<ReadBatch> {
   const sessions: ReadSession[] = [];
-  for (const [i, { start }] of elements(text, findMember(top, "sessions")?.start).entries())
-    sessions.push(await readSessionAt(text, start, i, cleaner));
+  for (const [i, { start }] of sent.list("sessions").entries()) sessions.push(await readSessionAt(sent, start, i));
   const labels: ReadLabel[] = [];
-  const labelsAt = findMember(top, "labels")?.start;
-  if (labelsAt !== undefined)
-    for (const { start, end } of elements(text, labelsAt))
-      labels.push(readLabel(await cleaner.clean(text.slice(start, end))));
-  return { sessions, labels, redacted: cleaner.redacted };
+  for (const { start, end } of sent.list("labels"))
+    labels.push(readLabel(await sent.clean(sent.text.slice(start, end))));
+  return { sessions, labels, redacted: sent.redacted };
 }
 
-/** Redacts one part after another, and counts those that held a secret. */
-class Cleaner {
-  readonly yieldNow: YieldNow;
-  readonly #isSuspicious: boolean;
-  redacted = 0;
-
-  constructor(isSuspicious: boolean, yieldNow: YieldNow) {
-    this.#isSuspicious = isSuspicious;
-    this.yieldNow = yieldNow;
-  }
-
-  async clean(raw: string): Promise<string> {
-    await this.yieldNow();
-    if (!this.#isSuspicious) return raw;
-    const result = await redactLongJson(raw, this.yieldNow);
-    if (result.findings.length === 0) return raw;
-    this.redacted++;
-    return result.text;
-  }
-}
-
-async function readSessionAt(text: string, start: number, i: number, cleaner: Cleaner): Promise<ReadSession> {
-  await cleaner.yieldNow();
+async function readSessionAt(sent: SentBody, start: number, i: number): Promise<ReadSession> {
+  const { text, yieldNow } = sent;
+  await yieldNow();
   const own = members(text, start);
   if (own.length > MAX_MEMBERS)
     fail(tooLarge, `Session ${i} has ${own.length} members; at most ${MAX_MEMBERS} are taken.`);
   if (duplicateKey(own) !== undefined) fail(malformed, `Session ${i} names a member twice.`);
-  await cleaner.yieldNow();
+  await yieldNow();
   const spans: ReadSpan[] = [];
   for (const slice of elements(text, findMember(own, "spans")?.start)) {
-    const document = await cleaner.clean(text.slice(slice.start, slice.end));
+    const document = await sent.clean(text.slice(slice.start, slice.end));
     const facts = readSpan(parsedMembers(document, SPAN_FACTS));
     spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
   }
   const spelled = spelledMembers(text, own);
   spelled.delete("spans");
-  const document = await cleaner.clean(spell(spelled));
+  const document = await sent.clean(spell(spelled));
   const facts = readSession(parsedMembers(document, SESSION_FACTS));
   return {
     ...facts,

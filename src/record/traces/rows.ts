@@ -30,6 +30,15 @@ export interface LabelRow {
   readonly deliveryId: number;
 }
 
+/** A session, span or label, and whose it is. */
+export interface OwnerRow {
+  readonly id: number;
+  readonly deliveryId: number;
+  readonly teamId: string | null;
+  readonly deviceId: string | null;
+  readonly repoKey: string | null;
+}
+
 export const rows = statements((db) => ({
   // By trace_sessions' unique index (device_id, external_id).
   session: db.prepare<[string, string], { id: number; repoKey: string; document: string }>(
@@ -61,29 +70,19 @@ export const rows = statements((db) => ({
      VALUES (@teamId, @deviceId, @repoKey, @sessionId, @spanId, @name, @document, @contentSha256, @deliveryId)
      ON CONFLICT (device_id, repo_key, content_sha256) DO NOTHING`,
   ),
-  // Walks of the tables; sessions and deliveries by primary key.
-  tracesAstray: db.prepare<[], { what: string; id: number; deliveryId: number; stray: 0 | 1 }>(
-    `SELECT 'session' AS what, s.id, s.delivery_id AS deliveryId, d.kind IS NOT 'traces' AS stray
-     FROM trace_sessions s LEFT JOIN deliveries d ON d.id = s.delivery_id
-     WHERE d.kind IS NOT 'traces' OR d.team_id <> s.team_id OR d.device_id <> s.device_id OR d.repo_key NOT IN ('', s.repo_key)
-     UNION ALL
-     SELECT 'span', p.id, p.delivery_id, d.kind IS NOT 'traces' OR s.id IS NULL
-     FROM trace_spans p LEFT JOIN deliveries d ON d.id = p.delivery_id LEFT JOIN trace_sessions s ON s.id = p.session_id
-     WHERE d.kind IS NOT 'traces' OR s.id IS NULL OR d.team_id <> s.team_id OR d.device_id <> s.device_id
-     UNION ALL
-     SELECT 'label', l.id, l.delivery_id, d.kind IS NOT 'traces'
-     FROM trace_labels l LEFT JOIN deliveries d ON d.id = l.delivery_id
-     WHERE d.kind IS NOT 'traces' OR d.team_id <> l.team_id OR d.device_id <> l.device_id OR d.repo_key <> l.repo_key`,
+  // Walks of the tables; sessions by primary key.
+  sessionOwners: db.prepare<[], OwnerRow>(
+    "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_sessions",
   ),
-  labels: db.prepare<[], { id: number; deliveryId: number; document: string; contentSha256: Buffer }>(
+  // What is null belongs to a session that is gone.
+  spanOwners: db.prepare<[], OwnerRow>(
+    `SELECT p.id, p.delivery_id AS deliveryId, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey
+     FROM trace_spans p LEFT JOIN trace_sessions s ON s.id = p.session_id`,
+  ),
+  labelOwners: db.prepare<[], OwnerRow>(
+    "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_labels",
+  ),
+  labelContents: db.prepare<[], { id: number; deliveryId: number; document: string; contentSha256: Buffer }>(
     "SELECT id, delivery_id AS deliveryId, document, content_sha256 AS contentSha256 FROM trace_labels",
   ),
-  // What came last from a device nothing can have replaced.
-  newestWithout: db
-    .prepare<[], number>(
-      `SELECT max(id) FROM deliveries WHERE kind = 'traces' GROUP BY device_id
-       EXCEPT SELECT delivery_id FROM trace_sessions EXCEPT SELECT delivery_id FROM trace_labels
-       EXCEPT SELECT delivery_id FROM trace_spans`,
-    )
-    .pluck(),
 }));

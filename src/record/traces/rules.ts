@@ -1,7 +1,6 @@
-import { isDate } from "../../kit/date.ts";
+import { asObject, type Fields, firstOf, readId, readInstant } from "../../formats/values.ts";
 import { sha256Hex } from "../../kit/hash.ts";
-import { isObject, type Member, members } from "../../kit/json.ts";
-import { hasControls } from "../../kit/strings.ts";
+import { type Member, members } from "../../kit/json.ts";
 
 /** The members of a session that we understand; every other is kept unread. A wrong type leaves its column empty. */
 export interface SessionFacts {
@@ -23,42 +22,8 @@ export interface SpanFacts {
   readonly endedAt: number | null;
 }
 
-const MAX_ID_CHARS = 256;
-
-/** An id as clients write it: a short string without control characters, or a number. */
-export function readId(value: unknown): string | undefined {
-  if (typeof value === "number" && Number.isSafeInteger(value)) return String(value);
-  return typeof value === "string" && value !== "" && value.length <= MAX_ID_CHARS && !hasControls(value)
-    ? value
-    : undefined;
-}
-
 function readText(value: unknown): string | null {
   return typeof value === "string" && value.isWellFormed() ? value.slice(0, 1_000).toWellFormed() : null;
-}
-
-/**
- * An instant as clients write it: ISO 8601 text; a number (or digits) of seconds, milliseconds, microseconds or nanoseconds
- * since the epoch, told apart by magnitude; or OpenTelemetry's HrTime, [seconds, nanoseconds]. A day that does not exist is no
- * instant.
- * @returns milliseconds since the epoch, or null
- */
-export function readInstant(value: unknown): number | null {
-  if (Array.isArray(value)) {
-    const [seconds, nanos] = value as unknown[];
-    if (value.length !== 2 || !Number.isSafeInteger(seconds) || !Number.isSafeInteger(nanos)) return null;
-    return readInstant((seconds as number) * 1000 + Math.floor((nanos as number) / 1e6));
-  }
-  if (typeof value === "string" && !/^\d{9,20}$/.test(value)) {
-    if (/^\d{4}-\d\d-\d\d/.test(value) && !isDate(value.slice(0, 10))) return null;
-    const parsed = Date.parse(value);
-    return Number.isNaN(parsed) ? null : parsed;
-  }
-  const number = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
-  if (!Number.isFinite(number) || number <= 0) return null;
-  const scale = number < 1e11 ? 1000 : number < 1e14 ? 1 : number < 1e17 ? 1e-3 : 1e-6;
-  const at = Math.round(number * scale);
-  return at < 8.64e15 ? at : null;
 }
 
 /**
@@ -69,17 +34,6 @@ const STARTS = ["startedAt", "startTime", "start_time", "startTimeUnixNano", "st
 const ENDS = ["endedAt", "endTime", "end_time", "endTimeUnixNano", "end_time_unix_nano"];
 const IDS = ["id", "spanId", "span_id"];
 const PARENT_IDS = ["parentId", "parentSpanId", "parent_id", "parent_span_id"];
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** What the first member says that says anything. */
-function first<T>(fields: Fields, names: readonly string[], read: (value: unknown) => T | null | undefined): T | null {
-  for (const name of names) {
-    const found = read(fields[name]);
-    if (found !== null && found !== undefined) return found;
-  }
-  return null;
-}
 
 /** The members that `readSession` and `readSpan` read. */
 export const SESSION_FACTS: readonly string[] = ["id", "outcome", "agent", "model", "branch", ...STARTS, ...ENDS];
@@ -95,20 +49,20 @@ export function readSession(session: Fields): SessionFacts {
     agent: readText(session.agent),
     model: readText(session.model),
     branch: readText(session.branch),
-    startedAt: first(session, STARTS, readInstant),
-    endedAt: first(session, ENDS, readInstant),
+    startedAt: firstOf(session, STARTS, readInstant),
+    endedAt: firstOf(session, ENDS, readInstant),
   };
 }
 
 export function readSpan(span: Fields): SpanFacts {
   const { context, parentSpanContext } = span;
   return {
-    externalId: first(span, IDS, readId) ?? readId(asObject(context).span_id),
-    parentId: first(span, PARENT_IDS, readId) ?? readId(asObject(parentSpanContext).spanId) ?? null,
+    externalId: firstOf(span, IDS, readId) ?? readId(asObject(context).span_id),
+    parentId: firstOf(span, PARENT_IDS, readId) ?? readId(asObject(parentSpanContext).spanId) ?? null,
     name: readText(span.name),
     kind: readText(span.kind),
-    startedAt: first(span, STARTS, readInstant),
-    endedAt: first(span, ENDS, readInstant),
+    startedAt: firstOf(span, STARTS, readInstant),
+    endedAt: firstOf(span, ENDS, readInstant),
   };
 }
 
@@ -136,11 +90,7 @@ export function parsedMembers(text: string, names: readonly string[]): Record<st
   return parsed;
 }
 
-/** Lays new members over held ones: new values win, absent ones stay. */
-export function mergeMembers(held: Map<string, string>, sent: Map<string, string>): Map<string, string> {
-  return new Map([...held, ...sent]);
-}
-
-export function asObject(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
+/** Lays new members over stored ones: new values win, absent ones stay. */
+export function mergeMembers(stored: Map<string, string>, sent: Map<string, string>): Map<string, string> {
+  return new Map([...stored, ...sent]);
 }

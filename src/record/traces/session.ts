@@ -1,7 +1,9 @@
 import type { Core } from "../../core.ts";
-import { browseRows, type SessionDelivery, type SessionListRow, type SpanListRow } from "./browse-rows.ts";
-import { asObject } from "./rules.ts";
-import { type Understood, type UnderstoodSpan, understandSession, understandSpan } from "./understood.ts";
+import { type Understood, type UnderstoodSpan, understandSession, understandSpan } from "../../formats/session.ts";
+import { asObject } from "../../formats/values.ts";
+import { withDeviceLabels } from "../../identity/devices/devices.ts";
+import { type DeliveryFacts, findDelivery } from "../../log/log.ts";
+import { browseRows, type SessionListRow, type SpanListRow } from "./browse-rows.ts";
 
 export interface Span extends SpanListRow, UnderstoodSpan {
   /** As sent, but for redactions; null when the session's spans are too large to be read together. */
@@ -18,6 +20,7 @@ export interface Label {
 }
 
 export interface Session extends SessionListRow, Understood {
+  readonly deviceLabel: string | null;
   /** The session as sent, without its spans, but for redactions. */
   readonly document: string;
   /** By start, those without one at the end; the first 2,000. */
@@ -27,7 +30,7 @@ export interface Session extends SessionListRow, Understood {
   readonly labels: readonly Label[];
   readonly labelCount: number;
   /** The deliveries that hold its latest state, newest first; 50 at most. */
-  readonly deliveries: readonly SessionDelivery[];
+  readonly deliveries: readonly Pick<DeliveryFacts, "id" | "receivedAt" | "items" | "redacted" | "flagged">[];
 }
 
 const MAX_SPANS = 2_000;
@@ -39,7 +42,8 @@ const MAX_SPAN_BYTES = 16 * 1024 * 1024;
 /** A session of a team with all that belongs to it. @returns undefined when the team has no such session */
 export function getSession(core: Core, teamId: string, id: number): Session | undefined {
   const sql = browseRows(core.store);
-  const row = Number.isSafeInteger(id) ? sql.session.get(id, teamId) : undefined;
+  const stored = Number.isSafeInteger(id) ? sql.session.get(id, teamId) : undefined;
+  const [row] = withDeviceLabels(core, stored ? [stored] : []);
   if (!row) return undefined;
   const document = sql.document.get(id) as string;
   return {
@@ -50,7 +54,9 @@ export function getSession(core: Core, teamId: string, id: number): Session | un
     spanCount: sql.spanCount.get(id) as number,
     labels: sql.labels.all(row.deviceId, row.externalId, MAX_LABELS).map(readLabel),
     labelCount: sql.labelCount.get(row.deviceId, row.externalId) as number,
-    deliveries: sql.deliveries.all(id, id, MAX_DELIVERIES),
+    deliveries: sql.deliveries
+      .all(id, id, MAX_DELIVERIES)
+      .flatMap((deliveryId) => findDelivery(core, deliveryId) ?? []),
   };
 }
 

@@ -1,6 +1,7 @@
 /**
  * Traces: agent sessions with their spans and labels, merged as they grow.
- * Not here: the raw stream of entries (telemetry), what sessions cost (spend) or caused (defects).
+ * Not here: the raw stream of entries (telemetry), what a session's free-form parts say (formats), what sessions cost (spend) or
+ * caused (causes).
  */
 export {
   listSessions,
@@ -10,7 +11,6 @@ export {
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
-export { countedCalls } from "./calls.ts";
 export {
   countSessionsAfter,
   readSessionSource,
@@ -22,17 +22,6 @@ export {
   spansWith,
   spanTimes,
 } from "./follow.ts";
-export { type MeteredCall, type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
-export { readId, readInstant } from "./rules.ts";
-export { findSessionId, getSession, type Label, type Session, type Span } from "./session.ts";
-export { type Tokens, tokensOf } from "./tokens.ts";
-export { type Commit, type Edit, type Prompt, promptTitle, readCost, understandSession } from "./understood.ts";
-export {
-  readAttributeModel,
-  readAttributes,
-  readAttributeUsage,
-  readRequestId,
-  readUsage,
-  type Usage,
-} from "./usage.ts";
-export { checkTraces } from "./verify.ts";
+export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
+export { findSessionId, getSession, type Session, type Span } from "./session.ts";
+export { traceDeliveries } from "./verify.ts";

@@ -3,9 +3,8 @@
  * Not here: how an address is counted against a quota (http); who asked, which is not kept.
  */
 export { listRequests, type RequestFilter } from "./list.ts";
-export type { RequestRow } from "./rows.ts";
+export { type RequestRow, STATUSES, type Status } from "./rows.ts";
 export { similarRequests } from "./similar.ts";
-export { STATUSES, type Status } from "./statuses.ts";
 export {
   changeRequest,
   duplicatesOf,

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { rows } from "./rows.ts";
-import { STATUSES } from "./statuses.ts";
+import { rows, STATUSES } from "./rows.ts";
 
 const ID = /^req_[\w-]{1,128}$/;
 const UP_TO_100_IDS = /^req_[\w-]{1,128}(?:,req_[\w-]{1,128}){0,99}$/;

@@ -1,18 +1,29 @@
 import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import { quotaKey } from "../../kit/address.ts";
+import { hmacSha256 } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
+import { duplicateKey, members } from "../../kit/json.ts";
+import { fail, malformed, problem } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
+import { tooLargeMalformed } from "../../platform/http/faults.ts";
 import { openObject } from "../../platform/http/fields.ts";
-import { addressHash } from "./address-hash.ts";
-import { requestTooLarge } from "./faults.ts";
-import { NAMES, readRequest } from "./read-body.ts";
+import { redactJson, redactText } from "../../redact/redact.ts";
 import { rows } from "./rows.ts";
 
+const requestTooLarge = problem({
+  ...tooLargeMalformed,
+  message: "The request exceeds 8 KB.",
+});
+
+/** Where the text may stand; the first that holds one is it, and the others stay in the context. */
+const NAMES = ["text", "request", "message"] as const;
 const MAX_BYTES = 8 * 1024;
 
 /** One of them is a text; others, and what is no text, are context like everything else, see `readRequest`. */
-const textMember = (says: string) => v.optional(v.pipe(v.unknown(), v.description(says)));
+const textMember = (description: string) => v.optional(v.pipe(v.unknown(), v.description(description)));
 /** A text that is not blank. */
-const SAID = { type: "string", pattern: "\\S" };
+const NOT_BLANK = { type: "string", pattern: "\\S" };
 
 /** Takes what anybody asks of the product. Of who asked nothing is kept but a keyed hash of the address. */
 export const ingest = endpoint(
@@ -30,7 +41,7 @@ export const ingest = endpoint(
           request: textMember("The text, when there is none in `text`."),
           message: textMember("The text, when there is none in `text` and `request`."),
         }),
-        v.metadata({ anyOf: NAMES.map((name) => ({ required: [name], properties: { [name]: SAID } })) }),
+        v.metadata({ anyOf: NAMES.map((name) => ({ required: [name], properties: { [name]: NOT_BLANK } })) }),
       ),
       maxBytes: () => MAX_BYTES,
       freeForm: true,
@@ -62,3 +73,45 @@ export const ingest = endpoint(
     return { ok: true, id };
   },
 );
+
+type Body = { readonly [K in (typeof NAMES)[number]]?: unknown };
+
+/**
+ * Takes a body apart into the text of the request and everything else, each redacted and otherwise as sent.
+ * @param json the body's JSON text, of an object
+ * @throws Problem malformed when there is no text, or a member is named twice
+ */
+function readRequest(body: Body, json: string): { text: string; context: string } {
+  const top = members(json);
+  if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
+  const texts = NAMES.filter((name) => isText(body[name]));
+  if (texts.length === 0) fail(malformed, 'The text of the request is missing: send it as a string in "text".');
+  // SQLite keeps UTF-8, which has no spelling for half a character: it would come back as another text.
+  const name = texts.find((candidate) => (body[candidate] as string).isWellFormed());
+  if (name === undefined) fail(malformed, `"${texts[0]}" must hold no lone surrogates.`);
+  const text = body[name] as string;
+  const rest = top
+    .filter(({ key }) => key !== name)
+    .map(({ key, start, end }) => `${JSON.stringify(key)}:${json.slice(start, end)}`);
+  return { text: redactText(text).text, context: redactJson(`{${rest.join(",")}}`).text };
+}
+
+const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
+
+const PURPOSE = "request-addresses";
+const KEY_BYTES = 32;
+
+/**
+ * What is kept of a sender's address: HMAC-SHA-256 with a random key of this installation. Equal ones tell of one address; without
+ * the key nobody can find out which, though addresses are few enough to try them all. Of IPv6 the /64 network counts, as it does
+ * for quotas. Call inside a write: the first call makes the key.
+ */
+function addressHash(core: Core, address: string): Buffer {
+  const { key, insertKey } = rows(core.store);
+  let secret = key.get(PURPOSE);
+  if (secret === undefined) {
+    secret = core.random(KEY_BYTES);
+    insertKey.run(PURPOSE, secret, core.clock.now());
+  }
+  return hmacSha256(secret, quotaKey(address));
+}

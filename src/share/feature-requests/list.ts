@@ -1,8 +1,7 @@
 import type { Core } from "../../core.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type RequestRow, rows, type Walk } from "./rows.ts";
-import type { Status } from "./statuses.ts";
+import { type RequestRow, rows, type Status, type Walk } from "./rows.ts";
 
 export interface RequestFilter {
   /** One status, without requests merged into others; or those alone. All when absent. */
@@ -26,7 +25,7 @@ export interface RequestPage {
 }
 
 /** Requests looked at in one go. A search that nothing matches walks everything, and others want their turn meanwhile. */
-const STRETCH = 1_000;
+const BATCH_IDS = 1_000;
 /** Below and above every id, which begin with `req_`. */
 const LOWEST = "";
 const HIGHEST = "req~";
@@ -42,10 +41,10 @@ export async function listRequests(
 ): Promise<RequestPage> {
   const before = cursorOf(cursor.before);
   const after = before === undefined ? cursorOf(cursor.after) : undefined;
-  const found = await look(core, filter, limit + 1, after === undefined ? "older" : "newer", before ?? after);
-  const more = found.length > limit;
+  const nearest = await look(core, filter, limit + 1, after === undefined ? "older" : "newer", before ?? after);
+  const more = nearest.length > limit;
   if (after !== undefined && !more) return listRequests(core, filter, limit);
-  const page = found.slice(0, limit);
+  const page = nearest.slice(0, limit);
   if (after !== undefined) page.reverse();
   const [first, last] = [page[0], page.at(-1)];
   return {
@@ -65,13 +64,13 @@ async function look(
 ): Promise<RequestRow[]> {
   const status = filter.status === "merged" ? null : (filter.status ?? null);
   const walk: Walk = (status === null ? rows(core.store).all : rows(core.store).ofStatus)[towards];
-  const merged = filter.status === undefined ? null : filter.status === "merged" ? 1 : 0;
+  const merged = filter.status === undefined ? null : (Number(filter.status === "merged") as 0 | 1);
   const like = likePattern(filter.text ?? "");
   const yieldNow = cooperative(core.clock);
   const found: RequestRow[] = [];
   let from: string | undefined = start ?? (towards === "older" ? HIGHEST : LOWEST);
   while (from !== undefined && found.length < count) {
-    const edge: string | undefined = walk.edge.get({ from, status, span: STRETCH });
+    const edge: string | undefined = walk.edge.get({ from, status, span: BATCH_IDS });
     const upTo = edge ?? (towards === "older" ? LOWEST : HIGHEST);
     found.push(...walk.read.all({ from, edge: upTo, status, merged, like, count: count - found.length }));
     from = edge;

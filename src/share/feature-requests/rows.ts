@@ -1,5 +1,9 @@
-import { type Database, statements } from "../../platform/store/store.ts";
-import type { Status } from "./statuses.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
+
+/** What becomes of a request, in the usual order; any may follow any. */
+export const STATUSES = ["received", "planned", "in_progress", "shipped", "declined"] as const;
+
+export type Status = (typeof STATUSES)[number];
 
 export interface RequestRow {
   readonly id: string;
@@ -46,7 +50,7 @@ const REQUEST = `r.id, r.text, r.context, r.status, r.note, r.merged_into AS mer
   (SELECT count(*) FROM product_requests d WHERE d.merged_into = r.id) AS duplicates FROM product_requests r`;
 
 /** Reads ids in their order, by the primary key's index or, for one status, by product_requests_by_status. */
-function walk(db: Database, towards: "older" | "newer", ofStatus: boolean) {
+function walk(db: Preparer, towards: "older" | "newer", ofStatus: boolean) {
   const [beyond, upTo, way] = towards === "older" ? ["<", ">=", "DESC"] : [">", "<=", "ASC"];
   const status = ofStatus ? "r.status = @status AND" : "";
   return {
@@ -75,7 +79,7 @@ export const rows = statements((db) => ({
      VALUES (@id, @text, @context, 'received', @addressHash, @at, @at)`,
   ),
   // By the primary key.
-  one: db.prepare<[string], RequestRow>(`SELECT ${REQUEST} WHERE r.id = ?`),
+  byId: db.prepare<[string], RequestRow>(`SELECT ${REQUEST} WHERE r.id = ?`),
   // By the primary key, a step for every merge. UNION rather than UNION ALL, so that it ends whatever the table holds.
   root: db.prepare<[string], { readonly id: string; readonly status: Status }>(
     `WITH RECURSIVE chain (id, status, merged_into) AS (

@@ -3,8 +3,8 @@ import { listRequests } from "./list.ts";
 import type { RequestRow } from "./rows.ts";
 
 /** How many of the newest requests are compared, and how alike (0 to 1) two must be to be worth a look. */
-const COMPARED = 500;
-const ALIKE = 0.25;
+const MAX_COMPARED = 500;
+const MIN_SIMILARITY = 0.25;
 const MAX_WORDS = 400;
 
 /** The words of a text that may mean something, once each. */
@@ -23,7 +23,7 @@ function wordsOf(text: string): Set<string> {
  */
 export function rankAlike<T extends { readonly text: string }>(text: string, others: readonly T[]): T[] {
   const own = wordsOf(text);
-  const theirs = others.map((one) => ({ one, words: wordsOf(one.text) }));
+  const theirs = others.map((other) => ({ other, words: wordsOf(other.text) }));
   const uses = new Map<string, number>();
   for (const words of [own, ...theirs.map(({ words }) => words)])
     for (const word of words) uses.set(word, (uses.get(word) ?? 0) + 1);
@@ -34,15 +34,18 @@ export function rankAlike<T extends { readonly text: string }>(text: string, oth
   };
   const whole = weight(own);
   return theirs
-    .map(({ one, words }) => ({ one, alike: weight(own.intersection(words)) / Math.sqrt(whole * weight(words)) }))
-    .filter(({ alike }) => alike >= ALIKE)
-    .sort((a, b) => b.alike - a.alike)
-    .map(({ one }) => one);
+    .map(({ other, words }) => ({
+      other,
+      similarity: weight(own.intersection(words)) / Math.sqrt(whole * weight(words)),
+    }))
+    .filter(({ similarity }) => similarity >= MIN_SIMILARITY)
+    .sort((a, b) => b.similarity - a.similarity)
+    .map(({ other }) => other);
 }
 
 /** Requests that may ask for the same: of the newest, those in like words that are not merged and lead nowhere else. */
-export async function similarRequests(core: Core, request: RequestRow, most: number): Promise<RequestRow[]> {
-  const { rows } = await listRequests(core, {}, COMPARED);
+export async function similarRequests(core: Core, request: RequestRow, max: number): Promise<RequestRow[]> {
+  const { rows } = await listRequests(core, {}, MAX_COMPARED);
   const others = rows.filter(({ id, mergedInto }) => id !== request.id && mergedInto === null);
-  return rankAlike(request.text, others).slice(0, most);
+  return rankAlike(request.text, others).slice(0, max);
 }

@@ -1,27 +1,26 @@
 import type { Core } from "../../core.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { type RequestRow, rows } from "./rows.ts";
-import type { Status } from "./statuses.ts";
+import { type RequestRow, rows, type Status } from "./rows.ts";
 
 export const MAX_NOTE_CHARS = 2_000;
-const LABEL_CHARS = 80;
+const MAX_LABEL_CHARS = 80;
 
 /** A request by its id. */
-export const findRequest = (core: Core, id: string): RequestRow | undefined => rows(core.store).one.get(id);
+export const findRequest = (core: Core, id: string): RequestRow | undefined => rows(core.store).byId.get(id);
 
 /** The newest of the requests merged into one. */
-export const duplicatesOf = (core: Core, id: string, most: number): readonly RequestRow[] =>
-  rows(core.store).mergedInto.all(id, most);
+export const duplicatesOf = (core: Core, id: string, max: number): readonly RequestRow[] =>
+  rows(core.store).mergedInto.all(id, max);
 
 /** The beginning of a request on one line, to name it by. */
-export function titleOf({ text }: Pick<RequestRow, "text">, most = LABEL_CHARS): string {
+export function titleOf({ text }: Pick<RequestRow, "text">, max = MAX_LABEL_CHARS): string {
   const line = text
-    .slice(0, most * 4)
+    .slice(0, max * 4)
     .trim()
     .replace(/[\s\p{Cc}]+/gu, " ");
   const chars = [...line];
-  return chars.length > most ? `${chars.slice(0, most).join("").trimEnd()}…` : line.toWellFormed();
+  return chars.length > max ? `${chars.slice(0, max).join("").trimEnd()}…` : line.toWellFormed();
 }
 
 /** What to change of a request; absent members stay. A blank note takes the note away. */
@@ -40,15 +39,15 @@ export function changeRequest(
   { status, note }: RequestChange,
   by: Actor = COMMAND_LINE,
 ): Promise<RequestRow> {
-  const wanted = note?.replaceAll("\r\n", "\n").trim().toWellFormed();
-  if (wanted !== undefined && wanted.length > MAX_NOTE_CHARS)
+  const text = note?.replaceAll("\r\n", "\n").trim().toWellFormed();
+  if (text !== undefined && text.length > MAX_NOTE_CHARS)
     fail(invalid, `A note has at most ${MAX_NOTE_CHARS} characters.`);
   return core.store.write(() => {
     const before = known(core, id);
     const after = {
       ...before,
       status: status ?? before.status,
-      note: wanted === undefined ? before.note : wanted || null,
+      note: text === undefined ? before.note : text || null,
     };
     if (after.status !== before.status && before.mergedInto !== null)
       fail(
@@ -87,9 +86,9 @@ export function unmergeRequest(core: Core, id: string, by: Actor = COMMAND_LINE)
 }
 
 function known(core: Core, id: string): RequestRow {
-  const found = findRequest(core, id);
-  if (!found) fail(notFound, `There is no request ${id}.`);
-  return found;
+  const request = findRequest(core, id);
+  if (!request) fail(notFound, `There is no request ${id}.`);
+  return request;
 }
 
 /** Stores a change and its event; nothing when nothing changes. */

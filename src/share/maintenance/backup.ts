@@ -4,6 +4,7 @@ import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type BackupResult, finishBackup, removeDatabase } from "../../platform/store/store.ts";
+import { readFirst } from "./rows.ts";
 
 /**
  * Copies database, signing keys and own prices into one file, while the server may be running. The copy is of one instant,
@@ -20,7 +21,7 @@ export async function backup(core: Core, file: string, onProgress: (share: numbe
   // Inside a read transaction the source cannot change under the copy, so writers never make it start over.
   db.exec("BEGIN");
   try {
-    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    readFirst(db);
     await db.backup(partial, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages === 0 ? 1 : 1 - remainingPages / totalPages);

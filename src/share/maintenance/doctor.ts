@@ -1,9 +1,18 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
-import { ensureSigningKey, hasSigningKey } from "../../identity/license/license.ts";
-import { checkStructure, damageAdvice, KEY_FILE } from "../../platform/store/store.ts";
-import { examineDerived, examinePrices, examineReleases, examineSchema, type Finding } from "./findings.ts";
+import { programVersion } from "../../kit/assets.ts";
+import { ledgerHead } from "../../log/log.ts";
+import { ensureSigningKey, hasSigningKey } from "../../platform/keys/keys.ts";
+import { checkStructure, damageAdvice, databasePath, KEY_FILE, schemaVersion } from "../../platform/store/store.ts";
+import {
+  examineDerived,
+  examineJobs,
+  examinePrices,
+  examineReleases,
+  examineSchema,
+  type Finding,
+} from "./findings.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 const LOW_SPACE_BYTES = 512 * 1024 * 1024;
@@ -52,7 +61,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
           `${first.detail}; "reckon ledger verify" names all`,
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
-    findings.push(examineDerived(core), examineReleases(core));
+    findings.push(examineDerived(core), examineJobs(core), examineReleases(core));
   }
   return findings;
 }
@@ -70,4 +79,32 @@ async function examineKey(core: Core): Promise<Finding> {
   } catch (error) {
     return { check, status: "failed", detail: (error as Error).message };
   }
+}
+
+/** What there is to know of where the data lies, at a glance; `examine` looks deeper. */
+export interface StorageFacts {
+  readonly directory: string;
+  readonly databaseBytes: number;
+  readonly walBytes: number;
+  /** Left on the file system for who runs the program. */
+  readonly freeBytes: number;
+  readonly schema: number;
+  readonly program: string;
+  /** The newest delivery; an auditor who notes it can prove later that nothing before it changed. */
+  readonly ledgerHead: { readonly id: number; readonly chainSha256: string } | undefined;
+}
+
+/** Facts of an open data directory; cheap enough for every view of a page. */
+export function storageFacts(core: Core): StorageFacts {
+  const { directory, db } = core.store;
+  const { bavail, bsize } = statfsSync(directory);
+  return {
+    directory,
+    databaseBytes: statSync(databasePath(directory)).size,
+    walBytes: core.store.walBytes(),
+    freeBytes: bavail * bsize,
+    schema: schemaVersion(db),
+    program: programVersion(),
+    ledgerHead: ledgerHead(core),
+  };
 }

@@ -1,21 +1,16 @@
 import type { Core } from "../../core.ts";
 import { currentPrices } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
 import { examineInstallers } from "../releases/releases.ts";
+import { hasTable } from "./rows.ts";
 
 export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warning" | "failed";
   readonly detail: string;
-}
-
-/** Whether the schema, which may be an older one, has a table yet. */
-export function hasTable({ store }: Core, name: string): boolean {
-  return (
-    store.db.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?").pluck().get(name) === 1
-  );
 }
 
 export function examineSchema({ store }: Core): Finding {
@@ -31,17 +26,26 @@ export function examineSchema({ store }: Core): Finding {
 /** What was delivered is whole all the same; only what is made of it lacks something. */
 export function examineDerived(core: Core): Finding {
   const check = "derived tables";
-  const [first, ...more] = hasTable(core, "projection_failures") ? failures(core) : [];
+  const [first, ...more] = hasTable(core.store.db, "projection_failures") ? failures(core) : [];
   if (!first) return { check, status: "ok", detail: "nothing was passed over" };
   const times = [first, ...more].reduce((sum, { count }) => sum + count, 0);
   const at = `${first.name} at ${first.checkpoint} (${isoInstant(first.failedAt)}): ${first.cause}`;
   return { check, status: "warning", detail: `${times} could not be worked through and passed over, such as ${at}` };
 }
 
+/** Work in the background that failed when it was tried last; a running server tries it again. */
+export function examineJobs(core: Core): Finding {
+  const check = "background jobs";
+  const [first, ...more] = hasTable(core.store.db, "outbox") ? troubledJobs(core) : [];
+  if (!first) return { check, status: "ok", detail: "none failed" };
+  const others = more.length === 0 ? "" : `, and ${more.map(({ job }) => job).join(", ")} as well`;
+  return { check, status: "warning", detail: `${first.job} failed (${first.count}): ${first.cause}${others}` };
+}
+
 /** An installer without its file is not offered, but takes nothing from anything else. */
 export function examineReleases(core: Core): Finding {
   const check = "installers";
-  if (!hasTable(core, "releases")) return { check, status: "ok", detail: "none" };
+  if (!hasTable(core.store.db, "releases")) return { check, status: "ok", detail: "none" };
   const { missing, leftovers } = examineInstallers(core);
   const details: string[] = [];
   if (missing.length > 0)

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs
 import { dirname, join } from "node:path";
 import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { countDeliveries } from "../../log/log.ts";
 import {
   databasePath,
   isCarried,
@@ -12,7 +13,9 @@ import {
   RETIRED_FOLDER,
   removeDatabase,
   requireOurs,
+  schemaVersion,
 } from "../../platform/store/store.ts";
+import { backupFiles, countTeams, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
   readonly madeAt: string;
@@ -41,16 +44,12 @@ export function inspectBackup(file: string): BackupFacts {
     requireOurs(db);
     const finding = db.pragma("integrity_check(1)", { simple: true });
     if (finding !== "ok") fail(invalid, `it is damaged (${String(finding).split("\n")[0]})`);
-    const hasFiles = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'backup_files'").pluck().get();
-    if (!hasFiles) fail(invalid, NOT_OURS);
-    const one = (sql: string) => (db as ReturnType<typeof openFile>).prepare(sql).pluck().get();
+    if (!hasTable(db, "backup_files")) fail(invalid, NOT_OURS);
     return {
-      madeAt: one("SELECT made_at FROM backup_facts") as string,
-      schema: db.pragma("user_version", { simple: true }) as number,
-      keys: one("SELECT count(*) FROM backup_files WHERE name LIKE '%.pem'") as number,
-      ownPrices: one("SELECT EXISTS (SELECT 1 FROM backup_files WHERE name = 'prices.json')") === 1,
-      teams: one("SELECT count(*) FROM teams") as number,
-      deliveries: one("SELECT count(*) FROM deliveries") as number,
+      ...describeBackup(db),
+      schema: schemaVersion(db),
+      teams: countTeams(db),
+      deliveries: countDeliveries(db),
     };
   } catch (error) {
     return fail(invalid, `${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);
@@ -101,8 +100,7 @@ export function restore(file: string, directory: string, stamp: string): Restore
 function takeOutFiles(path: string): { name: string; content: string }[] {
   const db = openFile(path);
   try {
-    const files = db.prepare("SELECT name, content FROM backup_files").all() as { name: string; content: string }[];
-    const sound = files.filter(({ name }) => isCarried(name));
+    const sound = backupFiles(db).filter(({ name }) => isCarried(name));
     db.exec("DROP TABLE backup_files; DROP TABLE backup_facts");
     db.pragma("secure_delete = ON");
     db.exec("VACUUM");
@@ -122,7 +120,7 @@ function keepAside(directory: string, stamp: string): string | null {
   const aside = join(directory, "backups", `replaced-${stamp}`);
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
-  for (const name of names.filter((one) => existsSync(join(directory, one)))) {
+  for (const name of names.filter((file) => existsSync(join(directory, file)))) {
     copyDurably(join(directory, name), join(aside, name));
   }
   return aside;

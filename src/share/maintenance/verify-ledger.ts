@@ -1,17 +1,19 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import {
-  type DeliveryRow,
-  deliveryReceivedAt,
+  type DeliveryKind,
+  findDelivery,
   foreignDeliveries,
-  type HeldCheck,
   ledgerHead,
-  type Misfit,
+  type Mismatch,
   walkLedger,
 } from "../../log/log.ts";
-import { checkBrain } from "../../record/brain/brain.ts";
-import { checkTelemetry } from "../../record/telemetry/telemetry.ts";
-import { checkTraces } from "../../record/traces/traces.ts";
+import { brainDeliveries } from "../../record/brain/brain.ts";
+import { telemetryDeliveries } from "../../record/telemetry/telemetry.ts";
+import { traceDeliveries } from "../../record/traces/traces.ts";
+
+/** Whatever is delivered, as its room registers it. */
+const KINDS: readonly DeliveryKind[] = [telemetryDeliveries, brainDeliveries, traceDeliveries];
 
 export interface LedgerFault {
   /** 0 where what is wrong is of no delivery. */
@@ -20,7 +22,7 @@ export interface LedgerFault {
   /** Empty where there is no such delivery. */
   readonly receivedAt: string;
   /** `chain` and `anchor` are of the deliveries' own rows, the others of what is held of them. */
-  readonly problem: "chain" | "anchor" | Misfit["problem"];
+  readonly problem: "chain" | "anchor" | Mismatch["problem"];
   /** Which row, and what of it, for people. Where there are several, the first of them and how many more. */
   readonly detail: string;
 }
@@ -35,9 +37,9 @@ export interface LedgerReport {
 type Anchor = { readonly id: number; readonly chainSha256: string } | undefined;
 
 /**
- * Compares what was acknowledged with what is held: every row's chain; the content of telemetry, brain files and labels,
+ * Compares what was acknowledged with what is stored: every row's chain; the content of telemetry, brain files and labels,
  * recomputed; of everything that was delivered, whose it is and that a delivery brought it; and what is said to be the newest.
- * (Sessions grow by design, so a trace delivery's digest records what arrived, not what is held.)
+ * (Sessions grow by design, so a trace delivery's digest records what arrived, not what is stored.)
  * @param anchor a head noted earlier; proves that nothing up to it was replaced wholesale
  * @param onProgress told the share done, 0 to 1
  */
@@ -55,11 +57,12 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
   const head = ledgerHead(core) ?? null;
   const faults = new Faults();
   const newest = head?.id ?? 0;
-  const checks: Record<DeliveryRow["kind"], HeldCheck> = {
-    telemetry: checkTelemetry(core, newest, faults.tell),
-    brain: checkBrain(core, newest, faults.tell),
-    traces: checkTraces(core, faults.tell),
-  };
+  const checks = new Map(
+    KINDS.map(({ kind, openCheck }) => [
+      kind,
+      openCheck(core, newest, (deliveryId, problem, detail) => faults.report({ deliveryId, kind, problem, detail })),
+    ]),
+  );
   let deliveries = 0;
   let anchored = anchor === undefined;
   try {
@@ -67,50 +70,52 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
       const { id: deliveryId, kind } = row;
       deliveries++;
       if (!chained)
-        faults.tell({
+        faults.report({
           deliveryId,
           kind,
           problem: "chain",
           detail: "it, or what stood before it, was altered or removed",
         });
-      checks[kind].check(row);
+      const check = checks.get(kind);
+      if (!check) throw new Error(`no room stores deliveries of the kind "${kind}"`);
+      check.check(row);
       if (anchor?.id === deliveryId) {
         anchored = true;
         if (row.chainSha256.toString("hex") !== anchor.chainSha256)
-          faults.tell({ deliveryId, kind, problem: "anchor", detail: "its hash is not the one that was noted" });
+          faults.report({ deliveryId, kind, problem: "anchor", detail: "its hash is not the one that was noted" });
       }
       if (deliveries % 100 === 0) onProgress(deliveryId / newest);
     }
-    for (const check of Object.values(checks)) check.finish();
+    for (const check of checks.values()) check.finish();
   } finally {
     // A transaction cannot end while something is being read.
-    for (const check of Object.values(checks)) check.close();
+    for (const check of checks.values()) check.close();
   }
   for (const { id: deliveryId, kind } of foreignDeliveries(core))
-    faults.tell({ deliveryId, kind, problem: "owner", detail: "its device is another team's" });
+    faults.report({ deliveryId, kind, problem: "owner", detail: "its device is another team's" });
   if (anchor && !anchored)
-    faults.tell({ deliveryId: anchor.id, kind: "", problem: "anchor", detail: "there is no such delivery any more" });
+    faults.report({ deliveryId: anchor.id, kind: "", problem: "anchor", detail: "there is no such delivery any more" });
   return { deliveries, head, faults: faults.all(core) };
 }
 
-type Found = Omit<LedgerFault, "receivedAt">;
+type Finding = Omit<LedgerFault, "receivedAt">;
 
 /** One for each delivery and problem, however many rows are concerned. */
 class Faults {
-  readonly #found = new Map<string, { readonly first: Found; times: number }>();
+  readonly #findings = new Map<string, { readonly first: Finding; times: number }>();
 
-  readonly tell = (fault: Found): void => {
+  readonly report = (fault: Finding): void => {
     const name = `${fault.deliveryId} ${fault.kind} ${fault.problem}`;
-    const known = this.#found.get(name);
+    const known = this.#findings.get(name);
     if (known) known.times++;
-    else this.#found.set(name, { first: fault, times: 1 });
+    else this.#findings.set(name, { first: fault, times: 1 });
   };
 
   all(core: Core): LedgerFault[] {
-    return [...this.#found.values()]
+    return [...this.#findings.values()]
       .sort((a, b) => a.first.deliveryId - b.first.deliveryId)
       .map(({ first, times }) => {
-        const at = deliveryReceivedAt(core, first.deliveryId);
+        const at = findDelivery(core, first.deliveryId)?.receivedAt;
         return {
           ...first,
           receivedAt: at === undefined ? "" : isoInstant(at),

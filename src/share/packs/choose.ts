@@ -1,13 +1,14 @@
 import type { Core } from "../../core.ts";
+import { collisionKey } from "../../formats/brain-paths.ts";
 import { visible } from "../../kit/escape-invisible.ts";
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { collisionKey, listFiles, readFile, type SnapshotFacts } from "../../record/brain/brain.ts";
+import { listFiles, readFile, type SnapshotFacts } from "../../record/brain/brain.ts";
 import { judgePackPath } from "./paths.ts";
 import { MAX_FILES, MAX_PACK_BYTES } from "./rules.ts";
 
 const BRAIN_FOLDER = ".claude/brain/";
-/** Where packs of others lie (see install.ts): taken only when somebody names them. */
+/** Where packs of others lie (see download.ts): taken only when somebody names them. */
 const PACKS_FOLDER = "packs/";
 const MAX_GLOBS = 50;
 
@@ -48,12 +49,12 @@ export function chooseFiles(core: Core, teamId: string, { repoKey, globs = [], p
   const brain = listFiles(core, teamId, repoKey);
   if (!brain) fail(notFound, `the team has no brain of a repository "${repoKey.slice(0, 200)}"`);
   const known = brain.files.map((file) => file.path);
-  const wanted = paths === undefined ? matching(known, globs) : named(known, paths);
-  if (wanted.length === 0) fail(invalid, "no file is chosen; a pack holds at least one");
-  requirePublishable(wanted);
-  if (wanted.length > MAX_FILES) fail(invalid, `a pack holds at most ${MAX_FILES} files`);
+  const sources = paths === undefined ? matching(known, globs) : named(known, paths);
+  if (sources.length === 0) fail(invalid, "no file is chosen; a pack holds at least one");
+  requirePackPaths(sources);
+  if (sources.length > MAX_FILES) fail(invalid, `a pack holds at most ${MAX_FILES} files`);
   const { snapshotId } = brain.snapshot;
-  const files = wanted.map((source) => {
+  const files = sources.map((source) => {
     const file = readFile(core, teamId, repoKey, source, snapshotId);
     if (!file) fail(conflict, "the brain changed meanwhile; look again");
     return { source, path: brainPath(source), content: file.content };
@@ -85,7 +86,7 @@ function named(known: readonly string[], paths: readonly string[]): string[] {
 }
 
 /** Paths were judged as keys when the brain came; here they become names of files on somebody's disk. */
-function requirePublishable(sources: readonly string[]): void {
+function requirePackPaths(sources: readonly string[]): void {
   const refused = sources.filter((source) => judgeSource(source) !== undefined);
   const [first] = refused;
   if (first === undefined) return;

@@ -53,7 +53,7 @@ function lineAround(text: string, at: number): string {
 
 /** In a sentence, at most a few of them. */
 export function leaksText(leaks: readonly Leak[]): string {
-  const told = leaks.slice(0, 5).map(({ path, line, rule }) => `${path}, line ${line} (${rule})`);
-  const more = leaks.length - told.length;
-  return `a secret stands in ${told.join("; ")}${more > 0 ? `; and ${more} more` : ""}. Nothing was published; take it out of the brain and push it again`;
+  const named = leaks.slice(0, 5).map(({ path, line, rule }) => `${path}, line ${line} (${rule})`);
+  const more = leaks.length - named.length;
+  return `a secret stands in ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}. Nothing was published; take it out of the brain and push it again`;
 }

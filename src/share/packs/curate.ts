@@ -1,10 +1,10 @@
 import type { Core } from "../../core.ts";
-import { getTeam } from "../../identity/accounts/accounts.ts";
+import { findTeamIds, teamsById } from "../../identity/teams/teams.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { type OwnPack, packRows, rowByName, toEntry, toOwn } from "./list.ts";
-import { type PublisherRow as Publisher, rows, type StoredPack } from "./rows.ts";
+import { type OwnPack, packRows, toEntry, toOwn } from "./list.ts";
+import { rows, type StoredPack } from "./rows.ts";
 import { readLine } from "./rules.ts";
 
 /** What is decided about a pack: shown first, no longer so, taken away, or brought back. */
@@ -75,40 +75,29 @@ export function listAllPacks(
   limit: number,
   after = "",
 ): { readonly rows: OwnPack[]; readonly next: string | undefined } {
-  const found = rows(core.store).from.all({ after, like: likePattern(text), limit: limit + 1 });
-  const page = packRows(core, found.slice(0, limit)).map((row) => toOwn(core, row, toEntry(core, row)));
-  return { rows: page, next: found.length > limit ? page.at(-1)?.name : undefined };
+  const teamIds = JSON.stringify(text === "" ? [] : findTeamIds(core, text));
+  const ids = rows(core.store).from.all({ after, like: likePattern(text), teamIds, limit: limit + 1 });
+  const page = packRows(core, ids.slice(0, limit)).map((row) => toOwn(core, row, toEntry(core, row)));
+  return { rows: page, next: ids.length > limit ? page.at(-1)?.name : undefined };
 }
 
-/** Any team's pack, removed or not; for operators. */
-export function findAnyPack(core: Core, name: string): OwnPack | undefined {
-  const row = rowByName(core, name);
-  return row && toOwn(core, row, toEntry(core, row));
+export interface Publisher {
+  readonly id: string;
+  readonly name: string;
+  readonly verifiedAt: number | null;
+  readonly packs: number;
 }
+
+const MAX_PUBLISHERS = 1_000;
 
 /** Teams that published something, by name. */
 export function listPublishers(core: Core): Publisher[] {
-  return rows(core.store).publishers.all();
+  const counts = new Map(
+    rows(core.store)
+      .publishers.all()
+      .map(({ teamId, packs }) => [teamId, packs]),
+  );
+  return teamsById(core, [...counts.keys()])
+    .slice(0, MAX_PUBLISHERS)
+    .map(({ id, name, verifiedAt }) => ({ id, name, verifiedAt, packs: counts.get(id) as number }));
 }
-
-/** Says of a team that the operators know who it is, or takes that back. @returns false when it was so already */
-export function verifyPublisher(
-  core: Core,
-  team: string,
-  verified: boolean,
-  by: Actor = COMMAND_LINE,
-): Promise<boolean> {
-  return core.store.write(() => {
-    const { id, name } = getTeam(core, team);
-    if (((rows(core.store).verifiedAt.get(id) ?? null) !== null) === verified) return false;
-    rows(core.store).verify.run(verified ? core.clock.now() : null, id);
-    recordEvent(core, by, {
-      action: verified ? "team.verified" : "team.unverified",
-      teamId: id,
-      target: { kind: "team", id, label: name },
-    });
-    return true;
-  });
-}
-
-export type { Publisher };

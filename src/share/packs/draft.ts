@@ -1,19 +1,18 @@
 import type { Core } from "../../core.ts";
-import { getTeam, requireCapability } from "../../identity/accounts/accounts.ts";
+import { getTeam, requireCapability } from "../../identity/teams/teams.ts";
 import { parseEntries } from "../../insight/defects/defects.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { fail, forbidden, invalid } from "../../kit/problem.ts";
 import { packArchive } from "./archive.ts";
 import { type Choice, chooseFiles, requireApart } from "./choose.ts";
-import { type Cleaned, clean, type Leak, leaksIn, type Replaced } from "./clean.ts";
+import { clean, type Leak, leaksIn, leaksText, type Replaced } from "./clean.ts";
 import type { PackFile } from "./entry.ts";
-import { currentVersion } from "./offer.ts";
-import { requirePublishable } from "./publish.ts";
-import { rows } from "./rows.ts";
+import { currentVersion, requirePublishable } from "./offer.ts";
+import { rows, type StoredPack } from "./rows.ts";
 import { countRules, NO_LICENSE, readLine, readName, readReadme, readTags, readVersion } from "./rules.ts";
 
 /** What somebody wants to publish. What is left out stays as the pack's last version has it. */
-export interface WantedPack extends Choice {
+export interface PackRequest extends Choice {
   readonly name: string;
   readonly version: string;
   readonly title?: string | undefined;
@@ -51,6 +50,8 @@ export interface PackDraft {
   readonly classes: readonly string[];
   /** Certain secrets: with any, it cannot be published. */
   readonly leaks: readonly Leak[];
+  /** Says so of them; null when there are none. */
+  readonly refusal: string | null;
   readonly replaced: readonly Replaced[];
   readonly archive: Buffer;
   /** Of the archive, lower-case hexadecimal: names exactly what was looked at. */
@@ -61,73 +62,126 @@ const MAX_SUMMARY = 200;
 const README = "README.md";
 const MANIFEST = "pack.json";
 
+/** Takes secrets out of one text after another and remembers what was found. */
+class Cleaner {
+  readonly leaks: Leak[] = [];
+  readonly replaced: Replaced[] = [];
+
+  /** @returns the text as it may be published */
+  clean(where: string, original: string): string {
+    const { text, leaks, replaced } = clean(where, original);
+    this.leaks.push(...leaks);
+    this.replaced.push(...replaced);
+    return text;
+  }
+
+  /** Looks at what cannot be published in part. */
+  inspect(where: string, text: string): void {
+    this.leaks.push(...leaksIn(where, text));
+  }
+
+  line(what: string, text: string, max: number): string {
+    return this.clean(what, readLine(text, `the ${what}`, max));
+  }
+}
+
 /**
  * Puts a pack together from the current brain and checks all of it for secrets; nothing is stored.
  * @throws Problem for a name, version, file or text that cannot be published; Problem tierGate
  */
-export async function draftPack(core: Core, teamId: string, wanted: WantedPack): Promise<PackDraft> {
+export async function draftPack(core: Core, teamId: string, request: PackRequest): Promise<PackDraft> {
   const team = getTeam(core, teamId);
   requireCapability(team.tier, "brain");
   if (team.suspendedAt !== null) fail(forbidden, "the team's account is suspended");
-  const name = readName(wanted.name);
-  const version = readVersion(wanted.version);
+  const name = readName(request.name);
+  const version = readVersion(request.version);
   const stored = requirePublishable(core, team.id, name, version);
   const current = stored && currentVersion(core, stored.id);
   const last = current && rows(core.store).contents.get(current.id);
-  const chosen = chooseFiles(core, team.id, wanted);
+  const { files: chosen, snapshot } = chooseFiles(core, team.id, request);
 
-  const leaks: Leak[] = [
-    ...leaksIn("name", name),
-    ...leaksIn("version", version),
-    ...(wanted.tags ?? []).flatMap((tag) => leaksIn("tags", tag)),
-  ];
-  const replaced: Replaced[] = [];
-  const taken = (cleaned: Cleaned) => {
-    leaks.push(...cleaned.leaks);
-    replaced.push(...cleaned.replaced);
-    return cleaned.text;
-  };
-  const given = taken(clean("README", readReadme(wanted.readme ?? "")));
-  const line = (text: string | undefined, what: string, most: number, otherwise: string) =>
-    taken(clean(what, readLine(text?.trim() || otherwise, `the ${what}`, most)));
-
-  const title = line(wanted.title, "title", 100, stored?.title ?? titleFrom(name));
-  const summary = line(wanted.summary, "summary", MAX_SUMMARY, stored?.summary ?? summaryFrom(given));
-  const license = line(wanted.license, "licence", 100, stored?.license ?? NO_LICENSE);
-  const tags =
-    wanted.tags === undefined && stored ? (JSON.parse(stored.tags) as string[]) : readTags(wanted.tags ?? []);
-
-  const bodies = chosen.files.map(({ source, path, content }) => {
-    leaks.push(...leaksIn("the path of a file", source));
-    return { source, path, text: taken(clean(source, content)) };
+  const cleaner = new Cleaner();
+  cleaner.inspect("name", name);
+  cleaner.inspect("version", version);
+  for (const tag of request.tags ?? []) cleaner.inspect("tags", tag);
+  const given = cleaner.clean("README", readReadme(request.readme ?? ""));
+  const about = describe(cleaner, request, stored, { title: titleFrom(name), summary: summaryFrom(given) });
+  const bodies = chosen.map(({ source, path, content }) => {
+    cleaner.inspect("the path of a file", source);
+    return { source, path, text: cleaner.clean(source, content) };
   });
   const own = bodies.find(isReadme);
-  const readme = given || (own?.text ?? last?.readme ?? `# ${title}\n\n${summary}\n`);
-
+  const readme = given || (own?.text ?? last?.readme ?? `# ${about.title}\n\n${about.summary}\n`);
   const content = [
     { source: own && !given ? own.source : null, path: README, text: readme },
-    ...bodies.filter((one) => !isReadme(one)),
+    ...bodies.filter((body) => !isReadme(body)),
   ];
+  const rules = bodies.reduce((sum, { text }) => sum + countRules(text), 0);
+  const texts = { name, version, ...about };
+  const { leaks, replaced } = cleaner;
+  return {
+    ...texts,
+    ...(await pack(content, { ...texts, publisher: team.name, rules })),
+    readme,
+    rules,
+    leaks,
+    replaced,
+    teamId: team.id,
+    publisher: team.name,
+    repoKey: request.repoKey,
+    snapshotId: snapshot.snapshotId,
+    previous: current?.version ?? null,
+    classes: classesOf(bodies.map(({ text }) => text)),
+    refusal: leaks.length > 0 ? leaksText(leaks) : null,
+  };
+}
+
+type About = Pick<PackDraft, "title" | "summary" | "license" | "tags">;
+
+/** What is said of a pack: as requested, or else as its last version has it. */
+function describe(
+  cleaner: Cleaner,
+  request: PackRequest,
+  stored: StoredPack | undefined,
+  usual: Pick<About, "title" | "summary">,
+): About {
+  const { title, summary, license } = stored ?? { ...usual, license: NO_LICENSE };
+  return {
+    title: cleaner.line("title", request.title?.trim() || title, 100),
+    summary: cleaner.line("summary", request.summary?.trim() || summary, MAX_SUMMARY),
+    license: cleaner.line("licence", request.license?.trim() || license, 100),
+    tags: request.tags === undefined && stored ? (JSON.parse(stored.tags) as string[]) : readTags(request.tags ?? []),
+  };
+}
+
+interface SourceText {
+  readonly source: string | null;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Makes the archive, with its manifest. @param about what the manifest says beside the files */
+async function pack(
+  content: readonly SourceText[],
+  about: About & {
+    readonly name: string;
+    readonly version: string;
+    readonly publisher: string;
+    readonly rules: number;
+  },
+): Promise<Pick<PackDraft, "files" | "archive" | "sha256">> {
   if (content.some(({ path }) => path.toLowerCase() === MANIFEST))
     fail(invalid, `a pack brings its own ${MANIFEST}; leave out the brain's`);
   requireApart([...content, { source: null, path: MANIFEST }]);
-  const rules = bodies.reduce((sum, { text }) => sum + countRules(text), 0);
-  const classes = classesOf(bodies.map(({ text }) => text));
   const files = content.map(({ source, path, text }) => ({ source, ...fileOf(path, text) }));
-  const about = { name, version, title, summary, license, tags, publisher: team.name, rules };
   const manifest = `${JSON.stringify({ ...about, files: files.map(({ source: _, ...file }) => file) }, null, 2)}\n`;
   const archive = await packArchive(
-    `${name}-${version}`,
+    `${about.name}-${about.version}`,
     [...content, { path: MANIFEST, text: manifest }].map(({ path, text }) => ({ path, content: Buffer.from(text) })),
   );
   return {
-    teamId: team.id,
-    publisher: team.name,
-    repoKey: wanted.repoKey,
-    snapshotId: chosen.snapshot.snapshotId,
-    ...{ name, version, title, summary, license, tags, readme, rules, classes, leaks, replaced, archive },
-    previous: current?.version ?? null,
     files: [...files, { source: null, ...fileOf(MANIFEST, manifest) }],
+    archive,
     sha256: sha256(archive).toString("hex"),
   };
 }

@@ -28,18 +28,18 @@ export function sectionsOf(packs: readonly PackEntry[]): Explored {
   const stacks = new Map<string, PackEntry[]>();
   for (const pack of packs)
     for (const tag of pack.tags) {
-      const held = stacks.get(tag);
-      if (held) held.push(pack);
+      const stack = stacks.get(tag);
+      if (stack) stack.push(pack);
       else stacks.set(tag, [pack]);
     }
   const largest = [...stacks].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MAX_STACKS);
   return {
-    featured: packs.filter((one) => one.featured).slice(0, PER_SECTION),
+    featured: packs.filter(({ featured }) => featured).slice(0, PER_SECTION),
     trending: packs
-      .filter((one) => one.recentInstalls > 0)
+      .filter(({ recentInstalls }) => recentInstalls > 0)
       .sort((a, b) => b.recentInstalls - a.recentInstalls)
       .slice(0, PER_SECTION),
     new: packs.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, PER_SECTION),
-    byStack: Object.fromEntries(largest.map(([tag, found]) => [tag, found.slice(0, PER_STACK)])),
+    byStack: Object.fromEntries(largest.map(([tag, stack]) => [tag, stack.slice(0, PER_STACK)])),
   };
 }

@@ -36,15 +36,15 @@ export const explore = endpoint(
   ({ core, header }) => {
     try {
       const baseUrl = baseUrlOf(core.config);
-      const json = (list: readonly PackEntry[]) => list.map((one) => entryJson(one, baseUrl));
+      const json = (list: readonly PackEntry[]) => list.map((entry) => entryJson(entry, baseUrl));
       const packs = publishedPacks(core);
-      return publicReply(packs, `sections ${baseUrl}`, header("if-none-match"), () => {
+      return publicReply(core, `sections ${baseUrl}`, header("if-none-match"), () => {
         const { byStack, ...lists } = sectionsOf(packs);
         return {
           featured: json(lists.featured),
           trending: json(lists.trending),
           new: json(lists.new),
-          byStack: Object.fromEntries(Object.entries(byStack).map(([tag, found]) => [tag, json(found)])),
+          byStack: Object.fromEntries(Object.entries(byStack).map(([tag, packs]) => [tag, json(packs)])),
         };
       });
     } catch (error) {

@@ -1,7 +1,8 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
+import { deviceIdsOf, teamsOfDevices } from "../../identity/devices/devices.ts";
+import { type Team, teamsById } from "../../identity/teams/teams.ts";
 import { countEndedClasses } from "../../insight/defects/defects.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
-import { perOwner } from "../../kit/memo.ts";
 import type { FoundPacks, Pack, PackEntry, PackFile } from "./entry.ts";
 import { currentVersion, whyWithheld } from "./offer.ts";
 import { byRank, rankOf } from "./rank.ts";
@@ -16,27 +17,44 @@ const MAX_QUERY_CHARS = 200;
 
 const isOffered = (core: Core) => (row: PackRow) => whyWithheld(core, row.versionId) === null;
 
-/** Packs by the version that is current of each, in the order given. */
-export function packRows(core: Core, ids: readonly string[]): PackRow[] {
-  const versionIds = ids.flatMap((id) => currentVersion(core, id)?.id ?? []);
-  const since = core.clock.now() - RECENT_MS;
-  return rows(core.store).packs.all({ since, versionIds: JSON.stringify(versionIds) });
+interface RankedRow extends PackRow {
+  readonly publisher: Team;
+  /** By devices of other teams than the publisher's. */
+  readonly outsideInstalls: number;
 }
 
-export function toEntry(core: Core, row: PackRow): PackEntry {
+/** Packs by the version that is current of each, in the order given. */
+export function packRows(core: Core, ids: readonly string[]): RankedRow[] {
+  const versionIds = ids.flatMap((id) => currentVersion(core, id)?.id ?? []);
+  const since = core.clock.now() - RECENT_MS;
+  const { packs, countInstalls } = rows(core.store);
+  const current = packs.all({ since, versionIds: JSON.stringify(versionIds) });
+  const teams = teamsById(core, [...new Set(current.map(({ teamId }) => teamId))]);
+  const publishers = new Map(teams.map((team) => [team.id, { team, own: JSON.stringify(deviceIdsOf(core, team.id)) }]));
+  return current.flatMap((row) => {
+    const publisher = publishers.get(row.teamId);
+    if (!publisher) return [];
+    const own = row.installs === 0 ? 0 : (countInstalls.get(row.id, publisher.own) ?? 0);
+    return [{ ...row, publisher: publisher.team, outsideInstalls: row.installs - own }];
+  });
+}
+
+export function toEntry(core: Core, row: RankedRow): PackEntry {
   const now = core.clock.now();
+  const verified = row.publisher.verifiedAt !== null;
   const facts = {
-    verified: row.verifiedAt !== null,
+    verified,
     createdAt: row.createdAt,
     publishedAt: row.publishedAt,
     installs: row.outsideInstalls,
     recurrencesRemoved: recurrencesRemoved(core, row),
   };
   const { id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls } = row;
+  const plain = { id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls };
   return {
-    ...{ id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls },
+    ...plain,
     tags: JSON.parse(row.tags) as string[],
-    publisher: { name: row.publisher, verified: row.verifiedAt !== null },
+    publisher: { name: row.publisher.name, verified },
     featured: row.featuredAt !== null,
     sha256: row.sha256.toString("hex"),
     createdAt: row.createdAt,
@@ -46,9 +64,24 @@ export function toEntry(core: Core, row: PackRow): PackEntry {
 }
 
 /** What other teams' errors files tell since they installed the pack; null while that is not known. */
-function recurrencesRemoved(core: Core, { id, teamId, classes, outsideInstalls }: PackRow): number | null {
-  if (outsideInstalls === 0 || classes === "[]") return null;
-  return countEndedClasses(core, rows(core.store).learnt.all(id, teamId), JSON.parse(classes) as string[]) ?? null;
+function recurrencesRemoved(core: Core, row: RankedRow): number | null {
+  if (row.outsideInstalls === 0 || row.classes === "[]") return null;
+  return countEndedClasses(core, learners(core, row), JSON.parse(row.classes) as string[]) ?? null;
+}
+
+/** The other teams that have a pack, each from its first install on. */
+function learners(core: Core, { id, teamId: own }: RankedRow): { teamId: string; at: number }[] {
+  const installs = rows(core.store).installsOf.all(id);
+  const teams = teamsOfDevices(
+    core,
+    installs.map(({ deviceId }) => deviceId),
+  );
+  const first = new Map<string, number>();
+  for (const { deviceId, at } of installs) {
+    const teamId = teams.get(deviceId) ?? own;
+    if (teamId !== own) first.set(teamId, Math.min(at, first.get(teamId) ?? at));
+  }
+  return [...first].map(([teamId, at]) => ({ teamId, at }));
 }
 
 interface Remembered {
@@ -58,12 +91,12 @@ interface Remembered {
   outsideVersion: number;
 }
 
-const remembered = perOwner((core: Core): Remembered => {
-  const held: Remembered = { entries: undefined, at: 0, outsideVersion: -1 };
+const remembered = slot((core): Remembered => {
+  const cache: Remembered = { entries: undefined, at: 0, outsideVersion: -1 };
   core.store.onChange(["teams", "packs", "pack_versions"], () => {
-    held.entries = undefined;
+    cache.entries = undefined;
   });
-  return held;
+  return cache;
 });
 
 /** Makes the next reader look again; call where rows are inserted, which the store does not tell of. */
@@ -73,19 +106,19 @@ export function forgetPacks(core: Core): void {
 
 /** Every published pack, best first. Remembered until something changes, here or in another process. */
 export function publishedPacks(core: Core): readonly PackEntry[] {
-  const held = remembered(core);
+  const cache = remembered(core);
   const now = core.clock.now();
   const version = core.store.outsideVersion();
-  const stale = version !== held.outsideVersion || now < held.at || now - held.at >= REMEMBERED_MS;
-  if (!held.entries || stale) {
-    held.entries = packRows(core, rows(core.store).published.all())
+  const stale = version !== cache.outsideVersion || now < cache.at || now - cache.at >= REMEMBERED_MS;
+  if (!cache.entries || stale) {
+    cache.entries = packRows(core, rows(core.store).published.all())
       .filter(isOffered(core))
       .map((row) => toEntry(core, row))
       .sort(byRank);
-    held.at = now;
-    held.outsideVersion = version;
+    cache.at = now;
+    cache.outsideVersion = version;
   }
-  return held.entries;
+  return cache.entries;
 }
 
 export interface PackQuery {
@@ -101,15 +134,15 @@ export interface PackQuery {
 /** The published packs that match, by rank. */
 export function listPacks(core: Core, { q = "", tag, limit = MAX_ENTRIES, offset = 0 }: PackQuery = {}): FoundPacks {
   const words = q.slice(0, MAX_QUERY_CHARS).toLowerCase().split(/\s+/).filter(Boolean);
-  const wanted = tag?.trim().toLowerCase() || undefined;
+  const slug = tag?.trim().toLowerCase() || undefined;
   const all = publishedPacks(core);
-  const found =
-    words.length === 0 && wanted === undefined
+  const matching =
+    words.length === 0 && slug === undefined
       ? all
-      : all.filter((one) => (wanted === undefined || one.tags.includes(wanted)) && holds(one, words));
+      : all.filter((pack) => (slug === undefined || pack.tags.includes(slug)) && holds(pack, words));
   return {
-    entries: found.slice(offset, offset + Math.min(Math.max(limit, 1), MAX_ENTRIES)),
-    total: found.length,
+    entries: matching.slice(offset, offset + Math.min(Math.max(limit, 1), MAX_ENTRIES)),
+    total: matching.length,
   };
 }
 
@@ -119,32 +152,32 @@ function holds({ name, title, summary, tags, publisher }: PackEntry, words: read
   return words.every((word) => text.includes(word));
 }
 
-/** A published pack by name; undefined when there is none, it was removed (see `whyRemoved`) or is withheld (see `whyNotOffered`). */
+/** A published pack by name; undefined when there is none, it was removed or is withheld (see `whyNotOffered`). */
 export function getPack(core: Core, name: string): Pack | undefined {
   const row = rowByName(core, name);
   return row && row.removedAt === null && isOffered(core)(row) ? toPack(core, row) : undefined;
 }
 
-/** Why there is no pack of that name any more; undefined when there never was one, or it is there. */
-export function whyRemoved(core: Core, name: string): { readonly at: number; readonly reason: string } | undefined {
-  const row = rows(core.store).stored.get(name);
-  return row && row.removedAt !== null ? { at: row.removedAt, reason: row.removedReason ?? "" } : undefined;
-}
-
-/** Why a pack, or one version of it, is not handed out though nobody removed it; undefined when it is, or there is none. */
-export function whyNotOffered(core: Core, name: string, version?: string): string | undefined {
+/** Why a pack, or one version of it, is not handed out: it was removed, or is withheld. Undefined when it is, or there is none. */
+export function whyNotOffered(
+  core: Core,
+  name: string,
+  version?: string,
+): { readonly removedAt: number | null; readonly reason: string } | undefined {
   const sql = rows(core.store);
   const stored = sql.stored.get(name);
   if (!stored) return undefined;
-  const found =
+  if (stored.removedAt !== null) return { removedAt: stored.removedAt, reason: stored.removedReason ?? "" };
+  const offered =
     version === undefined
       ? currentVersion(core, stored.id)
-      : sql.versionIds.all(stored.id).find((one) => one.version === version);
-  return (found && whyWithheld(core, found.id)) ?? undefined;
+      : sql.versionIds.all(stored.id).find((row) => row.version === version);
+  const reason = offered && whyWithheld(core, offered.id);
+  return reason ? { removedAt: null, reason } : undefined;
 }
 
 /** Any team's pack of that name, removed or not. */
-export function rowByName(core: Core, name: string): PackRow | undefined {
+function rowByName(core: Core, name: string): RankedRow | undefined {
   const stored = rows(core.store).stored.get(name);
   return stored && packRows(core, [stored.id])[0];
 }
@@ -157,7 +190,7 @@ export type OwnPack<Shown extends PackEntry = PackEntry> = Shown & {
   readonly withheld: string | null;
 };
 
-export function toOwn<Shown extends PackEntry>(core: Core, row: PackRow, shown: Shown): OwnPack<Shown> {
+export function toOwn<Shown extends PackEntry>(core: Core, row: RankedRow, shown: Shown): OwnPack<Shown> {
   const removed = row.removedAt === null ? null : { at: row.removedAt, reason: row.removedReason ?? "" };
   return { ...shown, teamId: row.teamId, removed, withheld: whyWithheld(core, row.versionId) };
 }
@@ -167,22 +200,21 @@ export function listTeamPacks(core: Core, teamId: string): OwnPack[] {
   return packRows(core, rows(core.store).ofTeam.all(teamId)).map((row) => toOwn(core, row, toEntry(core, row)));
 }
 
-/** One of a team's packs, removed or not; undefined when the team has none of that name. */
-export function getTeamPack(core: Core, teamId: string, name: string): OwnPack<Pack> | undefined {
-  const id = rows(core.store).ofTeamByName.get(teamId, name);
-  const [row] = id === undefined ? [] : packRows(core, [id]);
-  return row && toOwn(core, row, toPack(core, row));
+/** A pack, removed or not; undefined when there is none of that name. @param teamId whose it must be; anybody's when null */
+export function findOwnPack(core: Core, teamId: string | null, name: string): OwnPack<Pack> | undefined {
+  const row = rowByName(core, name);
+  return row && (teamId === null || row.teamId === teamId) ? toOwn(core, row, toPack(core, row)) : undefined;
 }
 
-function toPack(core: Core, row: PackRow): Pack {
+function toPack(core: Core, row: RankedRow): Pack {
   const sql = rows(core.store);
   const current = sql.contents.get(row.versionId);
   return {
     ...toEntry(core, row),
     readme: current?.readme ?? "",
     contents: JSON.parse(current?.files ?? "[]") as PackFile[],
-    versions: sql.versions.all(row.id).map(({ id, sha256, ...one }) => ({
-      ...one,
+    versions: sql.versions.all(row.id).map(({ id, sha256, ...version }) => ({
+      ...version,
       sha256: sha256.toString("hex"),
       withheld: whyWithheld(core, id),
     })),

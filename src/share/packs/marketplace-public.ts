@@ -3,9 +3,9 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
+import { archivePath } from "./download.ts";
 import type { PackEntry } from "./entry.ts";
-import { archivePath } from "./install.ts";
-import { listPacks, MAX_ENTRIES, publishedPacks } from "./list.ts";
+import { listPacks, MAX_ENTRIES } from "./list.ts";
 import { publicReply } from "./public-reply.ts";
 import { rankOf } from "./rank.ts";
 
@@ -52,7 +52,7 @@ export function entryJson(entry: PackEntry, baseUrl: string): v.InferInput<typeo
   return {
     ...rest,
     tags: [...tags],
-    why: why.map((one) => ({ ...one })),
+    why: why.map((factor) => ({ ...factor })),
     createdAt: isoInstant(createdAt),
     publishedAt: isoInstant(publishedAt),
     url: `${baseUrl}/marketplace/${entry.name}`,
@@ -134,13 +134,13 @@ export const marketplace = endpoint(
   ({ core, query: { q, tag, limit, offset }, header }) => {
     const baseUrl = baseUrlOf(core.config);
     const whole = !q && !tag && !limit && !offset;
-    return publicReply(publishedPacks(core), whole ? `all ${baseUrl}` : undefined, header("if-none-match"), () => {
+    return publicReply(core, whole ? `all ${baseUrl}` : undefined, header("if-none-match"), () => {
       const { entries, total } = listPacks(core, {
         ...{ q, tag },
         ...(!limit ? {} : { limit: Number(limit) }),
         ...(!offset ? {} : { offset: Number(offset) }),
       });
-      return { ok: true, entries: entries.map((one) => entryJson(one, baseUrl)), total };
+      return { ok: true, entries: entries.map((entry) => entryJson(entry, baseUrl)), total };
     });
   },
 );

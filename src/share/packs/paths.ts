@@ -1,5 +1,5 @@
+import { judgePath } from "../../formats/brain-paths.ts";
 import { hasUnseen } from "../../kit/escape-invisible.ts";
-import { judgePath } from "../../record/brain/brain.ts";
 
 /**
  * What a brain is written in. A pack is knowledge for agents, so nothing else is handed out: what has no such ending may be run

@@ -94,4 +94,4 @@ const days = (count: number) => (count === 0 ? "less than a day" : `${count} ${c
 
 /** Best first; equals by name, so that the order is the same everywhere. */
 export const byRank = (a: { rank: number; name: string }, b: { rank: number; name: string }): number =>
-  b.rank - a.rank || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  b.rank - a.rank || Number(a.name > b.name) - Number(a.name < b.name);

@@ -4,8 +4,6 @@ import { statements } from "../../platform/store/store.ts";
 export interface PackRow {
   readonly id: string;
   readonly teamId: string;
-  readonly publisher: string;
-  readonly verifiedAt: number | null;
   readonly name: string;
   readonly title: string;
   readonly summary: string;
@@ -26,7 +24,6 @@ export interface PackRow {
   readonly sha256: Buffer;
   readonly publishedAt: number;
   readonly installs: number;
-  readonly outsideInstalls: number;
   readonly recentInstalls: number;
 }
 
@@ -69,27 +66,18 @@ interface NewVersion {
   readonly by: string;
 }
 
-export interface PublisherRow {
-  readonly id: string;
-  readonly name: string;
-  readonly verifiedAt: number | null;
-  readonly packs: number;
-}
-
 /**
  * Packs by one version of each, in the order of the versions' ids given. All by primary key, installs by the first column of
  * theirs.
  */
-const PACK = `SELECT p.id, p.team_id AS teamId, t.name AS publisher, t.verified_at AS verifiedAt, p.name, p.title, p.summary, p.license,
+const PACK = `SELECT p.id, p.team_id AS teamId, p.name, p.title, p.summary, p.license,
     p.tags, p.created_at AS createdAt, p.featured_at AS featuredAt, p.removed_at AS removedAt, p.removed_reason AS removedReason,
     v.id AS versionId, v.version, v.rules, v.classes, json_array_length(v.files) AS files, length(v.archive) AS bytes, v.sha256,
     v.created_at AS publishedAt,
     (SELECT count(*) FROM pack_installs i WHERE i.pack_id = p.id) AS installs,
-    (SELECT count(*) FROM pack_installs i CROSS JOIN devices d ON d.id = i.device_id
-      WHERE i.pack_id = p.id AND d.team_id <> p.team_id) AS outsideInstalls,
     (SELECT count(*) FROM pack_installs i WHERE i.pack_id = p.id AND i.installed_at > @since) AS recentInstalls
   FROM json_each(@versionIds) c CROSS JOIN pack_versions v ON v.id = c.value CROSS JOIN packs p ON p.id = v.pack_id
-  CROSS JOIN teams t ON t.id = p.team_id ORDER BY c.key`;
+  ORDER BY c.key`;
 const STORED = `SELECT id, team_id AS teamId, name, title, summary, license, tags, created_at AS createdAt, updated_at AS updatedAt,
     featured_at AS featuredAt, removed_at AS removedAt, removed_reason AS removedReason FROM packs`;
 
@@ -99,17 +87,15 @@ export const rows = statements((db) => ({
   published: db.prepare<[], string>("SELECT id FROM packs WHERE removed_at IS NULL").pluck(),
   // From a name on, by the unique index on packs.name.
   from: db
-    .prepare<[{ after: string; like: string | null; limit: number }], string>(
-      `SELECT p.id FROM packs p CROSS JOIN teams t ON t.id = p.team_id
-       WHERE p.name > @after AND (@like IS NULL OR p.name LIKE @like ESCAPE '\\' OR p.title LIKE @like ESCAPE '\\'
-         OR t.name LIKE @like ESCAPE '\\') ORDER BY p.name LIMIT @limit`,
+    .prepare<[{ after: string; like: string | null; teamIds: string; limit: number }], string>(
+      `SELECT id FROM packs WHERE name > @after AND (@like IS NULL OR name LIKE @like ESCAPE '\\' OR title LIKE @like ESCAPE '\\'
+         OR team_id IN (SELECT value FROM json_each(@teamIds))) ORDER BY name LIMIT @limit`,
     )
     .pluck(),
   // By packs_by_team.
   ofTeam: db.prepare<[string], string>("SELECT id FROM packs WHERE team_id = ? ORDER BY created_at DESC, name").pluck(),
   countOfTeam: db.prepare<[string], number>("SELECT count(*) FROM packs WHERE team_id = ?").pluck(),
-  // All by the unique index on packs.name.
-  ofTeamByName: db.prepare<[string, string], string>("SELECT id FROM packs WHERE team_id = ? AND name = ?").pluck(),
+  // By the unique index on packs.name.
   stored: db.prepare<[string], StoredPack>(`${STORED} WHERE name = ?`),
   // All by the unique index on (pack_id, version).
   versionIds: db.prepare<[string], { id: number; version: string }>(
@@ -138,11 +124,15 @@ export const rows = statements((db) => ({
     `INSERT INTO pack_versions (pack_id, version, readme, files, rules, classes, archive, sha256, created_at, created_by)
      VALUES (@packId, @version, @readme, @files, @rules, @classes, @archive, @sha256, @at, @by)`,
   ),
-  // By pack_installs' primary key; devices by theirs. Other teams than the pack's own, each from its first install on.
-  learnt: db.prepare<[string, string], { teamId: string; at: number }>(
-    `SELECT d.team_id AS teamId, min(i.installed_at) AS at FROM pack_installs i CROSS JOIN devices d ON d.id = i.device_id
-     WHERE i.pack_id = ? AND d.team_id <> ? GROUP BY d.team_id`,
+  // Both by pack_installs' primary key, its first column or the whole.
+  installsOf: db.prepare<[string], { deviceId: string; at: number }>(
+    "SELECT device_id AS deviceId, installed_at AS at FROM pack_installs WHERE pack_id = ?",
   ),
+  countInstalls: db
+    .prepare<[string, string], number>(
+      "SELECT count(*) FROM pack_installs WHERE pack_id = ? AND device_id IN (SELECT value FROM json_each(?))",
+    )
+    .pluck(),
   // By the primary key.
   installed: db
     .prepare<[string, string], string>("SELECT version FROM pack_installs WHERE pack_id = ? AND device_id = ?")
@@ -152,11 +142,8 @@ export const rows = statements((db) => ({
     `INSERT INTO pack_installs (pack_id, device_id, version, installed_at) VALUES (?, ?, ?, ?)
      ON CONFLICT (pack_id, device_id) DO UPDATE SET version = excluded.version`,
   ),
-  // The teams of packs_by_team, each by primary key.
-  publishers: db.prepare<[], PublisherRow>(
-    `SELECT t.id, t.name, t.verified_at AS verifiedAt, count(*) AS packs
-     FROM packs p CROSS JOIN teams t ON t.id = p.team_id GROUP BY p.team_id ORDER BY t.name LIMIT 1000`,
+  // By packs_by_team.
+  publishers: db.prepare<[], { teamId: string; packs: number }>(
+    "SELECT team_id AS teamId, count(*) AS packs FROM packs GROUP BY team_id",
   ),
-  verify: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
-  verifiedAt: db.prepare<[string], number | null>("SELECT verified_at FROM teams WHERE id = ?").pluck(),
 }));

@@ -12,8 +12,12 @@ export const MAX_PACK_BYTES = 5 * 1024 * 1024;
 export const MAX_PACKS_OF_TEAM = 100;
 export const MAX_VERSIONS = 200;
 
-/** Licences to choose from, by SPDX identifier (spdx.org/licenses); any other text is taken too. */
+/** What stands where no licence was named: nobody may be given rights that the publisher did not give. */
+export const NO_LICENSE = "All rights reserved";
+
+/** Licences to choose from, none and then some by SPDX identifier (spdx.org/licenses); any other text is taken too. */
 export const LICENSES = [
+  NO_LICENSE,
   "CC-BY-4.0",
   "CC-BY-SA-4.0",
   "CC0-1.0",
@@ -23,9 +27,6 @@ export const LICENSES = [
   "MPL-2.0",
   "GPL-3.0-or-later",
 ] as const;
-
-/** What stands where no licence was named: nobody may be given rights that the publisher did not give. */
-export const NO_LICENSE = "All rights reserved";
 
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 /** Names that pages of ours have. */
@@ -70,9 +71,9 @@ export function readTags(texts: readonly string[]): string[] {
 }
 
 /** One line of text that may be empty. @throws Problem */
-export function readLine(text: string, what: string, most: number): string {
+export function readLine(text: string, what: string, max: number): string {
   const line = text.trim();
-  if (line.length > most || hasControls(line)) fail(invalid, `${what} has at most ${most} characters on one line`);
+  if (line.length > max || hasControls(line)) fail(invalid, `${what} has at most ${max} characters on one line`);
   return line;
 }
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fail, invalid } from "../../kit/problem.ts";
-import { judgeGlob, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
+import { judgeWatchlistEntry, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
 
 const Glob = v.pipe(
   v.string(),
@@ -49,7 +49,7 @@ export function parsePolicy(text: string): Policy {
     );
   }
   for (const [i, glob] of (result.output.watchlist ?? []).entries()) {
-    const wrong = judgeGlob(glob);
+    const wrong = judgeWatchlistEntry(glob);
     if (wrong !== undefined) fail(invalid, `in the policy, "watchlist.${i}" ${wrong}`);
   }
   return { ...DEFAULT_POLICY, ...result.output };

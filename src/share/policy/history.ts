@@ -35,15 +35,15 @@ function entryOf({ before, ...row }: HistoryRow): PolicyEntry {
 /** A version of a team's policy; 0 names the default. @returns undefined when the team has no such version */
 export function findPolicy(core: Core, teamId: string, id: number): PolicyVersion | undefined {
   if (id === 0) return DEFAULT_VERSION;
-  const found = Number.isSafeInteger(id) ? rows(core.store).version.get(teamId, id) : undefined;
-  return found && versionOf(found);
+  const row = Number.isSafeInteger(id) ? rows(core.store).version.get(teamId, id) : undefined;
+  return row && versionOf(row);
 }
 
 /**
  * Puts an earlier policy of a team in force again.
  * @param basedOn the version in force when the person decided
  * @returns false when it is in force already
- * @throws Problem 404 when the team has no such version; newerPolicy
+ * @throws Problem 404 when the team has no such version; NewerPolicy
  */
 export async function restorePolicy(
   core: Core,
@@ -52,7 +52,7 @@ export async function restorePolicy(
   by: Actor,
   basedOn?: number,
 ): Promise<boolean> {
-  const found = findPolicy(core, teamId, id);
-  if (!found) fail(notFound, "This team has no such version of its policy.");
-  return setPolicy(core, teamId, found.policy, by, { basedOn, restores: id });
+  const version = findPolicy(core, teamId, id);
+  if (!version) fail(notFound, "This team has no such version of its policy.");
+  return setPolicy(core, teamId, version.policy, by, { basedOn, restores: id });
 }

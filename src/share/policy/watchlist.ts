@@ -16,9 +16,10 @@ export interface WrongGlob {
 
 /**
  * What is wrong with a watchlist entry: a glob for paths below the root of a repository, with `/` between folders.
+ * Capture agents match it with libraries of their own, so brackets and braces, which `kit/glob.ts` does not know, may stand in it.
  * @returns undefined for a good one, else how it has to change: a phrase beginning with "must"
  */
-export function judgeGlob(glob: string): string | undefined {
+export function judgeWatchlistEntry(glob: string): string | undefined {
   if (glob.trim() === "") return "must not be empty";
   if (glob.length > MAX_GLOB_CHARS) return `must have at most ${MAX_GLOB_CHARS} characters`;
   if (hasControls(glob)) return "must hold no control characters";
@@ -53,9 +54,10 @@ export function readWatchlist(text: string): { readonly globs: string[]; readonl
     const glob = written.trim();
     if (glob === "" || globs.has(glob)) continue;
     const line = i + 1;
-    const judged = globs.size >= MAX_GLOBS ? `must go: a watchlist has at most ${MAX_GLOBS} entries` : judgeGlob(glob);
-    if (judged === undefined) globs.add(glob);
-    else wrong.push({ line, glob, wrong: judged });
+    const problem =
+      globs.size >= MAX_GLOBS ? `must go: a watchlist has at most ${MAX_GLOBS} entries` : judgeWatchlistEntry(glob);
+    if (problem === undefined) globs.add(glob);
+    else wrong.push({ line, glob, wrong: problem });
   }
   return { globs: [...globs], wrong };
 }

@@ -65,9 +65,9 @@ export const downloadLatest = endpoint(
     const members = { download: `${baseUrlOf(core.config)}/download` };
     const platform = platformOf(query.platform);
     if (!platform) return fail(unsupportedPlatform, { members });
-    const found = latestRelease(core, platform);
-    if (!found) return fail(notAvailable, { members });
-    const { url, version, sha512 } = found;
+    const release = latestRelease(core, platform);
+    if (!release) return fail(notAvailable, { members });
+    const { url, version, sha512 } = release;
     const pointer = { url, version, sha512 };
     const etag = `"${sha256Hex(JSON.stringify(pointer)).slice(0, 32)}"`;
     if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers: { etag } });

@@ -19,10 +19,10 @@ export interface Summed {
   readonly bytes: number;
 }
 
-/** Reads a file through once. @param told the share done @throws Problem when it cannot be read or is empty */
+/** Reads a file through once. @param onProgress told the share done @throws Problem when it cannot be read or is empty */
 export async function sumFile(
   path: string,
-  told: (share: number) => void,
+  onProgress: (share: number) => void,
   chunk: (bytes: Buffer) => Promise<unknown> = async () => {},
 ): Promise<Summed> {
   const unreadable = (error: NodeJS.ErrnoException): never => {
@@ -43,7 +43,7 @@ export async function sumFile(
       hash.update(piece);
       await chunk(piece);
       bytes += bytesRead;
-      told(size === 0 ? 1 : Math.min(1, bytes / size));
+      onProgress(size === 0 ? 1 : Math.min(1, bytes / size));
     }
     if (bytes === 0) fail(invalid, `${path} is empty`);
     return { sha512: hash.digest(), bytes };
@@ -53,7 +53,7 @@ export async function sumFile(
 }
 
 /** Copies a file into the data directory under the name of its content, durably. @throws Problem */
-export async function keepFile(core: Core, path: string, told: (share: number) => void): Promise<Summed> {
+export async function keepFile(core: Core, path: string, onProgress: (share: number) => void): Promise<Summed> {
   const folder = join(core.store.directory, FOLDER);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const partial = join(folder, `.incoming-${process.pid}`);
@@ -62,7 +62,7 @@ export async function keepFile(core: Core, path: string, told: (share: number) =
     const copy = await open(partial, "wx", 0o600);
     let summed: Summed;
     try {
-      summed = await sumFile(path, told, (bytes) => copy.writeFile(bytes));
+      summed = await sumFile(path, onProgress, (bytes) => copy.writeFile(bytes));
       await copy.sync();
     } finally {
       await copy.close();
@@ -96,7 +96,7 @@ export interface InstallerFile extends Summed {
 
 /** The file of a release, by all that its address says; undefined when we have none such. */
 export function installerFile(core: Core, platform: string, version: string, name: string): InstallerFile | undefined {
-  const row = rows(core.store).one.get(platform, version);
+  const row = rows(core.store).byVersion.get(platform, version);
   if (!row || row.fileName !== name || !hasFile(core, row)) return undefined;
   const { sha512, bytes, createdAt } = row;
   return { sha512, bytes, createdAt, name, read: (first, last) => readRange(pathOf(core, sha512), first, last) };

@@ -17,7 +17,9 @@ export const rows = statements((db) => ({
   // By the primary key, but for `all` and `holders`, which read a table of tens of rows.
   all: db.prepare<[], ReleaseRow>(`SELECT ${COLUMNS} FROM releases`),
   ofPlatform: db.prepare<[string], ReleaseRow>(`SELECT ${COLUMNS} FROM releases WHERE platform = ?`),
-  one: db.prepare<[string, string], ReleaseRow>(`SELECT ${COLUMNS} FROM releases WHERE platform = ? AND version = ?`),
+  byVersion: db.prepare<[string, string], ReleaseRow>(
+    `SELECT ${COLUMNS} FROM releases WHERE platform = ? AND version = ?`,
+  ),
   insert: db.prepare<[ReleaseRow]>(
     `INSERT INTO releases (platform, version, url, file_name, bytes, sha512, created_at)
      VALUES (@platform, @version, @url, @fileName, @bytes, @sha512, @createdAt)`,

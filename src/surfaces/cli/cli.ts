@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { getUser } from "../../identity/accounts/accounts.ts";
 import {
   decideAuthorization,
   listAuthorizations,
   listCliTokens,
   revokeCliToken,
 } from "../../identity/device-flow/device-flow.ts";
+import { getUser } from "../../identity/people/people.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";

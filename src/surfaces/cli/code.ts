@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { getTeam } from "../../identity/accounts/accounts.ts";
 import { createCode } from "../../identity/devices/devices.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { atMost } from "./values.ts";

@@ -115,10 +115,9 @@ async function run(cli: Cli, options: DevOptions, directory: string, startAt: nu
   const flags = { data: directory, host: "127.0.0.1", log: cli.env.RECKON_LOG ?? "warn", ...(port ? { port } : {}) };
   const config = readConfig(flags, limitsOnly(cli.env));
   const log = processLog(config.log, systemClock.now);
-  const [{ openLocal, programIdentity }, { createInstance }, { CONTRACT }, { listen }] = await Promise.all([
+  const [{ openLocal, programIdentity }, { CONTRACT, createInstance }, { listen }] = await Promise.all([
     import("../dev/dev.ts"),
     import("../../app.ts"),
-    import("../../contract.ts"),
     import("../../platform/http/listen.ts"),
   ]);
   // The address comes first: it stands in what is seeded.

@@ -1,11 +1,14 @@
 import type { Command } from "commander";
-import { getTeam } from "../../identity/accounts/accounts.ts";
-import { listDevices, revokeDevice } from "../../identity/devices/devices.ts";
+import { type Device, listDevices, revokeDevice } from "../../identity/devices/devices.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
 const when = (at: number | null) => (at === null ? null : isoInstant(at));
+
+/** Revoked or not: a token that ran out is the dashboard's to tell. */
+const statusOf = ({ revokedAt }: Device) => (revokedAt === null ? "active" : "revoked");
 
 export function deviceCommands(program: Command, cli: Cli): void {
   const device = program.command("device").description("machines bound to teams");
@@ -20,7 +23,7 @@ export function deviceCommands(program: Command, cli: Cli): void {
             deviceId: one.id,
             teamId: one.teamId,
             label: one.label,
-            status: one.status,
+            status: statusOf(one),
             createdAt: isoInstant(one.createdAt),
             lastSeenAt: when(one.lastSeenAt),
             revokedAt: when(one.revokedAt),
@@ -29,7 +32,13 @@ export function deviceCommands(program: Command, cli: Cli): void {
           () =>
             table(
               ["ID", "TEAM", "LABEL", "STATUS", "LAST SEEN"],
-              devices.map((one) => [one.id, one.teamName, one.label, one.status, when(one.lastSeenAt)]),
+              devices.map((one) => [
+                one.id,
+                getTeam(core, one.teamId).name,
+                one.label,
+                statusOf(one),
+                when(one.lastSeenAt),
+              ]),
               "No devices yet. Mint a code with: reckon code create --team T",
             ),
         );

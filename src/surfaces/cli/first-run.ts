@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import type { FirstRun } from "../../identity/accounts/accounts.ts";
+import type { FirstRun } from "../../identity/sign-in/sign-in.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 
 /** Where the set-up link leads. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { getTeam } from "../../identity/accounts/accounts.ts";
+import { getTeam, verifyTeam } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";
@@ -9,13 +9,11 @@ import {
   curatePack,
   draftPack,
   installCommand,
-  leaksText,
   listAllPacks,
   listTeamPacks,
   type OwnPack,
   type PackDraft,
   publishPack,
-  verifyPublisher,
 } from "../../share/packs/packs.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import { type Output, table } from "./output.ts";
@@ -120,7 +118,7 @@ function addPublish(pack: Command, cli: Cli): void {
           readme: readme === undefined ? undefined : await readText(readme),
         });
         noteReplaced(output, draft);
-        if (draft.leaks.length > 0) fail(unprocessable, leaksText(draft.leaks));
+        if (draft.refusal !== null) fail(unprocessable, draft.refusal);
         if (!dryRun) await publishPack(core, draft);
         const install = installCommand(baseUrlOf(core.config), draft);
         output.result(draftJson(draft, !dryRun, install), () =>
@@ -168,7 +166,7 @@ function addVerify(pack: Command, cli: Cli): void {
     .option("--off", "take it back", false)
     .action((name: string, options: CommonOptions & { off: boolean }) =>
       withCore(cli, options, async (core, output) => {
-        const changed = await verifyPublisher(core, name, !options.off);
+        const changed = await verifyTeam(core, name, !options.off);
         const team = getTeam(core, name);
         output.result({ teamId: team.id, name: team.name, verified: !options.off, changed }, () =>
           options.off ? `${team.name} is not verified` : `${team.name} is verified`,

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { getTeam, getUser } from "../../identity/accounts/accounts.ts";
+import { KINDS } from "../../formats/brain-kinds.ts";
+import { getUser } from "../../identity/people/people.ts";
 import {
   createReadToken,
   listAllReadTokens,
@@ -7,8 +8,9 @@ import {
   type ReadTokenFacts,
   revokeAnyReadToken,
 } from "../../identity/read-tokens/read-tokens.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
+import { readsToday } from "../../insight/ask/ask.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { KINDS } from "../../record/brain/brain.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 import { duration, oneOf } from "./values.ts";
@@ -88,7 +90,7 @@ function addList(token: Command, cli: Cli): void {
             expiresAt: when(one.expiresAt),
             lastUsedAt: when(one.lastUsedAt),
             revokedAt: when(one.revokedAt),
-            readsToday: one.readsToday,
+            readsToday: readsToday(core, one.id),
           })),
           () =>
             table(

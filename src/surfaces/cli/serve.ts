@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Instance } from "../../app.ts";
 import { SETTINGS, type Settings } from "../../config.ts";
-import { type FirstRun, firstRun } from "../../identity/accounts/accounts.ts";
+import { type FirstRun, firstRun } from "../../identity/sign-in/sign-in.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { processLog } from "../../kit/log.ts";
 import { conflict, fail, unavailable } from "../../kit/problem.ts";
@@ -17,8 +17,8 @@ export function serveCommand(program: Command, cli: Cli): void {
   for (const row of Object.values(SETTINGS)) {
     const fallback = "shown" in row && row.shown ? row.shown : String(row.fallback);
     if ("flag" in row && row.flag)
-      serve.option(`${row.flag} <value>`, `${row.says} (env ${row.env}, default ${fallback})`);
-    else variables.push(`  ${row.env.padEnd(36)} ${row.says} (default ${fallback})`);
+      serve.option(`${row.flag} <value>`, `${row.description} (env ${row.env}, default ${fallback})`);
+    else variables.push(`  ${row.env.padEnd(36)} ${row.description} (default ${fallback})`);
   }
   serve.option("--json", "print the address as JSON", false);
   serve.addHelpText(

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
-import { getTeam, listTeams } from "../../identity/accounts/accounts.ts";
+import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import {
   catchUpSpend,
   GROUPINGS,
   type Grouping,
   isSince,
   isUntil,
-  readSpan,
+  readPeriod,
   type SpendFigures,
   type SpendReport,
   spendCsv,
@@ -54,7 +54,7 @@ export function spendCommands(program: Command, cli: Cli): void {
     .action((options: SpendOptions) =>
       withCore(cli, options, async (core, output) => {
         const teamId = teamOf(core, options.team);
-        const span = readSpan(options, core.clock.now());
+        const span = readPeriod(options, core.clock.now());
         if (!span) fail(invalid, "--until lies before --since.");
         await bringUpToDate(cli, core, output);
         const report = spendReport(core, teamId, { ...span, by: options.by, repoKey: options.repo });

@@ -7,7 +7,7 @@ import {
   type Team,
   TIERS,
   updateTeam,
-} from "../../identity/accounts/accounts.ts";
+} from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { facts, table } from "./output.ts";

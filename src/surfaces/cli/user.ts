@@ -1,18 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
-import {
-  createResetLink,
-  createUser,
-  getTeam,
-  getUser,
-  hasUsers,
-  type ListedUser,
-  listUsers,
-  ROLES,
-  type Role,
-  setDisabled,
-  setOperator,
-  setPassword,
-} from "../../identity/accounts/accounts.ts";
+import type { Core } from "../../core.ts";
+import { membershipsOf, ROLES, type Role } from "../../identity/members/members.ts";
+import { createResetLink } from "../../identity/one-time-links/one-time-links.ts";
+import { getUser, hasUsers, type ListedUser, listUsers, setOperator } from "../../identity/people/people.ts";
+import { createUser, setDisabled, setPassword } from "../../identity/sign-in/sign-in.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
+import { lastSeenAt } from "../../identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
@@ -38,16 +31,21 @@ async function readPassword(): Promise<string> {
 
 const statusOf = (user: { readonly disabledAt: number | null }) => (user.disabledAt === null ? "active" : "disabled");
 
-const asJson = (user: ListedUser) => ({
+const asJson = (core: Core, user: ListedUser) => ({
   userId: user.id,
   email: user.email,
   name: user.name,
   operator: user.operator === 1,
   status: statusOf(user),
-  teams: user.teams.map(({ teamId, teamName, role }) => ({ teamId, name: teamName, role })),
+  teams: membershipsOf(core, user.id).map(({ id, name, role }) => ({ teamId: id, name, role })),
   createdAt: isoInstant(user.createdAt),
-  lastSeenAt: user.lastSeenAt === null ? null : isoInstant(user.lastSeenAt),
+  lastSeenAt: lastSeen(core, user),
 });
+
+function lastSeen(core: Core, user: ListedUser): string | null {
+  const at = lastSeenAt(core, user.id);
+  return at === null ? null : isoInstant(at);
+}
 
 interface Created extends CommonOptions {
   readonly name?: string;
@@ -105,20 +103,24 @@ function addList(user: Command, cli: Cli): void {
   common(user.command("list").description("list the people")).action((options: CommonOptions) =>
     withCore(cli, options, (core, output) => {
       const users = listUsers(core);
-      output.result(users.map(asJson), () =>
-        table(
-          ["ID", "E-MAIL", "NAME", "STATUS", "OPERATOR", "TEAMS", "LAST SEEN"],
-          users.map((one) => [
-            one.id,
-            one.email,
-            one.name,
-            statusOf(one),
-            one.operator === 1 ? "yes" : "no",
-            one.teams.map(({ teamName, role }) => `${teamName} (${role})`).join(", ") || null,
-            one.lastSeenAt === null ? null : isoInstant(one.lastSeenAt),
-          ]),
-          "Nobody has an account yet. Make one: reckon user create EMAIL --operator --password-stdin",
-        ),
+      output.result(
+        users.map((user) => asJson(core, user)),
+        () =>
+          table(
+            ["ID", "E-MAIL", "NAME", "STATUS", "OPERATOR", "TEAMS", "LAST SEEN"],
+            users.map((one) => [
+              one.id,
+              one.email,
+              one.name,
+              statusOf(one),
+              one.operator === 1 ? "yes" : "no",
+              membershipsOf(core, one.id)
+                .map(({ name, role }) => `${name} (${role})`)
+                .join(", ") || null,
+              lastSeen(core, one),
+            ]),
+            "Nobody has an account yet. Make one: reckon user create EMAIL --operator --password-stdin",
+          ),
       );
     }),
   );

@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import { tiersWith } from "../../identity/accounts/accounts.ts";
+import { tiersWith } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid, Problem, type ProblemDetails } from "../../kit/problem.ts";

@@ -1,8 +1,9 @@
 import type { Core } from "../../core.ts";
-import { createTeam, createUser } from "../../identity/accounts/accounts.ts";
 import { createCliToken } from "../../identity/device-flow/device-flow.ts";
 import { bindDevice, createCode } from "../../identity/devices/devices.ts";
 import { createReadToken } from "../../identity/read-tokens/read-tokens.ts";
+import { createUser } from "../../identity/sign-in/sign-in.ts";
+import { createTeam } from "../../identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import type { Random } from "../../kit/random.ts";
 import { newToken } from "../../kit/tokens.ts";

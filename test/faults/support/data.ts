@@ -4,8 +4,8 @@ import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { readConfig } from "../../../src/config.ts";
 import type { Core } from "../../../src/core.ts";
-import { createTeam, type Team } from "../../../src/identity/accounts/accounts.ts";
 import { bindDevice, createCode } from "../../../src/identity/devices/devices.ts";
+import { createTeam, type Team } from "../../../src/identity/teams/teams.ts";
 import { systemClock } from "../../../src/kit/clock.ts";
 import { createLog } from "../../../src/kit/log.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
@@ -37,6 +37,7 @@ export async function withDirectory<T>(directory: string, work: (core: Core) => 
       random: systemRandom,
       log: createLog({ level: "silent", now: systemClock.now, write: () => {} }),
       store,
+      state: new Map(),
     });
   } finally {
     store.close();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { diffLines } from "../../../src/kit/diff.ts";
 import {
-  diffFiles,
   diffSnapshotFile,
   diffSnapshots,
   fileVersions,
@@ -197,7 +197,7 @@ describe("diffs", () => {
 
   it("keep three lines around a change and number the lines", () => {
     const lines = Array.from({ length: 20 }, (_, i) => `${i + 1}`);
-    const { hunks } = diffFiles(lines.join("\n"), lines.with(9, "ten").join("\n"));
+    const { hunks } = diffLines(lines.join("\n"), lines.with(9, "ten").join("\n"));
     expect(hunks).toMatchObject([{ oldStart: 7, newStart: 7 }]);
     expect(hunks[0]?.lines.map(({ kind, text }) => `${kind[0]}${text}`)).toEqual([
       "s7",
@@ -209,14 +209,14 @@ describe("diffs", () => {
       "s12",
       "s13",
     ]);
-    expect(diffFiles("a", "a")).toEqual({ hunks: [], tooDifferent: false });
+    expect(diffLines("a", "a")).toEqual({ hunks: [], tooDifferent: false });
     // Splitting so many lines alone would keep everybody else waiting.
-    expect(diffFiles("\n".repeat(200_000), "\n".repeat(200_000)).tooDifferent).toBe(true);
+    expect(diffLines("\n".repeat(200_000), "\n".repeat(200_000)).tooDifferent).toBe(true);
   });
 
   it("give up on texts that have nothing in common rather than take long", () => {
     const text = (mark: string) => Array.from({ length: 20_000 }, (_, i) => `${mark}${i}`).join("\n");
-    expect(diffFiles(text("a"), text("b"))).toEqual({ hunks: [], tooDifferent: true });
+    expect(diffLines(text("a"), text("b"))).toEqual({ hunks: [], tooDifferent: true });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changesOfDiff, readEdits } from "../../../src/insight/causes/edits.ts";
+import { changesOfDiff, readLineEdits } from "../../../src/formats/edits.ts";
 import { isSameFile, normalisePath } from "../../../src/insight/causes/paths.ts";
 import { promptAt } from "../../../src/insight/causes/prompts.ts";
 import { bodyFrom } from "../../../src/insight/causes/signals.ts";
@@ -27,9 +27,9 @@ describe("paths", () => {
   });
 });
 
-describe("readEdits", () => {
+describe("readLineEdits", () => {
   const one = (edit: object) =>
-    readEdits([{ path: "a.ts", ...edit }]).map(({ startLine, endLine, shift }) => [startLine, endLine, shift]);
+    readLineEdits([{ path: "a.ts", ...edit }]).map(({ startLine, endLine, shift }) => [startLine, endLine, shift]);
 
   it("reads lines, and what moved below them, in each way that it may be told", () => {
     expect(one({ startLine: 3, endLine: 5 })).toEqual([[3, 5, null]]);
@@ -45,8 +45,8 @@ describe("readEdits", () => {
     expect(one({ startLine: "3", endLine: 5 })).toEqual([[null, null, null]]);
     expect(one({ startLine: 5, endLine: 3 })).toEqual([[null, null, null]]);
     expect(one({ startLine: 0, endLine: 3 })).toEqual([[null, null, null]]);
-    expect(readEdits([null, 3, { path: 4 }, { path: "" }])).toEqual([]);
-    expect(readEdits({ path: "a" })).toEqual([]);
+    expect(readLineEdits([null, 3, { path: 4 }, { path: "" }])).toEqual([]);
+    expect(readLineEdits({ path: "a" })).toEqual([]);
   });
 
   it("numbers what a diff changes as the file stands after it", () => {

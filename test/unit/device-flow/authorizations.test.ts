@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { setDisabled } from "../../../src/identity/accounts/accounts.ts";
 import {
   decideAuthorization,
   findAuthorization,
@@ -8,6 +7,7 @@ import {
   listCliTokens,
   revokeCliToken,
 } from "../../../src/identity/device-flow/device-flow.ts";
+import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { answered, cliToken, type Person, person, poll, waiting } from "../../support/cli.ts";
 import { startInstance } from "../../support/instance.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newUserCode, readUserCode } from "../../../src/identity/device-flow/user-code.ts";
+import { newUserCode, readUserCode } from "../../../src/identity/device-flow/authorizations.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 
 describe("user codes", () => {

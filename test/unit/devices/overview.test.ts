@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
   createCode,
-  deviceOverview,
   listOpenCodes,
   renameDevice,
   revokeCode,
@@ -9,6 +8,7 @@ import {
 } from "../../../src/identity/devices/devices.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { readUserAgent } from "../../../src/redact/redact.ts";
+import { deviceOverview } from "../../../src/surfaces/web/dashboard/devices/list.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const ANN = { kind: "user", id: "usr_1", label: "ann@acme.example", ip: null } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { draftPack, getPack, getTeamPack, listPacks, publishPack } from "../../../src/share/packs/packs.ts";
+import { draftPack, findOwnPack, getPack, listPacks, publishPack } from "../../../src/share/packs/packs.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { archiveOf, download, pushBrain, REPO } from "../../support/packs.ts";
 
@@ -38,7 +38,7 @@ describe("the version that everybody is told to install", () => {
     });
     const offered = { version: "1.0.0", title: "Cookies", summary: "Stable words.", license: "MIT", tags: ["web"] };
     expect(getPack(core, NAME)).toMatchObject({ ...offered, readme: "# Stable\n" });
-    expect(getTeamPack(core, team.id, NAME)).toMatchObject(offered);
+    expect(findOwnPack(core, team.id, NAME)).toMatchObject(offered);
     expect(listPacks(core).entries).toMatchObject([offered]);
     for (const path of ["/api/marketplace/public", "/api/explore"]) {
       const [entry] = Object.values((await t.get(path)).body).flatMap((one) => (Array.isArray(one) ? one : []));
@@ -118,12 +118,12 @@ describe("a version that holds what packs may not hold any more", () => {
     expect([listPacks(core).total, (await t.get("/api/marketplace/public")).body.total]).toEqual([0, 0]);
     const page = await download(t, `/marketplace/${NAME}`, { accept: "text/html" });
     expect([page.status, await page.text()]).toEqual([410, expect.stringContaining("begins with a dot")]);
-    expect(getTeamPack(core, team.id, NAME)).toMatchObject({
+    expect(findOwnPack(core, team.id, NAME)).toMatchObject({
       version: "1.0.0",
       withheld: expect.stringContaining(".git/config"),
     });
     await s.publish("1.0.1");
-    expect(getTeamPack(core, team.id, NAME)).toMatchObject({ version: "1.0.1", withheld: null });
+    expect(findOwnPack(core, team.id, NAME)).toMatchObject({ version: "1.0.1", withheld: null });
     expect(getPack(core, NAME)?.version).toBe("1.0.1");
   });
 });

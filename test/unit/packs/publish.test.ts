@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../../src/identity/accounts/accounts.ts";
+import { updateTeam, verifyTeam } from "../../../src/identity/teams/teams.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 import {
   curatePack,
   draftPack,
+  findOwnPack,
   getPack,
-  getTeamPack,
   listPacks,
   publishPack,
-  verifyPublisher,
-  whyRemoved,
+  whyNotOffered,
 } from "../../../src/share/packs/packs.ts";
 import { startInstance } from "../../support/instance.ts";
 import { ERRORS, plantInBrain, publish, publisher, pushBrain, REPO } from "../../support/packs.ts";
@@ -163,7 +162,7 @@ describe("publishing", () => {
     await curatePack(core, "cookie-rules", { act: "remove", reason: "It was wrong." });
     await expect(steal("2.0.0")).rejects.toThrow("is taken");
     await expect(publish(t, team.id, { name: "cookie-rules", version: "2.0.0" })).rejects.toThrow("It was wrong.");
-    expect(getTeamPack(core, other.team.id, "cookie-rules")).toBeUndefined();
+    expect(findOwnPack(core, other.team.id, "cookie-rules")).toBeUndefined();
     // Another team may not decide about it either.
     await expect(curatePack(core, "cookie-rules", { act: "restore" }, undefined, other.team.id)).rejects.toThrow(
       "no pack",
@@ -199,10 +198,10 @@ describe("curation", () => {
     await expect(curatePack(core, "cookie-rules", { act: "remove", reason: " " })).rejects.toThrow("say why");
     expect(await curatePack(core, "cookie-rules", { act: "remove", reason: "Names a customer." })).toBe(true);
     expect([listPacks(core).total, getPack(core, "cookie-rules")]).toEqual([0, undefined]);
-    expect(whyRemoved(core, "cookie-rules")?.reason).toBe("Names a customer.");
+    expect(whyNotOffered(core, "cookie-rules")?.reason).toBe("Names a customer.");
     await expect(curatePack(core, "cookie-rules", { act: "feature" })).rejects.toThrow("was removed");
     expect(await curatePack(core, "cookie-rules", { act: "restore" })).toBe(true);
-    expect([listPacks(core).entries[0]?.featured, whyRemoved(core, "cookie-rules")]).toEqual([false, undefined]);
+    expect([listPacks(core).entries[0]?.featured, whyNotOffered(core, "cookie-rules")]).toEqual([false, undefined]);
     expect(
       t.rows("SELECT action FROM audit_events WHERE action LIKE 'pack.%' ORDER BY id").map((one) => one.action),
     ).toEqual(["pack.published", "pack.featured", "pack.removed", "pack.restored"]);
@@ -213,10 +212,10 @@ describe("curation", () => {
     const { core } = t.instance;
     const { team } = await publisher(t, "cookie-rules");
     const before = listPacks(core).entries[0]?.rank ?? 0;
-    expect(await verifyPublisher(core, team.id, true)).toBe(true);
-    expect(await verifyPublisher(core, team.id, true)).toBe(false);
+    expect(await verifyTeam(core, team.id, true)).toBe(true);
+    expect(await verifyTeam(core, team.id, true)).toBe(false);
     expect(listPacks(core).entries[0]).toMatchObject({ publisher: { verified: true }, rank: before + 30 });
-    await verifyPublisher(core, team.name, false);
+    await verifyTeam(core, team.name, false);
     expect(listPacks(core).entries[0]?.rank).toBe(before);
   });
 });

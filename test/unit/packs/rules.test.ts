@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { nextMinor } from "../../../src/kit/versions.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 import { clean } from "../../../src/share/packs/clean.ts";
-import { installCommand } from "../../../src/share/packs/install.ts";
+import { installCommand } from "../../../src/share/packs/download.ts";
 import { countRules, readName, readReadme, readTags, readVersion } from "../../../src/share/packs/rules.ts";
 
 describe("what a pack is called", () => {

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { Core } from "../../../src/core.ts";
+import { newestDelivery } from "../../../src/log/log.ts";
 import {
   catchUp,
   failures,
@@ -86,7 +87,7 @@ it("counts once when several ask at the same time, and when another process does
   await deliver(t, token, 1, 8);
   const store = openStore(t.directory, { create: false, now: t.clock.now });
   onTestFinished(() => store.close());
-  const other: Core = { ...core, store };
+  const other: Core = { ...core, store, state: new Map() };
   await Promise.all([
     catchUp(core, summing(1)),
     catchUp(other, summing(1)),
@@ -94,6 +95,27 @@ it("counts once when several ask at the same time, and when another process does
     catchUp(other, summing(3)),
   ]);
   expect(summed().n).toBe(36);
+});
+
+it("stores no part twice when two processes work through the same batch", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  const store = openStore(t.directory, { create: false, now: t.clock.now });
+  onTestFinished(() => store.close());
+  const inParts = {
+    ...summing(10),
+    name: "test.parts",
+    next({ store: { db } }: Core, checkpoint: number) {
+      if (checkpoint === 2) return undefined;
+      async function* parts() {
+        for (let at = db.prepare("SELECT n FROM summed").pluck().get() as number; at < 20; at++)
+          yield () => void db.prepare("UPDATE summed SET n = n + 1, times = times + 1").run();
+      }
+      return { to: 2, before: parts(), apply: () => {} };
+    },
+  };
+  await Promise.all([catchUp(core, inParts), catchUp({ ...core, store }, inParts)]);
+  expect(summed()).toEqual({ n: 20, times: 20 });
 });
 
 it("makes changes that are too many for one transaction in steps, each by itself, and begins anew after a failure", async () => {
@@ -114,12 +136,13 @@ it("makes changes that are too many for one transaction in steps, each by itself
     },
   };
   await expect(catchUp(core, stepwise)).rejects.toThrow("no room");
-  expect([summed(), t.count("projections WHERE name = 'test.steps'")]).toEqual([{ n: 2, times: 2 }, 0]);
+  const standing = () => t.rows("SELECT checkpoint, part FROM projections WHERE name = 'test.steps'");
+  expect([summed(), standing()]).toEqual([{ n: 2, times: 2 }, [{ checkpoint: 0, part: 2 }]]);
   broken = false;
   const before = stats.transactions;
   await catchUp(core, stepwise);
   expect(stats.transactions - before).toBe(4);
-  expect(summed()).toEqual({ n: 3, times: 5 });
+  expect([summed(), standing()]).toEqual([{ n: 3, times: 5 }, [{ checkpoint: 2, part: 0 }]]);
 });
 
 it("sees what was there when it was called, though an earlier call is under way", async () => {
@@ -136,7 +159,7 @@ it("follows deliveries by itself while an instance runs, and stops when told", a
   const { t, token, core, summed } = await start();
   let applied: () => void = () => {};
   const once = () => new Promise<void>((resolve) => (applied = resolve));
-  const stop = runProjections(core, [summing(10, () => applied())]);
+  const stop = runProjections(core, [summing(10, () => applied())], newestDelivery);
   onTestFinished(stop);
   let next = once();
   await deliver(t, token, 1, 2);
@@ -160,7 +183,7 @@ it("tells once that it fails, and goes on when it can", async () => {
     if (tries <= 3) throw new Error("no room");
     applied.resolve();
   });
-  const stop = runProjections(core, [projection]);
+  const stop = runProjections(core, [projection], newestDelivery);
   onTestFinished(stop);
   await deliver(t, token, 1, 1);
   await enough;
@@ -241,7 +264,7 @@ it("lets the projections behind one that fails go on", async () => {
       throw new Error("never");
     },
   };
-  const stop = runProjections(core, [broken, summing(10, () => applied.resolve())]);
+  const stop = runProjections(core, [broken, summing(10, () => applied.resolve())], newestDelivery);
   onTestFinished(stop);
   await deliver(t, token, 1, 2);
   await applied.promise;
@@ -254,7 +277,7 @@ it("stops between two batches, however much is left, and goes on from there the 
   await deliver(t, token, 1, 30);
   const begun = Promise.withResolvers<void>();
   const projection = summing(1, () => begun.resolve());
-  const stop = runProjections(core, [projection]);
+  const stop = runProjections(core, [projection], newestDelivery);
   // Somebody who reads, and waits for it, does not hold the stop up either.
   const reader = catchUp(core, projection);
   await begun.promise;
@@ -263,7 +286,7 @@ it("stops between two batches, however much is left, and goes on from there the 
   const { times } = summed();
   expect(times).toBeLessThan(30);
   expect(t.log.filter((line) => line.includes("projection_failed"))).toEqual([]);
-  const again = runProjections(core, []);
+  const again = runProjections(core, [], newestDelivery);
   await catchUp(core, summing(1));
   await again();
   expect(summed()).toEqual({ n: 465, times: 30 });

@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { setDisabled } from "../../../src/identity/accounts/accounts.ts";
 import {
   createReadToken,
   findReader,
-  listReads,
   listReadTokens,
   type NewReadToken,
   revokeReadToken,
 } from "../../../src/identity/read-tokens/read-tokens.ts";
 import { rows } from "../../../src/identity/read-tokens/rows.ts";
+import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
+import { listReads, readsToday } from "../../../src/insight/ask/ask.ts";
+import { rows as readRows } from "../../../src/insight/ask/rows.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { newToken, tokenDigest } from "../../../src/kit/tokens.ts";
@@ -116,11 +117,12 @@ describe("a person's read tokens", () => {
 
   it("tell how often each was used today", async () => {
     const { t, core, user, make } = await owner();
-    const { token } = await make();
+    const { id, token } = await make();
     for (let i = 0; i < 3; i++) await t.get("/api/me/brain/context?q=x", { token });
-    expect(listReadTokens(core, user.id)[0]).toMatchObject({ readsToday: 3, lastUsedAt: t.clock.now() });
+    expect(listReadTokens(core, user.id)[0]).toMatchObject({ lastUsedAt: t.clock.now() });
+    expect(readsToday(core, id)).toBe(3);
     t.clock.advance(DAY_MS);
-    expect(listReadTokens(core, user.id)[0]).toMatchObject({ readsToday: 0 });
+    expect(readsToday(core, id)).toBe(0);
   });
 
   it("are revoked by their owner only, once, and the record says so", async () => {
@@ -158,15 +160,18 @@ describe("the list of reads", () => {
     expect(listReads(core, other.id, { tokenId: one.id }).rows).toEqual([]);
   });
 
-  it("and every other look-up of this room goes through an index", async () => {
+  it("and every other look-up of tokens and reads goes through an index", async () => {
     const { t, core } = await owner();
-    const statements = Object.entries(rows(core.store)) as unknown as [string, { readonly source: string }][];
+    const statements = Object.entries({ ...rows(core.store), ...readRows(core.store) }) as unknown as [
+      string,
+      { readonly source: string },
+    ][];
     for (const [name, { source }] of statements) {
       const parameters = Array.from(source.matchAll(/\?/g), () => null);
       const steps = t.rows(`EXPLAIN QUERY PLAN ${source}`, ...parameters).map(({ detail }) => detail);
       // The command line's list of everybody's tokens is the one that reads the whole table, and the one that sorts.
       const whole = name === "tokens";
-      expect([name, steps.some((step) => /SCAN r/.test(step))]).toEqual([name, whole]);
+      expect([name, steps.some((step) => /SCAN read_tokens/.test(step))]).toEqual([name, whole]);
       expect([name, steps.filter((step) => /SCAN/.test(step) && !whole)]).toEqual([name, []]);
       expect([name, steps.filter((step) => /TEMP B-TREE/.test(step) && !whole)]).toEqual([name, []]);
     }

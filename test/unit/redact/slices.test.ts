@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SentBody } from "../../../src/record/intake/intake.ts";
 import { readBatch } from "../../../src/record/traces/read-batch.ts";
 import {
   mightHoldSecret,
@@ -60,10 +61,8 @@ describe("a batch of traces", () => {
       ...Array.from({ length: 50 }, (_, i) => ({ id: `s${i}` })),
       { id: "long", output: long("password=hunter22x ", 10 * SLICE) },
     ];
-    const batch = await readBatch(
-      JSON.stringify({ sessions: [{ id: "a", outcome: "done", spans }] }),
-      breaths.yieldNow,
-    );
+    const text = JSON.stringify({ sessions: [{ id: "a", outcome: "done", spans }] });
+    const batch = await readBatch(await SentBody.open(text, breaths.yieldNow));
     expect(batch.sessions[0]?.spans.map(({ externalId }) => externalId)).toEqual(spans.map(({ id }) => id));
     expect(batch.redacted).toBe(1);
     expect(batch.sessions[0]?.spans.at(-1)?.document).not.toContain("hunter22x");

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { holesAbove, isSameEntry, splitGap } from "../../../src/record/telemetry/rules.ts";
+import { gapsAbove, isSameEntry, splitGap } from "../../../src/record/telemetry/rules.ts";
 
 it("finds exactly the numbers that are missing above the last one held", () => {
   fc.assert(
     fc.property(fc.option(fc.nat(50), { nil: undefined }), fc.uniqueArray(fc.nat(100)), (last, unsorted) => {
       const seqs = unsorted.toSorted((a, b) => a - b);
-      const missing = holesAbove(last, seqs).flatMap(({ from, to }) =>
+      const missing = gapsAbove(last, seqs).flatMap(({ from, to }) =>
         Array.from({ length: to - from + 1 }, (_, i) => from + i),
       );
       const start = last ?? seqs[0] ?? 0;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { readInstant, readSpan } from "../../../src/record/traces/rules.ts";
+import { readInstant } from "../../../src/formats/values.ts";
+import { readSpan } from "../../../src/record/traces/rules.ts";
 
 const AT = Date.UTC(2026, 10, 21, 8);
 

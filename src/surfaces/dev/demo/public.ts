@@ -1,9 +1,10 @@
+import { verifyTeam } from "../../../identity/teams/teams.ts";
 import { brainMetrics, entriesProjection } from "../../../insight/defects/defects.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../../kit/clock.ts";
 import type { Actor } from "../../../platform/audit/audit.ts";
 import { catchUp } from "../../../platform/projections/projections.ts";
 import { changeRequest, mergeRequest, type Status } from "../../../share/feature-requests/feature-requests.ts";
-import { archivePath, curatePack, draftPack, publishPack, verifyPublisher } from "../../../share/packs/packs.ts";
+import { archivePath, curatePack, draftPack, publishPack } from "../../../share/packs/packs.ts";
 import type { CreatedTeam } from "../seed.ts";
 import type { InstanceHandle } from "../types.ts";
 import type { DemoEvent, Send } from "./calendar.ts";
@@ -44,7 +45,7 @@ export function pack(
   const at = (on: number, hours: number) => workday(startAt, on) + hours * HOUR_MS;
   return [
     { at: at(6, 14), happen: publish("1.0.0", about) },
-    { at: at(6, 15), happen: () => verifyPublisher(core, team.teamId, true, by) },
+    { at: at(6, 15), happen: () => verifyTeam(core, team.teamId, true, by) },
     { at: at(5, 9), happen: () => curatePack(core, PACK, { act: "feature" }, by) },
     { at: at(4, 10), happen: () => download(instance, "1.0.0", token()) },
     { at: at(1, 15), happen: publish("1.1.0") },

@@ -1,6 +1,6 @@
 import type { Core } from "../../../core.ts";
-import { createInvitation } from "../../../identity/accounts/accounts.ts";
 import { bindDevice, createCode, revokeDeviceOf } from "../../../identity/devices/devices.ts";
+import { createInvitation } from "../../../identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../../identity/read-tokens/read-tokens.ts";
 import { MINUTE_MS } from "../../../kit/clock.ts";
 import type { Actor } from "../../../platform/audit/audit.ts";

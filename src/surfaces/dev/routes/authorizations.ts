@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { getUser } from "../../../identity/accounts/accounts.ts";
 import { decideAuthorization } from "../../../identity/device-flow/device-flow.ts";
+import { getUser } from "../../../identity/people/people.ts";
 import type { Actor } from "../../../platform/audit/audit.ts";
 import { control } from "./route.ts";
 

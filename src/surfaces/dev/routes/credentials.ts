@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { getTeam } from "../../../identity/accounts/accounts.ts";
 import { revokeDeviceOf } from "../../../identity/devices/devices.ts";
+import { getTeam } from "../../../identity/teams/teams.ts";
 import { fail, invalid, notFound } from "../../../kit/problem.ts";
 import { SYSTEM } from "../../../platform/audit/audit.ts";
 import { KINDS, type Kind, mintIn, STATES } from "../mint.ts";

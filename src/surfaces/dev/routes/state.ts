@@ -1,19 +1,21 @@
-import { getTeam } from "../../../identity/accounts/accounts.ts";
 import { listAuthorizations } from "../../../identity/device-flow/device-flow.ts";
-import { deviceOverview } from "../../../identity/devices/devices.ts";
+import { listDevices } from "../../../identity/devices/devices.ts";
+import { getTeam } from "../../../identity/teams/teams.ts";
 import { countEntries, entriesProjection } from "../../../insight/defects/defects.ts";
 import { isoInstant } from "../../../kit/clock.ts";
 import { ledgerHead } from "../../../log/log.ts";
 import { catchUp } from "../../../platform/projections/projections.ts";
 import { listRepositories } from "../../../record/brain/brain.ts";
+import { type DeviceTotals, deviceTotals } from "../../../record/telemetry/telemetry.ts";
 import type { LocalInstance } from "../types.ts";
 import { control } from "./route.ts";
 import { describeTeam } from "./team.ts";
 
 /** How the instance stands. */
 export function describeState({ core, clock, credentials, kept, faults, journal }: LocalInstance) {
-  const devices = deviceOverview(core, credentials.teamId);
-  const sum = (of: (device: (typeof devices)[number]) => number) => devices.reduce((total, one) => total + of(one), 0);
+  const devices = listDevices(core, credentials.teamId).toReversed();
+  const totals = [...deviceTotals(core, credentials.teamId).values()];
+  const sum = (count: (device: DeviceTotals) => number) => totals.reduce((total, device) => total + count(device), 0);
   const errors = countEntries(core, credentials.teamId);
   return {
     clock: clock.describe(),

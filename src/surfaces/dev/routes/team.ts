@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../identity/accounts/accounts.ts";
+import { MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../identity/teams/teams.ts";
 import { isoInstant } from "../../../kit/clock.ts";
 import { SYSTEM } from "../../../platform/audit/audit.ts";
 import { control } from "./route.ts";

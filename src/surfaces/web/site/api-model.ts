@@ -1,5 +1,4 @@
-import type { Core } from "../../../core.ts";
-import { perOwner } from "../../../kit/memo.ts";
+import { type Core, slot } from "../../../core.ts";
 import { servedDocument } from "../../../platform/http/openapi-endpoint.ts";
 import { type Member, membersOf, type Schema, typeOf } from "./api-schema.ts";
 
@@ -89,7 +88,7 @@ const KEPT_IN: Readonly<Record<string, string>> = {
 const indented = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value, null, 2));
 
 /** The reference of this instance's API. */
-export const apiReference: (core: Core) => Reference = perOwner((core: Core) => {
+export const apiReference: (core: Core) => Reference = slot((core) => {
   const source = new Source(servedDocument(core));
   const { document } = source;
   const operations = Object.entries<Node>(document.paths).flatMap(([path, methods]) =>

@@ -49,7 +49,7 @@ function operationHtml(call: Visit, one: Operation): Html {
 ${codeBlock(curl, { label: "As a command", titled: true })}
 ${
   parameters.length > 0 &&
-  html`<section id="parameters"><h2>Parameters</h2>${memberList(parameters.map((one) => ({ ...one, path: one.name })))}</section>`
+  html`<section id="parameters"><h2>Parameters</h2>${memberList(parameters.map((parameter) => ({ ...parameter, path: parameter.name })))}</section>`
 }
 ${
   body &&
@@ -95,12 +95,12 @@ function operationMarkdown(one: Operation): string {
           "## Parameters",
           markdownTable(
             ["Name", "In", "Type", "Required", "Meaning"],
-            parameters.map((one) => [
-              `\`${one.name}\``,
-              one.where,
-              one.type,
-              one.required ? "yes" : "no",
-              one.description,
+            parameters.map((parameter) => [
+              `\`${parameter.name}\``,
+              parameter.where,
+              parameter.type,
+              parameter.required ? "yes" : "no",
+              parameter.description,
             ]),
           ),
         ]

@@ -62,7 +62,8 @@ function docsIndex(call: Visit) {
 ${groups.map(
   ({ title, entries }) =>
     html`<section class="band"><h2>${title}</h2><ul class="tiles">${entries.map(
-      (one) => html`<li><a href="${href(one.path)}"><strong>${one.title}</strong><span>${one.summary}</span></a></li>`,
+      (entry) =>
+        html`<li><a href="${href(entry.path)}"><strong>${entry.title}</strong><span>${entry.summary}</span></a></li>`,
     )}</ul></section>`,
 )}`,
     markdown: () =>

@@ -26,7 +26,7 @@ const powershell = (name: string) => `(Get-FileHash -Algorithm SHA512 '.\\${name
 
 export const downloadPages = publicPage({ id: "download", path: "/download" }, (call) => {
   const latest = latestRelease(call.core, "win32");
-  const older = listReleases(call.core).filter((one) => !one.missing && one.version !== latest?.version);
+  const older = listReleases(call.core).filter((release) => !release.missing && release.version !== latest?.version);
   return {
     title: "Download",
     summary: latest ? SUMMARY : NONE,

@@ -1,5 +1,5 @@
 import { html } from "../../../kit/html.ts";
-import { type Explored, explore, type PackEntry } from "../../../share/packs/packs.ts";
+import { explore, type PackEntry } from "../../../share/packs/packs.ts";
 import { empty } from "../ui/parts.ts";
 import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown } from "./markdown.ts";
@@ -10,7 +10,7 @@ const UNREADABLE = "The packs cannot be read at the moment. Try again later.";
 const SUMMARY = "Packs worth a look: chosen by the operators, installed most in two weeks, newest, and by stack.";
 const NOTHING: Sections = { degraded: true, featured: [], trending: [], new: [], byStack: {} };
 /** What there is to discover, and whether it could not be read. */
-type Sections = Explored & { readonly degraded?: true };
+type Sections = ReturnType<typeof explore> & { readonly degraded?: true };
 
 /** Cards of a section; the marketplace has the rest. */
 const PER_SECTION = 6;
@@ -26,7 +26,7 @@ function sections(call: Visit): Sections {
   }
 }
 
-function shelves({ featured, trending, new: newest }: Explored) {
+function shelves({ featured, trending, new: newest }: Sections) {
   return [
     { title: "Featured", says: "Chosen by who runs this installation.", packs: featured },
     { title: "Trending", says: "Installed by most machines in the last two weeks.", packs: trending },
@@ -36,7 +36,7 @@ function shelves({ featured, trending, new: newest }: Explored) {
     .filter(({ packs }) => packs.length > 0);
 }
 
-const stacksOf = ({ byStack }: Explored) =>
+const stacksOf = ({ byStack }: Sections) =>
   Object.entries(byStack).map(([tag, packs]: [string, readonly PackEntry[]]) => ({
     tag,
     packs: packs.slice(0, PER_STACK),

@@ -1,4 +1,4 @@
-import { hasUsers } from "../../../identity/accounts/accounts.ts";
+import { hasUsers } from "../../../identity/people/people.ts";
 import { readAsset } from "../../../kit/assets.ts";
 import { type Html, html } from "../../../kit/html.ts";
 import { codeBlock } from "../ui/parts.ts";

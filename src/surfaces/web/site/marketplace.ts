@@ -107,7 +107,7 @@ function marketplaceMarkdown(call: Visit, asked: Asked): string {
     "# Marketplace",
     WHAT_PACKS_ARE,
     `${[plural(total, "pack"), ...narrowed].join(" ")}${pages > 1 ? `, page ${page} of ${pages} (parameter \`page\`)` : ""}. Parameters: \`q\` (words), \`tag\`. As JSON: ${call.baseUrl}/api/marketplace/public`,
-    ...(entries.length > 0 ? [bullets(entries.map((one) => packLine(call, one)))] : ["No pack."]),
+    ...(entries.length > 0 ? [bullets(entries.map((entry) => packLine(call, entry)))] : ["No pack."]),
   ].join("\n\n");
 }
 

@@ -17,7 +17,7 @@ export const standing = ({ publisher, featured }: PackEntry): Html =>
 
 /** Cards of packs, the order kept. */
 export function packCards(call: Visit, packs: readonly PackEntry[]): Html {
-  return html`<ul class="packs">${packs.map((one) => card(call, one))}</ul>`;
+  return html`<ul class="packs">${packs.map((pack) => card(call, pack))}</ul>`;
 }
 
 function card({ href }: Visit, one: PackEntry): Html {

@@ -10,7 +10,6 @@ import {
   installFolder,
   type Pack,
   whyNotOffered,
-  whyRemoved,
 } from "../../../share/packs/packs.ts";
 import { table } from "../ui/list.ts";
 import { codeBlock, facts } from "../ui/parts.ts";
@@ -35,11 +34,10 @@ function found(call: Visit): Pack {
   const name = call.params.name ?? "";
   const pack = getPack(call.core, name);
   if (pack) return pack;
-  const removed = whyRemoved(call.core, name);
-  const withheld = whyNotOffered(call.core, name);
-  if (!removed && withheld) fail(gone, `This pack is not offered any more: ${withheld}.`);
-  if (!removed) fail(notFound, "There is no pack of that name.");
-  fail(gone, `This pack was removed on ${dayOf(removed.at)}: ${removed.reason}`);
+  const why = whyNotOffered(call.core, name);
+  if (!why) fail(notFound, "There is no pack of that name.");
+  if (why.removedAt === null) fail(gone, `This pack is not offered any more: ${why.reason}.`);
+  fail(gone, `This pack was removed on ${dayOf(why.removedAt)}: ${why.reason}`);
 }
 
 function packHtml(call: Visit, pack: Pack): Html {
@@ -130,7 +128,9 @@ function packMarkdown({ baseUrl }: Visit, pack: Pack): string {
     "## Files",
     markdownTable(
       ["Path", "Bytes", "SHA-256"],
-      contents.slice(0, MAX_FILES).map((one) => [text(visible(one.path)), String(one.bytes), `\`${one.sha256}\``]),
+      contents
+        .slice(0, MAX_FILES)
+        .map((content) => [text(visible(content.path)), String(content.bytes), `\`${content.sha256}\``]),
     ),
     ...(contents.length > MAX_FILES ? [`And ${number(contents.length - MAX_FILES)} more.`] : []),
     "## Versions",

@@ -1,17 +1,5 @@
+import type { Hunk } from "../../../kit/diff.ts";
 import { type Html, html } from "../../../kit/html.ts";
-
-/** A line of a diff. */
-export interface DiffLine {
-  readonly kind: "same" | "added" | "removed";
-  readonly text: string;
-}
-
-/** Lines that changed, with their surroundings; line numbers begin at 1. */
-export interface Hunk {
-  readonly oldStart: number;
-  readonly newStart: number;
-  readonly lines: readonly DiffLine[];
-}
 
 const MARKS = { same: " ", added: "+", removed: "−" } as const;
 const WORDS = { same: "", added: "added: ", removed: "removed: " } as const;

@@ -1,13 +1,8 @@
-import {
-  confirmPassword,
-  endSession,
-  listSessions,
-  membershipsOf,
-  renameUser,
-  setPassword,
-  signOutEverywhere,
-} from "../../../../identity/accounts/accounts.ts";
 import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
+import { membershipsOf } from "../../../../identity/members/members.ts";
+import { renameUser } from "../../../../identity/people/people.ts";
+import { confirmPassword, setPassword } from "../../../../identity/sign-in/sign-in.ts";
+import { endSession, listSessions, signOutEverywhere } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, invalid, notFound } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
@@ -62,7 +57,7 @@ ${section({
   body: table({
     caption: "Your teams",
     columns: [
-      { label: "Team", heading: true, cell: ({ teamName }) => teamName },
+      { label: "Team", heading: true, cell: ({ name }) => name },
       { label: "Role", cell: ({ role }) => role },
     ],
     rows: membershipsOf(core, session.userId),

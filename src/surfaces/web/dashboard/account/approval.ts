@@ -1,10 +1,10 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import {
   type Authorization,
   decideAuthorization,
   getAuthorization,
   guardUserCode,
 } from "../../../../identity/device-flow/device-flow.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Problem } from "../../../../kit/problem.ts";
 import { page, redirect, retryAfter } from "../../../../platform/http/page.ts";

@@ -1,4 +1,4 @@
-import { findTeam } from "../../../../identity/accounts/accounts.ts";
+import { findTeam } from "../../../../identity/teams/teams.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { fail, forbidden } from "../../../../kit/problem.ts";
@@ -26,14 +26,14 @@ interface Params {
   readonly days: Days;
 }
 
-function readParams({ query, session }: Person): Params {
+function readParams({ core, query, session }: Person): Params {
   // Not "action": a field of that name would hide the form's own from scripts.
   const action = query.get("what") ?? "";
   return {
     // An operator in no team has nothing else to see.
     all: query.get("all") === "1" || (session.operator && session.team === null),
     text: textIn(query, "q", 200),
-    action: isAction(action) ? action : "",
+    action: isAction(core, action) ? action : "",
     days: daysIn(query),
   };
 }
@@ -95,7 +95,7 @@ async function auditPage(call: Person) {
     label: "Filter events",
     filters: [
       { kind: "search", name: "q", label: "Person, thing or address", value: text },
-      selectFilter({ name: "what", label: "What", value: action }, "Everything", actionOptions(all)),
+      selectFilter({ name: "what", label: "What", value: action }, "Everything", actionOptions(core, all)),
       ...dayFilters(days),
     ],
     table: eventTable(call, found.rows, all, Boolean(text || action || days.from || days.to)),
@@ -131,7 +131,7 @@ function eventTable(
     columns: [
       { label: "When", cell: ({ at }) => time(at, now) },
       { label: "Who", heading: true, cell: (event) => over(event.actorLabel, KINDS[event.actorKind]) },
-      { label: "What", grow: true, cell: (event) => over(whatWasDone(event), detailWords(event)) },
+      { label: "What", grow: true, cell: (event) => over(whatWasDone(core, event), detailWords(event)) },
       all && { label: "Team", cell: ({ teamId }) => teamName(teamId) },
       { label: "From", cell: ({ ip }) => ip ?? "–" },
     ],

@@ -1,6 +1,7 @@
+import { KINDS, type Kind } from "../../../../formats/brain-kinds.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
-import { KINDS, type Kind, listRepositories, type Repository } from "../../../../record/brain/brain.ts";
+import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
 import type { Table } from "../../ui/list.ts";
 import { anchor, badge, empty, pageHead } from "../../ui/parts.ts";
@@ -37,6 +38,8 @@ async function brainPage(call: Member): Promise<Html> {
       : { table: repositoryTable(call, repositories, params.kind), count: repositories.length }),
   });
 }
+
+type Repository = ReturnType<typeof listRepositories>[number];
 
 function repositoryTable(call: Member, repositories: readonly Repository[], kind: Kind | undefined): Table<Repository> {
   const now = call.core.clock.now();

@@ -1,10 +1,9 @@
+import type { Diff } from "../../../../kit/diff.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import {
-  type Diff,
   diffSnapshotFile,
   diffSnapshots,
-  type FileChange,
   fileVersions,
   listFiles,
   listVersions,
@@ -87,10 +86,10 @@ interface Chosen {
 
 function chooser(call: Member, { repo, path, choice, between }: Chosen): Html {
   const { from, to } = between;
-  const all = new Map([...choice, to, ...(from ? [from] : [])].map((one) => [one.snapshotId, one]));
+  const all = new Map([...choice, to, ...(from ? [from] : [])].map((version) => [version.snapshotId, version]));
   const options = [...all.values()]
     .sort((a, b) => b.snapshotId - a.snapshotId)
-    .map((one) => ({ value: String(one.snapshotId), label: versionText(one) }));
+    .map((version) => ({ value: String(version.snapshotId), label: versionText(version) }));
   const select = (name: string, label: string, value: string, list: readonly Option[]) =>
     html`<div class="filter search"><label for="${name}">${label}</label><select id="${name}" name="${name}">${optionsOf(list, value)}</select></div>`;
   const none = { value: "none", label: "nothing: show the whole" };
@@ -99,14 +98,14 @@ ${select("from", "From version", from ? String(from.snapshotId) : "none", [...op
 <div class="actions"><button type="submit" class="button" data-apply>Compare</button></div></form>`;
 }
 
-const versionText = (one: SnapshotFacts) =>
-  `${one.version} · ${utcText(one.receivedAt)} · ${deviceName(one)}${one.accepted === 0 ? " · rollback" : ""}`;
+const versionText = (version: SnapshotFacts) =>
+  `${version.version} · ${utcText(version.receivedAt)} · ${deviceName(version)}${version.accepted === 0 ? " · rollback" : ""}`;
 
 function ledgerNotes({ from, to }: SnapshotDiff): Html {
-  const marked = [from, to].filter((one) => one !== null);
+  const marked = [from, to].filter((version) => version !== null);
   return html`${marked.map(
-    (one) =>
-      html`${one.gap === 1 && html`<p class="says">Version ${one.version}: ${gapMeans()}</p>`}${one.accepted === 0 && html`<p class="says">Version ${one.version}: ${rollbackMeans()}</p>`}`,
+    (version) =>
+      html`${version.gap === 1 && html`<p class="says">Version ${version.version}: ${gapMeans()}</p>`}${version.accepted === 0 && html`<p class="says">Version ${version.version}: ${rollbackMeans()}</p>`}`,
   )}`;
 }
 
@@ -165,13 +164,13 @@ const MAX_LINES = 20_000;
 function drawn(
   call: Member,
   { from, to }: SnapshotDiff,
-  { path }: Pick<FileChange, "path">,
+  { path }: { readonly path: string },
   found: Diff | undefined,
 ): Html {
   if (!found) return html`<p class="says">Neither version holds this file.</p>`;
   if (found.tooDifferent) {
-    const side = (one: SnapshotFacts) =>
-      html`<a href="${link(call, "/brain/file", { repo: to.repoKey, path, snapshot: one.snapshotId, view: "source" })}">version ${one.version}</a>`;
+    const side = (version: SnapshotFacts) =>
+      html`<a href="${link(call, "/brain/file", { repo: to.repoKey, path, snapshot: version.snapshotId, view: "source" })}">version ${version.version}</a>`;
     return html`<p class="says">The two texts are too different to show line by line. Read them side by side: ${from && html`${side(from)} and `}${side(to)}.</p>`;
   }
   if (linesIn(found) > MAX_LINES)

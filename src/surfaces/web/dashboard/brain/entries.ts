@@ -13,7 +13,7 @@ const MAX_NOTES = 1_000;
 /** By the line of the heading; nothing for files that hold no entries, and for earlier states. */
 export async function entryNotes(call: Member, file: FileContent): Promise<ReadonlyMap<number, Html>> {
   const { path, kind, current, snapshot } = file;
-  if (!current || !DEFECT_KINDS.some((one) => one === kind)) return new Map();
+  if (!current || !DEFECT_KINDS.some((defectKind) => defectKind === kind)) return new Map();
   const { core, session } = call;
   const { repoKey } = snapshot;
   await freshenLinks(core);

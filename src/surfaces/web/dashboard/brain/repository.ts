@@ -1,6 +1,7 @@
+import type { Kind } from "../../../../formats/brain-kinds.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { notFound, Problem } from "../../../../kit/problem.ts";
-import { type BrainFile, type FileList, listFiles } from "../../../../record/brain/brain.ts";
+import { type FileList, listFiles } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, empty, pageHead, tabs } from "../../ui/parts.ts";
@@ -74,7 +75,7 @@ function stems(call: Member, { snapshot, current, files }: FileList): Html {
 <div class="actions">${buttonLink("Show the current files", link(call, "/brain/repository", { repo }), { small: true })}${buttonLink("What changed since", link(call, "/brain/changes", { repo, from: snapshotId }), { small: true })}</div></div>`;
 }
 
-function fileTable(call: Member, { snapshot, current, files }: FileList, kind: BrainFile["kind"] | undefined): Html {
+function fileTable(call: Member, { snapshot, current, files }: FileList, kind: Kind | undefined): Html {
   const now = call.core.clock.now();
   const at = current ? undefined : snapshot.snapshotId;
   const shown = files.filter((file) => kind === undefined || file.kind === kind);

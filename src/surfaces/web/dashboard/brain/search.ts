@@ -1,6 +1,7 @@
+import { KINDS, type Kind } from "../../../../formats/brain-kinds.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { beginning } from "../../../../kit/strings.ts";
-import { type Answer, KINDS, type Kind, searchBrain } from "../../../../record/brain/brain.ts";
+import { type Answer, searchBrain } from "../../../../record/brain/brain.ts";
 import { type Filter, table } from "../../ui/list.ts";
 import { empty } from "../../ui/parts.ts";
 import { plural } from "../../ui/units.ts";

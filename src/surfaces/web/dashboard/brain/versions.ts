@@ -1,5 +1,5 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { fileVersions, listFiles, listVersions, type Version } from "../../../../record/brain/brain.ts";
+import { fileVersions, listFiles, listVersions } from "../../../../record/brain/brain.ts";
 import { badge, empty, type Kind } from "../../ui/parts.ts";
 import { bytes, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
@@ -56,6 +56,8 @@ ${list(call, {
 ${meanings(page.rows)}`;
   return frame(call, { title: `Versions of ${repoName(repo)}`, main });
 }
+
+type Version = ReturnType<typeof listVersions>["rows"][number];
 
 /** What the marks on a page mean. */
 function meanings(rows: readonly Pick<Version, "gap" | "accepted" | "redactionHits">[]): Html {

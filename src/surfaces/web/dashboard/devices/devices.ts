@@ -1,4 +1,3 @@
-import { actorOf, getTeam } from "../../../../identity/accounts/accounts.ts";
 import {
   countDevices,
   createCode,
@@ -6,6 +5,8 @@ import {
   listOpenCodes,
   revokeCode,
 } from "../../../../identity/devices/devices.ts";
+import { getTeam } from "../../../../identity/teams/teams.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";

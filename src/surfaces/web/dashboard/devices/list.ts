@@ -1,25 +1,40 @@
-import { type DeviceOverview, deviceOverview } from "../../../../identity/devices/devices.ts";
+import type { Core } from "../../../../core.ts";
+import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import type { DeviceTotals } from "../../../../record/telemetry/telemetry.ts";
+import { deviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import { anchor, badge, empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
 import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
 
+interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {}
+
+const NOTHING_SENT = { streams: 0, entries: 0, conflicts: 0, missing: 0 };
+
+/** A team's devices, the one bound last first, with what they sent. */
+export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
+  const totals = deviceTotals(core, teamId);
+  return listDevices(core, teamId)
+    .map((device) => ({ ...device, ...(totals.get(device.id) ?? NOTHING_SENT) }))
+    .reverse();
+}
+
 const PAGE_SIZE = 50;
 const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;
 type State = (typeof STATES)[number];
 
 /** What a device is called: its label, or else its id. */
-export const deviceName = ({ id, label }: Pick<DeviceOverview, "id" | "label">): string => label ?? id;
+export const deviceName = ({ id, label }: Pick<Device, "id" | "label">): string => label ?? id;
 
 /** Whether a device was heard of in the last 24 hours. */
-export const isAlive = ({ lastSeenAt }: Pick<DeviceOverview, "lastSeenAt">, now: number): boolean =>
+export const isAlive = ({ lastSeenAt }: Pick<Device, "lastSeenAt">, now: number): boolean =>
   lastSeenAt !== null && lastSeenAt >= now - DAY_MS;
 
 /** A device's state at a glance. */
-export function stateBadge(device: DeviceOverview, now: number): Html {
+export function stateBadge(device: Device, now: number): Html {
   if (device.status === "revoked") return badge("neutral", "revoked");
   if (device.status === "expired") return badge("bad", "token expired");
   if (device.lastSeenAt === null) return badge("info", "connected");
@@ -31,7 +46,7 @@ export function flawBadges({ missing, conflicts }: Pick<DeviceOverview, "missing
   return html`${missing > 0 && badge("warn", `${plural(missing, "missing entry", "missing entries")}`)} ${conflicts > 0 && badge("bad", plural(conflicts, "conflict"))}`;
 }
 
-function isIn(state: State, device: DeviceOverview, now: number): boolean {
+function isIn(state: State, device: Device, now: number): boolean {
   if (state === "all") return true;
   if (state === "") return device.status !== "revoked";
   if (state === "quiet") return device.status === "active" && !isAlive(device, now);

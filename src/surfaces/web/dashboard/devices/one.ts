@@ -1,14 +1,10 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
-import {
-  type DeviceOverview,
-  findDeviceOf,
-  renameDevice,
-  revokeDeviceOf,
-} from "../../../../identity/devices/devices.ts";
+import type { Core } from "../../../../core.ts";
+import { type Device, findDeviceOf, renameDevice, revokeDeviceOf } from "../../../../identity/devices/devices.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { listStreams } from "../../../../record/telemetry/telemetry.ts";
+import { deviceTotals, listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
@@ -24,13 +20,13 @@ import { deviceName, stateBadge } from "./list.ts";
 /** One device: what is known of it, what it sent, its name, its end. */
 
 /** @throws Problem (404) for a device that the team does not have */
-function getDevice({ core, session, params }: PageCall<"member" | "admin">): DeviceOverview {
+function getDevice({ core, session, params }: PageCall<"member" | "admin">): Device {
   const device = findDeviceOf(core, session.team.id, params.id ?? "");
   if (!device) fail(notFound, "The team has no such device.");
   return device;
 }
 
-function stateSays({ status, lastSeenAt }: DeviceOverview): string {
+function stateSays({ status, lastSeenAt }: Device): string {
   if (status === "revoked")
     return "Its tokens do not work any more and it takes no seat. What it sent stays. To bring the machine back, connect it again.";
   if (status === "expired")
@@ -50,7 +46,7 @@ function devicePage(call: Member): Html {
     crumbs: [{ label: "Devices", href: href("/devices") }, { label: deviceName(device) }],
     actions: buttonLink("Its telemetry", href(`/telemetry?${query}`)),
   })}
-${section({ title: "Facts", framed: true, body: deviceFacts(device, now) })}
+${section({ title: "Facts", framed: true, body: deviceFacts(core, device, now) })}
 ${section({
   title: "Streams",
   says: "One for each repository it works in. Agents number their entries one by one, so what is missing or was sent twice shows.",
@@ -65,7 +61,7 @@ ${isAdmin(call) && manage(call, device)}`;
   return frame(call, { title: deviceName(device), main });
 }
 
-function deviceFacts(device: DeviceOverview, now: number): Content {
+function deviceFacts(core: Core, device: Device, now: number): Content {
   return facts([
     { label: "State", value: stateBadge(device, now) },
     { label: "Device id", value: html`<code>${device.id}</code>` },
@@ -81,11 +77,11 @@ function deviceFacts(device: DeviceOverview, now: number): Content {
           : html`${time(device.tokenExpiresAt, now, "never")} <span class="muted">· replaced by the machine before then</span>`,
     },
     { label: "Revoked", value: device.revokedAt !== null && time(device.revokedAt, now) },
-    { label: "Entries", value: number(device.entries) },
+    { label: "Entries", value: number(deviceTotals(core, device.teamId).get(device.id)?.entries ?? 0) },
   ]);
 }
 
-function manage({ href, csrf }: Member, device: DeviceOverview): Html {
+function manage({ href, csrf }: Member, device: Device): Html {
   const own = `/devices/${device.id}`;
   return html`${section({
     title: "Rename",

@@ -28,7 +28,7 @@ async function errorsPage(call: Member): Promise<Html> {
   const yieldNow = cooperative(core.clock);
   const params = readParams(call);
   const repoKey = repoKeyIn(params.repo);
-  const repos = listRepositories(core, team).map((one) => one.repoKey);
+  const repos = listRepositories(core, team).map((repository) => repository.repoKey);
   const metrics = brainMetrics(core, team, repoKey);
   // Entries of other files than errors are listed, but not counted.
   if (metrics.total === 0 && pageOfDefects(core, team, { limit: 1 }).rows.length === 0)

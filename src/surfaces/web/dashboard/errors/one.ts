@@ -1,4 +1,4 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { createLink, type Doubt, decideLink, getLink } from "../../../../insight/causes/causes.ts";
 import { type Defect, defectsOfClass, entryText, findDefect, onWire } from "../../../../insight/defects/defects.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
@@ -79,7 +79,7 @@ function factList(call: Member, defect: Defect): Html {
       label: "Names files",
       value:
         files.length > 0 &&
-        files.slice(0, MAX_NAMED).map((one, i) => html`${i > 0 && html`<br>`}<code>${short(one, 240)}</code>`),
+        files.slice(0, MAX_NAMED).map((file, i) => html`${i > 0 && html`<br>`}<code>${short(file, 240)}</code>`),
     },
   ]);
 }

@@ -1,7 +1,7 @@
-import { findPublicKey, listKeys } from "../../../../identity/license/license.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
+import { findPublicKey, listKeys } from "../../../../platform/keys/keys.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { table } from "../../ui/list.ts";
 import { badge, empty, section } from "../../ui/parts.ts";

@@ -1,5 +1,5 @@
-import type { Team } from "../../../../identity/accounts/accounts.ts";
 import { type Entitlement, GRACE_DAYS } from "../../../../identity/license/license.ts";
+import type { Team } from "../../../../identity/teams/teams.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import type { Kind } from "../../ui/parts.ts";

@@ -1,11 +1,13 @@
-import { actorOf, getTeam, type Team } from "../../../../identity/accounts/accounts.ts";
 import { countDevices } from "../../../../identity/devices/devices.ts";
-import { issueLicense, judgeSubscription, listKeys, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
+import { issueLicense, judgeSubscription, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
+import { getTeam, type Team } from "../../../../identity/teams/teams.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Problem } from "../../../../kit/problem.ts";
 import { listEvents } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
+import { listKeys } from "../../../../platform/keys/keys.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";

@@ -1,6 +1,6 @@
+import type { Kind } from "../../../../formats/brain-kinds.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import type { ReadScope, TeamSeat } from "../../../../platform/http/principal.ts";
-import type { Kind } from "../../../../record/brain/brain.ts";
 
 /** What a read token may read, in words. */
 

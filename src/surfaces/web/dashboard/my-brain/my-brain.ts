@@ -1,10 +1,6 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
-import {
-  listReads,
-  listReadTokens,
-  type ReadTokenFacts,
-  revokeReadToken,
-} from "../../../../identity/read-tokens/read-tokens.ts";
+import { listReadTokens, type ReadTokenFacts, revokeReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
+import { listReads, readsToday } from "../../../../insight/ask/ask.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -69,9 +65,10 @@ const tokenColumns = ({ session }: Person, now: number): Column<ReadTokenFacts>[
   { label: "Last used", cell: ({ lastUsedAt }) => ago(lastUsedAt, now, "never") },
 ];
 
-function usedToday({ core }: Person, { readsToday }: ReadTokenFacts): Content {
+function usedToday({ core }: Person, { id }: ReadTokenFacts): Content {
   const cap = core.config.limitReadDaily;
-  return html`${number(readsToday)} of ${number(cap)}${readsToday >= cap && html` ${badge("warn", "used up")}`}`;
+  const used = readsToday(core, id);
+  return html`${number(used)} of ${number(cap)}${used >= cap && html` ${badge("warn", "used up")}`}`;
 }
 
 function revoke({ csrf, href }: Person, { id, name }: ReadTokenFacts): Html {

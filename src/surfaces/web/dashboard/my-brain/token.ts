@@ -1,10 +1,12 @@
-import { actorOf, getTeam, tiersWith } from "../../../../identity/accounts/accounts.ts";
+import { KINDS } from "../../../../formats/brain-kinds.ts";
 import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
+import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, invalid, Problem } from "../../../../kit/problem.ts";
 import { page } from "../../../../platform/http/page.ts";
-import { KINDS, listRepositories } from "../../../../record/brain/brain.ts";
+import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";

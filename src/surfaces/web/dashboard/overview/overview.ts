@@ -1,5 +1,5 @@
-import { getTeam, tiersWith } from "../../../../identity/accounts/accounts.ts";
 import { countDevices, listDevices } from "../../../../identity/devices/devices.ts";
+import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
 import { brainMetrics, countEntries, freshenEntries } from "../../../../insight/defects/defects.ts";
 import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
@@ -37,7 +37,7 @@ function look({ core, session }: Member): Glance {
     team,
     days: activity(core, teamId, today - DAYS + 1, today),
     devices: countDevices(core, teamId, now - DAY_MS),
-    bound: all.filter(({ status }) => status === "active").length,
+    bound: all.filter(({ revokedAt }) => revokedAt === null).length,
     errors,
     labels: new Map(all.map(({ id, label }) => [id, label])),
     flags: recentFlags(core, teamId, FLAGS_SHOWN),

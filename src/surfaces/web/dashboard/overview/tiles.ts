@@ -1,6 +1,6 @@
-import type { Team } from "../../../../identity/accounts/accounts.ts";
 import type { DeviceCounts } from "../../../../identity/devices/devices.ts";
 import { judgeSubscription } from "../../../../identity/license/license.ts";
+import type { Team } from "../../../../identity/teams/teams.ts";
 import type { EntryCounts, Trend } from "../../../../insight/defects/defects.ts";
 import type { SpendReport } from "../../../../insight/spend/spend.ts";
 import { isoInstant } from "../../../../kit/clock.ts";

@@ -1,15 +1,15 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { verifyTeam } from "../../../../identity/teams/teams.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import {
   type Curation,
   curatePack,
-  findAnyPack,
+  findOwnPack,
   listAllPacks,
   listPublishers,
   type OwnPack,
-  verifyPublisher,
 } from "../../../../share/packs/packs.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
@@ -185,7 +185,7 @@ ${
 
 /** The pack of exactly that name. */
 function wanted({ core, params }: ByOperator): OwnPack {
-  const pack = findAnyPack(core, params.name ?? "");
+  const pack = findOwnPack(core, null, params.name ?? "");
   if (!pack) fail(notFound, "There is no such pack.");
   return pack;
 }
@@ -223,7 +223,7 @@ export const curatePages = [
   page({ id: "curatePublisher", method: "POST", path: `${PATH}/publishers/:team`, access }, async (call) => {
     const { core, form, params } = call;
     const verified = form.get("verified") === "true";
-    await verifyPublisher(core, params.team ?? "", verified, actorOf(call.session, call.ip()));
+    await verifyTeam(core, params.team ?? "", verified, actorOf(call.session, call.ip()));
     return redirect(PATH, verified ? "The publisher is verified." : "The publisher is verified no longer.");
   }),
 ];

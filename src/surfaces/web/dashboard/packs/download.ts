@@ -1,7 +1,7 @@
 import { etagMatches } from "../../../../kit/etag.ts";
 import { fail, gone, notFound, type ProblemRow } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page } from "../../../../platform/http/page.ts";
-import { downloadPack, whyNotOffered, whyRemoved } from "../../../../share/packs/packs.ts";
+import { downloadPack, whyNotOffered } from "../../../../share/packs/packs.ts";
 
 /** Handing out packs, to anybody. */
 
@@ -11,11 +11,10 @@ const KEEP = "public, no-cache";
 const bearerOf = (header: string | null) => /^Bearer +(\S+)$/i.exec(header ?? "")?.[1];
 
 function whyNot(core: PageCall["core"], name: string, version: string): [row: ProblemRow, text: string] {
-  const removed = whyRemoved(core, name);
-  if (removed) return [gone, `The pack was removed: ${removed.reason}`];
-  const withheld = whyNotOffered(core, name, version);
-  if (withheld) return [gone, `This version is not handed out any more: ${withheld}.`];
-  return [notFound, "There is no such version of a pack."];
+  const why = whyNotOffered(core, name, version);
+  if (!why) return [notFound, "There is no such version of a pack."];
+  if (why.removedAt !== null) return [gone, `The pack was removed: ${why.reason}`];
+  return [gone, `This version is not handed out any more: ${why.reason}.`];
 }
 
 /** Installers are programs, which show the text as it is; a page for people who follow a link. */

@@ -3,13 +3,12 @@ import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { nextMinor } from "../../../../kit/versions.ts";
 import {
-  getTeamPack,
+  findOwnPack,
   isOfPack,
   judgeSource,
   LICENSES,
   MAX_TAGS,
-  NO_LICENSE,
-  type WantedPack,
+  type PackRequest,
 } from "../../../../share/packs/packs.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
@@ -30,6 +29,7 @@ export interface PackInput {
 }
 
 const OTHER = "other";
+const [NO_LICENSE, ...SPDX] = LICENSES;
 
 /** What the form begins with: nothing, or what the team's pack of that name has. */
 export function startInput(
@@ -39,8 +39,8 @@ export function startInput(
   name: string,
   files: readonly string[],
 ): PackInput {
-  const pack = name === "" ? undefined : getTeamPack(core, teamId, name);
-  const listed = pack && (pack.license === NO_LICENSE || LICENSES.some((one) => one === pack.license));
+  const pack = name === "" ? undefined : findOwnPack(core, teamId, name);
+  const listed = pack && LICENSES.some((license) => license === pack.license);
   return {
     repo,
     name: pack?.name ?? "",
@@ -83,7 +83,7 @@ export const hiddenFields = ({ licenseOther, paths, ...rest }: PackInput): Recor
   paths: paths.join("\n"),
 });
 
-export const wantedOf = (input: PackInput): WantedPack => ({
+export const requestOf = (input: PackInput): PackRequest => ({
   repoKey: input.repo,
   paths: input.paths,
   name: input.name,
@@ -145,7 +145,7 @@ ${field({
   value: input.license,
   options: [
     { value: NO_LICENSE, label: "None: all rights reserved" },
-    ...LICENSES.map((value) => ({ value, label: value })),
+    ...SPDX.map((value) => ({ value, label: value })),
     { value: OTHER, label: "Another, named below" },
   ],
 })}
@@ -157,7 +157,7 @@ ${field({ kind: "text", name: "tags", label: "Tags", hint: `Languages, framework
     label: "Files",
     hint: "Of the repository’s current brain. Files of packs that you installed are not ticked.",
     options: files
-      .filter((one) => judgeSource(one.path) === undefined)
+      .filter((file) => judgeSource(file.path) === undefined)
       .map((one) => ({ value: one.path, label: one.path, hint: `${one.kind}, ${bytes(one.bytes)}` })),
     values: input.paths,
   })}${notOffered(files.map((one) => one.path))}`;

@@ -1,11 +1,12 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import type { Factor, PackEntry } from "../../../../share/packs/packs.ts";
+import type { PackEntry } from "../../../../share/packs/packs.ts";
+import type { Factor } from "../../../../share/packs/rank.ts";
 import { table } from "../../ui/list.ts";
 import { badge } from "../../ui/parts.ts";
 
 /** What pages about packs share. */
 
-const FACTORS: Readonly<Record<Factor["factor"], string>> = {
+const FACTORS: Readonly<Record<PackEntry["why"][number]["factor"], string>> = {
   verified_publisher: "Verified publisher",
   age: "Age",
   installs: "Installs",
@@ -18,7 +19,7 @@ interface WhyRow extends Record<"name" | "points", Content>, Pick<Factor, "says"
 const strong = (text: Content) => html`<strong>${text}</strong>`;
 
 /** What makes up a rank. */
-export function whyTable(why: readonly Factor[], rank: number): Html {
+export function whyTable(why: PackEntry["why"], rank: number): Html {
   return table({
     caption: "What the rank is made of",
     columns: [

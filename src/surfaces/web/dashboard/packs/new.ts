@@ -1,14 +1,15 @@
-import { actorOf, tierGate } from "../../../../identity/accounts/accounts.ts";
+import { tierGate } from "../../../../identity/teams/teams.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import { type FileList, listFiles, listRepositories } from "../../../../record/brain/brain.ts";
-import { draftPack, getTeamPack, type PackDraft, publishPack } from "../../../../share/packs/packs.ts";
+import { draftPack, findOwnPack, type PackDraft, publishPack } from "../../../../share/packs/packs.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { type PackInput, packForm, readInput, startInput, wantedOf } from "./form.ts";
+import { type PackInput, packForm, readInput, requestOf, startInput } from "./form.ts";
 import { previewBody } from "./preview.ts";
 
 /** Publishing, in two steps: choose, then look at exactly what would be published. */
@@ -61,7 +62,7 @@ function repositoryPage(call: Admin): Html {
 
 function formPage(call: Admin, brain: FileList, input: PackInput, wrong?: string): Html {
   const { core, session, csrf, href } = call;
-  const isNamed = getTeamPack(core, session.team.id, input.name) !== undefined;
+  const isNamed = findOwnPack(core, session.team.id, input.name) !== undefined;
   return framed(
     call,
     isNamed ? `A new version of ${input.name}` : "Publish a pack",
@@ -82,7 +83,7 @@ function startPage(call: Admin): Html {
   const repo = query.get("repo") ?? (repositories.length === 1 ? repositories[0]?.repoKey : undefined);
   if (repo === undefined) return repositoryPage(call);
   const brain = brainOf(call, repo);
-  const files = brain.files.map((one) => one.path);
+  const files = brain.files.map((file) => file.path);
   return formPage(call, brain, startInput(core, session.team.id, repo, (query.get("name") ?? "").slice(0, 64), files));
 }
 
@@ -103,7 +104,7 @@ async function takeForm(call: Admin): Promise<Html | PageReply> {
   const brain = brainOf(call, input.repo);
   if (form.has("edit")) return formPage(call, brain, input);
   try {
-    const draft = await draftPack(core, session.team.id, wantedOf(input));
+    const draft = await draftPack(core, session.team.id, requestOf(input));
     if (form.get("step") !== "publish") return previewPage(call, input, draft);
     // The brain may have been pushed again since: then what was looked at is not what would be published.
     if (form.get("sha256") !== draft.sha256) return { status: 409, body: previewPage(call, input, draft, true) };

@@ -1,15 +1,15 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { curatePack, getTeamPack, listTeamPacks } from "../../../../share/packs/packs.ts";
+import { curatePack, findOwnPack, listTeamPacks } from "../../../../share/packs/packs.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { isAdmin } from "../shared/call.ts";
-import { curatePages } from "./curate.ts";
+
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
 import { newPackPages } from "./new.ts";
@@ -64,7 +64,7 @@ ${table({
 }
 
 function wanted({ core, session, params }: Member) {
-  const found = getTeamPack(core, session.team.id, params.name ?? "");
+  const found = findOwnPack(core, session.team.id, params.name ?? "");
   if (!found) fail(notFound, "The team has no such pack.");
   return found;
 }
@@ -83,5 +83,4 @@ export const packPages = [
     await curatePack(core, name, { act: "remove", reason }, actorOf(session, call.ip()), session.team.id);
     return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
   }),
-  ...curatePages,
 ];

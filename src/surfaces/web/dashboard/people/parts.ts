@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { type OneTimeLink, ROLES, type Role } from "../../../../identity/accounts/accounts.ts";
+import { ROLES, type Role } from "../../../../identity/members/members.ts";
+import type { OneTimeLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";

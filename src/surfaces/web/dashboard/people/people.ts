@@ -1,13 +1,16 @@
 import {
   countMembers,
-  createInvitation,
-  listInvitations,
   listMembers,
   MAX_LISTED,
   type Member,
   removeMember,
+} from "../../../../identity/members/members.ts";
+import {
+  createInvitation,
+  listInvitations,
   revokeInvitation,
-} from "../../../../identity/accounts/accounts.ts";
+} from "../../../../identity/one-time-links/one-time-links.ts";
+import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -68,7 +71,7 @@ function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
       },
       { label: "Role", cell: (member) => roleWord(member.role) },
       { label: "Since", cell: (member) => time(member.createdAt, now) },
-      { label: "Last seen", cell: (member) => ago(member.lastSeenAt, now, "never") },
+      { label: "Last seen", cell: (member) => ago(lastSeenAt(core, member.userId), now, "never") },
       isAdmin(call) && {
         label: "Actions",
         hidden: true,

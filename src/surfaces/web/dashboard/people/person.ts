@@ -1,11 +1,6 @@
-import {
-  changeRole,
-  createMemberResetLink,
-  createResetLink,
-  getMember,
-  type Member,
-  removeMember,
-} from "../../../../identity/accounts/accounts.ts";
+import { changeRole, getMember, type Member, removeMember } from "../../../../identity/members/members.ts";
+import { createMemberResetLink, createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
+import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
@@ -41,7 +36,7 @@ ${facts([
   { label: "Role", value: roleWord(member.role) },
   { label: "Account", value: member.disabledAt === null ? badge("good", "open") : badge("neutral", "closed") },
   { label: "In the team since", value: time(member.createdAt, now) },
-  { label: "Last seen", value: ago(member.lastSeenAt, now, "never") },
+  { label: "Last seen", value: ago(lastSeenAt(core, member.userId), now, "never") },
 ])}
 ${
   outranked

@@ -49,7 +49,7 @@ const DEFAULT_ID = 0;
 function entryBody(call: Member, entry: PolicyEntry, current: PolicyVersion): Html {
   const words = changeWords(entry.change);
   const wouldChange = changeWords(comparePolicies(current.policy, entry.policy));
-  return html`${words.length === 0 ? html`<p>The same as before it.</p>` : words.map((one) => html`<p>${one}</p>`)}
+  return html`${words.length === 0 ? html`<p>The same as before it.</p>` : words.map((word) => html`<p>${word}</p>`)}
 ${
   isAdmin(call) &&
   wouldChange.length > 0 &&

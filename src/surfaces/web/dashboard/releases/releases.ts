@@ -1,4 +1,4 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { listReleases, type Release, removeRelease } from "../../../../share/releases/releases.ts";

@@ -1,5 +1,5 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import type { Mention, Mentions } from "../../../../record/brain/brain.ts";
+import type { Mentions } from "../../../../record/brain/brain.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
 import { table } from "../../ui/list.ts";
 import { section } from "../../ui/parts.ts";
@@ -35,7 +35,7 @@ export function mentionsSection(call: Member, session: Session, { mentions, cutS
   });
 }
 
-const mentionText = ({ names }: Mention): Html =>
+const mentionText = ({ names }: Mentions["mentions"][number]): Html =>
   names.kind === "commit"
     ? html`<span class="nowrap">commit <code>${names.value.slice(0, 7)}</code></span>`
     : html`file <code>${short(names.value, 160)}</code>`;

@@ -1,5 +1,5 @@
 import { freshenLinks, linksOfSession } from "../../../../insight/causes/causes.ts";
-import { findDefectAt } from "../../../../insight/defects/defects.ts";
+import { findDefect } from "../../../../insight/defects/defects.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
 import { table } from "../../ui/list.ts";
@@ -22,7 +22,7 @@ export async function causedSection(call: Member, session: Session): Promise<Con
   // What counts before what is possible and no more.
   const ranked = links.toSorted((a, b) => Number(b.counts) - Number(a.counts));
   const rows = ranked.slice(0, SHOWN).flatMap((cause) => {
-    const defect = findDefectAt(call.core, team, cause);
+    const defect = findDefect(call.core, team, cause.entryId);
     return defect ? [{ cause, defect }] : [];
   });
   return section({

@@ -1,5 +1,6 @@
+import { tokensOf } from "../../../../formats/calls.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { type Session, tokensOf } from "../../../../record/traces/traces.ts";
+import type { Session } from "../../../../record/traces/traces.ts";
 import { anchor, badge, facts, type Stat } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";

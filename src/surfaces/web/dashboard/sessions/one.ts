@@ -1,9 +1,10 @@
+import { promptTitle } from "../../../../formats/session.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { layOutJson } from "../../../../kit/json-indent.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { findMentions } from "../../../../record/brain/brain.ts";
-import { getSession, promptTitle, type Session, type Span } from "../../../../record/traces/traces.ts";
+import { getSession, type Session, type Span } from "../../../../record/traces/traces.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { codeBlock, pageHead, section, stats } from "../../ui/parts.ts";
 import { bytes, compact, plural } from "../../ui/units.ts";

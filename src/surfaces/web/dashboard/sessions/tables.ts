@@ -18,9 +18,9 @@ export function filesOf({ files, spans }: Session): ReadonlyMap<string, Touched>
   const all = new Map<string, Touched>(files.map((path) => [path, { edits: 0, listed: true }]));
   for (const { edits } of spans)
     for (const { path } of edits) {
-      const held = all.get(path) ?? { edits: 0, listed: false };
-      held.edits++;
-      all.set(path, held);
+      const touched = all.get(path) ?? { edits: 0, listed: false };
+      touched.edits++;
+      all.set(path, touched);
     }
   return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -54,7 +54,7 @@ function limitsPage(call: ByOperator) {
       label: "Setting",
       heading: true,
       grow: true,
-      cell: (name) => html`<code>${SETTINGS[name].env}</code><br><small>${SETTINGS[name].says}</small>`,
+      cell: (name) => html`<code>${SETTINGS[name].env}</code><br><small>${SETTINGS[name].description}</small>`,
     },
     {
       label: "In force",

@@ -1,12 +1,8 @@
-import {
-  actorOf,
-  createResetLink,
-  getListedUser,
-  type ListedUser,
-  pageOfUsers,
-  setDisabled,
-  setOperator,
-} from "../../../../identity/accounts/accounts.ts";
+import { membershipsOf } from "../../../../identity/members/members.ts";
+import { createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
+import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
+import { setDisabled } from "../../../../identity/sign-in/sign-in.ts";
+import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { conflict, fail } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
@@ -48,8 +44,14 @@ function accountsPage(call: ByOperator) {
             html`<a href="${href(`${PATH}/${user.id}`)}">${user.name ?? user.email}</a>${user.operator === 1 && html` ${badge("info", "operator")}`}${user.name !== null && html`<br><small>${user.email}</small>`}`,
         },
         { label: "Account", cell: state },
-        { label: "Teams", cell: (user) => user.teams.map(({ teamName }) => teamName).join(", ") || "none" },
-        { label: "Last seen", cell: (user) => ago(user.lastSeenAt, now, "never") },
+        {
+          label: "Teams",
+          cell: (user) =>
+            membershipsOf(core, user.id)
+              .map(({ name }) => name)
+              .join(", ") || "none",
+        },
+        { label: "Last seen", cell: (user) => ago(lastSeenAt(core, user.id), now, "never") },
       ],
       rows,
       empty: empty({
@@ -75,7 +77,7 @@ function onePage(call: ByOperator, user: ListedUser) {
     { label: "Account", value: state(user) },
     { label: "Operator", value: operator ? "yes: runs this installation" : "no" },
     { label: "Made", value: time(user.createdAt, now) },
-    { label: "Last seen", value: ago(user.lastSeenAt, now, "never") },
+    { label: "Last seen", value: ago(lastSeenAt(core, user.id), now, "never") },
     { label: "Id", value: html`<code>${user.id}</code>` },
   ])}
 ${section({
@@ -87,11 +89,11 @@ ${section({
         label: "Team",
         heading: true,
         grow: true,
-        cell: ({ teamId, teamName }) => anchor(href(`/settings/teams/${teamId}`), teamName),
+        cell: ({ id, name }) => anchor(href(`/settings/teams/${id}`), name),
       },
       { label: "Role", cell: ({ role }) => roleWord(role) },
     ],
-    rows: user.teams,
+    rows: membershipsOf(core, user.id),
     empty: empty({ title: "In no team", says: "Invite this person from a team's page." }),
   }),
 })}

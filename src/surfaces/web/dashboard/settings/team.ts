@@ -1,15 +1,8 @@
 import * as v from "valibot";
-import {
-  createInvitation,
-  findTeam,
-  listMembers,
-  MAX_SEATS,
-  type Member,
-  SUBSCRIPTIONS,
-  type Team,
-  TIERS,
-  updateTeam,
-} from "../../../../identity/accounts/accounts.ts";
+import { listMembers, type Member } from "../../../../identity/members/members.ts";
+import { createInvitation } from "../../../../identity/one-time-links/one-time-links.ts";
+import { findTeam, MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../../identity/teams/teams.ts";
+import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
@@ -159,7 +152,7 @@ function peopleTable({ core, href }: ByOperator, team: Team, now: number): Table
           ),
       },
       { label: "Role", cell: (member) => roleWord(member.role) },
-      { label: "Last seen", cell: (member) => ago(member.lastSeenAt, now, "never") },
+      { label: "Last seen", cell: (member) => ago(lastSeenAt(core, member.userId), now, "never") },
     ],
     rows: listMembers(core, team.id),
     empty: empty({

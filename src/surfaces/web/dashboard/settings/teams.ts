@@ -1,4 +1,5 @@
-import { countMembers, createTeam, pageOfTeams } from "../../../../identity/accounts/accounts.ts";
+import { countMembers, createOwnedTeam } from "../../../../identity/members/members.ts";
+import { createTeam, pageOfTeams } from "../../../../identity/teams/teams.ts";
 import { html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { type FormError, formSpec } from "../../ui/form-spec.ts";
@@ -73,8 +74,10 @@ export const teamPages = [
       call,
       NEW_TEAM,
       async ({ name, own, ...plan }) => {
-        const owner = own && { ownerId: call.session.userId };
-        const team = await createTeam(call.core, name, { ...plan, ...owner }, by(call));
+        const { core, session } = call;
+        const team = own
+          ? await createOwnedTeam(core, name, plan, session.userId, by(call))
+          : await createTeam(core, name, plan, by(call));
         return redirect(`${PATH}/${team.id}`, `The team “${team.name}” is made.`);
       },
       (error) => teamsPage(call, error),

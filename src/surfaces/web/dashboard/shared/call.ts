@@ -1,4 +1,4 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import type { Actor } from "../../../../platform/audit/audit.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 

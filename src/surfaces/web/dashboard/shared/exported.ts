@@ -1,4 +1,4 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { recordAct } from "../../../../platform/audit/audit.ts";
 import type { PageCall, PageReply } from "../../../../platform/http/page.ts";
 import { redactText } from "../../../../redact/redact.ts";

@@ -1,7 +1,8 @@
+import type { Kind as BrainKind } from "../../../../formats/brain-kinds.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import type { Kind as BrainKind, SnapshotFacts } from "../../../../record/brain/brain.ts";
+import type { SnapshotFacts } from "../../../../record/brain/brain.ts";
 import { anchor, badge, type Kind } from "../../ui/parts.ts";
 import type { Member } from "./call.ts";
 import { idIn } from "./params.ts";

@@ -1,17 +1,9 @@
 import * as v from "valibot";
-import {
-  acceptAs,
-  acceptAsNew,
-  actorOf,
-  type FirstTeam,
-  getLink,
-  hasUsers,
-  listTeams,
-  resetPassword,
-  setUp,
-  switchTeam,
-  type Team,
-} from "../../../../identity/accounts/accounts.ts";
+import { getLink } from "../../../../identity/one-time-links/one-time-links.ts";
+import { hasUsers } from "../../../../identity/people/people.ts";
+import { acceptAs, acceptAsNew, type FirstTeam, resetPassword, setUp } from "../../../../identity/sign-in/sign-in.ts";
+import { getTeam, listTeams, type Team } from "../../../../identity/teams/teams.ts";
+import { actorOf, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { conflict, fail, gone, invalid } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -150,7 +142,7 @@ ${SET_UP.draw(call, {
 function invitationForm(call: Anyone, token: string, error?: FormError) {
   const link = getLink(call.core, token, "invitation");
   const head = pageHead({
-    title: `Join ${link.teamName}`,
+    title: `Join ${getTeam(call.core, link.teamId ?? "").name}`,
     says: `${link.createdBy ?? "Somebody"} invites you as ${link.role === "member" ? "a member" : `an ${link.role}`}.`,
   });
   const body = call.session

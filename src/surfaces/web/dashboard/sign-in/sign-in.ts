@@ -1,4 +1,6 @@
-import { endSession, hasUsers, signIn, switchTeam } from "../../../../identity/accounts/accounts.ts";
+import { hasUsers } from "../../../../identity/people/people.ts";
+import { signIn } from "../../../../identity/sign-in/sign-in.ts";
+import { endSession, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";

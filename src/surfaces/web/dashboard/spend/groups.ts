@@ -1,4 +1,4 @@
-import { connectedBy, deviceOverview } from "../../../../identity/devices/devices.ts";
+import { connectedBy, listDevices } from "../../../../identity/devices/devices.ts";
 import type { Grouping, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId } from "../../../../record/traces/traces.ts";
@@ -113,7 +113,7 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
 /** A device by its label, with the person who connected it. */
 function deviceNames({ core, session, href }: Member): (id: string) => Content {
   const team = session.team.id;
-  const labels = new Map(deviceOverview(core, team).map(({ id, label }) => [id, label]));
+  const labels = new Map(listDevices(core, team).map(({ id, label }) => [id, label]));
   const people = connectedBy(core, team);
   return (id) => {
     if (id === "" || !labels.has(id)) return notTold("device");

@@ -1,4 +1,4 @@
-import { GROUPINGS, type Grouping, isSince, isUntil, readSpan } from "../../../../insight/spend/spend.ts";
+import { GROUPINGS, type Grouping, isSince, isUntil, readPeriod } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoKeyIn } from "../shared/links.ts";
@@ -33,8 +33,8 @@ export function readParams({ query, core }: Member): Params {
   };
   const since = date("from", isSince);
   const until = date("to", isUntil);
-  const chosen = since !== undefined || until !== undefined ? readSpan({ since, until }, now) : undefined;
-  const days = PERIODS.find((one) => String(one) === query.get("days")) ?? DEFAULT_DAYS;
+  const chosen = since !== undefined || until !== undefined ? readPeriod({ since, until }, now) : undefined;
+  const days = PERIODS.find((period) => String(period) === query.get("days")) ?? DEFAULT_DAYS;
   const { from, to } = chosen ?? { from: now - (days - 1) * DAY_MS, to: now };
   const repo = (query.get("repo") ?? "").slice(0, 1_024);
   return {

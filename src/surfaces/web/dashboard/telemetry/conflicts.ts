@@ -1,7 +1,7 @@
+import { diffLines } from "../../../../kit/diff.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { indentJson } from "../../../../kit/json-indent.ts";
 import { page } from "../../../../platform/http/page.ts";
-import { diffFiles } from "../../../../record/brain/brain.ts";
 import { type ConflictRow, listConflicts } from "../../../../record/telemetry/telemetry.ts";
 import { diff } from "../../ui/diff.ts";
 import { empty, section } from "../../ui/parts.ts";
@@ -30,10 +30,10 @@ function linesOf(payload: string | null): string | undefined {
 
 /** What a contradicting entry changes, line by line; or what it holds, where the two cannot be compared. */
 export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
-  const held = linesOf(heldPayload);
-  const came = linesOf(payload);
+  const stored = linesOf(heldPayload);
+  const received = linesOf(payload);
   const { hunks, tooDifferent } =
-    held === undefined || came === undefined ? { hunks: [], tooDifferent: true } : diffFiles(held, came);
+    stored === undefined || received === undefined ? { hunks: [], tooDifferent: true } : diffLines(stored, received);
   if (tooDifferent) return payloadBlock(payload, `What came later as ${seq}`);
   return hunks.length === 0
     ? html`<p class="says">The payloads say the same; the client's own time differs.</p>`
@@ -41,8 +41,8 @@ export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
 }
 
 /** When each of the two came, in words. */
-export function conflictSays(one: ConflictRow, now: number): Html {
-  return html`The first came ${time(one.heldReceivedAt, now)}${one.heldClientTimestamp && html` (the client says ${one.heldClientTimestamp})`} and stays; the other came ${time(one.receivedAt, now)}${one.clientTimestamp && html` (the client says ${one.clientTimestamp})`}.`;
+export function conflictSays(conflict: ConflictRow, now: number): Html {
+  return html`The first came ${time(conflict.heldReceivedAt, now)}${conflict.heldClientTimestamp && html` (the client says ${conflict.heldClientTimestamp})`} and stays; the other came ${time(conflict.receivedAt, now)}${conflict.clientTimestamp && html` (the client says ${conflict.clientTimestamp})`}.`;
 }
 
 function conflictsPage(call: Member): Html {

@@ -46,7 +46,9 @@ ${
   section({
     title: "What else came under this number",
     says: ROLLBACK_SAYS,
-    body: conflicts.map((one) => html`<p class="says">${conflictSays(one, now)}</p>${conflictBody(one)}`),
+    body: conflicts.map(
+      (conflict) => html`<p class="says">${conflictSays(conflict, now)}</p>${conflictBody(conflict)}`,
+    ),
   })
 }`;
   return frame(call, { title, main });

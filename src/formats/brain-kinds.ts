@@ -1,0 +1,23 @@
+/** What the markdown files of a brain hold, told from their paths. */
+export const KINDS = ["error", "security", "anti-pattern", "decision", "session", "note"] as const;
+export type Kind = (typeof KINDS)[number];
+
+const KIND_WORDS: readonly (readonly [Kind, RegExp])[] = [
+  ["error", /^errors?$/],
+  ["security", /^security$/],
+  ["anti-pattern", /^anti-?_?patterns?$/],
+  ["decision", /^(?:decisions?|adrs?)$/],
+  ["session", /^sessions?$/],
+];
+
+/** Whether a file came with an installed pack: others' knowledge, to be found and read, but nothing that happened here. */
+export const isFromPack = (path: string): boolean => /(?:^|\/)\.claude\/brain\/packs\//i.test(path);
+
+/** What a file holds, told from its name, or else from the nearest folder that is so named. */
+export function kindOf(path: string): Kind {
+  const parts = path.toLowerCase().split("/");
+  const stem = (parts.pop() as string).replace(/\.[a-z]+$/, "");
+  const named = (text: string) => KIND_WORDS.find(([, word]) => word.test(text))?.[0];
+  // "session-2026-11-21" and "adr-0007" are named by their first word.
+  return named(stem) ?? named(stem.replace(/[-_]?\d.*$/, "")) ?? parts.toReversed().map(named).find(Boolean) ?? "note";
+}

@@ -1,0 +1,188 @@
+import { total, type Usage } from "./usage.ts";
+
+/** A span as far as it matters for what is counted. */
+export interface Call {
+  readonly externalId: string;
+  readonly parentId: string | null;
+  readonly name: string | null;
+  readonly kind: string | null;
+  /** OpenTelemetry's `gen_ai.operation.name`. */
+  readonly operation: string | null;
+  readonly usage: Usage | null;
+}
+
+/**
+ * What a span stands for: a model call; a tool, under which others work on their own account; or what repeats the sum of the
+ * calls it made (an agent, a workflow, and the outer span of Vercel's AI SDK). By OpenTelemetry's operation, else by the kind or
+ * name that observability tools give.
+ */
+type Part = "call" | "tool" | "sum" | "unknown";
+
+function partOf({ operation, kind, name }: Call): Part {
+  if (operation !== null) {
+    if (operation === "execute_tool") return "tool";
+    if (/^(?:invoke|create)_(?:agent|workflow)$/.test(operation)) return "sum";
+    return /^(?:chat|text_completion|generate_content)$/.test(operation) ? "call" : "unknown";
+  }
+  const [ofKind, called] = [kind?.toLowerCase() ?? "", name ?? ""];
+  if (ofKind === "tool" || /^execute_tool\b/.test(called)) return "tool";
+  if (/^(?:agent|workflow|chain)$/.test(ofKind) || SUMS.test(called)) return "sum";
+  return /^(?:generation|llm)$/.test(ofKind) ? "call" : "unknown";
+}
+
+const SUMS = /^invoke_(?:agent|workflow)\b|^ai\.(?:generate|stream)(?:Text|Object)$/;
+
+const hasTokens = ({ usage }: Call): boolean => usage !== null && (usage.context > 0 || (usage.output ?? 0) > 0);
+
+/** What counts below a span: of how many spans, and their tokens. */
+interface Below {
+  count: number;
+  context: number;
+  output: number;
+}
+const nothing = (): Below => ({ count: 0, context: 0, output: 0 });
+
+function addUp(to: Below, { count, context, output }: Below): void {
+  to.count += count;
+  to.context += context;
+  to.output += output;
+}
+
+interface Node<T extends Call> {
+  readonly span: T;
+  readonly part: Part;
+  above: Node<T> | undefined;
+  /** Spans directly below that are not summed up yet. */
+  open: number;
+  /** All that counts below, and of it what neither a tool nor an agent stands between. */
+  readonly all: Below;
+  readonly direct: Below;
+}
+
+/**
+ * The spans of a session whose usage counts. What repeats the sum of others gives way to any usage below it. Every other span
+ * tells of a call of its own, unless what counts below adds up to the same tokens: then it wraps these calls, or is another
+ * telling of the one call. What a tool started is no part of the call that called it. A usage with an id of the provider's always
+ * counts, one of no tokens never.
+ */
+export function countedCalls<T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] {
+  const counted = new Set<T>();
+  const nameOf = messageNames(spans);
+  const fullest = fullestOfEach(spans, nameOf);
+  for (const { span, part, above, all, direct } of fromBelow(spans)) {
+    const name = nameOf(span);
+    const counts = hasTokens(span) && (name !== undefined || !repeats(span, part, all, direct));
+    if (counts) {
+      counted.add(span);
+      // Of a message told by several spans one alone is part of a sum.
+      if (name === undefined || fullest.get(name) === span) {
+        const own = { count: 1, context: span.usage?.context ?? 0, output: span.usage?.output ?? 0 };
+        addUp(all, own);
+        addUp(direct, own);
+      }
+    }
+    if (!above) continue;
+    addUp(above.all, all);
+    if (part !== "tool" && part !== "sum") addUp(above.direct, direct);
+  }
+  return spans.filter((span): span is T & { usage: Usage } => counted.has(span));
+}
+
+function repeats({ usage }: Call, part: Part, all: Below, direct: Below): boolean {
+  if (part === "sum" || part === "tool") return all.count > 0;
+  const addsUp = (below: Below) =>
+    below.count > 0 && below.context === usage?.context && below.output === (usage.output ?? 0);
+  return addsUp(direct) || (part === "unknown" && addsUp(all));
+}
+
+/**
+ * What the messages that are told are called: by the provider's id of the message, or by that of its request. A request is its
+ * message where that is told too; where several messages are told of it, it is neither.
+ * @returns gives the name of a call's message, undefined where it has no id
+ */
+export function messageNames(calls: Iterable<Pick<Call, "usage">>): (call: Pick<Call, "usage">) => string | undefined {
+  const answers = new Map<string, string | null>();
+  for (const { usage } of calls) {
+    const { id, requestId } = usage ?? { id: null, requestId: null };
+    if (id === null || requestId === null) continue;
+    answers.set(requestId, (answers.get(requestId) ?? id) === id && answers.get(requestId) !== null ? id : null);
+  }
+  return ({ usage }) => {
+    const { id, requestId } = usage ?? { id: null, requestId: null };
+    if (id !== null) return `message ${id}`;
+    if (requestId === null) return undefined;
+    const message = answers.get(requestId) ?? null;
+    return message === null ? `request ${requestId}` : `message ${message}`;
+  };
+}
+
+/** By a message's name, the span that reports most of it. */
+function fullestOfEach<T extends Call>(spans: readonly T[], nameOf: (span: T) => string | undefined): Map<string, T> {
+  const fullest = new Map<string, T>();
+  for (const span of spans) {
+    const name = nameOf(span);
+    if (name === undefined) continue;
+    if ((span.usage?.output ?? 0) >= (fullest.get(name)?.usage?.output ?? 0)) fullest.set(name, span);
+  }
+  return fullest;
+}
+
+/** The spans, each after all below it; last those that are above each other in a circle. */
+function* fromBelow<T extends Call>(spans: readonly T[]): Generator<Node<T>> {
+  const nodes = spans.map(
+    (span): Node<T> => ({ span, part: partOf(span), above: undefined, open: 0, all: nothing(), direct: nothing() }),
+  );
+  const byId = new Map(nodes.map((node) => [node.span.externalId, node]));
+  for (const node of nodes) {
+    const above = node.span.parentId === null ? undefined : byId.get(node.span.parentId);
+    if (!above || above === node) continue;
+    node.above = above;
+    above.open++;
+  }
+  const ready = nodes.filter(({ open }) => open === 0);
+  // It grows while it is gone through.
+  for (const node of ready) {
+    yield node;
+    if (node.above && --node.above.open === 0) ready.push(node.above);
+  }
+  yield* nodes.filter(({ open }) => open > 0);
+}
+
+/** Tokens by kind, as the provider counted them; null where nobody told of that kind. */
+export interface Tokens {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheWrite: number | null;
+  readonly cacheRead: number | null;
+}
+
+/**
+ * The tokens of a session. A usage with an id of the provider's (of the message or its request) counts once, by the record with the largest output;
+ * the session's own usage counts only when no span carries any.
+ * @returns undefined when nothing tells of tokens
+ */
+export function tokensOf({
+  spans,
+  usage,
+}: {
+  readonly spans: readonly Call[];
+  readonly usage: Usage | null;
+}): Tokens | undefined {
+  const byMessage = new Map<string, Usage>();
+  const counted: Usage[] = [];
+  const nameOf = messageNames(spans);
+  for (const call of countedCalls(spans)) {
+    const name = nameOf(call);
+    if (name === undefined) counted.push(call.usage);
+    else if ((call.usage.output ?? 0) >= (byMessage.get(name)?.output ?? 0)) byMessage.set(name, call.usage);
+  }
+  counted.push(...byMessage.values());
+  if (counted.length === 0 && usage) counted.push(usage);
+  if (counted.length === 0) return undefined;
+  return {
+    input: total(counted.map(({ input }) => input)),
+    output: total(counted.map(({ output }) => output)),
+    cacheWrite: total(counted.flatMap(({ cacheWrite, cacheWrite1h }) => [cacheWrite, cacheWrite1h])),
+    cacheRead: total(counted.map(({ cacheRead }) => cacheRead)),
+  };
+}

@@ -1,0 +1,110 @@
+import type { Core } from "../../core.ts";
+import { fail, notFound } from "../../kit/problem.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { redactText } from "../../redact/redact.ts";
+import { endBinding } from "./binding.ts";
+import { type DeviceRow, rows } from "./rows.ts";
+
+/** A device as people see it. */
+export interface Device extends DeviceRow {
+  /** `expired`: its token ran out before it was rotated; it must be connected again. */
+  readonly status: "active" | "expired" | "revoked";
+}
+
+/** A team's devices, or everybody's when undefined, the one bound first first. */
+export function listDevices(core: Core, teamId?: string): Device[] {
+  const { devices, devicesOfTeam } = rows(core.store);
+  const now = core.clock.now();
+  return (teamId === undefined ? devices.all() : devicesOfTeam.all(teamId)).map((row) => withStatus(row, now));
+}
+
+/** One device of a team as people see it. @returns undefined when the team has no such device */
+export function findDeviceOf(core: Core, teamId: string, deviceId: string): Device | undefined {
+  const row = rows(core.store).device.get(deviceId);
+  return row?.teamId === teamId ? withStatus(row, core.clock.now()) : undefined;
+}
+
+/** The ids of a team's devices, whatever their state. */
+export const deviceIdsOf = (core: Core, teamId: string): string[] => rows(core.store).idsOfTeam.all(teamId);
+
+/** Whose each device is. @returns the team by the device's id */
+export const teamsOfDevices = (core: Core, deviceIds: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    rows(core.store)
+      .teamsOf.all(JSON.stringify(deviceIds))
+      .map(({ id, teamId }) => [id, teamId]),
+  );
+
+function withStatus(row: DeviceRow, now: number): Device {
+  const expired = row.tokenExpiresAt !== null && row.tokenExpiresAt <= now;
+  const status = expired ? "expired" : "active";
+  return { ...row, status: row.revokedAt === null ? status : "revoked" };
+}
+
+/** How many of a team's devices can report, and how many of them were heard of lately. */
+export interface DeviceCounts {
+  /** Neither revoked nor with an expired token: what a seat is taken by. */
+  readonly active: number;
+  readonly seen: number;
+}
+
+/** Counts a team's devices that can report. @param seenSince milliseconds since the epoch */
+export function countDevices(core: Core, teamId: string, seenSince: number): DeviceCounts {
+  return rows(core.store).count.get({ teamId, now: core.clock.now(), seenSince }) ?? { active: 0, seen: 0 };
+}
+
+const MAX_LABEL_CHARS = 200;
+
+/**
+ * Gives a device of a team another label, free of control characters and secrets; blank takes the label away.
+ * @returns false when the team has no such device
+ */
+export function renameDevice(
+  core: Core,
+  teamId: string,
+  deviceId: string,
+  label: string,
+  by: Actor = COMMAND_LINE,
+): Promise<boolean> {
+  const printable = label
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, " ")
+    .trim();
+  const clean = redactText(printable).text.slice(0, MAX_LABEL_CHARS).toWellFormed() || null;
+  return core.store.write(() => {
+    const device = rows(core.store).device.get(deviceId);
+    if (device?.teamId !== teamId) return false;
+    if (device.label === clean) return true;
+    rows(core.store).renameDevice.run(clean, deviceId, teamId);
+    recordEvent(core, by, {
+      action: "device.renamed",
+      teamId,
+      target: { kind: "device", id: deviceId, label: clean },
+      detail: { from: device.label, to: clean },
+    });
+    return true;
+  });
+}
+
+/** Ends the binding of a device of a team. @returns undefined when the team has no such device, false when it had ended before */
+export function revokeDeviceOf(
+  core: Core,
+  teamId: string,
+  deviceId: string,
+  by: Actor = COMMAND_LINE,
+): Promise<boolean | undefined> {
+  return core.store.write(() => {
+    const device = rows(core.store).device.get(deviceId);
+    if (device?.teamId !== teamId) return undefined;
+    return endBinding(core, device, by, "device.revoked");
+  });
+}
+
+/** Ends a device's binding. @returns false when it had ended before. @throws Problem for an unknown device */
+export function revokeDevice(core: Core, deviceId: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => {
+    const device = rows(core.store).device.get(deviceId);
+    if (!device) fail(notFound, `there is no device with the id "${deviceId}" (see: reckon device list)`);
+    return endBinding(core, device, by, "device.revoked");
+  });
+}

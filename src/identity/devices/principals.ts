@@ -1,0 +1,58 @@
+import { type Core, slot } from "../../core.ts";
+import { isWellFormedToken, tokenDigest } from "../../kit/tokens.ts";
+import type { DevicePrincipal } from "../../platform/http/principal.ts";
+import { findTeam } from "../teams/teams.ts";
+import { rows } from "./rows.ts";
+
+/** Devices remembered at most; the one asked for longest ago goes first. */
+const MAX_CACHED = 10_000;
+/** Another process's changes (a revocation from the command line) show after this long at most. */
+const RECHECK_MS = 25;
+
+interface Cache {
+  /** By token. A look-up outside a transaction costs SQLite several locks, more than all else that a small request does. */
+  readonly byToken: Map<string, DevicePrincipal>;
+  checkedAt: number;
+  outsideVersion: number;
+}
+
+/**
+ * What is known of devices, forgotten as soon as a row it came from changes: by this process (triggers of this connection
+ * tell) or by another (SQLite's data_version does).
+ */
+const cacheOf = slot((core): Cache => {
+  const byToken = new Map<string, DevicePrincipal>();
+  core.store.onChange(["teams", "devices", "device_tokens"], () => byToken.clear());
+  return { byToken, checkedAt: Number.NEGATIVE_INFINITY, outsideVersion: -1 };
+});
+
+/**
+ * Whose a device token is, whatever its state. The form and check characters are tried first, so that guesses and
+ * typing errors cost no query; the look-up is by SHA-256, so its timing tells nothing of stored tokens.
+ */
+export function findDevice(core: Core, token: string): DevicePrincipal | undefined {
+  const cache = cacheOf(core);
+  const now = core.clock.monotonic();
+  if (now - cache.checkedAt >= RECHECK_MS) {
+    cache.checkedAt = now;
+    const version = core.store.outsideVersion();
+    if (version !== cache.outsideVersion) cache.byToken.clear();
+    cache.outsideVersion = version;
+  }
+  const known = cache.byToken.get(token);
+  if (known) return known;
+  if (!isWellFormedToken(token, "rkd")) return undefined;
+  const device = rows(core.store).byToken.get(tokenDigest(token));
+  const team = device && findTeam(core, device.teamId);
+  if (!team) return undefined;
+  const { id: _, name: teamName, createdAt: __, verifiedAt: ___, ...plan } = team;
+  const principal: DevicePrincipal = { ...device, teamName, ...plan };
+  if (cache.byToken.size >= MAX_CACHED) cache.byToken.delete(cache.byToken.keys().next().value as string);
+  cache.byToken.set(token, principal);
+  return principal;
+}
+
+/** Begins to watch for changes; part of starting, so that the first request finds it done. */
+export function watchPrincipals(core: Core): void {
+  cacheOf(core);
+}

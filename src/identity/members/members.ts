@@ -1,0 +1,187 @@
+/**
+ * Members: which people are in which team, in what role, and who may change that.
+ * Not here: how somebody is invited (one-time links), what a role sees (the pages).
+ */
+
+import type { Core } from "../../core.ts";
+import { conflict, fail, forbidden, notFound } from "../../kit/problem.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { findUser, findUsers, getListedUser, getUser, type ListedUser, type User } from "../people/people.ts";
+import { storeTeam, type Team, type TeamPlan, teamsById } from "../teams/teams.ts";
+import { type MembershipRow, type Role, rows } from "./rows.ts";
+
+export type { Role };
+export const ROLES = ["owner", "admin", "member"] as const satisfies readonly Role[];
+
+/** Somebody in a team, as the team sees them. */
+export interface Member extends Omit<ListedUser, "id"> {
+  readonly userId: string;
+  readonly role: Role;
+  /** When they came into the team. */
+  readonly createdAt: number;
+}
+
+type Person = Pick<User, "id" | "email">;
+
+/** A team, as somebody in it sees it. */
+export interface Membership {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** Members listed at once; whoever looks for one of more narrows the list by text. */
+export const MAX_LISTED = 200;
+
+/** The people of a team, owners first, 200 at most. @param text part of an address or a name */
+export function listMembers(core: Core, teamId: string, text = ""): Member[] {
+  const memberships = new Map(
+    rows(core.store)
+      .ofTeam.all(teamId)
+      .map((row) => [row.userId, row]),
+  );
+  return findUsers(core, [...memberships.keys()], text)
+    .map((user) => memberOf(user, memberships.get(user.id) as MembershipRow))
+    .sort((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role))
+    .slice(0, MAX_LISTED);
+}
+
+const memberOf = ({ id: userId, ...user }: ListedUser, { role, createdAt }: MembershipRow): Member => ({
+  ...user,
+  userId,
+  role,
+  createdAt,
+});
+
+export const countMembers = (core: Core, teamId: string): number => rows(core.store).memberCount.get(teamId) ?? 0;
+
+/** One of a team's people. @throws Problem 404 when they are not in it */
+export function getMember(core: Core, teamId: string, userId: string): Member {
+  const member = findMember(core, teamId, userId);
+  if (!member) fail(notFound, "This person is not in the team.");
+  return member;
+}
+
+export function findMember(core: Core, teamId: string, userId: string): Member | undefined {
+  const row = rows(core.store).membership.get(teamId, userId);
+  return row && memberOf(getListedUser(core, userId), row);
+}
+
+/** The role of a person in a team; undefined when they are not in it. */
+export const roleIn = (core: Core, teamId: string, userId: string): Role | undefined =>
+  rows(core.store).membership.get(teamId, userId)?.role;
+
+/** The teams a person is in now, by name. */
+export function membershipsOf(core: Core, userId: string): Membership[] {
+  const roles = new Map(
+    rows(core.store)
+      .ofUser.all(userId)
+      .map(({ teamId, role }) => [teamId, role]),
+  );
+  return teamsById(core, [...roles.keys()]).map(({ id, name }) => ({ id, name, role: roles.get(id) as Role }));
+}
+
+/** Puts somebody into a team, or gives them another role in it; call inside a transaction. */
+export function storeMember(core: Core, teamId: string, user: Person, role: Role, by: Actor): void {
+  const before = roleIn(core, teamId, user.id);
+  if (before === role) return;
+  rows(core.store).putMember.run(teamId, user.id, role, core.clock.now());
+  recordEvent(core, by, {
+    action: before === undefined ? "member.added" : "member.role_changed",
+    teamId,
+    target: { kind: "user", id: user.id, label: user.email },
+    detail: before === undefined ? { role } : { from: before, role },
+  });
+}
+
+/** Makes a team that somebody owns from the start. @throws Problem as `createTeam` */
+export function createOwnedTeam(core: Core, name: string, plan: TeamPlan, ownerId: string, by: Actor): Promise<Team> {
+  return core.store.write(() => {
+    const team = storeTeam(core, name, plan, by);
+    storeMember(core, team.id, getUser(core, ownerId), "owner", by);
+    return team;
+  });
+}
+
+/** A team without an owner could not be administered from the dashboard any more. */
+function requireOtherOwner(core: Core, teamId: string, userId: string): void {
+  const others = rows(core.store)
+    .ofTeam.all(teamId)
+    .filter((row) => row.role === "owner" && row.userId !== userId);
+  if (!others.some((owner) => findUser(core, owner.userId)?.disabledAt === null))
+    fail(conflict, "This is the team's only owner: make somebody else an owner first.");
+}
+
+/** Whether somebody in a role may act on somebody else's. Owners may do everything; admins manage admins and members. */
+export const outranks = (actor: Role, subject: Role | undefined, next: Role | undefined): boolean =>
+  actor === "owner" || (actor === "admin" && subject !== "owner" && next !== "owner");
+
+/** The same as a demand. @param actor undefined for an operator and the command line @throws Problem (403) */
+export function requireRank(actor: Role | undefined, subject: Role | undefined, next: Role | undefined): void {
+  if (actor !== undefined && !outranks(actor, subject, next))
+    fail(
+      forbidden,
+      actor === "admin" ? "Only an owner can change owners." : "Only owners and admins can change who is in a team.",
+    );
+}
+
+/**
+ * Puts an existing account into a team, or gives it another role there.
+ * @param actorRole the role of the person who does it; undefined for an operator and the command line, who may everything
+ */
+export function setRole(
+  core: Core,
+  teamId: string,
+  idOrEmail: string,
+  role: Role,
+  by: Actor = COMMAND_LINE,
+  actorRole?: Role,
+): Promise<void> {
+  return core.store.write(() => storeRole(core, teamId, getUser(core, idOrEmail), role, by, actorRole));
+}
+
+/** Gives somebody who is in a team another role there. @throws Problem 404 for anybody else */
+export function changeRole(
+  core: Core,
+  teamId: string,
+  userId: string,
+  role: Role,
+  by: Actor,
+  actorRole?: Role,
+): Promise<void> {
+  return core.store.write(() => {
+    const { email } = getMember(core, teamId, userId);
+    storeRole(core, teamId, { id: userId, email }, role, by, actorRole);
+  });
+}
+
+function storeRole(core: Core, teamId: string, user: Person, role: Role, by: Actor, actorRole?: Role): void {
+  const before = roleIn(core, teamId, user.id);
+  requireRank(actorRole, before, role);
+  if (before === "owner" && role !== "owner") requireOtherOwner(core, teamId, user.id);
+  storeMember(core, teamId, user, role, by);
+}
+
+/** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Problem */
+export function removeMember(
+  core: Core,
+  teamId: string,
+  userId: string,
+  by: Actor = COMMAND_LINE,
+  actorRole?: Role,
+): Promise<void> {
+  return core.store.write(() => {
+    const before = roleIn(core, teamId, userId);
+    if (before === undefined) fail(notFound, "This person is not in the team.");
+    // Everyone may leave.
+    if (by.id !== userId) requireRank(actorRole, before, undefined);
+    if (before === "owner") requireOtherOwner(core, teamId, userId);
+    rows(core.store).removeMember.run(teamId, userId);
+    recordEvent(core, by, {
+      action: "member.removed",
+      teamId,
+      target: { kind: "user", id: userId, label: getUser(core, userId).email },
+      detail: { role: before },
+    });
+  });
+}

@@ -1,0 +1,28 @@
+import { statements } from "../../platform/store/store.ts";
+
+export type Role = "owner" | "admin" | "member";
+
+/** Somebody's place in a team. */
+export interface MembershipRow {
+  readonly teamId: string;
+  readonly userId: string;
+  readonly role: Role;
+  /** When they came into the team. */
+  readonly createdAt: number;
+}
+
+const MEMBERSHIP = "team_id AS teamId, user_id AS userId, role, created_at AS createdAt FROM memberships";
+
+export const rows = statements((db) => ({
+  putMember: db.prepare<[string, string, Role, number]>(
+    `INSERT INTO memberships (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (team_id, user_id) DO UPDATE SET role = excluded.role`,
+  ),
+  removeMember: db.prepare<[string, string]>("DELETE FROM memberships WHERE team_id = ? AND user_id = ?"),
+  // Both by memberships' primary key.
+  membership: db.prepare<[string, string], MembershipRow>(`SELECT ${MEMBERSHIP} WHERE team_id = ? AND user_id = ?`),
+  ofTeam: db.prepare<[string], MembershipRow>(`SELECT ${MEMBERSHIP} WHERE team_id = ?`),
+  memberCount: db.prepare<[string], number>("SELECT count(*) FROM memberships WHERE team_id = ?").pluck(),
+  // By memberships_by_user.
+  ofUser: db.prepare<[string], MembershipRow>(`SELECT ${MEMBERSHIP} WHERE user_id = ?`),
+}));

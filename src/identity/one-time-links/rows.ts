@@ -1,0 +1,45 @@
+import { statements } from "../../platform/store/store.ts";
+import type { Role } from "../members/members.ts";
+
+export interface LinkRow {
+  readonly id: string;
+  readonly tokenHash: Buffer;
+  readonly kind: "setup" | "invitation" | "reset";
+  readonly teamId: string | null;
+  readonly role: Role | null;
+  readonly email: string | null;
+  readonly userId: string | null;
+  readonly createdBy: string | null;
+  /** The person whose right it lends; null for the command line and the program itself. */
+  readonly makerId: string | null;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly usedAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+const LINK = `id, token_hash AS tokenHash, kind, team_id AS teamId, role, email, user_id AS userId, created_by AS createdBy,
+  maker_id AS makerId, created_at AS createdAt, expires_at AS expiresAt, used_at AS usedAt, revoked_at AS revokedAt FROM one_time_links`;
+
+export const rows = statements((db) => ({
+  insertLink: db.prepare<[Omit<LinkRow, "usedAt" | "revokedAt">]>(
+    `INSERT INTO one_time_links (id, token_hash, kind, team_id, role, email, user_id, created_by, maker_id, created_at, expires_at)
+     VALUES (@id, @tokenHash, @kind, @teamId, @role, @email, @userId, @createdBy, @makerId, @createdAt, @expiresAt)`,
+  ),
+  // By one_time_links' unique index on token_hash.
+  link: db.prepare<[Buffer], LinkRow>(`SELECT ${LINK} WHERE token_hash = ?`),
+  // By one_time_links_by_team.
+  invitations: db.prepare<[string, number], LinkRow>(
+    `SELECT ${LINK} WHERE team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?
+     ORDER BY created_at DESC LIMIT 200`,
+  ),
+  useLink: db.prepare<[number, string]>(
+    "UPDATE one_time_links SET used_at = ? WHERE id = ? AND used_at IS NULL AND revoked_at IS NULL",
+  ),
+  revokeInvitation: db.prepare<[number, string, string]>(
+    "UPDATE one_time_links SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL",
+  ),
+  revokeLinksOf: db.prepare<[number, "setup" | "reset", string | null, string | null]>(
+    "UPDATE one_time_links SET revoked_at = ? WHERE kind = ? AND (? IS NULL OR user_id = ?) AND used_at IS NULL AND revoked_at IS NULL",
+  ),
+}));

@@ -1,0 +1,144 @@
+/**
+ * People: accounts with their addresses, names and rights, whether closed or open.
+ * Not here: who is in which team (members), how an account is made and signed in to (sign-in).
+ */
+
+import type { Core } from "../../core.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
+import { hasControls, likePattern } from "../../kit/strings.ts";
+import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
+import { rows, type User } from "./rows.ts";
+
+export type { User };
+
+/** An account as lists show it. */
+export type ListedUser = Omit<User, "passwordHash" | "emailKey">;
+
+/** How addresses are compared: people type theirs in any case. */
+export const emailKey = (email: string) => email.trim().normalize("NFKC").toLowerCase();
+
+/** Reads an address as a person typed it. @throws Problem when it cannot be one (RFC 5321 section 4.5.3.1 bounds it) */
+export function readEmail(typed: string): string {
+  const email = typed.trim();
+  if (email.length > 254 || hasControls(email) || !/^[^\s@"<>()[\],;:\\]{1,64}@[^\s@"<>()[\],;:\\]+$/u.test(email))
+    fail(invalid, "This is not an e-mail address.");
+  return email;
+}
+
+/** Reads what a person is called. @returns null for none */
+export function readPersonName(typed: string | null | undefined): string | null {
+  const name = typed?.trim() ?? "";
+  if (name === "") return null;
+  if (name.length > 100 || hasControls(name)) fail(invalid, "A name has at most 100 characters on one line.");
+  return name;
+}
+
+/** Stores a new person; call inside a transaction. @throws Problem when the address is taken */
+export function storeUser(core: Core, user: User, by: Actor): void {
+  if (rows(core.store).userByEmail.get(user.emailKey)) fail(conflict, `There is an account for ${user.email} already.`);
+  rows(core.store).insertUser.run(user);
+  record(core, "user.created", user, by, { operator: user.operator === 1 });
+}
+
+/** A person by id or by e-mail address. */
+export function findUser(core: Core, idOrEmail: string): User | undefined {
+  return rows(core.store).userById.get(idOrEmail) ?? findUserByEmail(core, idOrEmail);
+}
+
+export const findUserByEmail = (core: Core, email: string): User | undefined =>
+  rows(core.store).userByEmail.get(emailKey(email));
+
+/** @throws Problem naming who was looked for */
+export function getUser(core: Core, idOrEmail: string): User {
+  const user = findUser(core, idOrEmail);
+  if (!user) fail(notFound, `There is no account for "${idOrEmail}" (see: reckon user list)`);
+  return user;
+}
+
+/** Everybody, the oldest account first. */
+export const listUsers = (core: Core): ListedUser[] => rows(core.store).users.all().map(listed);
+
+/**
+ * One page of everybody, by address.
+ * @param text part of an address, a name or an id
+ * @param after the last address of the page before
+ * @returns the page, and the address to go on after when there is more
+ */
+export function pageOfUsers(
+  core: Core,
+  text: string,
+  limit: number,
+  after = "",
+): { readonly rows: ListedUser[]; readonly next: string | undefined } {
+  const users = rows(core.store).usersFrom.all({ after, like: likePattern(text), limit: limit + 1 });
+  const page = users.slice(0, limit);
+  return { rows: page.map(listed), next: users.length > limit ? page.at(-1)?.emailKey : undefined };
+}
+
+/** Those of some people whose address or name holds a text, by address. */
+export const findUsers = (core: Core, ids: readonly string[], text: string): ListedUser[] =>
+  rows(core.store)
+    .usersAmong.all({ ids: JSON.stringify(ids), like: likePattern(text) })
+    .map(listed);
+
+/** One account, as lists show it. @throws Problem 404 */
+export function getListedUser(core: Core, userId: string): ListedUser {
+  const user = rows(core.store).userById.get(userId);
+  if (!user) fail(notFound, "There is no such account.");
+  return listed(user);
+}
+
+const listed = ({ passwordHash: _, emailKey: __, ...user }: User): ListedUser => user;
+
+export const hasUsers = (core: Core): boolean => rows(core.store).anyUser.get() === 1;
+
+/** Changes what a person is called. @throws Problem */
+export async function renameUser(core: Core, userId: string, typed: string): Promise<void> {
+  const name = readPersonName(typed);
+  await core.store.write(() => rows(core.store).setName.run(name, userId));
+}
+
+/** Makes somebody an operator, or no longer one. @throws Problem for the last one */
+export function setOperator(
+  core: Core,
+  idOrEmail: string,
+  operator: boolean,
+  by: Actor = COMMAND_LINE,
+): Promise<boolean> {
+  return core.store.write(() => {
+    const user = getUser(core, idOrEmail);
+    if ((user.operator === 1) === operator) return false;
+    if (!operator && by.kind !== "command") requireOtherOperator(core, user.id);
+    rows(core.store).setOperator.run(operator ? 1 : 0, user.id);
+    record(core, operator ? "user.operator_granted" : "user.operator_withdrawn", user, by);
+    return true;
+  });
+}
+
+/**
+ * Marks an account as closed, or as open again; call inside a transaction.
+ * @returns whether anything changed
+ * @throws Problem for the last operator, without whom nobody could run the installation
+ */
+export function storeDisabled(core: Core, user: User, disabled: boolean, by: Actor): boolean {
+  if ((user.disabledAt !== null) === disabled) return false;
+  if (disabled && user.operator === 1 && by.kind !== "command") requireOtherOperator(core, user.id);
+  rows(core.store).setDisabled.run(disabled ? core.clock.now() : null, user.id);
+  record(core, disabled ? "user.disabled" : "user.enabled", user, by);
+  return true;
+}
+
+function requireOtherOperator(core: Core, userId: string): void {
+  if (rows(core.store).otherOperators.get(userId) === 0)
+    fail(conflict, "This is the only operator: make somebody else one first.");
+}
+
+/** Stores a new password's hash; call inside a transaction. */
+export function storePasswordHash(core: Core, user: User, hash: string, by: Actor): void {
+  rows(core.store).setPassword.run(hash, user.id);
+  record(core, "user.password_changed", user, by);
+}
+
+function record(core: Core, action: string, { id, email }: User, by: Actor, detail: Event["detail"] = {}): void {
+  recordEvent(core, by, { action, teamId: null, target: { kind: "user", id, label: email }, detail });
+}

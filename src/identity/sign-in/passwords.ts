@@ -1,0 +1,81 @@
+import { type Argon2Parameters, argon2, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { fail, unavailable } from "../../kit/problem.ts";
+import type { Random } from "../../kit/random.ts";
+import { normalized } from "./password-rules.ts";
+
+/** Parameters of the second recommended option of the OWASP password storage guidance for Argon2id (RFC 9106). */
+const MEMORY_KIB = 19 * 1024;
+const PASSES = 2;
+const LANES = 1;
+const TAG_BYTES = 32;
+const SALT_BYTES = 16;
+
+/** No password is longer, in UTF-16 code units. */
+const MAX_CHARS = 2_048;
+
+const derive = promisify(argon2);
+/** Hashes run at once: each takes its memory and a core for tens of milliseconds, and other requests want to go on. */
+const BATCH_SIZE = 2;
+const MAX_WAITING = 50;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** @throws Problem when too many wait already */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= BATCH_SIZE) {
+    if (waiting.length >= MAX_WAITING)
+      fail(unavailable, "Too many people are signing in at the moment. Try again in a few seconds.");
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+  running++;
+  try {
+    return await work();
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
+
+function tag(
+  password: string,
+  salt: Buffer,
+  cost: { memory: number; passes: number; parallelism: number; tagLength: number },
+) {
+  const parameters: Argon2Parameters = { message: normalized(password), nonce: salt, ...cost };
+  return inTurn(() => derive("argon2id", parameters));
+}
+
+const base64 = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
+
+/** @returns the hash in the PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$tag` */
+export async function hashPassword(password: string, random: Random): Promise<string> {
+  const salt = random(SALT_BYTES);
+  const bytes = await tag(password, salt, {
+    memory: MEMORY_KIB,
+    passes: PASSES,
+    parallelism: LANES,
+    tagLength: TAG_BYTES,
+  });
+  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${base64(salt)}$${base64(bytes)}`;
+}
+
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+/** Stands in for an account that does not exist, so that asking for one takes as long as asking for another. */
+const NOBODY = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${"A".repeat(22)}$${"A".repeat(43)}`;
+
+/** Whether a password is the one whose hash is stored. A null hash takes the same time and is never right. */
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  // What nobody may choose need not be hashed, and a hash of megabytes would cost more than one of a password.
+  if (password.length > MAX_CHARS) return false;
+  const match = PHC.exec(stored ?? NOBODY);
+  if (!match) return false;
+  const expected = Buffer.from(match[5] as string, "base64");
+  const actual = await tag(password, Buffer.from(match[4] as string, "base64"), {
+    memory: Number(match[1]),
+    passes: Number(match[2]),
+    parallelism: Number(match[3]),
+    tagLength: expected.length,
+  });
+  return timingSafeEqual(actual, expected) && stored !== null;
+}

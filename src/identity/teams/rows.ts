@@ -1,0 +1,48 @@
+import { statements } from "../../platform/store/store.ts";
+
+export type Tier = "none" | "starter" | "team" | "enterprise";
+export type Subscription = "active" | "trialing" | "past_due" | "canceled" | "none";
+
+export interface Team {
+  readonly id: string;
+  readonly name: string;
+  readonly tier: Tier;
+  readonly seats: number;
+  readonly subscription: Subscription;
+  readonly subscriptionChangedAt: number;
+  readonly periodEndAt: number | null;
+  readonly suspendedAt: number | null;
+  readonly createdAt: number;
+  /** When the operators said that they know who it is; null while they have not. */
+  readonly verifiedAt: number | null;
+}
+
+const TEAM = `id, name, tier, seats, subscription, subscription_changed_at AS subscriptionChangedAt,
+  period_end_at AS periodEndAt, suspended_at AS suspendedAt, created_at AS createdAt, verified_at AS verifiedAt`;
+
+export const rows = statements((db) => ({
+  insertTeam: db.prepare<[Team]>(
+    `INSERT INTO teams (id, name, tier, seats, subscription, subscription_changed_at, period_end_at, suspended_at, created_at)
+     VALUES (@id, @name, @tier, @seats, @subscription, @subscriptionChangedAt, @periodEndAt, @suspendedAt, @createdAt)`,
+  ),
+  updateTeam: db.prepare<[Team]>(
+    `UPDATE teams SET name = @name, tier = @tier, seats = @seats, subscription = @subscription,
+       subscription_changed_at = @subscriptionChangedAt, period_end_at = @periodEndAt, suspended_at = @suspendedAt WHERE id = @id`,
+  ),
+  // Both by unique index: the primary key, and teams.name.
+  teamById: db.prepare<[string], Team>(`SELECT ${TEAM} FROM teams WHERE id = ?`),
+  teamByName: db.prepare<[string], Team>(`SELECT ${TEAM} FROM teams WHERE name = ?`),
+  teams: db.prepare<[], Team>(`SELECT ${TEAM} FROM teams ORDER BY created_at, id`),
+  // In the order of teams.name's unique index.
+  teamsFrom: db.prepare<[{ after: string; like: string | null; limit: number }], Team>(
+    `SELECT ${TEAM} FROM teams WHERE name > @after
+       AND (@like IS NULL OR name LIKE @like ESCAPE '\\' OR id LIKE @like ESCAPE '\\') ORDER BY name LIMIT @limit`,
+  ),
+  // By teams' primary key for each.
+  teamsById: db.prepare<[string], Team>(
+    `SELECT ${TEAM} FROM teams WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name`,
+  ),
+  // The whole table.
+  idsByName: db.prepare<[string | null], string>("SELECT id FROM teams WHERE name LIKE ? ESCAPE '\\'").pluck(),
+  setVerified: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
+}));

@@ -1,0 +1,146 @@
+/**
+ * Web sessions: who is signed in to the dashboard, with what browser, and the team they look at.
+ * Not here: how somebody signs in (sign-in), what ends a person's sessions besides themselves (sign-in).
+ */
+
+import type { Core } from "../../core.ts";
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
+import { newId } from "../../kit/ids.ts";
+import { fail, notFound } from "../../kit/problem.ts";
+import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import type { SessionPrincipal } from "../../platform/http/principal.ts";
+import { type Membership, membershipsOf } from "../members/members.ts";
+import { findUser } from "../people/people.ts";
+import { rows, type SessionRow } from "./rows.ts";
+
+/** However busy, a sign-in ends after this long. */
+export const SESSION_LIFETIME_MS = 30 * DAY_MS;
+/** One that nobody used for this long ends. */
+export const SESSION_IDLE_MS = 7 * DAY_MS;
+/** `last_seen_at` is written at most once in this time. */
+const SEEN_EVERY_MS = MINUTE_MS;
+
+/** Where a request came from, for the person to recognise it by. */
+export interface Origin {
+  readonly ip: string;
+  readonly userAgent: string | null;
+}
+
+/**
+ * Begins a sign-in; call inside a transaction.
+ * @param previousId a sign-in of this browser to end: the token is never carried over
+ * @returns the token for the cookie; only its SHA-256 is stored
+ */
+export function storeSession(
+  core: Core,
+  userId: string,
+  origin: Origin,
+  previousId?: string,
+): { readonly token: string; readonly id: string } {
+  const now = core.clock.now();
+  if (previousId !== undefined) rows(core.store).end.run(now, previousId, userId);
+  const token = newToken("rks", core.random);
+  const id = newId("ses", core.clock, core.random);
+  const team = teamShown(membershipsOf(core, userId), rows(core.store).lastTeam.get(userId));
+  const { ip, userAgent } = origin;
+  rows(core.store).insert.run(
+    id,
+    tokenDigest(token),
+    userId,
+    team?.id ?? null,
+    ip,
+    userAgent,
+    now,
+    now,
+    now + SESSION_LIFETIME_MS,
+  );
+  return { token, id };
+}
+
+/** Whose a session token is; undefined when it is nobody's, ended, expired, or its person's account is closed. */
+export function findSession(core: Core, token: string): SessionPrincipal | undefined {
+  if (!isWellFormedToken(token, "rks")) return undefined;
+  const session = rows(core.store).byToken.get(tokenDigest(token));
+  const now = core.clock.now();
+  if (!session || session.endedAt !== null) return undefined;
+  if (session.expiresAt <= now || session.lastSeenAt + SESSION_IDLE_MS <= now) return undefined;
+  const user = findUser(core, session.userId);
+  if (user?.disabledAt !== null) return undefined;
+  const teams = membershipsOf(core, user.id);
+  return {
+    sessionId: session.id,
+    userId: user.id,
+    email: user.email,
+    name: user.name,
+    operator: user.operator === 1,
+    team: teamShown(teams, session.teamId) ?? null,
+    teams,
+    lastSeenAt: session.lastSeenAt,
+  };
+}
+
+/** Somebody who left the team they were looking at sees another, or none. */
+const teamShown = (teams: readonly Membership[], teamId: string | null | undefined): Membership | undefined =>
+  teams.find(({ id }) => id === teamId) ?? teams[0];
+
+/** When a person was last heard of in the dashboard; null for never. */
+export const lastSeenAt = (core: Core, userId: string): number | null => rows(core.store).lastSeen.get(userId) ?? null;
+
+/** Whether a person signed in from an address before. */
+export const isKnownAddress = (core: Core, userId: string, ip: string): boolean =>
+  rows(core.store).knownAddress.get(userId, ip) === 1;
+
+/** Notes that a session was used, at most once a minute. Pages go on being shown while nothing can be stored. */
+export async function touchSession(core: Core, session: SessionPrincipal, ip: string): Promise<void> {
+  const now = core.clock.now();
+  if (now - session.lastSeenAt < SEEN_EVERY_MS && now >= session.lastSeenAt) return;
+  try {
+    await core.store.write(() => rows(core.store).touch.run(now, ip, session.sessionId));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}
+
+/** Shows another of the person's teams from now on. @throws Problem when they are not in it */
+export async function switchTeam(core: Core, session: SessionPrincipal, teamId: string): Promise<void> {
+  if (!session.teams.some((team) => team.id === teamId)) fail(notFound, "You are not in this team.");
+  await core.store.write(() => rows(core.store).setTeam.run(teamId, session.sessionId));
+}
+
+/** The sign-ins of a person that still work, newest use first. */
+export function listSessions(core: Core, userId: string): SessionRow[] {
+  const now = core.clock.now();
+  return rows(core.store).live.all(userId, now, now - SESSION_IDLE_MS);
+}
+
+/** Ends one of a person's own sign-ins. @returns false when it had ended before, or is not theirs */
+export function endSession(core: Core, userId: string, sessionId: string, by: Actor): Promise<boolean> {
+  return core.store.write(() => {
+    if (rows(core.store).end.run(core.clock.now(), sessionId, userId).changes === 0) return false;
+    recordEvent(core, by, { action: "session.ended", teamId: null, target: { kind: "session", id: sessionId } });
+    return true;
+  });
+}
+
+/** Ends all sign-ins of a person but one; call inside a transaction. @returns how many */
+export function endSessionsOf(core: Core, userId: string, exceptId = ""): number {
+  return rows(core.store).endAll.run(core.clock.now(), userId, exceptId).changes;
+}
+
+/** Signs a person out everywhere, this browser included unless kept. */
+export async function signOutEverywhere(core: Core, userId: string, by: Actor, keepSessionId?: string): Promise<void> {
+  await core.store.write(() => {
+    const count = endSessionsOf(core, userId, keepSessionId);
+    if (count > 0) recordEvent(core, by, { action: "session.ended_all", teamId: null, detail: { count } });
+  });
+}
+
+/** Who acts, when a person does something in the dashboard. */
+export const actorOf = (session: SessionPrincipal, ip: string): Actor => ({
+  kind: "user",
+  id: session.userId,
+  label: session.email,
+  ip,
+});

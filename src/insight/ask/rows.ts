@@ -1,0 +1,38 @@
+import { statements } from "../../platform/store/store.ts";
+
+export interface ReadRow {
+  readonly id: number;
+  readonly tokenId: string;
+  readonly at: number;
+  /** After redaction. */
+  readonly question: string;
+  /** Sections found, and how many of them were shown. */
+  readonly total: number;
+  readonly shown: number;
+  readonly ip: string;
+}
+
+const READ = "SELECT id, token_id AS tokenId, at, question, total, shown, ip FROM token_reads";
+
+/** token_read_days by its primary key. */
+export const rows = statements((db) => ({
+  insertRead: db.prepare<[string, string, number, string, number, number, string]>(
+    "INSERT INTO token_reads (token_id, user_id, at, question, total, shown, ip) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  ),
+  // Newest first: by token_reads_by_user, and by token_reads_by_token.
+  reads: db.prepare<[string, number, number], ReadRow>(`${READ} WHERE user_id = ? AND id < ? ORDER BY id DESC LIMIT ?`),
+  readsOfToken: db.prepare<[string, string, number, number], ReadRow>(
+    `${READ} WHERE token_id = ? AND +user_id = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+  ),
+  readsOn: db
+    .prepare<[string, number], number>("SELECT reads FROM token_read_days WHERE token_id = ? AND day = ?")
+    .pluck(),
+  // Changes nothing once the cap is reached.
+  countRead: db
+    .prepare<[string, number, number], number>(
+      `INSERT INTO token_read_days (token_id, day, reads) VALUES (?, ?, 1)
+       ON CONFLICT (token_id, day) DO UPDATE SET reads = reads + 1 WHERE reads < ? RETURNING reads`,
+    )
+    .pluck(),
+  dropDaysBefore: db.prepare<[string, number]>("DELETE FROM token_read_days WHERE token_id = ? AND day < ?"),
+}));

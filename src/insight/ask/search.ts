@@ -1,0 +1,161 @@
+import type { Core } from "../../core.ts";
+import type { Kind } from "../../formats/brain-kinds.ts";
+import { membershipsOf } from "../../identity/members/members.ts";
+import { scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
+import { findTeam, tiersWith } from "../../identity/teams/teams.ts";
+import { densestAt } from "../../kit/strings.ts";
+import { cooperative } from "../../kit/yield.ts";
+import type { ReadPrincipal } from "../../platform/http/principal.ts";
+import { findSections, MIN_FULL_MATCHES, questionAsked, type Source, sourceFinder } from "../../record/brain/brain.ts";
+
+const DEFAULT_HITS = 10;
+
+/** A cited slice of a brain file. */
+export interface ContextHit {
+  readonly filePath: string;
+  readonly snippet: string;
+  readonly kind: Kind;
+  readonly rank: number;
+  /** Null when the client that sent the file named no repository. */
+  readonly repoKey: string | null;
+  readonly teamId: string;
+  readonly teamName: string;
+  readonly heading: string;
+  /** 1-based line of the file at which the snippet begins. */
+  readonly line: number;
+  /** Whose words the snippet is. */
+  readonly source: typeof Source.example | undefined;
+}
+
+export interface Context {
+  /** The question as it was asked, 256 characters at most. */
+  readonly query: string;
+  readonly total: number;
+  readonly hits: readonly ContextHit[];
+}
+
+type SectionMatch = Awaited<ReturnType<typeof findSections>>["matches"][number];
+
+export interface TeamFound extends SectionMatch {
+  readonly teamId: string;
+  readonly teamName: string;
+  /** The score in units of what one word that stands in a single section of this brain adds. */
+  readonly weight: number;
+}
+
+/**
+ * What a word that stands in one section of a brain is worth there (the inverse document frequency of BM25+). Scores are made of
+ * such: without dividing by it, whatever a small brain holds would come after what a large one holds.
+ */
+const rarestWord = (sections: number) => Math.log(1 + (sections - 0.5) / 1.5);
+
+/**
+ * The teams whose brains a token reads now: those of its owner at this moment, within its scope, whose tier includes the brain.
+ * A scope that names only teams which its owner has left reads nothing.
+ */
+export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { id: string; name: string }[] {
+  const entitled = tiersWith("brain");
+  return membershipsOf(core, userId).filter(({ id }) => {
+    if (scope.teams.length > 0 && !scope.teams.includes(id)) return false;
+    const team = findTeam(core, id);
+    return team !== undefined && entitled.includes(team.tier);
+  });
+}
+
+/**
+ * Puts what several teams' brains hold into the order that one brain would show it: sections with all the words before others,
+ * which are left out when there are enough of the former, and each group by weight.
+ */
+export function mergeFound(hits: readonly TeamFound[], wholes: number): TeamFound[] {
+  const shown = wholes >= MIN_FULL_MATCHES ? hits.filter(({ matchesAll }) => matchesAll) : [...hits];
+  return shown.sort((a, b) => Number(b.matchesAll) - Number(a.matchesAll) || b.weight - a.weight);
+}
+
+/** Above a half for sections with all the words, up to it for others, the heaviest of a reply the highest of its kind. */
+function rankOf({ matchesAll, weight }: TeamFound, heaviest: number): number {
+  return Math.round(((matchesAll ? 1 : 0) + weight / heaviest) * 50_000) / 100_000;
+}
+
+/** Searches the brains that a token may read. */
+export async function askBrains(
+  core: Core,
+  principal: ReadPrincipal,
+  question: string,
+  filter: { readonly repoKey?: string | undefined; readonly limit?: number | undefined } = {},
+): Promise<Context> {
+  const { repoKey, limit = DEFAULT_HITS } = filter;
+  const yieldNow = cooperative(core.clock);
+  const keep = scopeFilter(principal.scope);
+  const best: TeamFound[] = [];
+  let wholes = 0;
+  let others = 0;
+  const teams = readableTeams(core, principal);
+  for (const { id: teamId, name: teamName } of teams) {
+    const { matches, sections } = await findSections(core, teamId, question, { repoKey, keep });
+    const rarest = rarestWord(sections);
+    for (const group of [
+      matches.filter(({ matchesAll }) => matchesAll),
+      matches.filter(({ matchesAll }) => !matchesAll),
+    ]) {
+      // Each group is in order, so what comes later can be in no reply.
+      for (const hit of group.slice(0, limit)) best.push({ ...hit, teamId, teamName, weight: hit.score / rarest });
+      if (group[0]?.matchesAll) wholes += group.length;
+      else others += group.length;
+    }
+    await yieldNow();
+  }
+  // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away then is not shown.
+  const still = new Set(readableTeams(core, principal).map(({ id }) => id));
+  if (teams.some(({ id }) => !still.has(id))) return askBrains(core, principal, question, filter);
+  const merged = mergeFound(best, wholes).slice(0, limit);
+  const heaviest = Math.max(...merged.map(({ weight }) => weight));
+  const sources = new Map(teams.map(({ id }) => [id, sourceFinder(core, id)]));
+  const hits = merged.map((hit): ContextHit => {
+    const { section, teamId, teamName } = hit;
+    const { text, linesBefore } = sliceOf(section.text, hit.words);
+    return {
+      filePath: section.path,
+      snippet: text,
+      kind: section.kind,
+      rank: rankOf(hit, heaviest),
+      repoKey: section.repoKey === "" ? null : section.repoKey,
+      teamId,
+      teamName,
+      heading: section.heading,
+      line: section.line + linesBefore,
+      source: sources.get(teamId)?.(section),
+    };
+  });
+  return { query: questionAsked(question), total: wholes >= MIN_FULL_MATCHES ? wholes : wholes + others, hits };
+}
+
+/** Long enough to hold an entry with its cause and its rule; most sections are shorter and come whole. */
+export const MAX_SLICE_CHARS = 1_200;
+
+export interface Slice {
+  /** Markdown with its line breaks; an ellipsis stands where more of the section came before or comes after. */
+  readonly text: string;
+  /** Lines of the section before the slice. */
+  readonly linesBefore: number;
+}
+
+/**
+ * What is quoted of a section: all of it, or else the lines around where most of the words found stand together. A line that
+ * is itself too long is cut.
+ * @param words lower-case, as the index matched them
+ */
+export function sliceOf(section: string, words: readonly string[]): Slice {
+  if (section.length <= MAX_SLICE_CHARS) return { text: section.trimEnd(), linesBefore: 0 };
+  const at = densestAt(section, words, (MAX_SLICE_CHARS * 2) / 3);
+  let from = Math.max(0, Math.min(at - MAX_SLICE_CHARS / 6, section.length - MAX_SLICE_CHARS));
+  const lineStart = from === 0 ? -1 : section.indexOf("\n", from - 1);
+  if (lineStart !== -1 && lineStart < at) from = lineStart + 1;
+  let to = Math.min(section.length, from + MAX_SLICE_CHARS);
+  const lineEnd = section.lastIndexOf("\n", to);
+  if (to < section.length && lineEnd > Math.max(at, from + MAX_SLICE_CHARS / 2)) to = lineEnd;
+  const text = section.slice(from, to).toWellFormed().trimEnd();
+  return {
+    text: `${from > 0 ? "…" : ""}${text}${to < section.length ? "…" : ""}`,
+    linesBefore: section.slice(0, from).split("\n").length - 1,
+  };
+}

@@ -1,0 +1,72 @@
+import { requireCapability } from "../../identity/teams/teams.ts";
+/**
+ * Intake: the one way of a delivery from a device's request into the store: what the tier includes, the body as slices of the
+ * text that was sent, secrets replaced, the device noted as heard of, a row in the ledger.
+ * Not here: what a delivery holds and how it is stored (telemetry, brain, traces, pulses), the ledger itself (log).
+ */
+
+import type { Core } from "../../core.ts";
+import { touchDevice } from "../../identity/devices/devices.ts";
+import { fail, tooLarge } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { type Delivery, recordDelivery } from "../../log/log.ts";
+import { NO_REPO } from "../../platform/http/fields.ts";
+import type { DevicePrincipal } from "../../platform/http/principal.ts";
+import { redactText } from "../../redact/redact.ts";
+
+/** What an endpoint that takes deliveries is called with. */
+interface DeliveryRequest {
+  readonly core: Core;
+  readonly principal: DevicePrincipal;
+  readonly body: { readonly repoKey?: string | undefined };
+}
+
+/** One delivery on its way in. */
+export class Intake {
+  readonly core: Core;
+  readonly device: DevicePrincipal;
+  /** Free of secrets; `""` where the client named none. */
+  readonly repoKey: string;
+  /** To be awaited between small pieces of work, see `kit/yield.ts`. */
+  readonly yieldNow: () => Promise<void> | undefined;
+  readonly #kind: Delivery["kind"];
+
+  /**
+   * @param kind also the capability that the device's tier must include
+   * @throws Problem tierGate (402)
+   */
+  constructor({ core, principal, body }: DeliveryRequest, kind: Delivery["kind"]) {
+    requireCapability(principal.tier, kind);
+    this.core = core;
+    this.device = principal;
+    this.repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
+    this.yieldNow = cooperative(core.clock);
+    this.#kind = kind;
+  }
+
+  /** Runs row changes in a transaction, in which the device is noted as heard of. @param change is given the instant */
+  store<T>(change: (now: number) => T): Promise<T> {
+    const { core, device } = this;
+    return core.store.write(() => {
+      const now = core.clock.now();
+      touchDevice(core, device, now);
+      return change(now);
+    });
+  }
+
+  /** Appends the delivery, or a part of it, to the ledger; call inside `store`. @returns its id */
+  record(facts: Omit<Delivery, "kind" | "repoKey">): number {
+    return recordDelivery(this.core, this.device, { ...facts, kind: this.#kind, repoKey: this.repoKey });
+  }
+}
+
+/**
+ * Demands that a delivery holds no more of something than is taken at once.
+ * @param what as in "The batch has 3 entries": its name and that of what it holds
+ * @throws Problem tooLarge (413)
+ */
+export function requireAtMost(most: number, count: number, [whole, parts]: readonly [string, string]): void {
+  if (count > most) fail(tooLarge, `The ${whole} has ${count} ${parts}; at most ${most} fit in one.`);
+}
+
+export { requireWholeNumber, SentBody } from "./sent-body.ts";

@@ -1,0 +1,273 @@
+import { describe, expect, it } from "vitest";
+import { type Call, countedCalls, tokensOf } from "../../../src/formats/calls.ts";
+import { readAttributes, readAttributeUsage, readUsage } from "../../../src/formats/usage.ts";
+
+const counts = { input: null, output: null, cacheWrite: null, cacheWrite1h: null, cacheRead: null };
+
+describe("usage is read as written by", () => {
+  it.each([
+    [
+      "Anthropic, whose input leaves out what was cached",
+      {
+        id: "msg_1",
+        input_tokens: 3,
+        output_tokens: 9,
+        cache_creation_input_tokens: 19_233,
+        cache_read_input_tokens: 24_983,
+        cache_creation: { ephemeral_5m_input_tokens: 233, ephemeral_1h_input_tokens: 19_000 },
+      },
+      {
+        id: "msg_1",
+        input: 3,
+        output: 9,
+        cacheWrite: 233,
+        cacheWrite1h: 19_000,
+        cacheRead: 24_983,
+        context: 44_219,
+      },
+    ],
+    [
+      "Anthropic without the parts of what was written",
+      { input_tokens: 3, output_tokens: 9, cache_creation_input_tokens: 50, cache_read_input_tokens: 0 },
+      { input: 3, output: 9, cacheWrite: 50, cacheRead: 0, context: 53 },
+    ],
+    [
+      "OpenAI Responses, whose input includes what was cached",
+      {
+        input_tokens: 100,
+        input_tokens_details: { cached_tokens: 60 },
+        output_tokens: 20,
+        output_tokens_details: { reasoning_tokens: 12 },
+        total_tokens: 120,
+      },
+      { input: 40, output: 20, cacheRead: 60, context: 100 },
+    ],
+    [
+      "OpenAI Chat Completions",
+      { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 64 } },
+      { input: 36, output: 20, cacheRead: 64, context: 100 },
+    ],
+    [
+      "gateways that repeat Anthropic's counts in OpenAI's form",
+      { prompt_tokens: 100, completion_tokens: 20, cache_read_input_tokens: 60, cache_creation_input_tokens: 30 },
+      { input: 10, output: 20, cacheRead: 60, cacheWrite: 30, context: 100 },
+    ],
+    [
+      "Codex",
+      { input_tokens: 24_098, cached_input_tokens: 2_432, output_tokens: 389, reasoning_output_tokens: 266 },
+      { input: 21_666, output: 389, cacheRead: 2_432, context: 24_098 },
+    ],
+    [
+      "Gemini, which counts thoughts beside its answer and tools beside the prompt",
+      {
+        promptTokenCount: 1_000,
+        cachedContentTokenCount: 400,
+        candidatesTokenCount: 50,
+        thoughtsTokenCount: 75,
+        toolUsePromptTokenCount: 10,
+      },
+      { input: 610, output: 125, cacheRead: 400, context: 1_010 },
+    ],
+    [
+      "Gemini's command line",
+      { input: 12_059, output: 17, cached: 59, thoughts: 75, tool: 0, total: 12_151 },
+      { input: 12_000, output: 92, cacheRead: 59, context: 12_059 },
+    ],
+    [
+      "Copilot",
+      { inputTokens: 12_845, outputTokens: 461, cacheReadTokens: 45, cacheWriteTokens: 0, reasoningTokens: 350 },
+      { input: 12_800, output: 461, cacheRead: 45, cacheWrite: 0, context: 12_845 },
+    ],
+    [
+      "Vercel's AI SDK",
+      { inputTokens: 100, outputTokens: 20, totalTokens: 120, reasoningTokens: 4, cachedInputTokens: 90 },
+      { input: 10, output: 20, cacheRead: 90, context: 100 },
+    ],
+    [
+      "Vercel's AI SDK for a provider that counts the cache apart",
+      { inputTokens: 3, outputTokens: 20, cachedInputTokens: 24_983 },
+      { input: 3, output: 20, cacheRead: 24_983, context: 24_986 },
+    ],
+    [
+      "Vercel's AI SDK with details",
+      { inputTokens: 100, outputTokens: 20, inputTokenDetails: { cacheReadTokens: 50, cacheWriteTokens: 30 } },
+      { input: 20, output: 20, cacheRead: 50, cacheWrite: 30, context: 100 },
+    ],
+    [
+      "Bedrock's Converse",
+      { inputTokens: 5, outputTokens: 20, cacheReadInputTokens: 100, cacheWriteInputTokens: 7 },
+      { input: 5, output: 20, cacheRead: 100, cacheWrite: 7, context: 112 },
+    ],
+  ])("%s", (_, sent, read) => {
+    expect(readUsage(sent)).toEqual({ id: null, requestId: null, ...counts, ...read });
+  });
+
+  it("nobody: wrong types, fractions, negative and impossible numbers, and no tokens at all", () => {
+    for (const sent of [
+      null,
+      7,
+      "12",
+      [],
+      {},
+      { input_tokens: "12" },
+      { input_tokens: -1 },
+      { input_tokens: 1.5 },
+      { input_tokens: 2 ** 53 },
+      { total_tokens: 5 },
+    ])
+      expect(readUsage(sent), JSON.stringify(sent)).toBeNull();
+    expect(readUsage({ input_tokens: "12", output_tokens: 3 })).toMatchObject({ input: null, output: 3 });
+  });
+});
+
+it("reads OpenTelemetry's attributes, whose input includes the cache, in both spellings and both layouts", () => {
+  const read = { id: null, requestId: null, ...counts, input: 14_598, output: 655, cacheRead: 2_816, context: 17_414 };
+  const attributes = {
+    "gen_ai.usage.input_tokens": 17_414,
+    "gen_ai.usage.output_tokens": 655,
+    "gen_ai.usage.cache_read.input_tokens": 2_816,
+    "gen_ai.response.id": "told by several calls",
+  };
+  expect(readAttributeUsage(attributes)).toEqual(read);
+  const listed = [
+    { key: "gen_ai.usage.input_tokens", value: { intValue: "17414" } },
+    { key: "gen_ai.usage.output_tokens", value: { intValue: 655 } },
+    { key: "gen_ai.usage.cache_read_input_tokens", value: { intValue: "2816" } },
+  ];
+  expect(readAttributeUsage(readAttributes(listed))).toEqual(read);
+  expect(readAttributeUsage({ "gen_ai.usage.prompt_tokens": 4, "gen_ai.usage.completion_tokens": 1 })).toMatchObject({
+    input: 4,
+    output: 1,
+  });
+  expect(readAttributeUsage({ "gen_ai.request.model": "m" })).toBeNull();
+});
+
+it.each([
+  ["Codex", "cache_read.input_tokens", "cache_write.input_tokens"],
+  ["the conventions as released", "cache_read.input_tokens", "cache_creation.input_tokens"],
+  ["the names of before", "cache_read_input_tokens", "cache_creation_input_tokens"],
+  ["Strands", "cache_read_input_tokens", "cache_write_input_tokens"],
+  ["those who leave out the input", "cache_read_tokens", "cache_write_tokens"],
+])("reads what was written to a cache as %s tells it", (_, read, written) => {
+  const attributes = {
+    "gen_ai.usage.input_tokens": 1_000,
+    "gen_ai.usage.output_tokens": 5,
+    [`gen_ai.usage.${read}`]: 700,
+    [`gen_ai.usage.${written}`]: 200,
+  };
+  expect(readAttributeUsage(attributes)).toEqual({
+    ...{ id: null, requestId: null, ...counts, output: 5, context: 1_000 },
+    ...{ input: 100, cacheRead: 700, cacheWrite: 200 },
+  });
+});
+
+const span = (externalId: string, parentId: string | null, usage: object | null, more: Partial<Call> = {}): Call => ({
+  externalId,
+  parentId,
+  name: null,
+  kind: null,
+  operation: null,
+  usage: usage && readUsage(usage),
+  ...more,
+});
+const some = { input_tokens: 10, output_tokens: 1 };
+const idsOf = (spans: Call[]) => countedCalls(spans).map(({ externalId }) => externalId);
+
+describe("of spans below each other", () => {
+  it("an agent's gives way to the model calls it sums up, behind tools too", () => {
+    const agent = { operation: "invoke_agent" };
+    expect(idsOf([span("a", null, some, agent), span("b", "a", some), span("c", "a", some)])).toEqual(["b", "c"]);
+    expect(
+      idsOf([span("a", null, some, agent), span("t", "a", null, { operation: "execute_tool" }), span("b", "t", some)]),
+    ).toEqual(["b"]);
+    expect(idsOf([span("a", null, some, agent), span("b", "a", null)])).toEqual(["a"]);
+  });
+
+  it("what wraps a call gives way to it, through any number of spans without usage", () => {
+    expect(idsOf([span("a", null, some), span("b", "a", null), span("c", "b", some)])).toEqual(["c"]);
+  });
+
+  const of = (input_tokens: number, output_tokens: number, more: object = {}) => ({
+    input_tokens,
+    output_tokens,
+    ...more,
+  });
+
+  it("a span that nobody calls an agent keeps its usage unless the usage below adds up to it, in all kinds together", () => {
+    const below = [
+      span("b", "a", of(10, 1)),
+      span("c", "a", of(20, 2, { input_tokens_details: { cached_tokens: 5 } })),
+    ];
+    expect(idsOf([span("a", null, of(30, 3)), ...below])).toEqual(["b", "c"]);
+    expect(idsOf([span("a", null, of(30, 4)), ...below])).toEqual(["a", "b", "c"]);
+    expect(idsOf([span("a", null, of(30, 3)), span("b", "a", of(10, 1))])).toEqual(["a", "b"]);
+    const chat = { operation: "chat" };
+    expect(idsOf([span("a", null, of(30, 3), chat), span("b", "a", of(10, 1), chat)])).toEqual(["a", "b"]);
+    expect(idsOf([span("a", null, of(10, 1), chat), span("b", "a", of(10, 1), chat)])).toEqual(["b"]);
+    // Of a message that several spans tell, the largest telling is what was used.
+    const told = [span("b", "a", of(10, 1, { id: "m" })), span("c", "a", of(10, 2, { id: "m" }))];
+    expect(idsOf([span("a", null, of(10, 2)), ...told])).toEqual(["b", "c"]);
+  });
+
+  it("what wraps an agent gives way to the same sum, what is called an agent to any", () => {
+    const inner = [
+      span("agent", "a", of(30, 3), { kind: "AGENT" }),
+      span("b", "agent", of(10, 1)),
+      span("c", "agent", of(20, 2)),
+    ];
+    expect(idsOf([span("a", null, of(30, 3)), ...inner])).toEqual(["b", "c"]);
+    expect(idsOf([span("a", null, of(99, 9), { kind: "workflow" }), ...inner])).toEqual(["b", "c"]);
+    const outer = { name: "ai.generateText", kind: "generation" };
+    expect(idsOf([span("a", null, of(14, 43), outer), span("b", "a", of(62, 85))])).toEqual(["b"]);
+  });
+
+  it("a call counts beside what an agent did that one of its tools started", () => {
+    const spans = [
+      span("call", null, some, { operation: "chat" }),
+      span("tool", "call", null, { kind: "tool" }),
+      span("sub", "tool", some, { operation: "invoke_agent" }),
+      span("inner", "sub", some, { operation: "chat" }),
+    ];
+    expect(idsOf(spans)).toEqual(["call", "inner"]);
+  });
+
+  it("a usage with the provider's id always counts", () => {
+    expect(idsOf([span("a", null, { id: "m", ...some }), span("b", "a", some)])).toEqual(["a", "b"]);
+  });
+
+  it("circles and long chains end", () => {
+    expect(idsOf([span("a", "b", some), span("b", "a", null)])).toEqual(["a"]);
+    const chain = Array.from({ length: 20_000 }, (_, i) => span(String(i), i === 0 ? null : String(i - 1), some));
+    const before = process.cpuUsage().user;
+    expect(idsOf(chain)).toEqual(["19999"]);
+    expect(process.cpuUsage().user - before).toBeLessThan(2_000_000);
+  });
+});
+
+it("counts each message once, by the record with the largest output", () => {
+  const spans = [
+    span("1", null, { id: "m", input_tokens: 10, output_tokens: 5 }),
+    span("2", null, { id: "m", input_tokens: 10, output_tokens: 9 }),
+    span("3", null, { id: "m", input_tokens: 10, output_tokens: 7 }),
+    span("4", null, { input_tokens: 1, output_tokens: 1 }),
+    span("5", null, { input_tokens: 1, output_tokens: 1 }),
+    span("6", null, null),
+  ];
+  expect(tokensOf({ usage: readUsage({ input_tokens: 999 }), spans })).toEqual({
+    input: 12,
+    output: 11,
+    cacheWrite: null,
+    cacheRead: null,
+  });
+});
+
+it("takes the session's own usage only when no span tells of any, and nothing for nothing", () => {
+  const usage = readUsage({ cache_read_input_tokens: 7 });
+  expect(tokensOf({ usage, spans: [span("1", null, null)] })).toEqual({
+    input: null,
+    output: null,
+    cacheWrite: null,
+    cacheRead: 7,
+  });
+  expect(tokensOf({ usage: null, spans: [] })).toBeUndefined();
+});

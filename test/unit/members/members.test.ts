@@ -1,0 +1,144 @@
+import { expect, it } from "vitest";
+import {
+  changeRole,
+  listMembers,
+  ROLES,
+  type Role,
+  removeMember,
+  roleIn,
+} from "../../../src/identity/members/members.ts";
+import { createInvitation } from "../../../src/identity/one-time-links/one-time-links.ts";
+import { setOperator } from "../../../src/identity/people/people.ts";
+import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
+import { startInstance } from "../../support/instance.ts";
+
+const PASSWORD = "plough-the-north-field";
+
+async function start() {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team();
+  const person = async (email: string, role: Role) =>
+    (await createUser(core, { email, password: PASSWORD, team: { id: team.id, role } })).id;
+  return { t, core, team, person };
+}
+
+const by = (id: string) => ({ kind: "user", id, label: id, ip: null }) as const;
+const outcome = (work: Promise<unknown>) =>
+  work.then(
+    () => "done",
+    (error: { status: number }) => error.status,
+  );
+
+it("may do to each other what their roles allow, and nothing more", async () => {
+  const { core, team, person } = await start();
+  const first = await person("first@example.com", "owner");
+  const actors = {
+    owner: first,
+    admin: await person("a@example.com", "admin"),
+    member: await person("m@example.com", "member"),
+  };
+  const seen: Record<string, unknown> = {};
+  let made = 0;
+  for (const actor of ROLES)
+    for (const subject of ROLES) {
+      for (const wanted of ROLES) {
+        if (wanted === subject) continue;
+        const id = await person(`s${++made}@example.com`, subject);
+        seen[`${actor} makes ${subject} ${wanted}`] = await outcome(
+          changeRole(core, team.id, id, wanted, by(actors[actor]), actor),
+        );
+        const now = roleIn(core, team.id, id);
+        expect(now).toBe(seen[`${actor} makes ${subject} ${wanted}`] === "done" ? wanted : subject);
+      }
+      const id = await person(`r${++made}@example.com`, subject);
+      seen[`${actor} removes ${subject}`] = await outcome(removeMember(core, team.id, id, by(actors[actor]), actor));
+      seen[`${actor} invites ${subject}`] = await outcome(
+        createInvitation(core, { teamId: team.id, role: subject }, by(actors[actor]), actor),
+      );
+    }
+  const allowed = Object.keys(seen).filter((what) => seen[what] === "done");
+  expect(allowed.sort()).toEqual(
+    [
+      "owner makes owner admin",
+      "owner makes owner member",
+      "owner makes admin owner",
+      "owner makes admin member",
+      "owner makes member owner",
+      "owner makes member admin",
+      "owner removes owner",
+      "owner removes admin",
+      "owner removes member",
+      "owner invites owner",
+      "owner invites admin",
+      "owner invites member",
+      "admin makes admin member",
+      "admin makes member admin",
+      "admin removes admin",
+      "admin removes member",
+      "admin invites admin",
+      "admin invites member",
+    ].sort(),
+  );
+  for (const [what, how] of Object.entries(seen)) if (how !== "done") expect([what, how]).toEqual([what, 403]);
+});
+
+it("may leave, whatever their role, unless they are the only owner", async () => {
+  const { core, team, person } = await start();
+  const owner = await person("owner@example.com", "owner");
+  const member = await person("member@example.com", "member");
+  expect(await outcome(removeMember(core, team.id, member, by(member), "member"))).toBe("done");
+  expect(await outcome(removeMember(core, team.id, owner, by(owner), "owner"))).toBe(409);
+  expect(await outcome(changeRole(core, team.id, owner, "admin", by(owner), "owner"))).toBe(409);
+  const second = await person("second@example.com", "owner");
+  expect(await outcome(removeMember(core, team.id, owner, by(owner), "owner"))).toBe("done");
+  expect(listMembers(core, team.id).map(({ userId }) => userId)).toEqual([second]);
+});
+
+it("count as owners only while their account is open, and a closed one can be taken out", async () => {
+  const { core, team, person } = await start();
+  const open = await person("open@example.com", "owner");
+  const closed = await person("closed@example.com", "owner");
+  await setDisabled(core, closed, true);
+  expect(await outcome(removeMember(core, team.id, open, by(open), "owner"))).toBe(409);
+  expect(await outcome(removeMember(core, team.id, closed, by(open), "owner"))).toBe("done");
+});
+
+it("are of one team: nobody of another can be given a role or taken out", async () => {
+  const { t, core, team, person } = await start();
+  const owner = await person("owner@example.com", "owner");
+  const other = await t.team();
+  const stranger = await createUser(core, {
+    email: "x@example.com",
+    password: PASSWORD,
+    team: { id: other.id, role: "member" },
+  });
+  expect(await outcome(changeRole(core, team.id, stranger.id, "admin", by(owner), "owner"))).toBe(404);
+  expect(await outcome(removeMember(core, team.id, stranger.id, by(owner), "owner"))).toBe(404);
+  expect([roleIn(core, team.id, stranger.id), roleIn(core, other.id, stranger.id)]).toEqual([undefined, "member"]);
+});
+
+it("are found by part of an address or a name, wildcards taken as they are", async () => {
+  const { core, team, person } = await start();
+  await person("ada_l@example.com", "owner");
+  await person("adaxl@example.com", "member");
+  const found = (text: string) => listMembers(core, team.id, text).map(({ email }) => email);
+  expect(found("ADA")).toEqual(["ada_l@example.com", "adaxl@example.com"]);
+  expect(found("a_l")).toEqual(["ada_l@example.com"]);
+  expect([found("%"), found("\\")]).toEqual([[], []]);
+});
+
+it("leave the installation its last operator, but a closed operator can be let go", async () => {
+  const { core, person } = await start();
+  const one = await person("one@example.com", "owner");
+  const two = await person("two@example.com", "member");
+  await setOperator(core, one, true);
+  expect(await outcome(setOperator(core, one, false, by(one)))).toBe(409);
+  expect(await outcome(setDisabled(core, one, true, by(one)))).toBe(409);
+  await setOperator(core, two, true);
+  await setDisabled(core, two, true);
+  expect(await outcome(setOperator(core, one, false, by(one)))).toBe(409);
+  expect(await outcome(setOperator(core, two, false, by(one)))).toBe("done");
+  // Whoever has the data directory may do everything.
+  expect(await outcome(setOperator(core, one, false))).toBe("done");
+});

@@ -1,0 +1,297 @@
+import { expect, it } from "vitest";
+import { type Role, removeMember, roleIn, setRole } from "../../../src/identity/members/members.ts";
+import {
+  createInvitation,
+  createMemberResetLink,
+  createResetLink,
+  createSetupLink,
+  getLink,
+  LINK_LIFETIME_MS,
+  listInvitations,
+  revokeInvitation,
+} from "../../../src/identity/one-time-links/one-time-links.ts";
+import { findUser, setOperator } from "../../../src/identity/people/people.ts";
+import {
+  acceptAs,
+  acceptAsNew,
+  createUser,
+  resetPassword,
+  setDisabled,
+  setUp,
+} from "../../../src/identity/sign-in/sign-in.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
+import { startInstance } from "../../support/instance.ts";
+
+const PASSWORD = "plough-the-north-field";
+const ORIGIN = { ip: "192.0.2.1", userAgent: null };
+const chosen = (email: string) => ({ email, name: null, password: PASSWORD });
+const actor = (id: string) => ({ kind: "user", id, label: "admin@example.com", ip: null }) as const;
+
+async function start() {
+  const t = await startInstance();
+  const team = await t.team();
+  const { core } = t.instance;
+  const person = (email: string, role?: Role) =>
+    createUser(core, { email, password: PASSWORD, ...(role ? { team: { id: team.id, role } } : {}) });
+  return { t, core, team, person };
+}
+
+it("work once: of twenty uses at the same time one wins", async () => {
+  const { t, core, team } = await start();
+  const { token } = await createInvitation(core, { teamId: team.id, role: "member" });
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, i) => acceptAsNew(core, token, chosen(`person${i}@example.com`), ORIGIN)),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const one of results)
+    if (one.status === "rejected")
+      expect(one.reason).toMatchObject({ status: 410, message: expect.stringContaining("used") });
+  expect([t.count("users"), t.count("memberships"), t.count("web_sessions")]).toEqual([1, 1, 1]);
+});
+
+it("make one operator, whichever of several set-ups comes first", async () => {
+  const { t, core } = await start();
+  const link = await createSetupLink(core);
+  const results = await Promise.allSettled(
+    Array.from({ length: 5 }, (_, i) =>
+      setUp(core, link?.token as string, chosen(`person${i}@example.com`), { make: `Team of ${i}` }, ORIGIN),
+    ),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect([t.count("users"), t.rows("SELECT operator FROM users"), t.rows("SELECT role FROM memberships")]).toEqual([
+    1,
+    [{ operator: 1 }],
+    [{ role: "owner" }],
+  ]);
+  expect(await createSetupLink(core)).toBeUndefined();
+});
+
+it("make the first person the owner of a team that is there, whose record stays", async () => {
+  const { t, core, team } = await start();
+  const { deviceId } = await t.device(team);
+  const { token } = (await createSetupLink(core)) as { token: string };
+  await expect(setUp(core, token, chosen("ada@example.com"), { takeOver: "team_none" }, ORIGIN)).rejects.toMatchObject({
+    status: 404,
+  });
+  expect([t.count("users"), t.rows("SELECT used_at FROM one_time_links")]).toEqual([0, [{ used_at: null }]]);
+  await setUp(core, token, chosen("ada@example.com"), { takeOver: team.id }, ORIGIN);
+  expect(t.rows("SELECT team_id, role FROM memberships")).toEqual([{ team_id: team.id, role: "owner" }]);
+  expect(t.rows("SELECT id FROM devices WHERE team_id = ?", team.id)).toEqual([{ id: deviceId }]);
+  expect([t.count("teams"), t.rows("SELECT team_id FROM web_sessions")]).toEqual([1, [{ team_id: team.id }]]);
+  expect(t.rows("SELECT actor_label AS who, team_id AS team FROM audit_events WHERE action = 'member.added'")).toEqual([
+    { who: "ada@example.com", team: team.id },
+  ]);
+});
+
+it("expire, each kind after its time", async () => {
+  const { t, core, team, person } = await start();
+  const setup = await createSetupLink(core);
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  const reset = await createResetLink(core, (await person("ada@example.com")).id);
+  const all = [
+    [setup?.token as string, "setup"],
+    [reset.token, "reset"],
+    [invitation.token, "invitation"],
+  ] as const;
+  let passed = 0;
+  for (const [token, kind] of all) {
+    t.clock.advance(LINK_LIFETIME_MS[kind] - 1 - passed);
+    expect(getLink(core, token, kind).usedAt).toBeNull();
+    t.clock.advance(1);
+    passed = LINK_LIFETIME_MS[kind];
+    expect(() => getLink(core, token, kind)).toThrow("has expired");
+  }
+  expect(listInvitations(core, team.id)).toEqual([]);
+  await expect(resetPassword(core, reset.token, "another pass phrase", ORIGIN)).rejects.toMatchObject({ status: 410 });
+});
+
+it("are taken back by revoking, by a newer one of their kind, and by closing the account", async () => {
+  const { core, team, person } = await start();
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  const [open] = listInvitations(core, team.id);
+  await expect(revokeInvitation(core, "team_other", open?.id as string, COMMAND_LINE)).rejects.toMatchObject({
+    status: 404,
+  });
+  await revokeInvitation(core, team.id, open?.id as string, COMMAND_LINE);
+  await expect(acceptAsNew(core, invitation.token, chosen("bob@example.com"), ORIGIN)).rejects.toMatchObject({
+    status: 410,
+  });
+  const ada = await person("ada@example.com");
+  const first = await createResetLink(core, ada.id);
+  const second = await createResetLink(core, ada.id);
+  expect(() => getLink(core, first.token, "reset")).toThrow("taken back");
+  expect(getLink(core, second.token, "reset").userId).toBe(ada.id);
+  await setDisabled(core, ada.id, true);
+  await setDisabled(core, ada.id, false);
+  await expect(resetPassword(core, second.token, "another pass phrase", ORIGIN)).rejects.toMatchObject({ status: 410 });
+});
+
+it("do not reopen an account that is closed while the new password is being hashed", async () => {
+  const { t, core, person } = await start();
+  const ada = await person("ada@example.com");
+  const { token } = await createResetLink(core, ada.id);
+  const hash = t.rows("SELECT password_hash FROM users");
+  const pending = resetPassword(core, token, "another pass phrase", ORIGIN);
+  core.store.db.prepare("UPDATE users SET disabled_at = 1").run();
+  await expect(pending).rejects.toMatchObject({ status: 403 });
+  expect([t.rows("SELECT password_hash FROM users"), t.count("web_sessions")]).toEqual([hash, 0]);
+});
+
+it("are of one kind each: a token for one thing does nothing else", async () => {
+  const { core, team, person } = await start();
+  const ada = await person("ada@example.com");
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  const reset = await createResetLink(core, ada.id);
+  await expect(resetPassword(core, invitation.token, PASSWORD, ORIGIN)).rejects.toMatchObject({ status: 404 });
+  await expect(acceptAsNew(core, reset.token, chosen("b@example.com"), ORIGIN)).rejects.toMatchObject({ status: 404 });
+  for (const nonsense of ["", "rkl_", `${reset.token}0`, reset.token.slice(0, -1), "rkl_' OR 1=1 --"])
+    expect(() => getLink(core, nonsense, "reset")).toThrow("not known");
+});
+
+it("invite the address they name and nobody else, however it is spelled", async () => {
+  const { core, team, person } = await start();
+  const invite = () => createInvitation(core, { teamId: team.id, role: "admin", email: "Grace@Example.com" });
+  const mallory = await person("mallory@example.com");
+  const first = await invite();
+  await expect(acceptAs(core, first.token, mallory.id, actor(mallory.id))).rejects.toMatchObject({ status: 403 });
+  await expect(acceptAsNew(core, first.token, chosen("eve@example.com"), ORIGIN)).rejects.toMatchObject({
+    status: 403,
+  });
+  await acceptAsNew(core, first.token, chosen("grace@example.com"), ORIGIN);
+  const grace = findUser(core, "GRACE@example.com");
+  expect(roleIn(core, team.id, grace?.id as string)).toBe("admin");
+  // An invitation never takes away what somebody is already.
+  await setRole(core, team.id, grace?.id as string, "owner");
+  await acceptAs(core, (await invite()).token, grace?.id as string, actor(grace?.id as string));
+  expect(roleIn(core, team.id, grace?.id as string)).toBe("owner");
+});
+
+it("for a new password are made only for those over whose account the team has power", async () => {
+  const { t, core, team, person } = await start();
+  const admin = await person("admin@example.com", "admin");
+  const by = actor(admin.id);
+  const make = (userId: string, role: Role = "admin") => createMemberResetLink(core, team.id, userId, by, role);
+  const member = await person("member@example.com", "member");
+  const owner = await person("owner@example.com", "owner");
+  const stranger = await person("stranger@example.com");
+  await expect(make(member.id)).resolves.toMatchObject({
+    path: expect.stringMatching(/^\/reset-password#rkl_/),
+  });
+  await expect(make(member.id, "member")).rejects.toMatchObject({ status: 403 });
+  await expect(make(owner.id)).rejects.toMatchObject({ status: 403 });
+  await expect(make(owner.id, "owner")).resolves.toBeDefined();
+  await expect(make(stranger.id)).rejects.toMatchObject({ status: 404 });
+  await expect(make(admin.id)).rejects.toMatchObject({ status: 409 });
+  const made = t.count("one_time_links");
+  // The account opens more than this team.
+  const other = await t.team();
+  await setRole(core, other.id, member.id, "member");
+  await expect(make(member.id, "owner")).rejects.toMatchObject({
+    status: 403,
+    message: expect.stringContaining("other teams"),
+  });
+  await setOperator(core, owner.id, true);
+  await expect(make(owner.id, "owner")).rejects.toMatchObject({
+    status: 403,
+    message: expect.stringContaining("operator"),
+  });
+  expect(t.count("one_time_links")).toBe(made);
+  expect(t.rows("SELECT team_id FROM audit_events WHERE action = 'user.reset_link_made'")).toEqual([
+    { team_id: team.id },
+    { team_id: team.id },
+  ]);
+});
+
+/** What a link's use says now. */
+const useOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 200,
+    (error: { status: number }) => error.status,
+  );
+
+it("that reset a password end with what their maker may do, and don't grow with the account", async () => {
+  const changes: [string, (of: { teamId: string; admin: string; ada: string }) => readonly [string, ...string[]]][] = [
+    ["nothing", () => ["SELECT 1"]],
+    ["the person became an owner", ({ ada }) => ["UPDATE memberships SET role = 'owner' WHERE user_id = ?", ada]],
+    ["the person became operator", ({ ada }) => ["UPDATE users SET operator = 1 WHERE id = ?", ada]],
+    ["the person left", ({ ada }) => ["DELETE FROM memberships WHERE user_id = ?", ada]],
+    [
+      "the person joined another team",
+      ({ ada }) => [
+        "INSERT INTO memberships (team_id, user_id, role, created_at) SELECT id, ?, 'member', 0 FROM teams WHERE name = 'Elsewhere'",
+        ada,
+      ],
+    ],
+    ["the maker was removed", ({ admin }) => ["DELETE FROM memberships WHERE user_id = ?", admin]],
+    ["the maker became a member", ({ admin }) => ["UPDATE memberships SET role = 'member' WHERE user_id = ?", admin]],
+    ["the maker's account was closed", ({ admin }) => ["UPDATE users SET disabled_at = 1 WHERE id = ?", admin]],
+  ];
+  for (const [what, change] of changes) {
+    const { t, core, team, person } = await start();
+    await t.team({ name: "Elsewhere" });
+    const admin = await person("admin@example.com", "admin");
+    const ada = await person("ada@example.com", "member");
+    const { token } = await createMemberResetLink(core, team.id, ada.id, actor(admin.id), "admin");
+    const [sql, ...parameters] = change({ teamId: team.id, admin: admin.id, ada: ada.id });
+    const statement = core.store.db.prepare(sql);
+    if (statement.reader) statement.all(...parameters);
+    else statement.run(...parameters);
+    const expected = what === "nothing" ? 200 : 410;
+    expect([what, await useOf(resetPassword(core, token, "another pass phrase", ORIGIN))]).toEqual([what, expected]);
+    expect([what, t.count("web_sessions")]).toEqual([what, expected === 200 ? 1 : 0]);
+  }
+});
+
+it("that an operator made end with the operator's right, and those of the command line with nobody's", async () => {
+  const { core, person } = await start();
+  const [root, ada] = [await person("root@example.com"), await person("ada@example.com", "owner")];
+  await setOperator(core, root.id, true);
+  const { token } = await createResetLink(core, ada.id, actor(root.id));
+  expect(getLink(core, token, "reset").userId).toBe(ada.id);
+  await setOperator(core, root.id, false);
+  expect(await useOf(resetPassword(core, token, "another pass phrase", ORIGIN))).toBe(410);
+  const byCommand = await createResetLink(core, ada.id);
+  expect(await useOf(resetPassword(core, byCommand.token, "another pass phrase", ORIGIN))).toBe(200);
+});
+
+it("that invite end with their maker's seat or rank, and are then no longer listed", async () => {
+  const { core, team, person } = await start();
+  const owner = await person("owner@example.com", "owner");
+  const admin = await person("admin@example.com", "admin");
+  const by = { ...actor(admin.id), label: "admin@example.com" };
+  const { token } = await createInvitation(core, { teamId: team.id, role: "admin" }, by, "admin");
+  expect(listInvitations(core, team.id)).toHaveLength(1);
+  await removeMember(core, team.id, admin.id, actor(owner.id), "owner");
+  expect(listInvitations(core, team.id)).toEqual([]);
+  // Who was removed does not let themselves in again, nor anybody else.
+  expect(await useOf(acceptAs(core, token, admin.id, by))).toBe(410);
+  expect(await useOf(acceptAsNew(core, token, chosen("new@example.com"), ORIGIN))).toBe(410);
+  expect([roleIn(core, team.id, admin.id), findUser(core, "new@example.com")]).toEqual([undefined, undefined]);
+  // An owner who is an admin now makes no owners, but what admins may give is still given.
+  const asOwner = { ...actor(owner.id), label: "owner@example.com" };
+  await setRole(core, team.id, admin.id, "owner");
+  const [makesOwner, makesMember] = [
+    await createInvitation(core, { teamId: team.id, role: "owner" }, asOwner, "owner"),
+    await createInvitation(core, { teamId: team.id, role: "member" }, asOwner, "owner"),
+  ];
+  await setRole(core, team.id, owner.id, "admin");
+  expect(await useOf(acceptAsNew(core, makesOwner.token, chosen("o@example.com"), ORIGIN))).toBe(410);
+  expect(await useOf(acceptAsNew(core, makesMember.token, chosen("m@example.com"), ORIGIN))).toBe(200);
+});
+
+it("take twenty forms a minute each, so that an invitation does not tell who has an account, and hold up no other", async () => {
+  const { t, core, team, person } = await start();
+  await person("ada@example.com");
+  const [one, other] = [
+    await createInvitation(core, { teamId: team.id, role: "member" }),
+    await createInvitation(core, { teamId: team.id, role: "member" }),
+  ];
+  const accept = (token: string) => useOf(acceptAsNew(core, token, chosen("ada@example.com"), ORIGIN));
+  const seen: number[] = [];
+  for (let i = 0; i < 21; i++) seen.push(await accept(one.token));
+  expect(seen).toEqual([...Array(20).fill(409), 429]);
+  expect(await accept(other.token)).toBe(409);
+  t.clock.advance(3_000);
+  expect(await useOf(acceptAsNew(core, one.token, chosen("bob@example.com"), ORIGIN))).toBe(200);
+  expect(t.count("users")).toBe(2);
+});
