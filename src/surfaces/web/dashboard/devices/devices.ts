@@ -6,7 +6,6 @@ import {
   revokeCode,
 } from "../../../../identity/devices/devices.ts";
 import { getTeam } from "../../../../identity/teams/teams.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -16,7 +15,8 @@ import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { ago, countdown, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { isAdmin, type Member } from "../shared/call.ts";
+import { by, isAdmin, type Member } from "../shared/call.ts";
+import { ID, params } from "../shared/params.ts";
 import { ASK_AN_ADMIN, exchangeSteps } from "./connect.ts";
 import { deviceList } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
@@ -84,7 +84,7 @@ function openCodes(call: Member): Html | false {
 
 async function mintPage(call: PageCall<"admin">): Promise<Html> {
   const { core, session, baseUrl, href } = call;
-  const { code, expiresAt } = await createCode(core, session.team.id, undefined, actorOf(session, call.ip()));
+  const { code, expiresAt } = await createCode(core, session.team.id, undefined, by(call));
   const now = core.clock.now();
   const main = html`${pageHead({
     title: "Connect a device",
@@ -109,7 +109,7 @@ export const devicePages = [
   page({ id: "mintedCode", method: "GET", path: "/devices/codes", access: "member" }, () => redirect("/devices")),
   page({ id: "revokeCode", method: "POST", path: "/devices/codes/revoke", access: "admin" }, async (call) => {
     const { core, session, form } = call;
-    if (!(await revokeCode(core, session.team.id, form.get("id") ?? "", actorOf(session, call.ip()))))
+    if (!(await revokeCode(core, session.team.id, params(ID, form).id, by(call))))
       fail(notFound, "There is no such open code: it was used, has expired, or was revoked before.");
     return redirect("/devices", "The connect code is revoked.");
   }),

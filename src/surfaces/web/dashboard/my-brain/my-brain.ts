@@ -1,5 +1,4 @@
 import { listReadTokens, type ReadTokenFacts, revokeReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { listReads, readsToday } from "../../../../insight/ask/ask.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
@@ -9,9 +8,9 @@ import { type Column, table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import type { Person } from "../shared/call.ts";
+import { by, type Person } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
-import { idIn, selectFilter } from "../shared/params.ts";
+import { ID, idIn, params, selectFilter } from "../shared/params.ts";
 import { scopeWords } from "./labels.ts";
 import { readTokenPages } from "./token.ts";
 
@@ -153,7 +152,7 @@ export const myBrainPages = [
   ...readTokenPages,
   page({ id: "revokeReadToken", method: "POST", path: "/my-brain/tokens/revoke", access: "person" }, async (call) => {
     const { core, session, form } = call;
-    const revoked = await revokeReadToken(core, session.userId, form.get("id") ?? "", actorOf(session, call.ip()));
+    const revoked = await revokeReadToken(core, session.userId, params(ID, form).id, by(call));
     return redirect("/my-brain", revoked ? "The token is revoked." : "The token was revoked before.");
   }),
 ];

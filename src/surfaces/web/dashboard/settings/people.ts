@@ -2,7 +2,7 @@ import { membershipsOf } from "../../../../identity/members/members.ts";
 import { createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
 import { setDisabled } from "../../../../identity/sign-in/sign-in.ts";
-import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
+import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { conflict, fail } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
@@ -11,8 +11,9 @@ import { table } from "../../ui/list.ts";
 import { anchor, badge, empty, facts, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { linkPage, roleWord } from "../people/parts.ts";
-import type { ByOperator } from "../shared/call.ts";
+import { type ByOperator, by } from "../shared/call.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
+import { flag, params } from "../shared/params.ts";
 import { searchIn, settingsFrame } from "./parts.ts";
 
 /** Every account of the installation. */
@@ -152,7 +153,7 @@ ${section({
   });
 }
 
-const wanted = ({ core, params }: ByOperator) => getListedUser(core, params.id ?? "");
+const userIn = ({ core, params }: ByOperator) => getListedUser(core, params.id ?? "");
 
 /** Taking one's own rights away by a slip would leave nobody to undo it. */
 function requireOther({ session }: ByOperator, user: ListedUser): void {
@@ -164,25 +165,25 @@ const access = "operator";
 export const accountPagesOfAll = [
   page({ id: "settingsPeople", method: "GET", path: "/settings/people", access }, accountsPage),
   page({ id: "settingsPerson", method: "GET", path: "/settings/people/:id", access }, (call) =>
-    onePage(call, wanted(call)),
+    onePage(call, userIn(call)),
   ),
   page({ id: "settingsDisable", method: "POST", path: "/settings/people/:id/disabled", access }, async (call) => {
-    const user = wanted(call);
+    const user = userIn(call);
     requireOther(call, user);
-    const disabled = call.form.get("disabled") === "true";
-    await setDisabled(call.core, user.id, disabled, actorOf(call.session, call.ip()));
+    const { disabled } = params({ disabled: flag }, call.form);
+    await setDisabled(call.core, user.id, disabled, by(call));
     return redirect(`${PATH}/${user.id}`, `The account of ${user.email} is ${disabled ? "closed" : "open"}.`);
   }),
   page({ id: "settingsOperator", method: "POST", path: "/settings/people/:id/operator", access }, async (call) => {
-    const user = wanted(call);
+    const user = userIn(call);
     requireOther(call, user);
-    const operator = call.form.get("operator") === "true";
-    await setOperator(call.core, user.id, operator, actorOf(call.session, call.ip()));
+    const { operator } = params({ operator: flag }, call.form);
+    await setOperator(call.core, user.id, operator, by(call));
     return redirect(`${PATH}/${user.id}`, `${user.email} is ${operator ? "an" : "no"} operator now.`);
   }),
   page({ id: "settingsReset", method: "POST", path: "/settings/people/:id/reset-link", access }, async (call) => {
-    const user = wanted(call);
-    const link = await createResetLink(call.core, user.id, actorOf(call.session, call.ip()));
+    const user = userIn(call);
+    const link = await createResetLink(call.core, user.id, by(call));
     return linkPage(call, link, {
       title: "The reset link is made",
       label: `For ${user.email}`,

@@ -16,6 +16,12 @@ export function params<const Shape extends v.ObjectEntries>(shape: Shape, query:
 /** What a button is about. */
 export const ID = { id: typed };
 
+/** What a switch is set to. */
+export const flag = v.pipe(
+  typed,
+  v.transform((text) => text === "true"),
+);
+
 /** The number of a row; undefined for anything else. */
 export const idIn = (text: string | null | undefined): number | undefined =>
   /^[1-9]\d{0,14}$/.test(text ?? "") ? Number(text) : undefined;
