@@ -1,7 +1,6 @@
 import { verifyTeam } from "../../../../identity/teams/teams.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
+import { fail, invalid, notFound } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import {
   type Curation,
@@ -12,15 +11,15 @@ import {
   type OwnPack,
 } from "../../../../share/packs/packs.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { type FormError, formSpec } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import type { ByOperator } from "../shared/call.ts";
+import { type ByOperator, by } from "../shared/call.ts";
+import { answer } from "../shared/forms.ts";
 import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
-import { textIn } from "../shared/params.ts";
+import { choiceIn, flag, params, textIn } from "../shared/params.ts";
 import { stateBadges, whyTable } from "./labels.ts";
 
 /** What the people who run the installation decide about everybody's packs. */
@@ -119,7 +118,11 @@ function publishersSection(call: ByOperator): Html {
   });
 }
 
-function onePage(call: ByOperator, pack: OwnPack, wrong?: string): Html {
+const REMOVAL = formSpec({
+  reason: { kind: "text", label: "Why", required: true, maxLength: 300 },
+});
+
+function onePage(call: ByOperator, pack: OwnPack, error?: FormError): Html {
   const { href, csrf, core } = call;
   const action = href(`${PATH}/${pack.name}`);
   const featuring = confirmButton({
@@ -168,12 +171,11 @@ ${
         title: "Remove",
         says: "Nobody finds or installs it any more; the publisher and whoever looks for it are told why.",
         framed: true,
-        body: form({
-          action,
-          csrf,
-          wrong,
+        body: REMOVAL.draw(call, {
+          action: `${PATH}/${pack.name}`,
           hidden: { act: "remove" },
-          fields: field({ kind: "text", name: "reason", label: "Why", required: true, maxLength: 300 }),
+          error,
+          wrong: error && "Say why: its page tells whoever looks for it.",
           submit: "Remove the pack",
           danger: true,
           confirm: `Remove “${pack.title}”?`,
@@ -184,7 +186,7 @@ ${
 }
 
 /** The pack of exactly that name. */
-function wanted({ core, params }: ByOperator): OwnPack {
+function packIn({ core, params }: ByOperator): OwnPack {
   const pack = findOwnPack(core, null, params.name ?? "");
   if (!pack) fail(notFound, "There is no such pack.");
   return pack;
@@ -198,32 +200,35 @@ const DONE = {
 } as const;
 
 function readCuration({ form }: ByOperator): Curation {
-  const act = form.get("act");
-  if (act === "remove") return { act, reason: form.get("reason") ?? "" };
-  if (act === "feature" || act === "unfeature" || act === "restore") return { act };
-  fail(invalid, "Choose what to do with the pack.");
+  const act = choiceIn(form, "act", ["feature", "unfeature", "remove", "restore"]);
+  if (act === undefined) fail(invalid, "Choose what to do with the pack.");
+  return act === "remove" ? { act, ...REMOVAL.read(form) } : { act };
 }
 
 const access = "operator";
 
 export const curatePages = [
   page({ id: "curate", method: "GET", path: PATH, access }, curatePage),
-  page({ id: "curatePack", method: "GET", path: `${PATH}/:name`, access }, (call) => onePage(call, wanted(call))),
-  page({ id: "curateDecide", method: "POST", path: `${PATH}/:name`, access }, async (call) => {
-    const pack = wanted(call);
+  page({ id: "curatePack", method: "GET", path: `${PATH}/:name`, access }, (call) => onePage(call, packIn(call))),
+  page({ id: "curateDecide", method: "POST", path: `${PATH}/:name`, access }, (call) => {
+    const pack = packIn(call);
     const curation = readCuration(call);
-    try {
-      await curatePack(call.core, pack.name, curation, actorOf(call.session, call.ip()));
-    } catch (error) {
-      if (!(error instanceof Problem) || curation.act !== "remove") throw error;
-      return { status: error.status, body: onePage(call, pack, "Say why: its page tells whoever looks for it.") };
-    }
-    return redirect(`${PATH}/${pack.name}`, `${pack.title} ${DONE[curation.act]}`);
+    return answer(
+      call,
+      REMOVAL,
+      async () => {
+        await curatePack(call.core, pack.name, curation, by(call));
+        return redirect(`${PATH}/${pack.name}`, `${pack.title} ${DONE[curation.act]}`);
+      },
+      (error) => {
+        if (curation.act !== "remove") throw error.problem;
+        return onePage(call, pack, error);
+      },
+    );
   }),
   page({ id: "curatePublisher", method: "POST", path: `${PATH}/publishers/:team`, access }, async (call) => {
-    const { core, form, params } = call;
-    const verified = form.get("verified") === "true";
-    await verifyTeam(core, params.team ?? "", verified, actorOf(call.session, call.ip()));
+    const { verified } = params({ verified: flag }, call.form);
+    await verifyTeam(call.core, call.params.team ?? "", verified, by(call));
     return redirect(PATH, verified ? "The publisher is verified." : "The publisher is verified no longer.");
   }),
 ];

@@ -1,15 +1,15 @@
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { curatePack, findOwnPack, listTeamPacks } from "../../../../share/packs/packs.ts";
 import { buttonLink } from "../../ui/button.ts";
+import { trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { isAdmin } from "../shared/call.ts";
-
+import { by, isAdmin } from "../shared/call.ts";
+import { params } from "../shared/params.ts";
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
 import { newPackPages } from "./new.ts";
@@ -63,7 +63,7 @@ ${table({
   return frame(call, { title: "Packs", main });
 }
 
-function wanted({ core, session, params }: Member) {
+function packIn({ core, session, params }: Member) {
   const found = findOwnPack(core, session.team.id, params.name ?? "");
   if (!found) fail(notFound, "The team has no such pack.");
   return found;
@@ -74,13 +74,12 @@ export const packPages = [
   page({ id: "packs", method: "GET", path: "/packs", access: "member" }, listPage),
   ...newPackPages,
   page({ id: "pack", method: "GET", path: "/packs/:name", access: "member" }, (call) =>
-    onePack(call, wanted(call), isAdmin(call)),
+    onePack(call, packIn(call), isAdmin(call)),
   ),
   page({ id: "packWithdraw", method: "POST", path: "/packs/:name/withdraw", access: "admin" }, async (call) => {
-    const { name } = wanted(call);
-    const { core, session, form } = call;
-    const reason = (form.get("reason") ?? "").trim() || "Withdrawn by its publisher.";
-    await curatePack(core, name, { act: "remove", reason }, actorOf(session, call.ip()), session.team.id);
+    const { name } = packIn(call);
+    const reason = params({ reason: trimmed }, call.form).reason || "Withdrawn by its publisher.";
+    await curatePack(call.core, name, { act: "remove", reason }, by(call), call.session.team.id);
     return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
   }),
 ];
