@@ -14,7 +14,7 @@ import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
-import { ID, params } from "../shared/params.ts";
+import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
@@ -181,7 +181,7 @@ export const accountPages = [
   ),
   page({ id: "endSession", method: "POST", path: "/account/sessions/end", access: "person" }, async (call) => {
     const { core, session, form } = call;
-    if (!(await endSession(core, session.userId, params(ID, form).id, by(call))))
+    if (!(await endSession(core, session.userId, readParams(ID, form).id, by(call))))
       fail(notFound, "This sign-in has ended already.");
     return redirect("/account", "That browser is signed out.");
   }),
@@ -195,7 +195,7 @@ export const accountPages = [
   ),
   page({ id: "revokeCliToken", method: "POST", path: "/account/cli/revoke", access: "person" }, async (call) => {
     const { core, session, form } = call;
-    await revokeCliToken(core, session.userId, params(ID, form).id, by(call));
+    await revokeCliToken(core, session.userId, readParams(ID, form).id, by(call));
     return redirect("/account", "The access token is revoked.");
   }),
 ];

@@ -16,7 +16,7 @@ import { badge, empty, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { ago, countdown, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
-import { ID, params } from "../shared/params.ts";
+import { ID, readParams } from "../shared/params.ts";
 import { ASK_AN_ADMIN, exchangeSteps } from "./connect.ts";
 import { deviceList } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
@@ -109,7 +109,7 @@ export const devicePages = [
   page({ id: "mintedCode", method: "GET", path: "/devices/codes", access: "member" }, () => redirect("/devices")),
   page({ id: "revokeCode", method: "POST", path: "/devices/codes/revoke", access: "admin" }, async (call) => {
     const { core, session, form } = call;
-    if (!(await revokeCode(core, session.team.id, params(ID, form).id, by(call))))
+    if (!(await revokeCode(core, session.team.id, readParams(ID, form).id, by(call))))
       fail(notFound, "There is no such open code: it was used, has expired, or was revoked before.");
     return redirect("/devices", "The connect code is revoked.");
   }),

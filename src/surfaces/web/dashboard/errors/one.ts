@@ -12,7 +12,7 @@ import { frame } from "../frame.ts";
 import { by, type Member } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
 import { link, pathText, repoName, sessionsOf } from "../shared/links.ts";
-import { choiceIn, idIn } from "../shared/params.ts";
+import { choice, idIn, readParams } from "../shared/params.ts";
 import { shaText, short } from "../shared/text.ts";
 import { CAUSE, causesSection } from "./causes.ts";
 import { fileLink, siblingsSection } from "./classes.ts";
@@ -128,7 +128,7 @@ const VERDICTS = {
 export async function judgeCause(call: Member): Promise<PageReply> {
   const defect = defectOf(call);
   const { core, session } = call;
-  const verdict = choiceIn(call.form, "verdict", ["confirmed", "rejected", "none"]);
+  const { verdict } = readParams({ verdict: choice(["confirmed", "rejected", "none"]) }, call.form);
   if (verdict === undefined) fail(invalid, "Say whether it was the cause or not.");
   const { repoKey, path, heading, ordinal } = defect;
   const stored = getLink(core, session.team.id, call.params.link ?? "");

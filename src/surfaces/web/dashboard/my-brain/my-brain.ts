@@ -4,13 +4,14 @@ import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
+import { typed } from "../../ui/form-spec.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
-import { ID, idIn, params, selectFilter } from "../shared/params.ts";
+import { ID, readParams, rowNumber, selectFilter } from "../shared/params.ts";
 import { scopeWords } from "./labels.ts";
 import { readTokenPages } from "./token.ts";
 
@@ -101,8 +102,8 @@ function endedTokens(call: Person, ended: readonly ReadTokenFacts[], now: number
 
 function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Html {
   const { core, session, query } = call;
-  const chosen = tokens.find(({ id }) => id === query.get("token"));
-  const beforeId = idIn(query.get("before"));
+  const { token: tokenId, before: beforeId } = readParams({ token: typed, before: rowNumber }, query);
+  const chosen = tokens.find(({ id }) => id === tokenId);
   const page = listReads(core, session.userId, { tokenId: chosen?.id, beforeId, limit: READS_SHOWN });
   return section({
     id: "reads",
@@ -152,7 +153,7 @@ export const myBrainPages = [
   ...readTokenPages,
   page({ id: "revokeReadToken", method: "POST", path: "/my-brain/tokens/revoke", access: "person" }, async (call) => {
     const { core, session, form } = call;
-    const revoked = await revokeReadToken(core, session.userId, params(ID, form).id, by(call));
+    const revoked = await revokeReadToken(core, session.userId, readParams(ID, form).id, by(call));
     return redirect("/my-brain", revoked ? "The token is revoked." : "The token was revoked before.");
   }),
 ];

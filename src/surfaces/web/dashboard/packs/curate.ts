@@ -19,7 +19,7 @@ import { frame } from "../frame.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
 import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
-import { choiceIn, flag, params, textIn } from "../shared/params.ts";
+import { choice, flag, readParams, text } from "../shared/params.ts";
 import { stateBadges, whyTable } from "./labels.ts";
 
 /** What the people who run the installation decide about everybody's packs. */
@@ -30,8 +30,7 @@ const PAGE = 50;
 function curatePage(call: ByOperator): Html {
   const { core, query, href } = call;
   const now = core.clock.now();
-  const q = textIn(query, "q", 200);
-  const after = textIn(query, "after", 100);
+  const { q, after } = readParams({ q: text(200), after: text(100) }, query);
   const { rows, next } = listAllPacks(core, q, PAGE, after);
   return listPage(call, {
     title: "Marketplace",
@@ -200,7 +199,7 @@ const DONE = {
 } as const;
 
 function readCuration({ form }: ByOperator): Curation {
-  const act = choiceIn(form, "act", ["feature", "unfeature", "remove", "restore"]);
+  const { act } = readParams({ act: choice(["feature", "unfeature", "remove", "restore"]) }, form);
   if (act === undefined) fail(invalid, "Choose what to do with the pack.");
   return act === "remove" ? { act, ...REMOVAL.read(form) } : { act };
 }
@@ -227,7 +226,7 @@ export const curatePages = [
     );
   }),
   page({ id: "curatePublisher", method: "POST", path: `${PATH}/publishers/:team`, access }, async (call) => {
-    const { verified } = params({ verified: flag }, call.form);
+    const { verified } = readParams({ verified: flag }, call.form);
     await verifyTeam(call.core, call.params.team ?? "", verified, by(call));
     return redirect(PATH, verified ? "The publisher is verified." : "The publisher is verified no longer.");
   }),

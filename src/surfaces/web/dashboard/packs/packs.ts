@@ -9,7 +9,7 @@ import { empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin } from "../shared/call.ts";
-import { params } from "../shared/params.ts";
+import { readParams } from "../shared/params.ts";
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
 import { newPackPages } from "./new.ts";
@@ -78,7 +78,7 @@ export const packPages = [
   ),
   page({ id: "packWithdraw", method: "POST", path: "/packs/:name/withdraw", access: "admin" }, async (call) => {
     const { name } = packIn(call);
-    const reason = params({ reason: trimmed }, call.form).reason || "Withdrawn by its publisher.";
+    const reason = readParams({ reason: trimmed }, call.form).reason || "Withdrawn by its publisher.";
     await curatePack(call.core, name, { act: "remove", reason }, by(call), call.session.team.id);
     return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
   }),

@@ -22,7 +22,7 @@ import { ago, countdown, plural, time } from "../../ui/units.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
-import { textIn } from "../shared/params.ts";
+import { readParams, text } from "../shared/params.ts";
 import { INVITATION, invitationSays, linkPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
@@ -33,7 +33,7 @@ type ByMember = PageCall<"member"> | PageCall<"admin">;
 function peoplePage(call: ByMember, error?: FormError) {
   const { core, session, query } = call;
   const { team } = session;
-  const q = textIn(query, "q", 200);
+  const { q } = readParams({ q: text(200) }, query);
   const members = listMembers(core, team.id, q);
   const total = countMembers(core, team.id);
   return listPage(call, {

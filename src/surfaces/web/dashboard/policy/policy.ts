@@ -8,7 +8,7 @@ import { codeBlock, columns, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
-import { params } from "../shared/params.ts";
+import { readParams } from "../shared/params.ts";
 import { POLICY, policyForm, policyOf, versionNumber } from "./form.ts";
 import { policyHistory } from "./history.ts";
 import { byWhom, type Member, policyFacts, signed } from "./view.ts";
@@ -97,7 +97,7 @@ function change(call: PageCall<"admin">) {
 
 async function restore(call: PageCall<"admin">) {
   const { core, session, form } = call;
-  const { id, based_on } = params({ id: versionNumber, based_on: versionNumber }, form);
+  const { id, based_on } = readParams({ id: versionNumber, based_on: versionNumber }, form);
   if (Number.isNaN(id)) fail(notFound, "This team has no such version of its policy.");
   const changed = await restorePolicy(core, session.team.id, id, by(call), based_on);
   return redirect("/policy", changed ? "The earlier policy is in force again." : "It is in force already.");

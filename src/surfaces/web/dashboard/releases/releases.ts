@@ -8,7 +8,7 @@ import { badge, codeBlock, empty, section } from "../../ui/parts.ts";
 import { bytes, time } from "../../ui/units.ts";
 import { settingsFrame } from "../settings/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { params } from "../shared/params.ts";
+import { readParams } from "../shared/params.ts";
 
 /** Desktop installers, for who runs the installation: what is registered, and withdrawing it. Adding one takes the server's disk. */
 
@@ -79,7 +79,7 @@ ${codeBlock(ADD_URL, { label: "A file that is served elsewhere", titled: true })
 export const releasePages = [
   page({ id: "releases", method: "GET", path: "/settings/releases", access: "operator" }, (call) => releasesPage(call)),
   page({ id: "removeRelease", method: "POST", path: "/settings/releases/remove", access: "operator" }, async (call) => {
-    const { platform, version } = params({ platform: typed, version: typed }, call.form);
+    const { platform, version } = readParams({ platform: typed, version: typed }, call.form);
     await removeRelease(call.core, platform, version, by(call));
     return redirect("/settings/releases", `${version} is withdrawn.`);
   }),

@@ -18,7 +18,7 @@ import { ago, plural } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
-import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
+import { choice, readParams, selectFilter, text } from "../shared/params.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
 import { MERGE, oneRequest, STATUS } from "./one.ts";
 
@@ -28,12 +28,12 @@ const PAGE = 50;
 const PATH = "/requests";
 const MAX_SIMILAR = 5;
 const TITLE_CHARS = 140;
+const PARAMS = { q: text(200), status: choice([...STATUSES, "merged"]) };
 
 async function requestsPage(call: ByOperator): Promise<Html> {
   const { core, query, href, baseUrl } = call;
   const now = core.clock.now();
-  const q = textIn(query, "q", 200);
-  const status = choiceIn(query, "status", [...STATUSES, "merged"]);
+  const { q, status } = readParams(PARAMS, query);
   const cursor = { before: query.get("before") ?? undefined, after: query.get("after") ?? undefined };
   const found = await listRequests(core, { text: q, status }, PAGE, cursor);
   return listPage(call, {

@@ -13,8 +13,8 @@ import { ago, time } from "../../ui/units.ts";
 import { linkPage, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
-import { flag, params } from "../shared/params.ts";
-import { searchIn, settingsFrame } from "./parts.ts";
+import { flag, readParams } from "../shared/params.ts";
+import { PARAMS, settingsFrame } from "./parts.ts";
 
 /** Every account of the installation. */
 
@@ -26,7 +26,7 @@ const state = (user: ListedUser) => (user.disabledAt === null ? badge("good", "o
 function accountsPage(call: ByOperator) {
   const { core, query, href } = call;
   const now = core.clock.now();
-  const { q, after } = searchIn(query);
+  const { q, after } = readParams(PARAMS, query);
   const { rows, next } = pageOfUsers(core, q, PAGE, after);
   const body = list(call, {
     path: PATH,
@@ -170,14 +170,14 @@ export const accountPagesOfAll = [
   page({ id: "settingsDisable", method: "POST", path: "/settings/people/:id/disabled", access }, async (call) => {
     const user = userIn(call);
     requireOther(call, user);
-    const { disabled } = params({ disabled: flag }, call.form);
+    const { disabled } = readParams({ disabled: flag }, call.form);
     await setDisabled(call.core, user.id, disabled, by(call));
     return redirect(`${PATH}/${user.id}`, `The account of ${user.email} is ${disabled ? "closed" : "open"}.`);
   }),
   page({ id: "settingsOperator", method: "POST", path: "/settings/people/:id/operator", access }, async (call) => {
     const user = userIn(call);
     requireOther(call, user);
-    const { operator } = params({ operator: flag }, call.form);
+    const { operator } = readParams({ operator: flag }, call.form);
     await setOperator(call.core, user.id, operator, by(call));
     return redirect(`${PATH}/${user.id}`, `${user.email} is ${operator ? "an" : "no"} operator now.`);
   }),

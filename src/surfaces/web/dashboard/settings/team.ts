@@ -15,7 +15,7 @@ import { ago, time } from "../../ui/units.ts";
 import { INVITATION, invitationSays, linkPage, named, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
-import { flag, params } from "../shared/params.ts";
+import { flag, readParams } from "../shared/params.ts";
 import { settingsFrame } from "./parts.ts";
 
 /** One team of the installation: what it has paid for, who is in it. */
@@ -207,7 +207,7 @@ export const teamDetailPages = [
   }),
   page({ id: "settingsTeamSuspend", method: "POST", path: `${PATH}/:id/suspended`, access }, async (call) => {
     const team = teamIn(call);
-    const { suspended } = params({ suspended: flag }, call.form);
+    const { suspended } = readParams({ suspended: flag }, call.form);
     await updateTeam(call.core, team.id, { suspended }, by(call));
     return redirect(`${PATH}/${team.id}`, `“${team.name}” is ${suspended ? "suspended" : "restored"}.`);
   }),

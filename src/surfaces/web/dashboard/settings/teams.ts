@@ -8,7 +8,8 @@ import { time } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
-import { searchIn, settingsFrame } from "./parts.ts";
+import { readParams } from "../shared/params.ts";
+import { PARAMS, settingsFrame } from "./parts.ts";
 import { PATH, PLAN, state, teamDetailPages } from "./team.ts";
 
 /** Every team of the installation, and making one. */
@@ -26,7 +27,7 @@ const NEW_TEAM = formSpec({
 
 function teamsPage(call: ByOperator, error?: FormError) {
   const { core, query, href } = call;
-  const { q, after } = searchIn(query);
+  const { q, after } = readParams(PARAMS, query);
   const { rows, next } = pageOfTeams(core, q, PAGE, after);
   const now = core.clock.now();
   const body = html`${list(call, {

@@ -22,7 +22,7 @@ import {
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 import { answer } from "../shared/forms.ts";
-import { params } from "../shared/params.ts";
+import { readParams } from "../shared/params.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "./new-password.ts";
 
@@ -79,7 +79,7 @@ const begin = <F extends Fields>(
     },
     (error) => {
       if (error.problem.status === 404 || error.problem.status === 410) throw error.problem;
-      return draw(call, params({ token: typed }, call.form).token, error);
+      return draw(call, readParams({ token: typed }, call.form).token, error);
     },
   );
 
@@ -205,7 +205,7 @@ export const linkPages = [
         return { session, done: "Welcome to the team." };
       });
     const { session } = call;
-    const { token } = params({ token: typed }, call.form);
+    const { token } = readParams({ token: typed }, call.form);
     const { teamId } = await acceptAs(call.core, token, session.userId, actorOf(session, call.ip()));
     // The session was read before there was a seat in the new team.
     await switchTeam(call.core, { ...session, teams: [{ id: teamId, name: "", role: "member" }] }, teamId);

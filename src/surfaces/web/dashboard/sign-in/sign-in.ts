@@ -9,7 +9,7 @@ import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 import { by } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
-import { params } from "../shared/params.ts";
+import { readParams } from "../shared/params.ts";
 
 /** Reads where to go on after signing in: a path of this site, or the overview. */
 export function readNext(given: string | null): string {
@@ -67,7 +67,7 @@ export const signInPages = [
     return { ...redirect("/login", "You are signed out."), session: null };
   }),
   page({ id: "switchTeam", method: "POST", path: "/team", access: "person" }, async (call) => {
-    await switchTeam(call.core, call.session, params({ team: typed }, call.form).team);
+    await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
     return redirect("/overview");
   }),
 ];
