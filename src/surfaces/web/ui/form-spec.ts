@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { Content, Html } from "../../../kit/html.ts";
 import { invalid, Problem } from "../../../kit/problem.ts";
-import { type CheckboxesField, type CheckboxField, type Field, field } from "./field.ts";
+import type { Place } from "./confirm.ts";
+import { type CheckboxesField, type CheckboxField, type Field, field, type Option } from "./field.ts";
 import { type Form, form } from "./form.ts";
 
 /** Forms said once: what their fields look like and what they take, for drawing them and for reading what was sent. */
@@ -51,12 +52,19 @@ export interface FormError {
   readonly problem: Problem;
 }
 
-/** What a form needs to know of the page it stands on. */
-interface Place {
-  readonly csrf: string;
+/** The page that a form stands on. */
+interface FormPlace extends Place {
   /** What was sent, when it comes back with an error. */
   readonly form: URLSearchParams;
-  href(path: string): string;
+}
+
+interface Variation {
+  readonly label?: Content;
+  readonly hint?: Content;
+  readonly options?: readonly Option[];
+  readonly required?: boolean;
+  readonly readOnly?: boolean;
+  readonly rows?: number;
 }
 
 interface Shown<F extends Fields> extends Omit<Form, "csrf" | "fields"> {
@@ -67,7 +75,7 @@ interface Shown<F extends Fields> extends Omit<Form, "csrf" | "fields"> {
   /** Ignored when it is of another form of the page. */
   readonly error?: FormError | undefined;
   /** What is different about a field on this page; false leaves it out. */
-  readonly vary?: { readonly [Key in keyof F]?: Readonly<Record<string, unknown>> | false };
+  readonly vary?: { readonly [Key in keyof F]?: Variation | false };
   /** Puts the fields otherwise than one below the other. */
   layout?(fields: { readonly [Key in keyof F]: Html | false }): Content;
 }
@@ -76,11 +84,12 @@ interface Shown<F extends Fields> extends Omit<Form, "csrf" | "fields"> {
 export interface FormSpec<F extends Fields> {
   /** @throws FormProblem (400) */
   read(sent: URLSearchParams): Values<F>;
-  draw(place: Place, shown: Shown<F>): Html;
+  draw(place: FormPlace, shown: Shown<F>): Html;
 }
 
 /** Text, which may be missing: what schemas of fields begin with. */
 export const typed = v.optional(v.string(), "");
+const asSent = v.optional(v.unknown(), "");
 export const trimmed = v.pipe(typed, v.trim());
 
 function sentOf(spec: FieldSpec, name: string, sent: URLSearchParams): string | boolean | string[] | undefined {
@@ -95,11 +104,8 @@ export function formSpec<const F extends Fields>(fields: F, summary?: string): F
     read(sent) {
       const values: Record<string, unknown> = {};
       const errors: Record<string, string> = {};
-      for (const [key, one] of Object.entries(fields)) {
-        const result = v.safeParse(
-          one.schema ?? v.unknown(),
-          sentOf(one, one.name ?? key, sent) ?? (one.schema ? undefined : ""),
-        );
+      for (const [key, look] of Object.entries(fields)) {
+        const result = v.safeParse(look.schema ?? asSent, sentOf(look, look.name ?? key, sent));
         if (result.success) values[key] = result.output;
         else errors[key] = result.issues[0].message;
       }
@@ -114,7 +120,7 @@ export function formSpec<const F extends Fields>(fields: F, summary?: string): F
 
 function drawForm(
   fields: Fields,
-  place: Place,
+  place: FormPlace,
   shown: Shown<Fields>,
   summary: string | undefined,
   problem: Problem | undefined,

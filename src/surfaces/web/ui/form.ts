@@ -25,8 +25,8 @@ export interface Form {
 }
 
 /** A form, posted, with the CSRF token as `_csrf`. */
-export function form(one: Form): Html {
-  const { action, csrf, fields, submit, hidden, danger, confirm, wrong, beside, inline, id } = one;
+export function form(shown: Form): Html {
+  const { action, csrf, fields, submit, hidden, danger, confirm, wrong, beside, inline, id } = shown;
   const look = danger ? "danger" : "primary";
   return html`<form method="post"${attributes({ action, id, class: inline ? "form inline" : "form" })}>${hiddenInputs({ _csrf: csrf, ...hidden })}
 ${wrong && html`<div class="flash wrong" role="alert">${typeof wrong === "string" ? sentence(wrong) : wrong}</div>`}${fields}

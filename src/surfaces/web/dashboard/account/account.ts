@@ -67,7 +67,8 @@ ${section({
   return frame(call, { title: "Your account", main });
 }
 
-function sessionTable({ core, session, csrf, href }: Person, now: number) {
+function sessionTable(call: Person, now: number) {
+  const { core, session } = call;
   const sessions = listSessions(core, session.userId);
   return html`${table({
     caption: "Sign-ins",
@@ -87,9 +88,8 @@ function sessionTable({ core, session, csrf, href }: Person, now: number) {
         hidden: true,
         cell: (signIn) =>
           signIn.id !== session.sessionId &&
-          confirmButton({
-            action: href("/account/sessions/end"),
-            csrf,
+          confirmButton(call, {
+            action: "/account/sessions/end",
             hidden: { id: signIn.id },
             label: "Sign out",
             question: "Sign this browser out?",
@@ -102,9 +102,8 @@ function sessionTable({ core, session, csrf, href }: Person, now: number) {
   })}
 ${
   sessions.length > 1 &&
-  confirmButton({
-    action: href("/account/sessions/end-others"),
-    csrf,
+  confirmButton(call, {
+    action: "/account/sessions/end-others",
     label: "Sign out everywhere else",
     question: "Sign out all browsers but this one?",
     confirm: "Sign out everywhere else",
@@ -112,7 +111,8 @@ ${
 }`;
 }
 
-function cliTable({ core, session, csrf, href }: Person, now: number) {
+function cliTable(call: Person, now: number) {
+  const { core, session } = call;
   return table({
     caption: "Command-line tools",
     columns: [
@@ -140,9 +140,8 @@ function cliTable({ core, session, csrf, href }: Person, now: number) {
         cell: (token) =>
           token.revokedAt === null &&
           token.expiresAt > now &&
-          confirmButton({
-            action: href("/account/cli/revoke"),
-            csrf,
+          confirmButton(call, {
+            action: "/account/cli/revoke",
             hidden: { id: token.id },
             label: "Revoke",
             question: "Revoke this access token? The tool has to be approved again.",

@@ -93,9 +93,8 @@ ${facts([
 <p class="says">Did somebody send you this code or a link to this page? Then deny: approving it would sign <em>their</em> tool in as you.</p>
 <div class="actions">${
     elsewhere
-      ? confirmButton({
-          action: href("/login/device/approve"),
-          csrf: call.csrf,
+      ? confirmButton(call, {
+          action: "/login/device/approve",
           hidden: { user_code: authorization.userCode },
           label: "Approve",
           question: html`Approve the tool at ${authorization.ip}? Only do so if you started it there yourself and it shows ${authorization.userCode}.`,

@@ -49,7 +49,7 @@ ${admin && openCodes(call)}
 }
 
 function openCodes(call: Member): Html | false {
-  const { core, session, csrf, href } = call;
+  const { core, session } = call;
   const now = core.clock.now();
   const codes = listOpenCodes(core, session.team.id);
   if (codes.length === 0) return false;
@@ -66,9 +66,8 @@ function openCodes(call: Member): Html | false {
           label: "Actions",
           hidden: true,
           cell: (code) =>
-            confirmButton({
-              action: href("/devices/codes/revoke"),
-              csrf,
+            confirmButton(call, {
+              action: "/devices/codes/revoke",
               hidden: { id: code.id },
               label: "Revoke",
               question: `Revoke the code that ${code.createdBy ?? "somebody"} made? No machine can be connected with it then.`,

@@ -84,7 +84,6 @@ const LABEL = formSpec({
 });
 
 function manage(call: Member, device: Device): Html {
-  const { href, csrf } = call;
   const own = `/devices/${device.id}`;
   return html`${section({
     title: "Rename",
@@ -97,9 +96,8 @@ ${
     title: "Revoke",
     framed: true,
     says: "For a machine that is lost or retired. What it sent stays in the record.",
-    body: confirmButton({
-      action: href(`${own}/revoke`),
-      csrf,
+    body: confirmButton(call, {
+      action: `${own}/revoke`,
       label: "Revoke this device",
       question: `Revoke “${deviceName(device)}”? Its token stops working at once and the machine has to be connected again to report.`,
       confirm: "Revoke device",

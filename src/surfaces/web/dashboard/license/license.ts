@@ -15,8 +15,7 @@ import { ago, dayText, isInstant, number, plural, time } from "../../ui/units.ts
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
 import { answer } from "../shared/forms.ts";
-import { checkCommands } from "./check.ts";
-import { keySection, pemFilename, publicKeyPage } from "./keys.ts";
+import { checkCommands, keySection, pemFilename, publicKeyPage } from "./keys.ts";
 import { stateWords } from "./labels.ts";
 
 /** What the team has paid for, licences for where there is no network, and the keys that sign them. */

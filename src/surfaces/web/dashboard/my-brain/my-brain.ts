@@ -71,10 +71,9 @@ function usedToday({ core }: Person, { id }: ReadTokenFacts): Content {
   return html`${number(used)} of ${number(cap)}${used >= cap && html` ${badge("warn", "used up")}`}`;
 }
 
-function revoke({ csrf, href }: Person, { id, name }: ReadTokenFacts): Html {
-  return confirmButton({
-    action: href("/my-brain/tokens/revoke"),
-    csrf,
+function revoke(call: Person, { id, name }: ReadTokenFacts): Html {
+  return confirmButton(call, {
+    action: "/my-brain/tokens/revoke",
     hidden: { id },
     label: html`Revoke<span class="vh"> ${name}</span>`,
     question: html`Revoke “${name}”? Whatever uses it is refused from now on. This cannot be undone.`,

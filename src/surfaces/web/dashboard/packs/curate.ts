@@ -75,7 +75,7 @@ function curatePage(call: ByOperator): Html {
 }
 
 function publishersSection(call: ByOperator): Html {
-  const { core, href, csrf } = call;
+  const { core } = call;
   const now = core.clock.now();
   return section({
     title: "Publishers",
@@ -96,9 +96,8 @@ function publishersSection(call: ByOperator): Html {
           label: "Decide",
           hidden: true,
           cell: (publisher) =>
-            confirmButton({
-              action: href(`${PATH}/publishers/${publisher.id}`),
-              csrf,
+            confirmButton(call, {
+              action: `${PATH}/publishers/${publisher.id}`,
               hidden: { verified: publisher.verifiedAt === null ? "true" : "false" },
               label: publisher.verifiedAt === null ? "Verify" : "Take back",
               question:
@@ -122,11 +121,10 @@ const REMOVAL = formSpec({
 });
 
 function onePage(call: ByOperator, pack: OwnPack, error?: FormError): Html {
-  const { href, csrf, core } = call;
-  const action = href(`${PATH}/${pack.name}`);
-  const featuring = confirmButton({
+  const { href, core } = call;
+  const action = `${PATH}/${pack.name}`;
+  const featuring = confirmButton(call, {
     action,
-    csrf,
     hidden: { act: pack.featured ? "unfeature" : "feature" },
     label: pack.featured ? "Stop featuring" : "Feature",
     question: pack.featured
@@ -156,9 +154,8 @@ ${
     ? section({
         title: "Bring it back",
         says: html`Removed ${ago(pack.removed.at, core.clock.now())}: ${pack.removed.reason}`,
-        body: confirmButton({
+        body: confirmButton(call, {
           action,
-          csrf,
           hidden: { act: "restore" },
           label: "Bring it back",
           question: `May everybody find and install “${pack.title}” again?`,
@@ -171,7 +168,7 @@ ${
         says: "Nobody finds or installs it any more; the publisher and whoever looks for it are told why.",
         framed: true,
         body: REMOVAL.draw(call, {
-          action: `${PATH}/${pack.name}`,
+          action,
           hidden: { act: "remove" },
           error,
           wrong: error && "Say why: its page tells whoever looks for it.",

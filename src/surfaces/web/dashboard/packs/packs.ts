@@ -3,17 +3,15 @@ import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { curatePack, findOwnPack, listTeamPacks } from "../../../../share/packs/packs.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin } from "../shared/call.ts";
-import { readParams } from "../shared/params.ts";
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
 import { newPackPages } from "./new.ts";
-import { onePack } from "./one.ts";
+import { onePack, WITHDRAWAL } from "./one.ts";
 
 /** What the team publishes for everybody. */
 
@@ -78,7 +76,7 @@ export const packPages = [
   ),
   page({ id: "packWithdraw", method: "POST", path: "/packs/:name/withdraw", access: "admin" }, async (call) => {
     const { name } = packIn(call);
-    const reason = readParams({ reason: trimmed }, call.form).reason || "Withdrawn by its publisher.";
+    const { reason } = WITHDRAWAL.read(call.form);
     await curatePack(call.core, name, { act: "remove", reason }, by(call), call.session.team.id);
     return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
   }),

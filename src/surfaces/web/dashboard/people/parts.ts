@@ -4,8 +4,9 @@ import type { OneTimeLink } from "../../../../identity/one-time-links/one-time-l
 import { type Content, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
+import { confirmButton } from "../../ui/confirm.ts";
 import { formSpec, trimmed } from "../../ui/form-spec.ts";
-import { pageHead, secretOnce } from "../../ui/parts.ts";
+import { pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { countdown } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 
@@ -77,3 +78,25 @@ ${secretOnce({
 <p>${buttonLink("Done", call.href(words.back))}</p>`;
   return frame(call, { title: words.title, main });
 }
+
+/** Making a link for somebody who forgot their password. @param base of the person's page */
+export const resetLinkSection = (call: PageCall, base: string, email: string) =>
+  section({
+    title: "Forgotten password",
+    says: "Makes a link with which the person chooses a new one. Whoever opens it has the account, so hand it over with care.",
+    body: confirmButton(call, {
+      action: `${base}/reset-link`,
+      label: "Make a reset link",
+      question: `Make a link that lets its holder choose a new password for ${email}? Earlier ones stop working.`,
+      confirm: "Make the link",
+      look: "plain",
+    }),
+  });
+
+export const resetLinkPage = (call: PageCall, link: OneTimeLink, email: string, back: string) =>
+  linkPage(call, link, {
+    title: "The reset link is made",
+    label: `For ${email}`,
+    says: "Shown once. It opens the account of this person: give it to nobody else.",
+    back,
+  });

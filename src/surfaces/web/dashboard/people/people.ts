@@ -87,7 +87,7 @@ function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
 }
 
 function invitations(call: ByMember, error?: FormError) {
-  const { core, session, csrf, href } = call;
+  const { core, session } = call;
   const now = core.clock.now();
   return html`${section({
     title: "Invite somebody",
@@ -118,9 +118,8 @@ ${section({
         label: "Actions",
         hidden: true,
         cell: (invitation) =>
-          confirmButton({
-            action: href(`/people/invitations/${invitation.id}/revoke`),
-            csrf,
+          confirmButton(call, {
+            action: `/people/invitations/${invitation.id}/revoke`,
             label: "Revoke",
             question: `Revoke the invitation for ${invitation.email ?? "whoever has the link"}? Its link stops working.`,
             confirm: "Revoke invitation",
@@ -134,13 +133,13 @@ ${section({
 })}`;
 }
 
-function leave({ session, csrf, href }: ByMember) {
+function leave(call: ByMember) {
+  const { session } = call;
   return section({
     title: "Leave the team",
     says: "You lose what the team records at once; what you did stays. Coming back takes an invitation.",
-    body: confirmButton({
-      action: href("/people/leave"),
-      csrf,
+    body: confirmButton(call, {
+      action: "/people/leave",
       label: "Leave the team",
       question: `Leave “${session.team.name}”?`,
       confirm: "Leave the team",

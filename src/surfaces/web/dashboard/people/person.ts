@@ -9,7 +9,7 @@ import { badge, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
-import { linkPage, ROLE, roleOptions, rolesFor, roleWord } from "./parts.ts";
+import { ROLE, resetLinkPage, resetLinkSection, roleOptions, rolesFor, roleWord } from "./parts.ts";
 
 /** One of the team's people, for those who manage them. */
 
@@ -20,7 +20,7 @@ const ROLE_FORM = formSpec({ role: ROLE });
 const memberOf = ({ core, session, params }: ByAdmin) => getMember(core, session.team.id, params.id ?? "");
 
 function personPage(call: ByAdmin, member: Member) {
-  const { core, session, csrf, href } = call;
+  const { core, session, href } = call;
   const now = core.clock.now();
   const who = member.name ?? member.email;
   const self = member.userId === session.userId;
@@ -55,24 +55,12 @@ ${
 ${
   !outranked &&
   !self &&
-  html`${section({
-    title: "Forgotten password",
-    says: "Makes a link with which the person chooses a new one. Whoever opens it has the account, so hand it over with care.",
-    body: confirmButton({
-      action: href(`${base}/reset-link`),
-      csrf,
-      label: "Make a reset link",
-      question: `Make a link that lets its holder choose a new password for ${member.email}? Earlier ones stop working.`,
-      confirm: "Make the link",
-      look: "plain",
-    }),
-  })}
+  html`${resetLinkSection(call, base, member.email)}
 ${section({
   title: "Remove from the team",
   says: "The person loses the team's pages and reads at once. The account and what was done with it stay.",
-  body: confirmButton({
-    action: href(`${base}/remove`),
-    csrf,
+  body: confirmButton(call, {
+    action: `${base}/remove`,
     label: "Remove",
     question: `Remove ${member.email} from “${session.team.name}”?`,
     confirm: "Remove from the team",
@@ -107,11 +95,6 @@ export const personPages = [
       session.operator && userId !== session.userId
         ? await createResetLink(core, userId, by(call))
         : await createMemberResetLink(core, session.team.id, userId, by(call), session.team.role);
-    return linkPage(call, link, {
-      title: "The reset link is made",
-      label: `For ${email}`,
-      says: "Shown once. It opens the account of this person: give it to nobody else.",
-      back: `/people/${userId}`,
-    });
+    return resetLinkPage(call, link, email, `/people/${userId}`);
   }),
 ];

@@ -24,7 +24,7 @@ function where({ missing, fileName, url }: Release) {
 }
 
 function releasesPage(call: ByOperator) {
-  const { core, csrf, href } = call;
+  const { core, href } = call;
   const now = core.clock.now();
   const found = listReleases(core);
   const body = html`${table({
@@ -42,9 +42,8 @@ function releasesPage(call: ByOperator) {
         label: "Actions",
         hidden: true,
         cell: (release) =>
-          confirmButton({
-            action: href("/settings/releases/remove"),
-            csrf,
+          confirmButton(call, {
+            action: "/settings/releases/remove",
             hidden: { platform: release.platform, version: release.version },
             label: "Withdraw",
             question: `Withdraw ${release.version} for ${release.platform}? It is offered no more${release.fileName === null ? "" : ", and its file is deleted here"}. What people installed stays with them.`,

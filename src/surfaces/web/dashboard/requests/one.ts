@@ -109,15 +109,14 @@ function mergeSection(call: ByOperator, { id }: RequestRow, error?: FormError) {
   });
 }
 
-function unmergeSection({ csrf, href }: ByOperator, { id, status, note }: RequestRow) {
+function unmergeSection(call: ByOperator, { id, status, note }: RequestRow) {
   return section({
     title: "A duplicate",
     says: `Whoever asks for its status is told that of the request it repeats. Its own was “${WORDS[status].label}”.`,
     framed: true,
     body: html`${note !== null && facts([{ label: "Note", value: note }])}
-${confirmButton({
-  action: href(`/requests/${id}/unmerge`),
-  csrf,
+${confirmButton(call, {
+  action: `/requests/${id}/unmerge`,
   label: "Take the merge back",
   question: "Take the merge back? The request has its own status again.",
   confirm: "Take it back",
@@ -126,7 +125,8 @@ ${confirmButton({
   });
 }
 
-function similarSection({ core, csrf, href }: ByOperator, { id }: RequestRow, similar: readonly RequestRow[]) {
+function similarSection(call: ByOperator, { id }: RequestRow, similar: readonly RequestRow[]) {
+  const { core, href } = call;
   return section({
     title: "In similar words",
     says: "Recent requests that may ask for the same.",
@@ -145,9 +145,8 @@ function similarSection({ core, csrf, href }: ByOperator, { id }: RequestRow, si
           label: "Merge",
           hidden: true,
           cell: (request) =>
-            confirmButton({
-              action: href(`/requests/${id}/merge`),
-              csrf,
+            confirmButton(call, {
+              action: `/requests/${id}/merge`,
               hidden: { into: request.id },
               label: "Merge into it",
               question: `Mark this request as a duplicate of “${titleOf(request)}”?`,

@@ -10,7 +10,7 @@ import { confirmButton } from "../../ui/confirm.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, badge, empty, facts, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
-import { linkPage, roleWord } from "../people/parts.ts";
+import { resetLinkPage, resetLinkSection, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
 import { flag, readParams } from "../shared/params.ts";
@@ -67,9 +67,9 @@ function accountsPage(call: ByOperator) {
 }
 
 function onePage(call: ByOperator, user: ListedUser) {
-  const { core, session, csrf, href } = call;
+  const { core, session, href } = call;
   const now = core.clock.now();
-  const base = href(`${PATH}/${user.id}`);
+  const base = `${PATH}/${user.id}`;
   const self = user.id === session.userId;
   const open = user.disabledAt === null;
   const operator = user.operator === 1;
@@ -98,26 +98,14 @@ ${section({
     empty: empty({ title: "In no team", says: "Invite this person from a team's page." }),
   }),
 })}
-${section({
-  title: "Forgotten password",
-  says: "Makes a link with which the person chooses a new one. Whoever opens it has the account.",
-  body: confirmButton({
-    action: `${base}/reset-link`,
-    csrf,
-    label: "Make a reset link",
-    question: `Make a link that lets its holder choose a new password for ${user.email}? Earlier ones stop working.`,
-    confirm: "Make the link",
-    look: "plain",
-  }),
-})}
+${resetLinkSection(call, base, user.email)}
 ${
   !self &&
   html`${section({
     title: "Operator",
     says: "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
-    body: confirmButton({
+    body: confirmButton(call, {
       action: `${base}/operator`,
-      csrf,
       hidden: { operator: operator ? "false" : "true" },
       label: operator ? "Take the right away" : "Make an operator",
       question: operator ? `Is ${user.email} no longer an operator?` : `May ${user.email} run this installation?`,
@@ -130,9 +118,8 @@ ${section({
   says: open
     ? "Sign-ins end, command-line and read tokens stop working. What the person did stays."
     : "The person can sign in again with the old password. Ended sign-ins stay ended.",
-  body: confirmButton({
+  body: confirmButton(call, {
     action: `${base}/disabled`,
-    csrf,
     hidden: { disabled: open ? "true" : "false" },
     label: open ? "Close the account" : "Open the account",
     question: open ? `Close the account of ${user.email}?` : `Open the account of ${user.email} again?`,
@@ -184,11 +171,6 @@ export const accountPagesOfAll = [
   page({ id: "settingsReset", method: "POST", path: "/settings/people/:id/reset-link", access }, async (call) => {
     const user = userIn(call);
     const link = await createResetLink(call.core, user.id, by(call));
-    return linkPage(call, link, {
-      title: "The reset link is made",
-      label: `For ${user.email}`,
-      says: "Shown once. It opens the account of this person: give it to nobody else.",
-      back: `${PATH}/${user.id}`,
-    });
+    return resetLinkPage(call, link, user.email, `${PATH}/${user.id}`);
   }),
 ];

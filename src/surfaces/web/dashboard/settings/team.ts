@@ -163,16 +163,15 @@ function peopleTable({ core, href }: ByOperator, team: Team, now: number): Table
   };
 }
 
-function suspension({ csrf, href }: ByOperator, team: Team) {
+function suspension(call: ByOperator, team: Team) {
   const suspended = team.suspendedAt !== null;
   return section({
     title: suspended ? "Restore the team" : "Suspend the team",
     says: suspended
       ? "Licences are given out again."
       : "No licence is given out while a team is suspended: its devices are answered 403 there. Nothing that was recorded is lost.",
-    body: confirmButton({
-      action: href(`${PATH}/${team.id}/suspended`),
-      csrf,
+    body: confirmButton(call, {
+      action: `${PATH}/${team.id}/suspended`,
       hidden: { suspended: suspended ? "false" : "true" },
       label: suspended ? "Restore" : "Suspend",
       question: suspended ? `Restore “${team.name}”?` : `Suspend “${team.name}”?`,

@@ -70,34 +70,34 @@ ${opener(call, path)}`;
 }
 
 /** The two ways into a page behind a link: its address, and the form that opens a link. */
-export function linkPage(one: LinkPage): Page[] {
-  const { id, path } = one;
-  const open = (call: Anyone, given: string): PageReply => {
-    const token = TOKEN.exec(given)?.[0];
-    if (token === undefined) return { status: 404, body: pastePage(call, one, UNKNOWN) };
+export function linkPage(link: LinkPage): Page[] {
+  const { id, path } = link;
+  const open = (call: Anyone, text: string): PageReply => {
+    const token = TOKEN.exec(text)?.[0];
+    if (token === undefined) return { status: 404, body: pastePage(call, link, UNKNOWN) };
     return { ...redirect(path), headers: [holdLinkToken(call, path, token)] };
   };
   return [
     page({ id, method: "GET", path, access: "anyone" }, (call) => {
-      one.require?.(call);
+      link.require?.(call);
       // Links from before, which are still out there.
-      const given = call.query.get("token");
-      if (given !== null) return open(call, given);
-      const held = heldLinkToken(call);
-      if (held === undefined) return pastePage(call, one);
+      const sent = call.query.get("token");
+      if (sent !== null) return open(call, sent);
+      const token = heldLinkToken(call);
+      if (token === undefined) return pastePage(call, link);
       try {
-        return one.draw(call, held);
+        return link.draw(call, token);
       } catch (error) {
         if (!(error instanceof Problem) || (error.status !== 404 && error.status !== 410)) throw error;
         return {
           status: error.status,
           headers: [holdLinkToken(call, path, null)],
-          body: pastePage(call, one, error.message),
+          body: pastePage(call, link, error.message),
         };
       }
     }),
     page({ id: `${id}Open`, method: "POST", path: `${path}/open`, access: "anyone" }, (call) => {
-      one.require?.(call);
+      link.require?.(call);
       return open(call, LINK.read(call.form).token);
     }),
   ];
