@@ -1,16 +1,8 @@
 import type { Config } from "./config.ts";
 import { CONTRACT } from "./contract.ts";
 import type { Core } from "./core.ts";
-import {
-  findDevice,
-  findSession,
-  SESSION_LIFETIME_MS,
-  touchSession,
-  watchPrincipals,
-} from "./identity/accounts/accounts.ts";
-import { findCli } from "./identity/device-flow/device-flow.ts";
+import { findSession, SESSION_LIFETIME_MS, touchSession, watchPrincipals } from "./identity/accounts/accounts.ts";
 import { ensureSigningKey, hasSigningKey } from "./identity/license/license.ts";
-import { findReader } from "./identity/read-tokens/read-tokens.ts";
 import { evidenceProjection, linksProjection } from "./insight/causes/causes.ts";
 import { entriesProjection } from "./insight/defects/defects.ts";
 import { spendEntriesProjection, spendSessionsProjection } from "./insight/spend/spend.ts";
@@ -18,9 +10,10 @@ import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS, watchClock } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
+import type { Intercept, Observation } from "./platform/http/answer-endpoint.ts";
 import { type Listener, listen } from "./platform/http/listen.ts";
 import { describeEndpoints } from "./platform/http/openapi-endpoint.ts";
-import { createApp, type Intercept, type Observation } from "./platform/http/serve.ts";
+import { createApp } from "./platform/http/serve.ts";
 import { openMetrics } from "./platform/metrics/metrics.ts";
 import { catchUp, type Projection, runProjections } from "./platform/projections/projections.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";
@@ -84,7 +77,6 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   describeEndpoints(core, CONTRACT);
   const metrics = openMetrics(core);
   const app = createApp(core, CONTRACT, {
-    authenticators: { device: findDevice, cli: findCli, read: findReader },
     pages: {
       list: [...SITE_PAGES, ...PAGES],
       findSession,

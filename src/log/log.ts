@@ -2,10 +2,11 @@
  * The ledger: one row for each delivery that changed anything, hash-chained in the order of commit.
  * It knows what a delivery was and its content's digest; how that digest is computed is the delivering room's business.
  */
+
 import type { Core } from "../core.ts";
+import type { DevicePrincipal } from "../identity/devices/devices.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
-import type { DevicePrincipal } from "../platform/http/principal.ts";
 import { type DayFacts, type DeliveryRow, rows } from "./rows.ts";
 
 export interface Delivery {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { removeMember, setDisabled, setRole, signIn, updateTeam } from "../../src/identity/accounts/accounts.ts";
+import type { ReadScope } from "../../src/identity/read-tokens/read-tokens.ts";
 import { listReads, revokeReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
-import type { ReadScope } from "../../src/platform/http/principal.ts";
 import { cliToken } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, publish, readToken } from "../support/reads.ts";

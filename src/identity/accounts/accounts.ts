@@ -18,7 +18,7 @@ export {
 } from "./links.ts";
 export { changeRole, countMembers, getMember, listMembers, MAX_LISTED, removeMember, setRole } from "./members.ts";
 export type { Member, Role } from "./people-rows.ts";
-export { findDevice, watchPrincipals } from "./principals.ts";
+export { type DevicePrincipal, findDevice, watchPrincipals } from "./principals.ts";
 export type { Subscription, Team } from "./rows.ts";
 export {
   actorOf,

@@ -1,6 +1,5 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
-import type { ReadPrincipal } from "../../platform/http/principal.ts";
 import {
   FEW,
   type Found,
@@ -11,6 +10,7 @@ import {
   sourceFinder,
 } from "../../record/brain/brain.ts";
 import { findTeam, membershipsOf, tiersWith } from "../accounts/accounts.ts";
+import type { ReadPrincipal } from "./reader.ts";
 import { scopeFilter } from "./scope.ts";
 import { sliceOf } from "./slice.ts";
 

@@ -5,6 +5,7 @@ import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { EXAMPLE_SOURCE, KINDS, Source } from "../../record/brain/brain.ts";
 import { askBrains } from "./ask.ts";
 import { dayOf, judgeDay } from "./daily.ts";
+import { readToken } from "./reader.ts";
 import { recordRead } from "./record.ts";
 import { rows } from "./rows.ts";
 
@@ -47,7 +48,7 @@ export const context = endpoint(
     path: "/api/me/brain/context",
     summary: "Read cited slices of the token owner's brains",
     tag: "My Brain",
-    auth: "read",
+    auth: readToken,
     query: v.object({
       q: v.pipe(v.string(), v.minLength(1, "must not be empty"), v.description("The question.")),
       repoKey: v.optional(RepoKey),

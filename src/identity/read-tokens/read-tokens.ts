@@ -4,6 +4,7 @@
  */
 export { listReads } from "./list.ts";
 export { findReader } from "./reader.ts";
+export type { ReadScope } from "./scope.ts";
 export {
   createReadToken,
   endReadTokens,

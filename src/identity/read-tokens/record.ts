@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { fail, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { beginning } from "../../kit/strings.ts";
-import type { ReadPrincipal } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";
 import { dayOf } from "./daily.ts";
+import type { ReadPrincipal } from "./reader.ts";
 import { rows } from "./rows.ts";
 
 const MAX_QUESTION_CHARS = 256;

@@ -5,11 +5,11 @@ import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
-import type { ReadScope } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";
 import { getUser, membershipsOf } from "../accounts/accounts.ts";
 import { dayOf } from "./daily.ts";
 import { rows, type TokenRow } from "./rows.ts";
+import type { ReadScope } from "./scope.ts";
 import { readScope } from "./scope.ts";
 
 export const DEFAULT_LIFETIME_MS = 90 * DAY_MS;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
-import { touchDevice } from "../../identity/devices/devices.ts";
+import { device, touchDevice } from "../../identity/devices/devices.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Count, openObject, RepoKey } from "../../platform/http/fields.ts";
@@ -17,7 +17,7 @@ export const correlateLinks = endpoint(
     path: "/api/causal-link/correlate",
     summary: "Put the brain's defects down to agent sessions",
     tag: "Causes",
-    auth: "device",
+    auth: device,
     body: { schema: openObject({ repoKey: v.optional(RepoKey) }), maxBytes: () => 16 * 1024, optional: true },
     ok: v.object({
       ok: v.boolean(),

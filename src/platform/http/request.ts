@@ -2,6 +2,7 @@ import type { BlockList } from "node:net";
 import type { H3Event } from "h3";
 import type { Core } from "../../core.ts";
 import type { Buckets, Decision } from "../../kit/buckets.ts";
+import { storeTrouble } from "../../kit/errors.ts";
 import { fail, rateLimited } from "../../kit/problem.ts";
 import { clientAddress } from "./address.ts";
 import type { Limit } from "./endpoint.ts";
@@ -73,6 +74,15 @@ export function drawLimits(
     refused ||= !decision.allowed;
   }
   if (refused) fail(rateLimited);
+}
+
+/** Logs what nobody foresaw; nothing of its cause is said outside the log. @returns whether the store is the matter */
+export function logUnforeseen(core: Core, error: unknown, operation?: string): boolean {
+  const trouble = storeTrouble(error);
+  const where = operation === undefined ? {} : { operation };
+  if (trouble === undefined) core.log.error("internal_error", { ...where, cause: causeText(error) });
+  else core.log.error("store_unavailable", { ...where, cause: causeText(trouble) });
+  return trouble !== undefined;
 }
 
 export function causeText(error: unknown): string {

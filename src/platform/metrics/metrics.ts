@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { Core } from "../../core.ts";
 import { Problem, unavailable } from "../../kit/problem.ts";
-import type { Observation } from "../http/serve.ts";
+import type { Observation } from "../http/answer-endpoint.ts";
 
 export interface Metrics {
   observe(what: Observation): void;

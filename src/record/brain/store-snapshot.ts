@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
+import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { recordDelivery } from "../../log/log.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { RULES_VERSION } from "../../redact/redact.ts";
 import { rows } from "./rows.ts";
 

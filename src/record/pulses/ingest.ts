@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
-import { touchDevice } from "../../identity/devices/devices.ts";
+import { device, touchDevice } from "../../identity/devices/devices.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
 import { fail, malformed } from "../../kit/problem.ts";
@@ -68,7 +68,7 @@ export const ingest = endpoint(
     path: "/api/brain-pulse/ingest",
     summary: "Report hourly counts and fingerprints of a repository's brain",
     tag: "Brain",
-    auth: "device",
+    auth: device,
     body: { schema: BrainPulse, maxBytes: () => MAX_BYTES },
     ok: v.object({
       ok: v.boolean(),

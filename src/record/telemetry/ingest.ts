@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
+import { device } from "../../identity/devices/devices.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
@@ -38,7 +39,7 @@ export const ingest = endpoint(
     path: "/api/telemetry/ingest",
     summary: "Append telemetry entries",
     tag: "Telemetry",
-    auth: "device",
+    auth: device,
     body: { schema: TelemetryBatch, maxBytes: (config) => config.maxTelemetryBytes, gzip: true, freeForm: true },
     ok: v.object({
       ok: v.boolean(),

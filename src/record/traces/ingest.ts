@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
+import { device } from "../../identity/devices/devices.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
@@ -33,7 +34,7 @@ export const ingest = endpoint(
     path: "/api/agent-traces/ingest",
     summary: "Publish agent sessions, spans and labels",
     tag: "Agent traces",
-    auth: "device",
+    auth: device,
     body: { schema: TraceBatch, maxBytes: (config) => config.maxTraceBytes, freeForm: true },
     ok: v.object({
       ok: v.boolean(),

@@ -1,6 +1,5 @@
 import type { Content, Html } from "../../../kit/html.ts";
-import type { PageCall } from "../../../platform/http/page.ts";
-import type { SessionPrincipal } from "../../../platform/http/principal.ts";
+import type { PageCall, SessionPrincipal } from "../../../platform/http/page.ts";
 import { layout, type NavItem } from "../ui/layout.ts";
 import { assetPath } from "./assets.ts";
 

@@ -1,5 +1,6 @@
+import type { ReadScope } from "../../../../identity/read-tokens/read-tokens.ts";
 import { type Content, html } from "../../../../kit/html.ts";
-import type { ReadScope, TeamSeat } from "../../../../platform/http/principal.ts";
+import type { TeamSeat } from "../../../../platform/http/page.ts";
 import type { Kind } from "../../../../record/brain/brain.ts";
 
 /** What a read token may read, in words. */
