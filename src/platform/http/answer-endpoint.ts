@@ -154,5 +154,5 @@ export class EndpointSteps implements Steps {
 }
 
 function schemaOf({ ok, renditions = [] }: Endpoint["spec"], { media }: Reply<unknown>) {
-  return renditions.find((one) => one.media === media)?.schema ?? ok;
+  return renditions.find((rendition) => rendition.media === media)?.schema ?? ok;
 }

@@ -44,7 +44,7 @@ function schemaOf(schema: Schema): JsonSchema {
   return rest;
 }
 
-const rateHeader = (says: string) => ({ description: says, schema: { type: "integer", minimum: 0 } });
+const rateHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
 
 const HEADERS = {
   ServiceApiVersion: {
