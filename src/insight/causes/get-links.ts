@@ -61,7 +61,10 @@ export const listCausalLinks = endpoint(
   async ({ core, principal, query: { repoKey, file, fingerprint, sessionId, limit, after } }) => {
     const standing = await requireCaughtUp(core, linksProjection);
     const { links, ...rest } = listLinks(core, principal.teamId, {
-      ...{ repoKey, path: file, sessionId, fingerprint: fingerprint?.toLowerCase() },
+      repoKey,
+      path: file,
+      sessionId,
+      fingerprint: fingerprint?.toLowerCase(),
       limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
       after,
     });

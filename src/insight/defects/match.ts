@@ -26,7 +26,7 @@ interface OfEntry extends Known {
   readonly entry: Entry;
 }
 
-type KeyOf = (one: Known) => string | undefined;
+type KeyOf = (known: Known) => string | undefined;
 
 const keyOf = (...parts: readonly string[]) => parts.join("\n");
 const exactly: KeyOf = ({ heading, fingerprint, names }) => keyOf(heading, fingerprint, names);

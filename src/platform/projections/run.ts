@@ -27,10 +27,10 @@ export interface Batch {
   /** The number of the last row read; above the checkpoint that was handed in. */
   readonly to: number;
   /**
-   * Row changes that are too many for one transaction: each runs in one of its own, before `apply`. What was done of them when
-   * the process ends is done again, and must then change nothing.
+   * Row changes that are too many for one transaction: each part runs in one of its own, before `apply`, and the next is asked
+   * for once it is stored. When the process ends, `next` is called anew and begins with what is left.
    */
-  readonly before?: Iterable<() => void>;
+  readonly before?: Iterable<() => void> | AsyncIterable<() => void>;
   /** Row changes; runs inside the transaction that stores the checkpoint. */
   readonly apply: () => void;
 }
@@ -42,7 +42,24 @@ const running = perOwner((_core: Core) => new Map<string, Promise<void>>());
 /** Instances that are stopping: what they have not read yet, the next start reads. */
 const halted = new WeakSet<Core>();
 
-const checkpointOf = (core: Core, { name }: Projection): number => rows(core.store).checkpoint.get(name) ?? 0;
+/** Where a projection stands: what it has read of its source, and how many parts of what follows are stored. */
+interface Standing {
+  readonly checkpoint: number;
+  readonly part: number;
+}
+
+const standingOf = (core: Core, { name }: Projection): Standing =>
+  rows(core.store).standing.get(name) ?? { checkpoint: 0, part: 0 };
+
+/** The number of the last row of its source that a projection has read; 0 before the first. */
+export const checkpointOf = (core: Core, projection: Projection): number => standingOf(core, projection).checkpoint;
+
+/**
+ * Forgets projections that a newer program no longer has, so that their tables can be emptied. Call inside a transaction.
+ * @returns whether there were any
+ */
+export const forgetProjections = (core: Core, names: readonly string[]): boolean =>
+  names.filter((name) => rows(core.store).remove.run(name).changes > 0).length > 0;
 
 /**
  * Brings a projection up to what its source held when this was called. Calls at the same time share the work.
@@ -81,15 +98,15 @@ async function follow(core: Core, projection: Projection): Promise<void> {
   let alone = false;
   for (;;) {
     if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
-    const from = checkpointOf(core, projection);
+    const from = standingOf(core, projection);
     try {
-      const batch = await projection.next(core, from, alone);
+      const batch = await projection.next(core, from.checkpoint, alone);
       if (!batch) return;
       await advance(core, projection, from, batch);
     } catch (error) {
       if (!(error instanceof ConcurrentAdvance)) {
         if (!projection.skip || isTrouble(core, error)) throw error;
-        if (alone) await skipPoison(core, projection, from, error);
+        if (alone) await skipPoison(core, projection, from.checkpoint, error);
         alone = !alone;
       }
     }
@@ -98,24 +115,26 @@ async function follow(core: Core, projection: Projection): Promise<void> {
   }
 }
 
-async function advance(core: Core, projection: Projection, from: number, batch: Batch): Promise<void> {
-  const { name } = projection;
+async function advance(core: Core, { name }: Projection, from: Standing, batch: Batch): Promise<void> {
   const { to, apply, before = [] } = batch;
-  for (const step of before) {
-    await core.store.write(() => {
-      if (checkpointOf(core, projection) !== from) throw new ConcurrentAdvance();
-      step();
+  const { checkpoint } = from;
+  let { part } = from;
+  const store = (next: Standing, change: () => void) =>
+    core.store.write(() => {
+      const sql = rows(core.store);
+      if (sql.start.run(name).changes > 0) sql.forget.run(name);
+      if (sql.advance.run({ name, checkpoint, part, toCheckpoint: next.checkpoint, toPart: next.part }).changes === 0)
+        throw new ConcurrentAdvance();
+      change();
     });
+  for await (const step of before) {
+    await store({ checkpoint, part: part + 1 }, step);
+    part++;
     // Transactions that follow one another at once would let nobody in.
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
   }
-  await core.store.write(() => {
-    const sql = rows(core.store);
-    if (sql.start.run(name).changes > 0) sql.forget.run(name);
-    if (sql.advance.run(to, name, from).changes === 0) throw new ConcurrentAdvance();
-    apply();
-  });
+  await store({ checkpoint: to, part: 0 }, apply);
 }
 
 /** Whether it is the store that fails rather than a row: then all waits until it is well again. */
@@ -124,9 +143,11 @@ function isTrouble({ store }: Core, error: unknown): boolean {
 }
 
 /** Leaves out a row that failed twice, the second time by itself, where an operator sees it: in the log and by the doctor. */
-async function skipPoison(core: Core, projection: Projection, from: number, error: unknown): Promise<void> {
+async function skipPoison(core: Core, projection: Projection, checkpoint: number, error: unknown): Promise<void> {
   const { name } = projection;
-  const to = projection.skip?.(core, from);
+  const from = standingOf(core, projection);
+  if (from.checkpoint !== checkpoint) return;
+  const to = projection.skip?.(core, from.checkpoint);
   if (to === undefined) throw error;
   try {
     await advance(core, projection, from, { to, apply: () => recordFailure(core, name, to, error) });
@@ -139,7 +160,7 @@ async function skipPoison(core: Core, projection: Projection, from: number, erro
 
 /** Whether the source holds more than the projection has read. */
 export async function isBehind(core: Core, projection: Projection): Promise<boolean> {
-  return (await projection.next(core, checkpointOf(core, projection), false)) !== undefined;
+  return (await projection.next(core, standingOf(core, projection).checkpoint, false)) !== undefined;
 }
 
 const LOOK_EVERY_MS = 250;

@@ -139,49 +139,50 @@ async function run(cli: Cli, options: DevOptions, directory: string, startAt: nu
   });
   const bound = Object.freeze({ ...config, port: listener?.port ?? config.port });
   const baseUrl = baseUrlOf(bound);
-  let local: Local | undefined;
+  const local = await openLocal({
+    directory,
+    baseUrl,
+    config: bound,
+    seed: options.seed,
+    startAt,
+    frozen: options.freeze,
+    empty: options.empty,
+    program: programIdentity(),
+    base: { clock: systemClock, random: systemRandom },
+    endpoints: CONTRACT,
+    open: ({ seeding, ...parts }) =>
+      createInstance({
+        ...parts,
+        // A quota that a test sets low is for the test's requests, not for the seed's.
+        config: seeding ? Object.freeze({ ...readConfig(flags, {}), port: bound.port }) : bound,
+        log: seeding ? quiet(log) : log,
+        checkReplies: true,
+      }),
+  }).catch(async (error: unknown) => {
+    await listener?.close();
+    throw error;
+  });
   const close = async () => {
     await listener?.close();
-    await local?.close();
+    await local.close();
   };
-  try {
-    local = await openLocal({
-      directory,
-      baseUrl,
-      config: bound,
-      seed: options.seed,
-      startAt,
-      frozen: options.freeze,
-      empty: options.empty,
-      program: programIdentity(),
-      base: { clock: systemClock, random: systemRandom },
-      endpoints: CONTRACT,
-      open: ({ seeding, ...parts }) =>
-        createInstance({
-          ...parts,
-          // A quota that a test sets low is for the test's requests, not for the seed's.
-          config: seeding ? Object.freeze({ ...readConfig(flags, {}), port: bound.port }) : bound,
-          log: seeding ? quiet(log) : log,
-          checkReplies: true,
-        }),
-    });
-  } catch (error) {
-    await close();
-    throw error;
-  }
   ready(local);
   const stopped = untilStopped({ close }, (stop) => {
     process.on("SIGHUP", () => stop(0));
     if (options.watchParent) watchParent(() => stop(0));
   });
-  const facts = describe(local, directory);
+  announce(describe(local, directory), options);
+  cli.exitCode = await stopped;
+}
+
+/** Tells where the instance answers and with which credentials, in the forms that were asked for. */
+function announce(facts: ReturnType<typeof describe>, options: DevOptions): void {
   if (options.writeJson !== undefined) writeFileAtomically(options.writeJson, asJson(facts), true);
   if (options.writeEnv !== undefined) writeFileAtomically(options.writeEnv, asEnv(facts), true);
   const text = options.json ? asJson(facts) : options.env ? asEnv(facts) : asText(facts);
   process.stdout.write(text, () => {
     if (options.env) hangUp();
   });
-  cli.exitCode = await stopped;
 }
 
 /** Only what a test wants to set is read from the environment: the rest must not leak in from a real installation. */

@@ -7,7 +7,7 @@ import {
   type Grouping,
   isSince,
   isUntil,
-  readSpan,
+  readPeriod,
   type SpendFigures,
   type SpendReport,
   spendCsv,
@@ -54,7 +54,7 @@ export function spendCommands(program: Command, cli: Cli): void {
     .action((options: SpendOptions) =>
       withCore(cli, options, async (core, output) => {
         const teamId = teamOf(core, options.team);
-        const span = readSpan(options, core.clock.now());
+        const span = readPeriod(options, core.clock.now());
         if (!span) fail(invalid, "--until lies before --since.");
         await bringUpToDate(cli, core, output);
         const report = spendReport(core, teamId, { ...span, by: options.by, repoKey: options.repo });

@@ -2,8 +2,8 @@ import { STATUS_CODES } from "node:http";
 import * as v from "valibot";
 import { fail, forbidden, invalid, notFound, Problem, tooLarge } from "../../kit/problem.ts";
 import { sentence } from "../../kit/strings.ts";
-import type { Local } from "./local.ts";
-import { type ControlRoute, ROUTES } from "./routes.ts";
+import { type ControlRoute, ROUTES } from "./routes/routes.ts";
+import type { LocalInstance } from "./types.ts";
 
 /**
  * The control routes below `/_dev`: how a test drives an instance into any state. They are no part of the API, and answer to this
@@ -25,7 +25,7 @@ function reply(status: number, body: object, more: Record<string, string> = {}):
 }
 
 /** Answers a request for a control route; never throws. */
-export async function answerControl(local: Local, request: Request, pathname: string): Promise<Response> {
+export async function answerControl(local: LocalInstance, request: Request, pathname: string): Promise<Response> {
   try {
     requireLoopback(local, request);
     const found = ROUTES.map((route) => ({ route, match: route.pattern.exec(pathname) })).filter(({ match }) => match);
@@ -64,7 +64,7 @@ const LOCAL_HOST = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?$/i;
  * The listener is on loopback already. A web page in this machine's browser is not kept out by that: it could post from another
  * origin, or read under a name of its own that resolves here.
  */
-function requireLoopback({ credentials }: Local, request: Request): void {
+function requireLoopback({ credentials }: LocalInstance, request: Request): void {
   const socket = (request as { runtime?: { node?: { req: { socket: { remoteAddress?: string } } } } }).runtime?.node
     ?.req.socket;
   const host = request.headers.get("host") ?? new URL(request.url).host;

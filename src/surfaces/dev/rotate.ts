@@ -1,11 +1,14 @@
 import { conflict, fail, notFound } from "../../kit/problem.ts";
-import type { Local } from "./local.ts";
+import type { LocalInstance } from "./types.ts";
 
 /**
  * Replaces a device's token by the endpoint itself.
  * @throws Problem 404 for a device whose token was not given out here, 409 when the endpoint refuses
  */
-export async function rotateKnown(local: Local, deviceId: string): Promise<{ deviceId: string; deviceToken: string }> {
+export async function rotateKnown(
+  local: LocalInstance,
+  deviceId: string,
+): Promise<{ deviceId: string; deviceToken: string }> {
   const token = local.deviceTokens.get(deviceId);
   if (token === undefined)
     fail(notFound, `The token of a device "${deviceId}" is not known here. GET /_dev/state lists the devices.`);

@@ -416,8 +416,8 @@ describe("a page", () => {
   });
 
   it("is dressed by a sheet and a script of modest size that ask nothing of other hosts", () => {
-    const style = readFileSync("src/surfaces/web/dashboard/style.css", "utf8");
-    const script = readFileSync("src/surfaces/web/dashboard/script.js", "utf8");
+    const style = readFileSync("src/surfaces/web/ui/style.css", "utf8");
+    const script = readFileSync("src/surfaces/web/ui/script.js", "utf8");
     expect(style.length).toBeLessThan(40_000);
     expect(script.length).toBeLessThan(12_500);
     expect(style).not.toMatch(/url\(|@import/);

@@ -3,9 +3,9 @@
  * Not here: SQL and decisions, which belong to the rooms whose doors it calls; how a request for a page is served (http).
  */
 import type { Page } from "../../../platform/http/page.ts";
+import { assets } from "../ui/assets.ts";
 import { accountPages } from "./account/account.ts";
 import { approvalPages } from "./account/approval.ts";
-import { assets } from "./assets.ts";
 import { auditPages } from "./audit/audit.ts";
 import { brainPages } from "./brain/brain.ts";
 import { devicePages } from "./devices/devices.ts";

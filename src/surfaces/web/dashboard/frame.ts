@@ -1,7 +1,7 @@
 import type { Content, Html } from "../../../kit/html.ts";
 import type { PageCall, SessionPrincipal } from "../../../platform/http/page.ts";
+import { assetPath } from "../ui/assets.ts";
 import { layout, type NavItem } from "../ui/layout.ts";
-import { assetPath } from "./assets.ts";
 
 interface Place {
   readonly path: string;

@@ -2,8 +2,9 @@ import { attributes, type Content, type Html, html, trustedHtml } from "../../..
 import { fail, notFound } from "../../../kit/problem.ts";
 import { docText } from "./doc-text.ts";
 import { DOC_GROUPS, DOCS } from "./docs-list.ts";
+import type { Visit } from "./frame.ts";
 import { bullets } from "./markdown.ts";
-import { publicPage, twinOf, type Visit } from "./rendition.ts";
+import { publicPage, twinOf } from "./rendition.ts";
 
 /** The documentation: its index, and a page for each document. */
 

@@ -5,8 +5,9 @@ import { codeBlock } from "../ui/code.ts";
 import { table } from "../ui/table.ts";
 import { dayText } from "../ui/time.ts";
 import { bytes } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 const SUMMARY = "Desktop installers that this installation hands out, with checksums.";
 const NONE =

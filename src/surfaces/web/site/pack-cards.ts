@@ -3,8 +3,9 @@ import { archivePath, type PackEntry } from "../../../share/packs/packs.ts";
 import { badge } from "../ui/badge.ts";
 import { tabs } from "../ui/tabs.ts";
 import { plural } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { escapeMarkdown } from "./markdown.ts";
-import { twinOf, type Visit } from "./rendition.ts";
+import { twinOf } from "./rendition.ts";
 
 /** How packs look in lists. Titles, summaries and names of publishers are other people's text. */
 

@@ -17,9 +17,10 @@ import { facts } from "../ui/facts.ts";
 import { table } from "../ui/table.ts";
 import { dayText } from "../ui/time.ts";
 import { bytes, number, plural } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { standing, tagPath } from "./pack-cards.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 /** One pack: what it holds, how far to trust it and why, how to install it. All of its text is other people's. */
 

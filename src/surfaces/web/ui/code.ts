@@ -32,3 +32,8 @@ export interface SecretOnce {
 export function secretOnce({ label, value, says, more }: SecretOnce): Html {
   return html`<div class="secret" data-copy><p class="secret-label">${label}</p><code class="secret-value">${value}</code><p class="says">${says}</p>${more && html`<p class="secret-more">${more}</p>`}</div>`;
 }
+
+/** Text of our own in which backticks mark code, as the API's descriptions are written. */
+export function withCode(text: string): Html {
+  return html`${text.split(/(`[^`]+`)/).map((part) => (/^`.+`$/.test(part) ? html`<code>${part.slice(1, -1)}</code>` : part))}`;
+}

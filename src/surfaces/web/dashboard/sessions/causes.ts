@@ -1,5 +1,5 @@
 import { freshenLinks, linksOfSession } from "../../../../insight/causes/causes.ts";
-import { findDefectAt } from "../../../../insight/defects/defects.ts";
+import { findDefect } from "../../../../insight/defects/defects.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
 import { section } from "../../ui/section.ts";
@@ -22,7 +22,7 @@ export async function causedSection(call: Member, session: Session): Promise<Con
   // What counts before what is possible and no more.
   const ranked = links.toSorted((a, b) => Number(b.counts) - Number(a.counts));
   const rows = ranked.slice(0, SHOWN).flatMap((one): Content[][] => {
-    const defect = findDefectAt(call.core, team, one);
+    const defect = findDefect(call.core, team, one.entryId);
     if (!defect) return [];
     const weak = one.counts ? "" : "muted";
     return [

@@ -1,4 +1,4 @@
-import { GROUPINGS, type Grouping, isSince, isUntil, readSpan } from "../../../../insight/spend/spend.ts";
+import { GROUPINGS, type Grouping, isSince, isUntil, readPeriod } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { link, type Member, NO_REPO } from "../shared/links.ts";
 
@@ -31,7 +31,7 @@ export function readAsked({ query, core }: Member): Asked {
   };
   const since = date("from", isSince);
   const until = date("to", isUntil);
-  const chosen = since !== undefined || until !== undefined ? readSpan({ since, until }, now) : undefined;
+  const chosen = since !== undefined || until !== undefined ? readPeriod({ since, until }, now) : undefined;
   const days = PERIODS.find((one) => String(one) === query.get("days")) ?? DEFAULT_DAYS;
   const { from, to } = chosen ?? { from: now - (days - 1) * DAY_MS, to: now };
   const repo = (query.get("repo") ?? "").slice(0, 1_024);

@@ -32,7 +32,7 @@ async function spendPage(call: Member): Promise<Html> {
   await freshenSpend(call.core);
   const asked = readAsked(call);
   const report = spendReport(call.core, call.session.team.id, { ...asked, daily: true });
-  const days = report.byDayAndModel;
+  const days = report.byDayAndModel();
   const main = html`${pageHead({
     title: "Spend",
     says: "What agents used of models and what that costs. Every call counts once, however often it was told, and whether in telemetry or in a session.",
