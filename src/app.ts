@@ -1,16 +1,12 @@
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
-import { findCli } from "./identity/device-flow/device-flow.ts";
 import { deviceFlow } from "./identity/device-flow/room.ts";
-import { findDevice } from "./identity/devices/devices.ts";
 import { devices } from "./identity/devices/room.ts";
 import { license } from "./identity/license/room.ts";
-import { members } from "./identity/members/room.ts";
 import { oneTimeLinks } from "./identity/one-time-links/room.ts";
 import { people } from "./identity/people/room.ts";
-import { findReader } from "./identity/read-tokens/read-tokens.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
-import { signIn } from "./identity/sign-in/room.ts";
+import { signIn } from "./identity/sign-in/sign-in.ts";
 import { teams } from "./identity/teams/room.ts";
 import { webSessions } from "./identity/web-sessions/room.ts";
 import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-sessions/web-sessions.ts";
@@ -20,15 +16,17 @@ import { defects } from "./insight/defects/room.ts";
 import { spend } from "./insight/spend/room.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
+import { members } from "./kit/json.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
 import { newestDelivery } from "./log/log.ts";
 import { audit } from "./platform/audit/room.ts";
 import { health } from "./platform/health/room.ts";
+import type { Intercept, Observation } from "./platform/http/answer-endpoint.ts";
 import { type Listener, listen } from "./platform/http/listen.ts";
 import type { Described } from "./platform/http/openapi.ts";
 import { describeEndpoints, openapi } from "./platform/http/openapi-endpoint.ts";
-import { createApp, type Intercept, type Observation, type ServeOptions } from "./platform/http/serve.ts";
+import { createApp, type ServeOptions } from "./platform/http/serve.ts";
 import { startJobs } from "./platform/jobs/jobs.ts";
 import { keys } from "./platform/keys/room.ts";
 import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
@@ -176,7 +174,6 @@ export async function createInstance(parts: Parts): Promise<Instance> {
 
 function serveOptions(core: Core, { checkReplies = false, interrupt, observe }: Parts): ServeOptions {
   return {
-    authenticators: { device: findDevice, cli: findCli, read: findReader },
     pages: {
       list: ROOMS.flatMap(({ pages = [] }) => pages),
       findSession,

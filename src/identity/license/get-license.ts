@@ -4,6 +4,7 @@ import { fail, problem } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape, storeUnavailable } from "../../platform/http/faults.ts";
 import { Count } from "../../platform/http/fields.ts";
+import { device } from "../devices/devices.ts";
 import { mintLicense } from "./mint.ts";
 import { judgeSubscription } from "./rules.ts";
 
@@ -40,7 +41,7 @@ export const license = endpoint(
     path: "/api/license",
     summary: "Mint a signed licence for the bound team",
     tag: "Licence",
-    auth: "device",
+    auth: device,
     ok: v.object({
       license: v.pipe(
         v.string(),

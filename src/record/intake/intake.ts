@@ -1,3 +1,4 @@
+import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { requireCapability } from "../../identity/teams/teams.ts";
 /**
  * Intake: the one way of a delivery from a device's request into the store: what the tier includes, the body as slices of the
@@ -11,7 +12,6 @@ import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Delivery, recordDelivery } from "../../log/log.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";
 
 /** What an endpoint that takes deliveries is called with. */

@@ -33,11 +33,7 @@ export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
   const stored = linesOf(heldPayload);
   const received = linesOf(payload);
   const { hunks, tooDifferent } =
-<<<<<<< HEAD
-    held === undefined || came === undefined ? { hunks: [], tooDifferent: true } : diffLines(held, came);
-=======
-    stored === undefined || received === undefined ? { hunks: [], tooDifferent: true } : diffFiles(stored, received);
->>>>>>> w-tables
+    stored === undefined || received === undefined ? { hunks: [], tooDifferent: true } : diffLines(stored, received);
   if (tooDifferent) return payloadBlock(payload, `What came later as ${seq}`);
   return hunks.length === 0
     ? html`<p class="says">The payloads say the same; the client's own time differs.</p>`
