@@ -79,7 +79,11 @@ function valueEnd(reading: Reading, state: AssignedState, at: number): number {
 }
 
 const SEPARATOR =
-  /(?:\\{0,7}["'`])?\]?(?:[ \t]{0,8}[?!]?:[ \t]{0,4}[A-Za-z]{1,16}[ \t]{1,4}=|[ \t]{0,16}(?::=|=>|={1,3}|:)|["']? {1,2}value[ ]?=)[ \t]{0,16}/y;
+  /(?:\\{0,7}["'`])?\]?(?:[ \t]{0,8}[?!]?:[ \t]{0,4}[A-Za-z]{1,16}[ \t]{1,4}=|[ \t]{0,16}(?::{1,3}=|=>|={1,3}|:|[?|]{1,2}=|\.=)|["']? {1,2}value[ ]?=| string =)[ \t]{0,16}/y;
+/** Behind the first argument of a call, where a second in quotes follows. */
+const COMMA = /["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])/y;
+/** The end of a tag, and what parts it from an element's text. */
+const TAG = />[ \t\r\n]{0,64}/y;
 const QUOTED = new RegExp(
   `\\\\{0,7}["'\`]((?:[^"'\`\\\\\\s]|\\\\[^"'\`\\\\\\snrt]){1,${VALUE_CAP}})(?=["'\`\\\\])`,
   "y",
@@ -118,7 +122,8 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   const { text } = reading;
   const isFlag = text.charCodeAt(start) === DASH && text.charCodeAt(start + 1) === DASH;
   const isTag = text.charCodeAt(end) === TAG_END && text[start - 1] === "<";
-  const valueAt = afterSeparator(text, end, isFlag || isTag);
+  const isArgument = holds(text, start - 1, QUOTES) && text[start - 2] === "(";
+  const valueAt = isTag ? behind(TAG, text, end) : afterSeparator(text, end, isFlag, isArgument);
   if (valueAt === undefined || valueAt < state.until || holds(text, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
   if (holds(text, valueAt, QUOTES)) {
@@ -137,13 +142,22 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   return judge(reading, state, start, end, valueAt, valueTo, isEnv ? "env" : "bare");
 }
 
-/** Where the value behind a name begins. @param isApart whether a space or the end of a tag is enough to part them */
-function afterSeparator(text: string, end: number, isApart: boolean): number | undefined {
+/**
+ * Where the value behind a name begins.
+ * @param isFlag whether a space is enough to part them
+ * @param isArgument whether a comma is: `setProperty("NAME", "value")`
+ */
+function afterSeparator(text: string, end: number, isFlag: boolean, isArgument: boolean): number | undefined {
   // The commonest first: a sign with a letter or digit right behind it.
   if (text.charCodeAt(end) === EQUALS && holds(text, end + 1, NAME)) return end + 1;
-  SEPARATOR.lastIndex = end;
-  if (SEPARATOR.test(text)) return SEPARATOR.lastIndex;
-  return isApart && (text[end] === " " || text[end] === ">") ? end + 1 : undefined;
+  const at = behind(SEPARATOR, text, end) ?? (isArgument ? behind(COMMA, text, end) : undefined);
+  return at ?? (isFlag && text[end] === " " ? end + 1 : undefined);
+}
+
+/** Where a sticky expression that begins at a place ends. */
+function behind(expression: RegExp, text: string, at: number): number | undefined {
+  expression.lastIndex = at;
+  return expression.test(text) ? expression.lastIndex : undefined;
 }
 
 function judge(
@@ -194,7 +208,7 @@ export function mayBeAssigned(text: string, at: number): boolean {
     const char = text[i] as string;
     if (/[\\"'`\]?!\s]/.test(char)) continue;
     if (text[i - 1] === "\\" && /[nrtbf]/.test(char)) continue;
-    return /[:=>,}v]/.test(char);
+    return /[:=>,}v|]/.test(char) || text.startsWith(".=", i) || text.startsWith("string =", i);
   }
   return false;
 }
