@@ -79,7 +79,7 @@ function valueEnd(reading: Reading, state: AssignedState, at: number): number {
 }
 
 const SEPARATOR =
-  /(?:\\{0,7}["'`])?\]?(?:[ \t]{0,8}[?!]?:[ \t]{0,4}[A-Za-z]{1,16}[ \t]{1,4}=|[ \t]{0,16}(?::{1,3}=|=>|={1,3}|:|[?|]{1,2}=|\.=)|["']? {1,2}value[ ]?=| string =)[ \t]{0,16}/y;
+  /(?:\\{0,7}["'`])?\]?(?:[ \t]{0,8}[?!]?:[ \t]{0,4}[A-Za-z]{1,16}[ \t]{1,4}=|[ \t]{0,16}(?::{1,3}=|=>|={1,3}|:|[?|]{1,2}=|\.=)|["']? {1,2}value[ ]?=| string =)(?:[ \t]{0,4}\r?\n[ \t]{1,32}(?=["'`])|[ \t]{0,16})/y;
 /** Behind the first argument of a call, where a second in quotes follows. */
 const COMMA = /["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])/y;
 /** The end of a tag, and what parts it from an element's text. */
