@@ -1,5 +1,6 @@
 /** The value given to a password-like name: in an env file, YAML, JSON, code, XML, a connection string or a command line. */
-import { endsInSecret, isInnocentName, isLetter, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
+import { Automaton } from "./automaton.ts";
+import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { Reading, Span } from "./reading.ts";
 import { Clear, judgeValue, type Setting, VALUE_CAP, type Verdict } from "./values.ts";
 
@@ -84,13 +85,20 @@ function valueEnd(reading: Reading, state: AssignedState, at: number): number {
   return end === limit && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end;
 }
 
+/** `=`, `":`, `']=>`, `: string =`, ` value=` and their like; a value on the next line has to stand in quotes. */
+const SEPARATOR = new Automaton(
+  /(?:\\{0,7}["'`])?\]?(?:[ \t]{0,8}[?!]?:[ \t]{0,4}[A-Za-z]{1,16}[ \t]{1,4}=|[ \t]{0,16}(?::{1,3}=|=>|={1,3}|:|[?|]{1,2}=|\.=)|["']? {1,2}value[ ]?=| string =)(?:[ \t]{0,4}\r?\n[ \t]{1,32}["'`]|[ \t]{0,16})/,
+);
+/** Behind the first argument of a call, where a second in quotes follows. */
+const COMMA = new Automaton(/["'`][ \t]{0,4},[ \t]{0,4}["'`]/);
+/** The end of a tag, and what parts it from an element's text. */
+const TAG = new Automaton(/>[ \t\r\n]{0,64}/);
 const EQUALS = 61;
 const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
 const SPACE = 32;
-const TAB = 9;
 /** The letters of escapes. */
 const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
@@ -122,7 +130,8 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   const { text } = reading;
   const isFlag = text.charCodeAt(start) === DASH && text.charCodeAt(start + 1) === DASH;
   const isTag = text.charCodeAt(end) === TAG_END && text[start - 1] === "<";
-  const valueAt = afterSeparator(text, end, isFlag || isTag);
+  const isArgument = holds(text, start - 1, QUOTES) && text[start - 2] === "(";
+  const valueAt = isTag ? TAG.endOf(text, end) : afterSeparator(text, end, isFlag, isArgument);
   if (valueAt === -1 || valueAt < state.until || holds(text, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
   if (holds(text, valueAt, QUOTES)) {
@@ -142,20 +151,19 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   return judge(reading, state, start, end, valueAt, valueTo, isEnv ? "env" : "bare");
 }
 
-/** Where the value behind a name begins, or -1. @param isApart whether a space or the end of a tag is enough to part them */
-function afterSeparator(text: string, end: number, isApart: boolean): number {
+/**
+ * Where the value behind a name begins, or -1.
+ * @param isFlag whether a space is enough to part them
+ * @param isArgument whether a comma is: `setProperty("NAME", "value")`
+ */
+function afterSeparator(text: string, end: number, isFlag: boolean, isArgument: boolean): number {
   // The commonest first: a sign with a letter or digit right behind it.
   if (text.charCodeAt(end) === EQUALS && holds(text, end + 1, NAME)) return end + 1;
-  const at = afterSign(text, end);
-  if (at !== -1) return afterSpaces(text, at, 16);
-  return isApart && (text[end] === " " || text[end] === ">") ? end + 1 : -1;
-}
-
-/** Past spaces and tabs, at most so many. */
-function afterSpaces(text: string, at: number, most: number): number {
-  let i = at;
-  while (i < at + most && (text.charCodeAt(i) === SPACE || text.charCodeAt(i) === TAB)) i++;
-  return i;
+  let at = SEPARATOR.endOf(text, end);
+  if (at === -1 && isArgument) at = COMMA.endOf(text, end);
+  if (at === -1) return isFlag && text.charCodeAt(end) === SPACE ? end + 1 : -1;
+  // A quote that was asked for is the value's own.
+  return holds(text, at - 1, QUOTES) ? at - 1 : at;
 }
 
 /** Past up to seven backslashes and a quote, or -1 where no quote stands. */
@@ -163,45 +171,6 @@ function afterQuote(text: string, at: number): number {
   let i = at;
   while (i < at + 7 && text.charCodeAt(i) === BACKSLASH) i++;
   return holds(text, i, QUOTES) && text.charCodeAt(i) !== BACKSLASH ? i + 1 : -1;
-}
-
-/** The end of the sign between a name that ends at a place and its value, or -1: `=`, `":`, `']=>`, `: string =`, ` value=`. */
-function afterSign(text: string, end: number): number {
-  const quoted = afterQuote(text, end);
-  const at = quoted === -1 ? end : quoted;
-  const from = text[at] === "]" ? at + 1 : at;
-  const i = afterSpaces(text, from, 16);
-  const typed = i - from <= 8 ? afterType(text, i) : -1;
-  if (typed !== -1) return typed;
-  const code = text.charCodeAt(i);
-  if (code === COLON) return text.charCodeAt(i + 1) === EQUALS ? i + 2 : i + 1;
-  if (code === EQUALS) {
-    if (text.charCodeAt(i + 1) === TAG_END) return i + 2;
-    let to = i + 1;
-    while (to < i + 3 && text.charCodeAt(to) === EQUALS) to++;
-    return to;
-  }
-  return afterWordValue(text, text[from] === '"' || text[from] === "'" ? from + 1 : from);
-}
-
-/** Past ` value=`, as attributes of XML have it, or -1. */
-function afterWordValue(text: string, from: number): number {
-  if (text.charCodeAt(from) !== SPACE) return -1;
-  const word = text.charCodeAt(from + 1) === SPACE ? from + 2 : from + 1;
-  if (!text.startsWith("value", word)) return -1;
-  const at = text.charCodeAt(word + 5) === SPACE ? word + 6 : word + 5;
-  return text.charCodeAt(at) === EQUALS ? at + 1 : -1;
-}
-
-/** Past a type between `:` or `?:` and `=`, or -1. */
-function afterType(text: string, at: number): number {
-  const colon = text[at] === "?" || text[at] === "!" ? at + 1 : at;
-  if (text.charCodeAt(colon) !== COLON) return -1;
-  const from = afterSpaces(text, colon + 1, 4);
-  let to = from;
-  while (to < from + 16 && isLetter(text.charCodeAt(to))) to++;
-  const sign = afterSpaces(text, to, 4);
-  return to > from && sign > to && text.charCodeAt(sign) === EQUALS ? sign + 1 : -1;
 }
 
 /** The end of a quoted value, or its start where there is none: before a quote, or before the last backslash. */
@@ -270,7 +239,7 @@ export function mayBeAssigned(text: string, at: number): boolean {
     const char = text[i] as string;
     if (/[\\"'`\]?!\s]/.test(char)) continue;
     if (text[i - 1] === "\\" && /[nrtbf]/.test(char)) continue;
-    return /[:=>,}v]/.test(char);
+    return /[:=>,}v|]/.test(char) || text.startsWith(".=", i) || text.startsWith("string =", i);
   }
   return false;
 }

@@ -26,7 +26,7 @@ export const COMMANDS: readonly Command[] = [
   {
     rule: "curl-password",
     anchors: ["curl "],
-    flag: new RegExp(`-{1,2}(?:[uU]|user|proxy-user)[ =]["']?[^\\s:"'\`$\\\\]{1,64}:${VALUE}`, "y"),
+    flag: new RegExp(`-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\\s:"'\`$\\\\]{0,64}["']?:["']?${VALUE}`, "y"),
   },
   { rule, anchors: LOGINS, flag: new RegExp(`-p[ =]["']?${VALUE}`, "y") },
   { rule, anchors: ["sshpass "], flag: new RegExp(`-p ?["']?${VALUE}`, "y") },

@@ -4,23 +4,24 @@ import { Automaton } from "./automaton.ts";
 /** Longest name looked at, in code units. */
 export const NAME_CAP = 64;
 
+/** Services whose keys bear no mark of their own, so that only the service's name tells what `…_KEY` holds. */
+const SERVICES =
+  "algolia|amplitude|anthropic|apify|assemblyai|auth0|azure|binance|bitfinex|bitmex|braintree|bugsnag|chartmogul|clarifai|clockify|cloudflare|cloudconvert|cloudinary|cloudsmith|codemagic|cohere|coinbase|convertkit|coveralls|cryptocompare|currencylayer|datadog|deepgram|deepseek|etherscan|fastly|freshdesk|gemini|geocodio|giphy|fal|github|gitlab|godaddy|graphhopper|groq|heroku|hubspot|ibm|ibm[_-]iam|ibm[_-]cloud|cloud[_-]iam|infura|intercom|ipinfo|jira|kraken|kucoin|launchdarkly|logdna|loggly|mailchimp|mailgun|mandrill|mapbox|messagebird|mistral|mixpanel|netlify|newrelic|nexmo|okta|openai|opsgenie|pagerduty|pendo|pipedrive|pinata|postmark|rapidapi|rollbar|scraperapi|scrapingbee|sendgrid|sentry|serpapi|shodan|shopify|softlayer|solarwinds|cloudant|sparkpost|stripe|twilio|twitch|typesense|uploadcare|virustotal|vonage|youtube|zendesk";
 const NAME = new Automaton(
-  /(?:passw(?:or)?d|passphrase|passcode|pwd|secret|credentials?|authorization|(?:api|access|secret|private|auth|authentication|encryption|signing|signature|account|master|service|license|licence|shared|admin|root|app|application|client|subscription|storage|ssh|webhook|preshared|pre-shared|pre_shared)[_.-]?key|token)(?:[_.-]?(?:base64|b64|base|value|val|plain|plaintext|raw|prod|production|dev|development|stag|staging|live|old|new|[0-9]{1,2}))?/i,
+  new RegExp(
+    `(?:passw(?:or)?d|passphrase|passcode|pwd|secret|credentials?|authorization|(?:${SERVICES}|sdk|api|access|secret|private|auth|authentication|encryption|signing|signature|account|master|service|license|licence|shared|admin|root|app|application|client|subscription|storage|ssh|webhook|preshared|pre-shared|pre_shared)[_.-]?key|token)(?:[_.-]?(?:base64|b64|base|value|val|plain|plaintext|raw|prod|production|dev|development|stag|staging|live|old|new|[0-9]{1,2}))?`,
+    "i",
+  ),
   "end",
 );
 /** Names that end like a secret's and hold none. */
 const INNOCENT = new Automaton(
-  /(?:public|primary|foreign|page|next|prev|previous|continuation|cursor|sync|cancell?ation|cancel|abort|stop|eos|bos|pad|unk|mask|sep|cls|start|end|max|min|num|total|input|output|cached?|prompt|completion|reasoning|thinking|per|each|count|first|last|invalid|unexpected|design|lookahead|current|special|unknown|has|is|no|show|hide|forgot|reset|change|update|confirm|missing|require[sd]?|need|get|set|use|with|without|toggle|validate|check|verify|hash|encrypt)[ _.-]?(?:pass|passw(?:or)?d|pwd|secret|token|key|credentials?|(?:api|access)[_.-]?key)s?/i,
+  /(?:public|primary|foreign|page|next|prev|previous|continuation|cursor|sync|cancell?ation|cancel|abort|stop|eos|bos|pad|unk|mask|sep|cls|start|end|max|min|num|total|input|output|cached?|prompt|completion|reasoning|thinking|per|each|count|first|last|invalid|unexpected|design|lookahead|current|special|unknown|has|is|no|show|hide|forgot|reset|change|update|confirm|missing|require[sd]?|need|get|set|use|with|without|toggle|validate|check|verify|hash|encrypt){1,3}[ _.-]?(?:pass|passw(?:or)?d|pwd|secret|token|key|credentials?|(?:api|access)[_.-]?key)s?/i,
   "end",
 );
-/** What ends like one of those for the last part of its word alone. */
-const ACCOUNT = new Automaton(
-  /account[ _.-]?(?:pass|passw(?:or)?d|pwd|secret|token|key|credentials?|(?:api|access)[_.-]?key)s?/i,
-  "end",
-);
-
 export const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
-const isSmallOrDigit = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
+const isSmall = (code: number): boolean => code >= 97 && code <= 122;
+const isSmallOrDigit = (code: number): boolean => isSmall(code) || (code >= 48 && code <= 57);
 
 /** `pass` and `pw` as words of their own, `dbPass`, `DB_PW`. */
 function endsInPass(text: string, start: number, end: number): boolean {
@@ -42,8 +43,14 @@ function endsInPass(text: string, start: number, end: number): boolean {
 export const endsInSecret = (text: string, start: number, end: number): boolean =>
   NAME.test(text, start, end) || endsInPass(text, start, end);
 
+/** "hopper_secret" and "ACCOUNT_TOKEN" end in a harmless word by chance; in "usageMaxTokens" it is a word of its own. */
 export const isInnocentName = (text: string, start: number, end: number): boolean =>
-  INNOCENT.test(text, start, end) && !ACCOUNT.test(text, start, end);
+  INNOCENT.test(text, start, end, (_, at) => at === start || beginsWord(text, at));
+
+function beginsWord(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  return !isLetter(before) || (isSmall(before) && !isSmall(text.charCodeAt(at)));
+}
 
 /** Whether a name's own words say its value is a secret: `DB_PASSWORD`, `apiKey`, `client-secret`, `x-auth-token`. */
 export const isSecretName = (name: string): boolean =>

@@ -125,10 +125,7 @@ export const targets = (): Target<Probe>[] => [
     ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization"],
     assigned,
   ),
-  ...folded(
-    ["_key", "-key", ".key", "ikey", "skey", "tkey", "ekey", "nkey", "hkey", "gkey", "rkey", "tionkey", "hookkey"],
-    shifted(assigned, -1),
-  ),
+  ...folded([...Array.from("_-.istenhgryxdbm", (sign) => `${sign}key`), "tionkey", "hookkey"], shifted(assigned, -1)),
   ...folded(
     ["pass=", "pass:", 'pass"', "pass'", "pass`", "pass ", "pass\\", "pass]", "_pw=", "_pw:", '_pw"', "_pw'", "_pw "],
     assigned,

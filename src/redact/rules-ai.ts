@@ -289,7 +289,7 @@ export const AI_RULES: readonly Rule[] = [
     "CodeRabbit",
     "cr-[0-9a-f]",
     /cr-[0-9a-f]{58}/y,
-    "https://docs.coderabbit.ai/cli/",
+    "https://docs.coderabbit.ai/api/authentication",
     () => `cr-${hex(58)}`,
     { strength: "likely" },
   ),

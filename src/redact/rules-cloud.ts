@@ -264,4 +264,12 @@ export const CLOUD_RULES: readonly Rule[] = [
     "https://zuplo.com/docs/articles/api-key-leak-detection",
     () => `zpka_${hex(32)}_${hex(8)}`,
   ),
+  row(
+    "registry-service-account",
+    "Google",
+    "X2pzb25fa2V5",
+    /X2pzb25fa2V5(?:Ons|X2Jhc2U2NDp)[0-9A-Za-z+/]{100,8192}={0,2}/y,
+    "https://cloud.google.com/artifact-registry/docs/docker/authentication",
+    () => `X2pzb25fa2V5${"Ons"}${word(1200)}==`,
+  ),
 ];

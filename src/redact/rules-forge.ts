@@ -271,7 +271,7 @@ export const FORGE_RULES: readonly Rule[] = [
     "Mergify",
     "mergify_application_key_",
     /mergify_application_key_[\w-]{60,80}/y,
-    "https://docs.mergify.com/api-usage/",
+    "https://docs.mergify.com/api/application-keys",
     () => `mergify_application_key_${word(64)}`,
   ),
   row(

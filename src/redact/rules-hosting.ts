@@ -1,5 +1,5 @@
 /** Rows for hosting and managed databases. */
-import { hex, lower, PARTNER_LIST, type Rule, row, uuid, word } from "./rule.ts";
+import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
 
 const CLOUDFLARE = "https://developers.cloudflare.com/fundamentals/api/get-started/token-formats/";
 const PLANETSCALE = "https://planetscale.com/docs/api/reference/service-tokens";
@@ -116,7 +116,66 @@ export const HOSTING_RULES: readonly Rule[] = [
     "Ionic",
     "ion_",
     /ion_[0-9A-Za-z]{42}/y,
-    "https://ionic.io/docs/appflow/personal-access-tokens",
+    "https://ionic.io/docs/appflow/deploy/cli",
     () => `ion_${word(42)}`,
+  ),
+  row(
+    "upcloud-token",
+    "UpCloud",
+    "ucat_",
+    /ucat_[0-9A-Z]{26}/y,
+    "https://developers.upcloud.com/1.3/2-authentication/",
+    () => `ucat_${upper(26)}`,
+  ),
+  row(
+    "exoscale-key",
+    "Exoscale",
+    "EXO[0-9a-f]",
+    /EXO[0-9a-f]{24}/y,
+    "https://community.exoscale.com/platform/iam/",
+    () => `EXO${hex(24)}`,
+    { strength: "likely" },
+  ),
+  row(
+    "netbird-token",
+    "NetBird",
+    "nbp_",
+    /nbp_[0-9A-Za-z]{36}/y,
+    "https://docs.netbird.io/ipa/guides/authentication",
+    () => `nbp_${word(36)}`,
+  ),
+  row(
+    "portainer-token",
+    "Portainer",
+    "ptr_",
+    /ptr_[\w+/-]{40,60}={0,2}/y,
+    "https://docs.portainer.io/api/access",
+    () => `ptr_${word(43)}=`,
+    { needs: /[0-9]/ },
+  ),
+  row(
+    "cockroachdb-key",
+    "CockroachDB",
+    "CCDB1_",
+    /CCDB1_[0-9A-Za-z]{22}_[0-9A-Za-z]{40}/y,
+    "https://www.cockroachlabs.com/docs/cockroachcloud/managing-access",
+    () => `CCDB1_${word(22)}_${word(40)}`,
+  ),
+  row(
+    "tinybird-token",
+    "Tinybird",
+    "p.eyJ1Ijo",
+    /p\.eyJ1Ijo[\w-]{30,300}\.[\w-]{20,64}/y,
+    "https://www.tinybird.co/docs/classic/administration/auth-tokens",
+    () => `p.eyJ1Ijo${word(80)}.${word(43)}`,
+  ),
+  row(
+    "convex-deploy-key",
+    "Convex",
+    "|eyJ2Mi",
+    /\|eyJ2Mi[0-9A-Za-z+/]{30,300}={0,2}/y,
+    "https://docs.convex.dev/cli/deploy-key-types",
+    () => `|eyJ2Mi${word(80)}=`,
+    { glued: true },
   ),
 ];

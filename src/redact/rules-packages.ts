@@ -1,5 +1,5 @@
 /** Rows for package and image registries. */
-import { hex, lower, PARTNER_LIST, type Rule, row, word } from "./rule.ts";
+import { hex, lower, PARTNER_LIST, type Rule, row, uuid, word } from "./rule.ts";
 
 const JFROG = "https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens";
 
@@ -73,4 +73,28 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row("jfrog-key", "JFrog", "AKCp", /AKCp[0-9A-Za-z]{65,73}/y, JFROG, () => `AKCp${word(69)}`),
   row("jfrog-reference-token", "JFrog", "cmVmd", /cmVmd[0-9A-Za-z]{59}/y, JFROG, () => `cmVmdGtu${word(56)}`),
+  row(
+    "nexus-repository-token",
+    "Sonatype",
+    "NpmToken.",
+    /NpmToken\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
+    "https://help.sonatype.com/en/npm-security.html",
+    () => `NpmToken.${uuid()}`,
+  ),
+  row(
+    "socket-key",
+    "Socket",
+    "sktsec_",
+    /sktsec_[\w-]{30,64}_api/y,
+    "https://docs.socket.dev/docs/api-keys",
+    () => `sktsec_${word(40)}_api`,
+  ),
+  row(
+    "depot-token",
+    "Depot",
+    ["depot_org_", "depot_project_", "depot_user_"],
+    /depot_(?:org|project|user)_[0-9a-f]{40,80}/y,
+    "https://depot.dev/docs/cli/authentication",
+    () => `depot_org_${hex(64)}`,
+  ),
 ];

@@ -170,4 +170,30 @@ export const WATCH_RULES: readonly Rule[] = [
     "https://segment.com/docs/api/public-api/",
     () => `sgp_${word(64)}`,
   ),
+  row(
+    "coralogix-key",
+    "Coralogix",
+    ["cxtp_", "cxup_"],
+    /cx[tu]p_[0-9A-Za-z]{30}/y,
+    "https://coralogix.com/docs/user-guides/account-management/api-keys/api-keys/",
+    () => `cxtp_${word(30)}`,
+    // Pages send measurements of their visitors with one of these.
+    { strength: "likely" },
+  ),
+  row(
+    "checkly-key",
+    "Checkly",
+    "cu_[0-9a-f]",
+    /cu_[0-9a-f]{32}/y,
+    "https://www.checklyhq.com/docs/accounts-and-users/creating-api-key/",
+    () => `cu_${hex(32)}`,
+  ),
+  row(
+    "wakatime-key",
+    "WakaTime",
+    "waka_",
+    /waka_(?:sec_|tok_|ref_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
+    "https://wakatime.com/developers",
+    () => `waka_${uuid()}`,
+  ),
 ];

@@ -9,6 +9,7 @@ import { HOSTING_RULES } from "./rules-hosting.ts";
 import { MESSAGE_RULES } from "./rules-messages.ts";
 import { PACKAGE_RULES } from "./rules-packages.ts";
 import { PAYMENT_RULES } from "./rules-payments.ts";
+import { PLATFORM_RULES } from "./rules-platform.ts";
 import { WATCH_RULES } from "./rules-watch.ts";
 
 export const RULES: readonly Rule[] = [
@@ -22,10 +23,11 @@ export const RULES: readonly Rule[] = [
   ...MESSAGE_RULES,
   ...PAYMENT_RULES,
   ...APP_RULES,
+  ...PLATFORM_RULES,
 ];
 
 /** Raised by hand when the code that judges surroundings (not the table) changes what is found. */
-const JUDGEMENT = 3;
+const JUDGEMENT = 4;
 
 /**
  * Changes whenever the table does: FNV-1a over every row's id, strength, anchors and pattern. A stored text scanned

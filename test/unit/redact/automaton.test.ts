@@ -26,12 +26,32 @@ describe("an automaton", () => {
           anywhere: anywhere.test(whole, from, to),
           end: end.test(whole, from, to),
           spans: start.spans(whole, from, to),
+          behindA: anywhere.test(whole, from, to, (_, at) => whole[at] === "a"),
         }).toEqual({
           start: new RegExp(`^(?:${source})`, flags).test(text),
           anywhere: pattern.test(text),
           end: new RegExp(`(?:${source})$`, flags).test(text),
           spans: new RegExp(`^(?:${source})$`, flags).test(text),
+          behindA: Array.from(
+            text,
+            (sign, at) => sign === "a" && new RegExp(`(?:${source})$`, flags).test(text.slice(0, at + 1)),
+          ).includes(true),
         });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each(PATTERNS)("tells where the longest match of %s ends", (pattern) => {
+    const automaton = new Automaton(pattern);
+    const whole = new RegExp(`^(?:${pattern.source})$`, pattern.flags);
+    fc.assert(
+      fc.property(texts, texts, (before, text) => {
+        const ends = Array.from({ length: text.length }, (_, i) => text.length - i);
+        const longest = ends.find((end) => whole.test(text.slice(0, end)));
+        expect(automaton.endOf(before + text, before.length)).toBe(
+          longest === undefined ? -1 : before.length + longest,
+        );
       }),
       { numRuns: 500 },
     );
