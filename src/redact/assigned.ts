@@ -2,7 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { Reading, Span } from "./reading.ts";
-import { Clear, judgeValue, type Setting, VALUE_CAP, type Verdict } from "./values.ts";
+import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
 const NAME = 1;
@@ -72,17 +72,13 @@ function nameEnd(reading: Reading, state: AssignedState, at: number): number {
 
 function valueEnd(reading: Reading, state: AssignedState, at: number): number {
   const { text } = reading;
-  const limit = Math.min(text.length, at + VALUE_CAP);
-  let end = at >= state.valueFrom && at <= state.valueTo ? state.valueTo : at;
-  if (end < limit) {
-    const from = end;
-    while (end < limit && holds(text, end, BARE)) end++;
-    state.valueFrom = at;
-    state.valueTo = end;
-    reading.work += end - from;
-  } else end = limit;
-  // The cap must not cut a character in two.
-  return end === limit && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end;
+  if (at >= state.valueFrom && at <= state.valueTo) return state.valueTo;
+  let end = at;
+  while (holds(text, end, BARE)) end++;
+  state.valueFrom = at;
+  state.valueTo = end;
+  reading.work += end - at;
+  return end;
 }
 
 /** `=`, `":`, `']=>`, `: string =`, ` value=` and their like; a value on the next line has to stand in quotes. */
@@ -177,7 +173,7 @@ function afterQuote(text: string, at: number): number {
 function quotedEnd(text: string, from: number): number {
   let last = from;
   let i = from;
-  for (let units = 0; units < VALUE_CAP && i < text.length; units++) {
+  while (i < text.length) {
     if (!holds(text, i, CUTS)) i++;
     else if (text.charCodeAt(i) === BACKSLASH && i + 1 < text.length && !endsQuoted(text, i + 1)) {
       last = i;
@@ -209,20 +205,21 @@ function judge(
   reading.work += nameEnd - nameStart;
   if (!endsInSecret(text, from, nameEnd) || (end - start > LONG && isInnocentName(text, from, nameEnd)))
     return undefined;
-  const verdict = judgeValue(isPassword, text, start, end, setting, state.clear);
-  if (verdict !== "other") reading.work += end - start;
+  const judgedTo = Math.min(end, start + MAX_JUDGED);
+  const verdict = judgeValue(isPassword, text, start, judgedTo, setting, state.clear);
+  if (verdict !== "other") reading.work += judgedTo - start;
   if (verdict === "secret" && isInnocentName(text, from, nameEnd)) return undefined;
-  remember(state, start, end, verdict);
+  if (verdict === "secret") state.until = end;
+  // Of a value that was not judged to its end half of what was counts.
+  else remember(state, start, judgedTo === end ? end : start + MAX_JUDGED / 2, verdict);
   return verdict === "secret" ? [start, end] : undefined;
 }
 
-/** Keeps names that stand in a value from having it judged again. Where a value was cut at the cap, half of it counts. */
-function remember(state: AssignedState, start: number, end: number, verdict: Verdict): void {
-  const judged = end - start < VALUE_CAP - 4 ? end : start + VALUE_CAP / 2;
-  if (verdict === "secret") state.until = end;
-  else if (verdict === "wordy") state.until = judged;
+/** Keeps names that stand in a value from having it judged again. */
+function remember(state: AssignedState, start: number, judged: number, verdict: Verdict): void {
+  if (verdict === "wordy") state.until = judged;
   else if (verdict === "plain") state.plainUntil = judged;
-  else if (verdict !== "other") state.until = Math.min(judged, start + verdict.standIn + 1);
+  else if (typeof verdict === "object") state.until = Math.min(judged, start + verdict.standIn + 1);
 }
 
 /** Whether something that could be a value follows the name around `at`; errs towards yes, also on raw JSON. */

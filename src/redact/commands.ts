@@ -1,5 +1,6 @@
 /** Passwords that programs take on their command line, and in a netrc file. */
-import type { Reading, Span } from "./reading.ts";
+import { endOfKind, type Reading, type Span } from "./reading.ts";
+import { kindOf } from "./shape.ts";
 import { isSecretValue, judgeValue } from "./values.ts";
 
 /** How far after a program's name its password is looked for, in code units. */
@@ -19,6 +20,8 @@ const SEMICOLON = 59;
 const AMPERSAND = 38;
 
 const VALUE = "([^\\s\"'`\\\\]{6,256})";
+/** What a value longer than that goes on with. */
+const IN_VALUE = kindOf("^\\s\"'`\\\\");
 const LOGINS = ["docker login ", "podman login ", "buildah login ", "skopeo login ", "registry login ", "az login "];
 const rule = "command-password";
 
@@ -70,12 +73,12 @@ export function commandPassword(command: Command, reading: Reading, at: number, 
     flag.lastIndex = i;
     const value = flag.exec(text)?.[1];
     if (value === undefined) continue;
-    state.until = flag.lastIndex;
-    reading.work += state.until - from;
+    const start = flag.lastIndex - value.length;
+    const end = endOfKind(text, flag.lastIndex, IN_VALUE);
+    reading.work += end - from;
+    state.until = end;
     // What was redacted before brings nothing nearer, so that a text redacted twice stays the same.
     if (reading.holdsMarker(at, i)) return undefined;
-    const end = flag.lastIndex;
-    const start = end - value.length;
     return judgeValue(true, text, start, end, "quoted") === "secret" ? [start, end] : undefined;
   }
   state.until = Math.max(i, state.until);
@@ -95,10 +98,12 @@ const NETRC =
 
 /** The password in a netrc file's entry whose `machine` stands at `at`. */
 export function netrcPassword(reading: Reading, at: number): Span | undefined {
+  const { text } = reading;
   NETRC.lastIndex = at;
-  const value = NETRC.exec(reading.text)?.[1];
+  const value = NETRC.exec(text)?.[1];
   reading.work += 8;
   if (value === undefined) return undefined;
-  reading.work += NETRC.lastIndex - at;
-  return isSecretValue("password", value, "env") ? [NETRC.lastIndex - value.length, NETRC.lastIndex] : undefined;
+  const end = endOfKind(text, NETRC.lastIndex, IN_VALUE);
+  reading.work += end - at;
+  return isSecretValue("password", value, "env") ? [NETRC.lastIndex - value.length, end] : undefined;
 }

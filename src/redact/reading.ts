@@ -1,6 +1,7 @@
 /** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
 import { AssignedState } from "./assigned.ts";
 import type { Strength } from "./rule.ts";
+import { type Kind, mayStand } from "./shape.ts";
 
 /** A secret found in a text; offsets in UTF-16 code units, of the secret value itself. */
 export interface Finding {
@@ -85,6 +86,13 @@ export class Reading {
     this.#memos.set(key, made);
     return made;
   }
+}
+
+/** Where a stretch of one kind of character ends, whatever its length. */
+export function endOfKind(text: string, at: number, kind: Kind): number {
+  let end = at;
+  while (end < text.length && mayStand(kind, text.charCodeAt(end))) end++;
+  return end;
 }
 
 /** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */

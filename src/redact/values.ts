@@ -2,9 +2,9 @@
 import { Automaton } from "./automaton.ts";
 import { isPasswordName } from "./names.ts";
 
-/** Longest value looked at, in code units; of a JSON member, whose end is sure, as much as this is judged. */
-export const VALUE_CAP = 256;
-const MEMBER_CAP = 4_096;
+/** As much of a value is judged, in code units: of one whose end is sure, and of one that names may stand in. */
+const MAX_MEMBER_JUDGED = 4_096;
+export const MAX_JUDGED = 256;
 
 const WORDS = new Set(
   "true false null none nil undefined nan void never unknown any str string text number int integer bool boolean bytes object array list map dict optional required require default empty unset missing invalid valid password passwd passphrase secret token bearer basic digest apikey key value name user username email admin root guest test testing tester demo foo bar baz foobar abc abc123 abcd1234 123456 12345678 123456789 1234567890 hidden masked redacted removed secure private public enabled disabled yes no on off todo tbd fixme hello world inherit prompt input output postgres mysql mariadb redis mongo rabbitmq localhost minioadmin pass pwd pw pat p4ssw0rd passw0rd password1 password12 password123 password1234 self this changeit write read readonly".split(
@@ -185,7 +185,7 @@ export function judgeValue(
   setting: Setting,
   clear?: Clear,
 ): Verdict {
-  const end = Math.min(whole, start + MEMBER_CAP);
+  const end = Math.min(whole, start + MAX_MEMBER_JUDGED);
   const length = end - start;
   if (length < (password ? 6 : 8)) return "other";
   if (REFERENCE.test(text, start, end) || isPlainWord(text, start, end) || isOneCharacter(text, start, end))

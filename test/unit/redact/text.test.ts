@@ -248,6 +248,35 @@ describe("likely findings", () => {
     expect(findSecrets(text)).toEqual([]);
   });
 
+  test.each([600, 100_000])("cover a value of %i characters to its end", (length) => {
+    const value = word(length);
+    for (const [before, after] of [
+      ['session_token = "', '";'],
+      ['{\\"session_token\\": \\"', '\\"}'],
+      ["session_token = ", ";"],
+      ["SESSION_TOKEN=", "\n"],
+      ["SESSION_PASSWORD=", ""],
+      ["login --session-token ", " now"],
+      ["login --session-token=", " now"],
+      ["session_token: ", "\n"],
+      ["session_token: '", "'\n"],
+      ["<password>", "</password>"],
+      ["Authorization: Bearer ", "\r\n"],
+      ["authorization: Frob ", ""],
+      ["Use Bearer ", " here"],
+      ["Cookie: session=", "; x=1"],
+      ["https://me:", "@host.example/"],
+      ["curl -u me:", " https://host.example"],
+      ["docker login -u me -p ", " registry.example"],
+      ["machine host.example login me password ", "\n"],
+    ] as const) {
+      const text = before + value + after;
+      const found = findSecrets(text).map(({ start, end }) => [start, end]);
+      expect(found, before).toEqual([[before.length, before.length + length]]);
+      expect(mightHoldSecret(text), before).toBe(true);
+    }
+  });
+
   test("never rest on randomness alone", () => {
     for (const length of [16, 20, 32, 40, 64, 128]) {
       expect(findSecrets(`value ${word(length)} and ${hex(length)}`)).toEqual([]);
