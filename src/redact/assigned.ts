@@ -55,7 +55,12 @@ export class AssignedState {
   until = 0;
   /** The same for values that would need a digit and a letter. */
   plainUntil = 0;
-  readonly clear = new Clear();
+  readonly clear: Clear;
+
+  /** @param isNarrow whether the text is known to hold nothing beyond Latin 1 */
+  constructor(isNarrow: boolean) {
+    this.clear = new Clear(isNarrow);
+  }
 }
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */

@@ -23,10 +23,11 @@ const WORTH_COPYING = 256;
  * The same text in one piece. A slice of another string (as a literal of a JSON document is) costs nearly twice as much
  * to read, character by character, and what is made here has been asked about at least once.
  */
-function inOnePiece(text: string): string {
-  if (text.length < WORTH_COPYING) return text;
+function inOnePiece(text: string): { readonly text: string; readonly isNarrow: boolean } {
+  if (text.length < WORTH_COPYING) return { text, isNarrow: false };
   const narrow = Buffer.from(text, "latin1").toString("latin1");
-  return narrow === text ? narrow : Buffer.from(text, "utf16le").toString("utf16le");
+  if (narrow === text) return { text: narrow, isNarrow: true };
+  return { text: Buffer.from(text, "utf16le").toString("utf16le"), isNarrow: false };
 }
 
 let readings = 0;
@@ -36,7 +37,7 @@ export class Reading {
   readonly id = ++readings;
   readonly text: string;
   readonly candidates: Finding[] = [];
-  readonly assigned = new AssignedState();
+  readonly assigned: AssignedState;
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;
   /** The last place looked at for whether a token may start there, and whether one may. */
@@ -51,7 +52,9 @@ export class Reading {
 
   /** @param rules how many rows the table has */
   constructor(text: string, rules: number) {
-    this.text = inOnePiece(text);
+    const { text: whole, isNarrow } = inOnePiece(text);
+    this.text = whole;
+    this.assigned = new AssignedState(isNarrow);
     this.#rules = rules;
   }
 

@@ -44,6 +44,12 @@ const REFERENCE = new Automaton(
 export class Clear {
   from = 0;
   to = 0;
+  /** Whether the text is known to hold nothing beyond Latin 1. */
+  readonly isNarrow: boolean;
+
+  constructor(isNarrow = false) {
+    this.isNarrow = isNarrow;
+  }
 }
 
 /** No stand-in is longer. */
@@ -54,7 +60,7 @@ function holdsStandIn(text: string, start: number, end: number, clear: Clear): b
   if (HAS_STAND_IN.test(text, goesOn ? Math.max(start, clear.to - STAND_IN_CAP) : start, end)) return true;
   if (!goesOn) clear.from = start;
   clear.to = goesOn ? Math.max(end, clear.to) : end;
-  return DOTS.test(text.slice(start, end));
+  return !clear.isNarrow && DOTS.test(text.slice(start, end));
 }
 
 /**
@@ -67,7 +73,6 @@ export function standInAt(text: string, start: number, end: number, clear = new 
   return holdsStandIn(text, start, end, clear) ? text.slice(start, end).search(STAND_IN) : -1;
 }
 
-/** An expression knows at once that a text of one byte a character holds none of these, nor `PROSE`. */
 const DOTS = /[…•]/;
 /** A sentence in a script that writes no spaces: kana, ideographs, hangul. */
 const PROSE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}/;
@@ -183,7 +188,7 @@ export function judgeValue(
   start: number,
   whole: number,
   setting: Setting,
-  clear?: Clear,
+  clear = new Clear(),
 ): Verdict {
   const end = Math.min(whole, start + MAX_MEMBER_JUDGED);
   const length = end - start;
@@ -192,7 +197,7 @@ export function judgeValue(
     return "other";
   if (setting === "member" && holdsSentence(password, text.slice(start, end))) return "other";
   const isPassword = password && setting !== "bare";
-  if (PROSE.test(text.slice(start, end))) return "other";
+  if (!clear.isNarrow && PROSE.test(text.slice(start, end))) return "other";
   const hasDigit = holdsDigit(text, start, end);
   if (!isPassword && (!hasDigit || !holdsLetter(text, start, end))) return "plain";
   if (setting === "quoted" && !hasDigit && isWordy(text, start, end)) return "wordy";
