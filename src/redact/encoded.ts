@@ -1,14 +1,13 @@
 /** Secrets behind base64: a whole private key, the login of a registry, the values of a Kubernetes Secret. */
 import { ARMOUR_CAP } from "./private-key.ts";
 import { type Reading, Run, type Span } from "./reading.ts";
-import { kindOf, mayStand } from "./shape.ts";
+import { kindOf } from "./shape.ts";
 import { isSecretValue } from "./values.ts";
 
 const BASE64 = kindOf("0-9A-Za-z+/_=-");
-const isBase64 = (code: number): boolean => mayStand(BASE64, code);
 
 class State {
-  readonly run = new Run(isBase64);
+  readonly run = new Run(BASE64);
   /** What stands before this was looked at. */
   until = 0;
 }

@@ -104,28 +104,29 @@ export interface Probe {
   may(text: string, at: number): boolean;
 }
 
-/** Where stretches of one kind of character end; asked from ascending places, it examines each character once. */
+/** Where stretches of one kind of character end; asked from ascending places of a text, it examines each character once. */
 export class Run {
-  readonly #belongs: (code: number) => boolean;
+  readonly #kind: Kind;
+  #reading = 0;
   #from = 0;
   #to = 0;
 
-  /** @param belongs whether a UTF-16 code unit is of the kind */
-  constructor(belongs: (code: number) => boolean) {
-    this.#belongs = belongs;
+  constructor(kind: Kind) {
+    this.#kind = kind;
   }
 
   /** The first place from `at` on that holds another character, or else `at + most` or the text's end. */
   endOf(reading: Reading, at: number, most: number): number {
     const { text } = reading;
     const limit = Math.min(text.length, at + most);
-    if (at < this.#from || at > this.#to) {
+    if (reading.id !== this.#reading || at < this.#from || at > this.#to) {
+      this.#reading = reading.id;
       this.#from = at;
       this.#to = at;
     }
     if (this.#to >= limit) return limit;
     let i = this.#to;
-    while (i < limit && this.#belongs(text.charCodeAt(i))) i++;
+    while (i < limit && mayStand(this.#kind, text.charCodeAt(i))) i++;
     reading.work += i - this.#to + 1;
     this.#to = i;
     return i;

@@ -27,11 +27,6 @@ export interface Rule {
   readonly apart: boolean;
   /** What stands near a match that its provider means to be public; it is then likely only. */
   readonly softenedBy: RegExp | undefined;
-  /**
-   * What must follow the run of letters, digits, `_` and `-` that a match begins with; for a form that holds its own
-   * anchor in such a run and more behind it. All attempts in one run then share one look at what follows.
-   */
-  readonly hinge: RegExp | undefined;
   /** Where the provider (or a list the provider feeds) publishes the format. */
   readonly source: string;
   /** Made at run time, so that no whole secret stands in the repository. */
@@ -45,7 +40,6 @@ interface Options {
   readonly needs?: RegExp;
   readonly apart?: boolean;
   readonly softenedBy?: RegExp;
-  readonly hinge?: RegExp;
 }
 
 /** One row. `anchors` may be one string; `example` one or several makers of a text the row must find. */
@@ -70,7 +64,6 @@ export function row(
     needs: options.needs,
     apart: options.apart ?? false,
     softenedBy: options.softenedBy,
-    hinge: options.hinge,
     source,
     examples: () => {
       const made = example();

@@ -26,6 +26,20 @@ export interface Shape {
   readonly kinds: readonly Kind[];
   /** The longest stretch of places that may hold the same; none of them is in `places`. */
   readonly run: { readonly from: number; readonly to: number; readonly kind: Kind };
+  readonly hinge: Hinge | undefined;
+}
+
+/** A stretch of one kind that has no fixed length, and a sign behind it that ends it for sure. */
+export interface Hinge {
+  /** Where in a match the stretch begins. */
+  readonly from: number;
+  readonly least: number;
+  readonly most: number;
+  readonly kind: Kind;
+  /** What may stand behind it. */
+  readonly next: Kind;
+  /** Whether a match may begin with any of the signs before it, so that only what stands behind it remains to be asked. */
+  readonly isAll: boolean;
 }
 
 /** A pattern, taken apart. */
@@ -64,7 +78,51 @@ export function shapeOf(pattern: RegExp, known: readonly [from: number, to: numb
   const order = Uint16Array.from(kinds.keys().filter((place) => place < run.from || place >= run.to)).sort(
     (a, b) => (choice[a] as number) - (choice[b] as number) || a - b,
   );
-  return { fewest, most, places: order, kinds: Array.from(order, (place) => kinds[place] as Kind), run };
+  return {
+    fewest,
+    most,
+    places: order,
+    kinds: Array.from(order, (place) => kinds[place] as Kind),
+    run,
+    hinge: hingeOf("all" in root ? root.all : []),
+  };
+}
+
+/** What the first part of no fixed length and what follows it make, where the two have no sign in common. */
+function hingeOf(parts: readonly Node[]): Hinge | undefined {
+  let from = 0;
+  for (const [i, part] of parts.entries()) {
+    const [fewest, most] = lengths(part);
+    if (fewest === most) {
+      from += most;
+      continue;
+    }
+    if (!("node" in part && "kind" in part.node)) return undefined;
+    const { kind } = part.node;
+    const firsts = new Set<Kind>();
+    if (!begin(parts.slice(i + 1), firsts)) return undefined;
+    const next = union(firsts);
+    if (next.some((stands, code) => stands === 1 && kind[code] === 1)) return undefined;
+    const isAll = parts.slice(0, i).every((one) => "kind" in one || ("node" in one && "kind" in one.node));
+    return { from, least: fewest, most, kind, next, isAll };
+  }
+  return undefined;
+}
+
+/** Collects what parts in a row may begin with. @returns whether they hold at least one sign */
+function begin(parts: readonly Node[], firsts: Set<Kind>): boolean {
+  for (const part of parts) {
+    if ("kind" in part) {
+      firsts.add(part.kind);
+      return true;
+    }
+    const isSure =
+      "any" in part
+        ? part.any.map((one) => begin([one], firsts)).every(Boolean)
+        : begin("all" in part ? part.all : [part.node], firsts) && !("least" in part && part.least === 0);
+    if (isSure) return true;
+  }
+  return false;
 }
 
 /** The longest stretch of places that may hold the same. */

@@ -86,23 +86,16 @@ const SAMPLE = /example/i;
 /** A match longer than this is read once, whatever becomes of it. */
 const LONG_MATCH = 256;
 
-const WORD = kindOf("0-9A-Za-z_-");
-const isWordChar = (code: number): boolean => mayStand(WORD, code);
-
-/** No row has a longer run before its hinge. */
-const MAX_BEFORE_HINGE = 1_100;
-
-/** What is known of the run of letters that an attempt of a row with a hinge stands in. */
-interface Hinge {
-  readonly run: Run;
-  /** Where the last run ended behind which nothing of the form stood. */
-  failedAt: number;
-}
-
 const isInPath = (code: number): boolean => code === DASH || code === SLASH;
 
 /** How far around a match is looked for what softens it, in code units. */
 const NEAR = 400;
+
+/** A shape, and what was seen of the stretches it names. */
+interface Looks extends Shape {
+  readonly seen: Run;
+  readonly beforeHinge: Run | undefined;
+}
 
 /** The probe of a row of the table. */
 export class TableProbe implements Probe {
@@ -112,11 +105,11 @@ export class TableProbe implements Probe {
   readonly #mostBack: number;
   readonly #glued: boolean;
   readonly #apart: boolean;
-  #shape: Shape | undefined;
-  /** The stretch of one kind looked at last, and in which text. */
-  #runReading = 0;
-  #runFrom = 0;
-  #runTo = 0;
+  #shape: Looks | undefined;
+  #hingeAt = 0;
+  /** The last hinge behind which nothing of the form stood, and in which text. */
+  #failedIn = 0;
+  #failedAt = 0;
 
   /** @param rank the row's place in the table */
   constructor(rule: Rule, rank: number) {
@@ -151,8 +144,8 @@ export class TableProbe implements Probe {
 
   /** Whether each of the first places holds a character that may stand there. */
   #fits(reading: Reading, start: number): boolean {
-    this.#shape ??= shapeOf(this.#rule.pattern, this.#anchored());
-    const { kinds, places, fewest, run } = this.#shape;
+    this.#shape ??= this.#looks();
+    const { kinds, places, fewest, run, seen } = this.#shape;
     const { text } = reading;
     if (text.length - start < fewest) return false;
     reading.work++;
@@ -160,22 +153,12 @@ export class TableProbe implements Probe {
     let i = 0;
     while (i < kinds.length && mayStand(kinds[i] as Kind, text.charCodeAt(start + (places[i] as number)))) i++;
     reading.work += i;
-    return i === kinds.length && this.#runs(reading, start + run.from, start + run.to, run.kind);
+    return i === kinds.length && seen.endOf(reading, start + run.from, run.to - run.from) === start + run.to;
   }
 
-  /** Whether all from the one place to the other is of a kind; what the last look saw of it is not looked at again. */
-  #runs(reading: Reading, from: number, to: number, kind: Kind): boolean {
-    const { text } = reading;
-    if (this.#runReading !== reading.id || from < this.#runFrom || from > this.#runTo) {
-      this.#runReading = reading.id;
-      this.#runFrom = from;
-      this.#runTo = from;
-    }
-    let i = this.#runTo;
-    while (i < to && mayStand(kind, text.charCodeAt(i))) i++;
-    reading.work += i - this.#runTo;
-    this.#runTo = i;
-    return i >= to;
+  #looks(): Looks {
+    const shape = shapeOf(this.#rule.pattern, this.#anchored());
+    return { ...shape, seen: new Run(shape.run.kind), beforeHinge: shape.hinge && new Run(shape.hinge.kind) };
   }
 
   /** Where in a match an anchor stands for sure. */
@@ -186,28 +169,32 @@ export class TableProbe implements Probe {
   }
 
   #passesHinge(reading: Reading, start: number): boolean {
-    const { hinge } = this.#rule;
-    if (hinge === undefined) return true;
-    const known = reading.memo(this, (): Hinge => ({ run: new Run(isWordChar), failedAt: -1 }));
-    const runEnd = known.run.endOf(reading, start, MAX_BEFORE_HINGE);
-    if (runEnd === known.failedAt) return false;
-    known.failedAt = runEnd;
-    hinge.lastIndex = runEnd;
-    return hinge.test(reading.text);
+    const { hinge, beforeHinge } = this.#shape as Looks;
+    if (hinge === undefined || beforeHinge === undefined) return true;
+    const from = start + hinge.from;
+    const { text } = reading;
+    const end = beforeHinge.endOf(reading, from, hinge.most + 1);
+    if (end - from < hinge.least || end >= text.length || !mayStand(hinge.next, text.charCodeAt(end))) return false;
+    if (this.#failedIn === reading.id && this.#failedAt === end) return false;
+    this.#hingeAt = end;
+    return true;
   }
 
   #match(reading: Reading, start: number): void {
-    const { id, pattern, glued, needs, hinge, softenedBy, strength } = this.#rule;
+    const { id, pattern, glued, needs, softenedBy, strength } = this.#rule;
+    const { fewest, hinge } = this.#shape as Looks;
     const { text } = reading;
     pattern.lastIndex = start;
     if (!pattern.test(text)) {
-      reading.work += (this.#shape as Shape).fewest;
+      if (hinge?.isAll) {
+        this.#failedIn = reading.id;
+        this.#failedAt = this.#hingeAt;
+      }
+      reading.work += fewest;
       return;
     }
     const end = pattern.lastIndex;
     reading.work += end - start;
-    if (hinge !== undefined)
-      reading.memo(this, (): Hinge => ({ run: new Run(isWordChar), failedAt: -1 })).failedAt = -1;
     const value = text.slice(start, end);
     if ((!glued && isAlnum(text.charCodeAt(end))) || isPlaceholder(value) || needs?.test(value) === false) {
       // Half of what was refused may hold the next start: a stretch is read twice, and not once for each mark in it.
