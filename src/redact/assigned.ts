@@ -38,8 +38,8 @@ for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : contro
 for (let code = 0; code < BITS.length; code++)
   if (/["'`\\\s]/.test(String.fromCharCode(code))) BITS[code] = (BITS[code] as number) | CUTS;
 
-const holds = (text: string, at: number, bit: number): boolean =>
-  at < text.length && ((BITS[text.charCodeAt(at)] as number) & bit) !== 0;
+const holds = (units: Uint16Array, at: number, bit: number): boolean =>
+  ((BITS[units[at] as number] as number) & bit) !== 0;
 
 /** What was read of one text; its names come roughly from first to last. */
 export class AssignedState {
@@ -65,10 +65,10 @@ export class AssignedState {
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
 function nameEnd(reading: Reading, state: AssignedState, at: number): number {
-  const { text } = reading;
+  const { units } = reading;
   let end = at >= state.nameFrom && at <= state.nameTo ? state.nameTo : at;
   const from = end;
-  while (end <= at + NAME_CAP && holds(text, end, NAME)) end++;
+  while (end <= at + NAME_CAP && holds(units, end, NAME)) end++;
   state.nameFrom = at;
   state.nameTo = end;
   reading.work += end - from;
@@ -76,10 +76,10 @@ function nameEnd(reading: Reading, state: AssignedState, at: number): number {
 }
 
 function valueEnd(reading: Reading, state: AssignedState, at: number): number {
-  const { text } = reading;
+  const { units } = reading;
   if (at >= state.valueFrom && at <= state.valueTo) return state.valueTo;
   let end = at;
-  while (holds(text, end, BARE)) end++;
+  while (holds(units, end, BARE)) end++;
   state.valueFrom = at;
   state.valueTo = end;
   reading.work += end - at;
@@ -108,47 +108,47 @@ const LONG = 32;
 
 /** The value given to the password-like name that stands around `at`, if there is one. */
 export function assignedValue(reading: Reading, at: number): Span | undefined {
-  const { text } = reading;
+  const { text, units } = reading;
   const state = reading.assigned;
   const runEnd = nameEnd(reading, state, at);
   if (runEnd > at + NAME_CAP || runEnd === state.judged) return undefined;
   state.judged = runEnd;
   let end = runEnd;
-  while (end > at && holds(text, end - 1, NAME) && holds(text, end - 1, REFERS)) end--;
-  if (end <= at || !(holds(text, end, SEPARATES) || text.charCodeAt(end) === TAG_END)) return undefined;
+  while (end > at && holds(units, end - 1, NAME) && holds(units, end - 1, REFERS)) end--;
+  if (end <= at || !(holds(units, end, SEPARATES) || units[end] === TAG_END)) return undefined;
   let start = at;
-  while (start > 0 && at - start < NAME_CAP && holds(text, start - 1, NAME)) start--;
+  while (start > 0 && at - start < NAME_CAP && holds(units, start - 1, NAME)) start--;
   // "\n" and its like are an escape and then a name's first letter.
-  if (text.charCodeAt(start - 1) === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
+  if (units[start - 1] === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
   reading.work += end - start;
   if (end - start < 2) return undefined;
   // The rule's name in a marker ("[REDACTED:some-token]: …") names nothing.
-  if (text.charCodeAt(start - 1) === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
+  if (units[start - 1] === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
   return valueBehind(reading, state, start, end);
 }
 
 function valueBehind(reading: Reading, state: AssignedState, start: number, end: number): Span | undefined {
-  const { text } = reading;
-  const isFlag = text.charCodeAt(start) === DASH && text.charCodeAt(start + 1) === DASH;
-  const isTag = text.charCodeAt(end) === TAG_END && text[start - 1] === "<";
-  const isArgument = holds(text, start - 1, QUOTES) && text[start - 2] === "(";
-  const valueAt = isTag ? TAG.endOf(text, end) : afterSeparator(text, end, isFlag, isArgument);
-  if (valueAt === -1 || valueAt < state.until || holds(text, valueAt, REFERS)) return undefined;
+  const { text, units } = reading;
+  const isFlag = units[start] === DASH && units[start + 1] === DASH;
+  const isTag = units[end] === TAG_END && text[start - 1] === "<";
+  const isArgument = holds(units, start - 1, QUOTES) && text[start - 2] === "(";
+  const valueAt = isTag ? TAG.endOf(units, end, text.length) : afterSeparator(reading, end, isFlag, isArgument);
+  if (valueAt === -1 || valueAt < state.until || holds(units, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
-  if (holds(text, valueAt, QUOTES)) {
-    const from = afterQuote(text, valueAt);
+  if (holds(units, valueAt, QUOTES)) {
+    const from = afterQuote(reading, valueAt);
     // "Password:", …: the quote before the name ends behind it.
-    const isLabel = text.charCodeAt(start - 1) === text.charCodeAt(valueAt) && !holds(text, end, QUOTES);
+    const isLabel = units[start - 1] === units[valueAt] && !holds(units, end, QUOTES);
     if (from === -1 || isLabel || ",;)}".includes(text[from] as string)) return undefined;
-    const to = quotedEnd(text, from);
+    const to = quotedEnd(reading, from);
     reading.work += to - from;
     return judge(reading, state, start, end, from, to, "quoted");
   }
   let valueTo = valueEnd(reading, state, valueAt);
   // A call, an index, or a prefixed literal (f"…", b'…') whose own quotes the value does not hold.
-  if (holds(text, valueTo, OPENS) || valueTo - valueAt <= 2) return undefined;
-  for (let most = 4; most > 0 && valueTo > valueAt && holds(text, valueTo - 1, ENDS); most--) valueTo--;
-  const isEnv = isTag || isFlag || (text.charCodeAt(end) === EQUALS && valueAt === end + 1);
+  if (holds(units, valueTo, OPENS) || valueTo - valueAt <= 2) return undefined;
+  for (let most = 4; most > 0 && valueTo > valueAt && holds(units, valueTo - 1, ENDS); most--) valueTo--;
+  const isEnv = isTag || isFlag || (units[end] === EQUALS && valueAt === end + 1);
   return judge(reading, state, start, end, valueAt, valueTo, isEnv ? "env" : "bare");
 }
 
@@ -157,39 +157,43 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
  * @param isFlag whether a space is enough to part them
  * @param isArgument whether a comma is: `setProperty("NAME", "value")`
  */
-function afterSeparator(text: string, end: number, isFlag: boolean, isArgument: boolean): number {
+function afterSeparator(reading: Reading, end: number, isFlag: boolean, isArgument: boolean): number {
+  const { text, units } = reading;
   // The commonest first: a sign with a letter or digit right behind it.
-  if (text.charCodeAt(end) === EQUALS && holds(text, end + 1, NAME)) return end + 1;
-  let at = SEPARATOR.endOf(text, end);
-  if (at === -1 && isArgument) at = COMMA.endOf(text, end);
-  if (at === -1) return isFlag && text.charCodeAt(end) === SPACE ? end + 1 : -1;
+  if (units[end] === EQUALS && holds(units, end + 1, NAME)) return end + 1;
+  let at = SEPARATOR.endOf(units, end, text.length);
+  if (at === -1 && isArgument) at = COMMA.endOf(units, end, text.length);
+  if (at === -1) return isFlag && units[end] === SPACE ? end + 1 : -1;
   // A quote that was asked for is the value's own.
-  return holds(text, at - 1, QUOTES) ? at - 1 : at;
+  return holds(units, at - 1, QUOTES) ? at - 1 : at;
 }
 
 /** Past up to seven backslashes and a quote, or -1 where no quote stands. */
-function afterQuote(text: string, at: number): number {
+function afterQuote(reading: Reading, at: number): number {
+  const { units } = reading;
   let i = at;
-  while (i < at + 7 && text.charCodeAt(i) === BACKSLASH) i++;
-  return holds(text, i, QUOTES) && text.charCodeAt(i) !== BACKSLASH ? i + 1 : -1;
+  while (i < at + 7 && units[i] === BACKSLASH) i++;
+  return holds(units, i, QUOTES) && units[i] !== BACKSLASH ? i + 1 : -1;
 }
 
 /** The end of a quoted value, or its start where there is none: before a quote, or before the last backslash. */
-function quotedEnd(text: string, from: number): number {
+function quotedEnd(reading: Reading, from: number): number {
+  const { text, units } = reading;
   let last = from;
   let i = from;
   while (i < text.length) {
-    if (!holds(text, i, CUTS)) i++;
-    else if (text.charCodeAt(i) === BACKSLASH && i + 1 < text.length && !endsQuoted(text, i + 1)) {
+    if (!holds(units, i, CUTS)) i++;
+    else if (units[i] === BACKSLASH && i + 1 < text.length && !endsQuoted(reading, i + 1)) {
       last = i;
       i += 2;
     } else break;
   }
-  return holds(text, i, QUOTES) ? i : last;
+  return holds(units, i, QUOTES) ? i : last;
 }
 
 /** Whether a backslash before this is no part of a value. */
-const endsQuoted = (text: string, at: number): boolean => holds(text, at, CUTS) || "nrt".includes(text[at] as string);
+const endsQuoted = ({ text, units }: Reading, at: number): boolean =>
+  holds(units, at, CUTS) || "nrt".includes(text[at] as string);
 
 function judge(
   reading: Reading,
@@ -200,20 +204,20 @@ function judge(
   end: number,
   setting: Setting,
 ): Span | undefined {
-  const { text } = reading;
-  if (end - start < MIN_CHARS || start < state.until || holds(text, start, REFERS)) return undefined;
+  const { units } = reading;
+  if (end - start < MIN_CHARS || start < state.until || holds(units, start, REFERS)) return undefined;
   if (setting === "bare" && start < state.plainUntil) return undefined;
   let from = nameStart;
-  while (from < nameStart + 4 && holds(text, from, NAME) && holds(text, from, REFERS)) from++;
-  const isPassword = isPasswordName(text, from, nameEnd);
+  while (from < nameStart + 4 && holds(units, from, NAME) && holds(units, from, REFERS)) from++;
+  const isPassword = isPasswordName(units, from, nameEnd);
   if (start < state.plainUntil && !isPassword) return undefined;
   reading.work += nameEnd - nameStart;
-  if (!endsInSecret(text, from, nameEnd) || (end - start > LONG && isInnocentName(text, from, nameEnd)))
+  if (!endsInSecret(units, from, nameEnd) || (end - start > LONG && isInnocentName(units, from, nameEnd)))
     return undefined;
   const judgedTo = Math.min(end, start + MAX_JUDGED);
-  const verdict = judgeValue(isPassword, text, start, judgedTo, setting, state.clear);
+  const verdict = judgeValue(isPassword, reading, start, judgedTo, setting, state.clear);
   if (verdict !== "other") reading.work += judgedTo - start;
-  if (verdict === "secret" && isInnocentName(text, from, nameEnd)) return undefined;
+  if (verdict === "secret" && isInnocentName(units, from, nameEnd)) return undefined;
   if (verdict === "secret") state.until = end;
   // Of a value that was not judged to its end half of what was counts.
   else remember(state, start, judgedTo === end ? end : start + MAX_JUDGED / 2, verdict);
@@ -227,15 +231,18 @@ function remember(state: AssignedState, start: number, judged: number, verdict: 
   else if (typeof verdict === "object") state.until = Math.min(judged, start + verdict.standIn + 1);
 }
 
+const isInName = (text: string, at: number): boolean =>
+  at < text.length && ((BITS[text.charCodeAt(at)] as number) & NAME) !== 0;
+
 /** Whether something that could be a value follows the name around `at`; errs towards yes, also on raw JSON. */
 export function mayBeAssigned(text: string, at: number): boolean {
   let start = at;
-  while (start > 0 && at - start < NAME_CAP && holds(text, start - 1, NAME)) start--;
+  while (start > 0 && at - start < NAME_CAP && isInName(text, start - 1)) start--;
   let end = at;
-  while (end - at < NAME_CAP && holds(text, end, NAME)) end++;
+  while (end - at < NAME_CAP && isInName(text, end)) end++;
   if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
   while (end > start && /[.$-]/.test(text[end - 1] as string)) end--;
-  if (!mayBeSecretName(text, start, end)) return false;
+  if (!mayBeSecretName(text.slice(start, end))) return false;
   if (text[start] === "-") return true;
   for (let i = end; i < text.length; i++) {
     const char = text[i] as string;

@@ -37,28 +37,28 @@ export class Automaton {
    * Whether a match stands in the stretch: one that begins where the mode says.
    * @param accepts what else is asked of the place of the last character read
    */
-  test(text: string, start: number, end: number, accepts?: (text: string, at: number) => boolean): boolean {
+  test(units: Uint16Array, start: number, end: number, accepts?: (units: Uint16Array, at: number) => boolean): boolean {
     if (this.#groupCount === 0) this.#build();
     const next = this.#next;
     const groups = this.#groups;
     const step = this.#mode === "end" ? -1 : 1;
     let state = this.#groupCount << 1;
     for (let i = step === 1 ? start : end - 1; i >= start && i < end; i += step) {
-      const group = groups[Math.min(text.charCodeAt(i), BEYOND)] as number;
+      const group = groups[Math.min(units[i] as number, BEYOND)] as number;
       state = next[(state >> 1) + group] as number;
-      if ((state & ACCEPTS) !== 0 && (accepts === undefined || accepts(text, i))) return true;
+      if ((state & ACCEPTS) !== 0 && (accepts === undefined || accepts(units, i))) return true;
       if (state === DEAD) return false;
     }
     return false;
   }
 
-  /** The end of the longest match that begins at a place, or -1. */
-  endOf(text: string, start: number): number {
+  /** The end of the longest match that begins where the stretch does, or -1. */
+  endOf(units: Uint16Array, start: number, end: number): number {
     if (this.#groupCount === 0) this.#build();
     let last = -1;
     let state = this.#groupCount << 1;
-    for (let i = start; i < text.length && state !== DEAD; i++) {
-      const group = this.#groups[Math.min(text.charCodeAt(i), BEYOND)] as number;
+    for (let i = start; i < end && state !== DEAD; i++) {
+      const group = this.#groups[Math.min(units[i] as number, BEYOND)] as number;
       state = this.#next[(state >> 1) + group] as number;
       if ((state & ACCEPTS) !== 0) last = i + 1;
     }
@@ -66,11 +66,11 @@ export class Automaton {
   }
 
   /** Whether the stretch is a match as a whole. */
-  spans(text: string, start: number, end: number): boolean {
+  spans(units: Uint16Array, start: number, end: number): boolean {
     if (this.#groupCount === 0) this.#build();
     let state = this.#groupCount << 1;
     for (let i = start; i < end && state !== DEAD; i++) {
-      const group = this.#groups[Math.min(text.charCodeAt(i), BEYOND)] as number;
+      const group = this.#groups[Math.min(units[i] as number, BEYOND)] as number;
       state = this.#next[(state >> 1) + group] as number;
     }
     return (state & ACCEPTS) !== 0;

@@ -74,12 +74,12 @@ export function commandPassword(command: Command, reading: Reading, at: number, 
     const value = flag.exec(text)?.[1];
     if (value === undefined) continue;
     const start = flag.lastIndex - value.length;
-    const end = endOfKind(text, flag.lastIndex, IN_VALUE);
+    const end = endOfKind(reading, flag.lastIndex, IN_VALUE);
     reading.work += end - from;
     state.until = end;
     // What was redacted before brings nothing nearer, so that a text redacted twice stays the same.
     if (reading.holdsMarker(at, i)) return undefined;
-    return judgeValue(true, text, start, end, "quoted") === "secret" ? [start, end] : undefined;
+    return judgeValue(true, reading, start, end, "quoted") === "secret" ? [start, end] : undefined;
   }
   state.until = Math.max(i, state.until);
   reading.work += i - from + 1;
@@ -103,7 +103,7 @@ export function netrcPassword(reading: Reading, at: number): Span | undefined {
   const value = NETRC.exec(text)?.[1];
   reading.work += 8;
   if (value === undefined) return undefined;
-  const end = endOfKind(text, NETRC.lastIndex, IN_VALUE);
+  const end = endOfKind(reading, NETRC.lastIndex, IN_VALUE);
   reading.work += end - at;
   return isSecretValue("password", value, "env") ? [NETRC.lastIndex - value.length, end] : undefined;
 }

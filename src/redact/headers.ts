@@ -33,7 +33,7 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
     const value = BEARER.exec(text)?.[1];
     reading.work++;
     if (value === undefined) return undefined;
-    const end = endOfKind(text, BEARER.lastIndex, IN_BEARER);
+    const end = endOfKind(reading, BEARER.lastIndex, IN_BEARER);
     reading.work += end - at;
     return judged(reading, state, BEARER.lastIndex - value.length, end, false);
   }
@@ -49,7 +49,7 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
   const match = CREDENTIALS.exec(text);
   if (match === null) return undefined;
   const [, scheme, value] = match as unknown as [string, string | undefined, string];
-  const end = endOfKind(text, CREDENTIALS.lastIndex, IN_TOKEN);
+  const end = endOfKind(reading, CREDENTIALS.lastIndex, IN_TOKEN);
   reading.work += end - from;
   if (scheme === undefined && value.length < MIN_ALONE_CHARS) return undefined;
   // Words that happen to follow: a header holds one value after its scheme, and then ends.
@@ -62,12 +62,12 @@ const URL_START = new Automaton(/[a-z][a-z0-9+.-]{1,12}:\/\//i);
 
 /** @param isBasic whether the value is base64, which may hold no digit */
 function judged(reading: Reading, state: State, start: number, end: number, isBasic: boolean): Span | undefined {
-  const { text } = reading;
+  const { units } = reading;
   state.until = end;
-  if (!isBasic && !holdsDigit(text, start, end)) return undefined;
-  if (URL_START.test(text, start, end) || isWordy(text, start, end) || isOneCharacter(text, start, end))
+  if (!isBasic && !holdsDigit(units, start, end)) return undefined;
+  if (URL_START.test(units, start, end) || isWordy(units, start, end) || isOneCharacter(units, start, end))
     return undefined;
-  return standInAt(text, start, end) === -1 ? [start, end] : undefined;
+  return standInAt(reading, start, end) === -1 ? [start, end] : undefined;
 }
 
 const MAY_BE_HEADER = /bearer {1,3}[\w.~+/=-]{12}|authorization\\{0,64}["'`\])]{0,3}\\{0,64}["']? {0,4}[:=,]/iy;
@@ -106,17 +106,19 @@ export function cookieValues(reading: Reading, at: number, key: object): Span[] 
     const match = PAIR.exec(text);
     if (match === null) break;
     const start = PAIR.lastIndex;
-    from = endOfKind(text, start, IN_COOKIE);
-    if (SESSION_NAME.test(match[1] as string) && isSessionValue(text, start, from)) found.push([start, from]);
+    from = endOfKind(reading, start, IN_COOKIE);
+    if (SESSION_NAME.test(match[1] as string) && isSessionValue(reading, start, from)) found.push([start, from]);
   }
   reading.work += from - at;
   state.until = from;
   return found;
 }
 
-function isSessionValue(text: string, start: number, end: number): boolean {
-  if (end - start < MIN_SESSION_CHARS || !holdsDigit(text, start, end) || !holdsLetter(text, start, end)) return false;
-  return !isWordy(text, start, end) && standInAt(text, start, end) === -1;
+function isSessionValue(reading: Reading, start: number, end: number): boolean {
+  const { units } = reading;
+  if (end - start < MIN_SESSION_CHARS || !holdsDigit(units, start, end) || !holdsLetter(units, start, end))
+    return false;
+  return !isWordy(units, start, end) && standInAt(reading, start, end) === -1;
 }
 
 export function mayBeCookies(text: string, at: number): boolean {

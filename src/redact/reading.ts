@@ -2,6 +2,7 @@
 import { AssignedState } from "./assigned.ts";
 import type { Strength } from "./rule.ts";
 import { type Kind, mayStand } from "./shape.ts";
+import { Scratch, type Units } from "./units.ts";
 
 /** A secret found in a text; offsets in UTF-16 code units, of the secret value itself. */
 export interface Finding {
@@ -16,26 +17,16 @@ export type Span = readonly [start: number, end: number];
 /** What a marker in a redacted text begins with. */
 export const MARKER_START = "[REDACTED:";
 
-/** A shorter text is read as it is. */
-const WORTH_COPYING = 256;
-
-/**
- * The same text in one piece. A slice of another string (as a literal of a JSON document is) costs nearly twice as much
- * to read, character by character, and what is made here has been asked about at least once.
- */
-function inOnePiece(text: string): { readonly text: string; readonly isNarrow: boolean } {
-  if (text.length < WORTH_COPYING) return { text, isNarrow: false };
-  const narrow = Buffer.from(text, "latin1").toString("latin1");
-  if (narrow === text) return { text: narrow, isNarrow: true };
-  return { text: Buffer.from(text, "utf16le").toString("utf16le"), isNarrow: false };
-}
+/** A short text is searched before the next one is. */
+const scratch = new Scratch();
 
 let readings = 0;
 
-export class Reading {
+export class Reading implements Units {
   /** Tells readings apart for those who must not hold on to one. */
   readonly id = ++readings;
   readonly text: string;
+  readonly units: Uint16Array;
   readonly candidates: Finding[] = [];
   readonly assigned: AssignedState;
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
@@ -52,9 +43,10 @@ export class Reading {
 
   /** @param rules how many rows the table has */
   constructor(text: string, rules: number) {
-    const { text: whole, isNarrow } = inOnePiece(text);
-    this.text = whole;
-    this.assigned = new AssignedState(isNarrow);
+    this.text = text;
+    this.units = scratch.take(text);
+    // An expression knows at once that a text of one byte a character holds no other.
+    this.assigned = new AssignedState(!/[^\0-\xff]/.test(text));
     this.#rules = rules;
   }
 
@@ -92,9 +84,9 @@ export class Reading {
 }
 
 /** Where a stretch of one kind of character ends, whatever its length. */
-export function endOfKind(text: string, at: number, kind: Kind): number {
+export function endOfKind({ text, units }: Units, at: number, kind: Kind): number {
   let end = at;
-  while (end < text.length && mayStand(kind, text.charCodeAt(end))) end++;
+  while (end < text.length && mayStand(kind, units[end] as number)) end++;
   return end;
 }
 
@@ -117,7 +109,7 @@ export class Run {
 
   /** The first place from `at` on that holds another character, or else `at + most` or the text's end. */
   endOf(reading: Reading, at: number, most: number): number {
-    const { text } = reading;
+    const { text, units } = reading;
     const limit = Math.min(text.length, at + most);
     if (reading.id !== this.#reading || at < this.#from || at > this.#to) {
       this.#reading = reading.id;
@@ -126,7 +118,7 @@ export class Run {
     }
     if (this.#to >= limit) return limit;
     let i = this.#to;
-    while (i < limit && mayStand(this.#kind, text.charCodeAt(i))) i++;
+    while (i < limit && mayStand(this.#kind, units[i] as number)) i++;
     reading.work += i - this.#to + 1;
     this.#to = i;
     return i;

@@ -2,6 +2,7 @@
 import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Kind, kindOf, mayStand, type Shape, shapeOf } from "./shape.ts";
+import { unitsOf } from "./units.ts";
 
 const DOT = 46;
 const DASH = 45;
@@ -23,43 +24,52 @@ const COLOUR = kindOf("0-9;");
 const MAX_COLOUR = 12;
 
 /** Whether the character before `end` is the last of an escape: `\\n`, `%3D`, `\\x1b`, `\\u001b`, a colour's `[32m`. */
-function endsEscape(text: string, end: number): boolean {
-  const last = text.charCodeAt(end - 1);
-  if (mayStand(SIMPLE_ESCAPE, last) && text.charCodeAt(end - 2) === BACKSLASH) return true;
+function endsEscape(units: Uint16Array, end: number): boolean {
+  const last = units[end - 1] as number;
+  if (mayStand(SIMPLE_ESCAPE, last) && units[end - 2] === BACKSLASH) return true;
   if (last === SMALL_M) {
     let i = end - 2;
-    while (i >= end - 2 - MAX_COLOUR && mayStand(COLOUR, text.charCodeAt(i))) i--;
-    return text.charCodeAt(i) === OPEN_BRACKET;
+    while (i >= end - 2 - MAX_COLOUR && mayStand(COLOUR, units[i] as number)) i--;
+    return units[i] === OPEN_BRACKET;
   }
   if (!mayStand(HEX, last)) return false;
-  const before = text.charCodeAt(end - 3);
-  if (before === PERCENT || (before === SMALL_X && text.charCodeAt(end - 4) === BACKSLASH))
-    return mayStand(HEX, text.charCodeAt(end - 2));
-  if (text.charCodeAt(end - 5) !== SMALL_U || text.charCodeAt(end - 6) !== BACKSLASH) return false;
-  for (let i = end - 4; i < end - 1; i++) if (!mayStand(HEX, text.charCodeAt(i))) return false;
+  const before = units[end - 3] as number;
+  if (before === PERCENT || (before === SMALL_X && units[end - 4] === BACKSLASH))
+    return mayStand(HEX, units[end - 2] as number);
+  if (units[end - 5] !== SMALL_U || units[end - 6] !== BACKSLASH) return false;
+  for (let i = end - 4; i < end - 1; i++) if (!mayStand(HEX, units[i] as number)) return false;
   return true;
 }
 
 /** Where the word ends that something at `at` would be glued to. "favicon.ico-…", "this.s.…": a dot is a part of it. */
-const gluedTo = (text: string, at: number): number => (text.charCodeAt(at - 1) === DOT ? at - 1 : at);
+const gluedTo = (units: Uint16Array, at: number): number => (units[at - 1] === DOT ? at - 1 : at);
 
 /**
  * Whether a token may start at `at`: nothing there before it, or no letter or digit. A letter that ends an escape
  * (`\n`, `%3D`, a terminal colour's `[32m`, a six-character Unicode escape) is none of the token's. So on raw JSON
  * this is true wherever it is true of the decoded text.
  */
-function startsFresh(text: string, at: number): boolean {
+function startsFresh(units: Uint16Array, at: number): boolean {
   if (at === 0) return true;
-  const wordEnd = gluedTo(text, at);
+  const wordEnd = gluedTo(units, at);
   if (wordEnd === 0) return true;
-  return !isAlnum(text.charCodeAt(wordEnd - 1)) || endsEscape(text, wordEnd);
+  return !isAlnum(units[wordEnd - 1] as number) || endsEscape(units, wordEnd);
+}
+
+/** No escape before a place, and no dot, is longer. */
+const MAX_BEFORE = 24;
+
+/** As `startsFresh`, for a text that is looked at here and there. */
+function startsFreshIn(text: string, at: number): boolean {
+  const from = Math.max(0, at - MAX_BEFORE);
+  return startsFresh(unitsOf(text.slice(from, at)).units, at - from);
 }
 
 /** As `startsFresh`; rows whose marks begin alike ask for the same place one after another. */
 function isFresh(reading: Reading, at: number): boolean {
   if (reading.freshAt !== at) {
     reading.freshAt = at;
-    reading.isFresh = startsFresh(reading.text, at);
+    reading.isFresh = startsFresh(reading.units, at);
   }
   return reading.isFresh;
 }
@@ -121,12 +131,12 @@ export class TableProbe implements Probe {
   }
 
   find(reading: Reading, at: number): void {
-    const { text } = reading;
+    const { units } = reading;
     for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
       const start = at - back;
       reading.work++;
       if (start < reading.readUntil(this.#rank) || (!this.#glued && !isFresh(reading, start))) continue;
-      if (this.#apart && isInPath(text.charCodeAt(start - 1))) continue;
+      if (this.#apart && isInPath(units[start - 1] as number)) continue;
       if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
     }
   }
@@ -135,7 +145,7 @@ export class TableProbe implements Probe {
     const { glued, pattern } = this.#rule;
     for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
       const start = at - back;
-      if (start < 0 || (!glued && !startsFresh(text, start))) continue;
+      if (start < 0 || (!glued && !startsFreshIn(text, start))) continue;
       pattern.lastIndex = start;
       if (pattern.test(text)) return true;
     }
@@ -146,12 +156,12 @@ export class TableProbe implements Probe {
   #fits(reading: Reading, start: number): boolean {
     this.#shape ??= this.#looks();
     const { kinds, places, fewest, run, seen } = this.#shape;
-    const { text } = reading;
+    const { text, units } = reading;
     if (text.length - start < fewest) return false;
     reading.work++;
-    if (!mayStand(run.kind, text.charCodeAt(start + run.from))) return false;
+    if (!mayStand(run.kind, units[start + run.from] as number)) return false;
     let i = 0;
-    while (i < kinds.length && mayStand(kinds[i] as Kind, text.charCodeAt(start + (places[i] as number)))) i++;
+    while (i < kinds.length && mayStand(kinds[i] as Kind, units[start + (places[i] as number)] as number)) i++;
     reading.work += i;
     return i === kinds.length && seen.endOf(reading, start + run.from, run.to - run.from) === start + run.to;
   }
@@ -172,9 +182,9 @@ export class TableProbe implements Probe {
     const { hinge, beforeHinge } = this.#shape as Looks;
     if (hinge === undefined || beforeHinge === undefined) return true;
     const from = start + hinge.from;
-    const { text } = reading;
+    const { text, units } = reading;
     const end = beforeHinge.endOf(reading, from, hinge.most + 1);
-    if (end - from < hinge.least || end >= text.length || !mayStand(hinge.next, text.charCodeAt(end))) return false;
+    if (end - from < hinge.least || end >= text.length || !mayStand(hinge.next, units[end] as number)) return false;
     if (this.#failedIn === reading.id && this.#failedAt === end) return false;
     this.#hingeAt = end;
     return true;

@@ -1,7 +1,7 @@
 /** The password in a URL. */
 import { Automaton } from "./automaton.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
-import { kindOf } from "./shape.ts";
+import { kindOf, mayStand } from "./shape.ts";
 import { isOneCharacter, isPlainWord, standInAt } from "./values.ts";
 
 const BEFORE_PASSWORD = /:\/\/([^\s:/?#@"'`<>\\]{0,80}):(?=[^\s/@"'`<>\\]{3})/y;
@@ -12,25 +12,26 @@ const MY_PASSWORD = new Automaton(/(?:my)?pass(?:word)?/i);
 
 /** The password in a URL whose `://` stands at `at`. */
 export function urlPassword(reading: Reading, at: number): Span | undefined {
-  const { text } = reading;
+  const { text, units } = reading;
   reading.work += 3;
   BEFORE_PASSWORD.lastIndex = at;
   const user = BEFORE_PASSWORD.exec(text)?.[1];
   if (user === undefined) return undefined;
   const start = BEFORE_PASSWORD.lastIndex;
-  const end = endOfKind(text, start, IN_PASSWORD);
+  const end = endOfKind(reading, start, IN_PASSWORD);
   reading.work += end - at;
-  if (text.charCodeAt(end) !== AT_SIGN) return undefined;
+  if (units[end] !== AT_SIGN) return undefined;
   // A development default named after itself (postgres:postgres) is no secret.
-  if ("$%{[:*".includes(text[start] as string) || isOneCharacter(text, start, end)) return undefined;
+  if ("$%{[:*".includes(text[start] as string) || isOneCharacter(units, start, end)) return undefined;
   if (end - start === user.length && text.startsWith(user, start)) return undefined;
-  if (isPlainWord(text, start, end) || MY_PASSWORD.spans(text, start, end)) return undefined;
-  return standInAt(text, start, end) === -1 ? [start, end] : undefined;
+  if (isPlainWord(reading, start, end) || MY_PASSWORD.spans(units, start, end)) return undefined;
+  return standInAt(reading, start, end) === -1 ? [start, end] : undefined;
 }
 
 export function mayHoldUrlPassword(text: string, at: number): boolean {
   BEFORE_PASSWORD.lastIndex = at;
-  return (
-    BEFORE_PASSWORD.test(text) && text.charCodeAt(endOfKind(text, BEFORE_PASSWORD.lastIndex, IN_PASSWORD)) === AT_SIGN
-  );
+  if (!BEFORE_PASSWORD.test(text)) return false;
+  let end = BEFORE_PASSWORD.lastIndex;
+  while (end < text.length && mayStand(IN_PASSWORD, text.charCodeAt(end))) end++;
+  return text.charCodeAt(end) === AT_SIGN;
 }
