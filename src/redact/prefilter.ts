@@ -23,15 +23,22 @@ export interface Target<T> {
   readonly anchor: string;
   readonly fold: boolean;
   readonly payload: T;
+  /** How far before the anchor the payload wants to look. */
+  readonly by?: number;
+  /** Whether it wants to look only where a token may start. */
+  readonly isApart?: boolean;
 }
 
-/** What is called for each anchor seen: `at` is where the anchor's first character stands. True stops the search. */
-export type Visit<T> = (at: number, payload: T) => boolean;
-
-interface Seen<T> {
+/** What looks at one place where a window stands. */
+export interface Seen<T> {
+  /** How far before the window's end that place lies. */
   readonly back: number;
-  readonly payload: T;
+  readonly isApart: boolean;
+  readonly payloads: T[];
 }
+
+/** What is called for anchors seen: `at` is the place to look at. True stops the search. */
+export type Visit<T> = (at: number, seen: Seen<T>) => boolean;
 
 /** Splits an anchor's spelling into one list of characters a position. */
 function positions(anchor: string, fold: boolean): number[][] {
@@ -129,10 +136,10 @@ export class Prefilter<T> {
         }
       }
     }
-    const seen: Seen<T> = { back: start + width - 1, payload: target.payload };
+    const back = start + width - 1 + (target.by ?? 0);
     const spell = (position: number, key: number): void => {
       if (position === width) {
-        this.#put(key, seen);
+        this.#put(key, back, target);
         return;
       }
       for (const c of window[position] ?? []) spell(position + 1, (key << 8) | c);
@@ -141,7 +148,7 @@ export class Prefilter<T> {
     spell(0, 0);
   }
 
-  #put(key: number, seen: Seen<T>): void {
+  #put(key: number, back: number, { payload, isApart = false }: Target<T>): void {
     let slot = slotOf(key);
     while (this.#lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
     const end = endOf(key & 0xffffff);
@@ -150,7 +157,10 @@ export class Prefilter<T> {
       this.#keys[slot] = key;
       this.#lists[slot] = this.#seen.push([]) - 1;
     }
-    this.#seen[this.#lists[slot] ?? 0]?.push(seen);
+    const list = this.#seen[this.#lists[slot] as number] as Seen<T>[];
+    const alike = list.find((seen) => seen.back === back && seen.isApart === isApart);
+    if (alike) alike.payloads.push(payload);
+    else list.push({ back, isApart, payloads: [payload] });
   }
 
   /**
@@ -192,8 +202,7 @@ export class Prefilter<T> {
     while (lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
     const list = lists[slot] as number;
     if (list === -1) return false;
-    for (const seen of this.#seen[list] as Seen<T>[])
-      if (at >= seen.back && visit(at - seen.back, seen.payload)) return true;
+    for (const seen of this.#seen[list] as Seen<T>[]) if (at >= seen.back && visit(at - seen.back, seen)) return true;
     return false;
   }
 }

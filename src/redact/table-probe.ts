@@ -60,13 +60,13 @@ function startsFresh(units: Uint16Array, at: number): boolean {
 const MAX_BEFORE = 24;
 
 /** As `startsFresh`, for a text that is looked at here and there. */
-function startsFreshIn(text: string, at: number): boolean {
+export function startsFreshIn(text: string, at: number): boolean {
   const from = Math.max(0, at - MAX_BEFORE);
   return startsFresh(unitsOf(text.slice(from, at)).units, at - from);
 }
 
 /** As `startsFresh`; rows whose marks begin alike ask for the same place one after another. */
-function isFresh(reading: Reading, at: number): boolean {
+export function isFresh(reading: Reading, at: number): boolean {
   if (reading.freshAt !== at) {
     reading.freshAt = at;
     reading.isFresh = startsFresh(reading.units, at);
@@ -111,9 +111,10 @@ interface Looks extends Shape {
 export class TableProbe implements Probe {
   readonly #rule: Rule;
   readonly #rank: number;
-  readonly #fewestBack: number;
-  readonly #mostBack: number;
-  readonly #glued: boolean;
+  /** How far before the last place a match may start at the first one lies. */
+  readonly #range: number;
+  /** Whether each start is asked whether a token may begin there: where there is one only, that was asked before. */
+  readonly #asksFresh: boolean;
   readonly #apart: boolean;
   #shape: Looks | undefined;
   #hingeAt = 0;
@@ -125,27 +126,25 @@ export class TableProbe implements Probe {
   constructor(rule: Rule, rank: number) {
     this.#rule = rule;
     this.#rank = rank;
-    [this.#fewestBack, this.#mostBack] = rule.at;
-    this.#glued = rule.glued;
+    this.#range = rule.at[1] - rule.at[0];
+    this.#asksFresh = !rule.glued && this.#range > 0;
     this.#apart = rule.apart;
   }
 
   find(reading: Reading, at: number): void {
     const { units } = reading;
-    for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
-      const start = at - back;
+    for (let start = at - this.#range; start <= at; start++) {
       reading.work++;
-      if (start < reading.readUntil(this.#rank) || (!this.#glued && !isFresh(reading, start))) continue;
+      if (start < reading.readUntil(this.#rank) || (this.#asksFresh && !isFresh(reading, start))) continue;
       if (this.#apart && isInPath(units[start - 1] as number)) continue;
       if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
     }
   }
 
   may(text: string, at: number): boolean {
-    const { glued, pattern } = this.#rule;
-    for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
-      const start = at - back;
-      if (start < 0 || (!glued && !startsFreshIn(text, start))) continue;
+    const { pattern } = this.#rule;
+    for (let start = Math.max(0, at - this.#range); start <= at; start++) {
+      if (this.#asksFresh && !startsFreshIn(text, start)) continue;
       pattern.lastIndex = start;
       if (pattern.test(text)) return true;
     }
@@ -173,9 +172,9 @@ export class TableProbe implements Probe {
 
   /** Where in a match an anchor stands for sure. */
   #anchored(): readonly [from: number, to: number] {
-    if (this.#fewestBack !== this.#mostBack) return [0, 0];
-    const lengths = this.#rule.anchors.map((anchor) => anchor.replaceAll(/\[[^\]]*\]/g, "x").length);
-    return [this.#fewestBack, this.#fewestBack + Math.min(...lengths)];
+    const { anchors, at } = this.#rule;
+    if (this.#range > 0) return [0, 0];
+    return [at[0], at[0] + Math.min(...anchors.map((anchor) => anchor.replaceAll(/\[[^\]]*\]/g, "x").length))];
   }
 
   #passesHinge(reading: Reading, start: number): boolean {
