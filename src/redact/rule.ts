@@ -8,7 +8,6 @@ export type Strength = "certain" | "likely";
 export interface Rule {
   /** Kebab-case; stands in the stored text as `[REDACTED:id]`. */
   readonly id: string;
-  readonly provider: string;
   readonly strength: Strength;
   /**
    * Text of at least four characters that every match holds; `[...]` is a character class. These feed the
@@ -45,7 +44,6 @@ interface Options {
 /** One row. `anchors` may be one string; `example` one or several makers of a text the row must find. */
 export function row(
   id: string,
-  provider: string,
   anchors: string | readonly string[],
   pattern: RegExp,
   source: string,
@@ -55,7 +53,6 @@ export function row(
   const at = options.at ?? 0;
   return {
     id,
-    provider,
     strength: options.strength ?? "certain",
     anchors: typeof anchors === "string" ? [anchors] : anchors,
     at: typeof at === "number" ? [at, at] : at,

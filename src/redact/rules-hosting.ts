@@ -7,7 +7,6 @@ const PLANETSCALE = "https://planetscale.com/docs/api/reference/service-tokens";
 export const HOSTING_RULES: readonly Rule[] = [
   row(
     "digitalocean-token",
-    "DigitalOcean",
     ["dop_v1_", "doo_v1_", "dor_v1_", "doO_v1_"],
     /do[opr]_v1_[0-9a-f]{64}/iy,
     "https://docs.digitalocean.com/reference/api/create-personal-access-token/",
@@ -16,7 +15,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "cloudflare-token",
-    "Cloudflare",
     ["cfut_", "cfat_", "cfk_", "cfoat_"],
     /cf(?:ut|at|k|oat)_[0-9A-Za-z]{40}[0-9a-f]{8}/y,
     CLOUDFLARE,
@@ -24,23 +22,17 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "cloudflare-origin-ca-key",
-    "Cloudflare",
     "v1.0-",
     /v1\.0-[0-9A-Za-z-]{171}/y,
     "https://developers.cloudflare.com/fundamentals/api/get-started/ca-keys/",
     () => `v1.0-${hex(24)}-${hex(146)}`,
   ),
-  row(
-    "heroku-key",
-    "Heroku",
-    "HRKU-",
-    /HRKU-[\w-]{36,66}/y,
-    "https://devcenter.heroku.com/articles/authentication",
-    () => [`HRKU-AA${word(58)}`, `HRKU-${uuid()}`],
-  ),
+  row("heroku-key", "HRKU-", /HRKU-[\w-]{36,66}/y, "https://devcenter.heroku.com/articles/authentication", () => [
+    `HRKU-AA${word(58)}`,
+    `HRKU-${uuid()}`,
+  ]),
   row(
     "fly-token",
-    "Fly.io",
     ["fo1_", "fm1_", "fm1a_", "fm1r_", "fm2_"],
     /(?:fo1_[\w-]{43}|fm(?:1|1a|1r|2)_[0-9A-Za-z+/_-]{100,2000}={0,3})/y,
     "https://fly.io/docs/security/tokens/",
@@ -48,7 +40,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "netlify-token",
-    "Netlify",
     ["nfp_", "nfc_", "nfo_", "nfb_", "nfu_"],
     /nf[pcobu]_[0-9A-Za-z_]{36,40}/y,
     PARTNER_LIST,
@@ -56,7 +47,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "vercel-token",
-    "Vercel",
     ["vcp_", "vci_", "vca_", "vcr_", "vck_"],
     /vc[piark]_[0-9A-Za-z]{24,64}/y,
     "https://vercel.com/docs/rest-api/reference/welcome",
@@ -64,23 +54,14 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "vercel-blob-token",
-    "Vercel",
     "vercel_blob_rw_",
     /vercel_blob_rw_[0-9A-Za-z]{10,30}_[0-9A-Za-z]{20,40}/y,
     "https://vercel.com/docs/vercel-blob",
     () => `vercel_blob_rw_${word(16)}_${word(30)}`,
   ),
-  row(
-    "render-key",
-    "Render",
-    "rnd_",
-    /rnd_[0-9A-Za-z]{28,40}/y,
-    "https://render.com/docs/api",
-    () => `rnd_${word(28)}`,
-  ),
+  row("render-key", "rnd_", /rnd_[0-9A-Za-z]{28,40}/y, "https://render.com/docs/api", () => `rnd_${word(28)}`),
   row(
     "deno-deploy-token",
-    "Deno",
     ["ddp_", "ddw_", "ddo_"],
     /dd[pwo]_[0-9A-Za-z]{36}/y,
     "https://docs.deno.com/deploy/",
@@ -88,24 +69,15 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "supabase-token",
-    "Supabase",
     ["sbp_", "sb_secret_"],
     /(?:sbp_(?:v0_|oauth_)?[0-9a-z]{40}|sb_secret_[\w-]{31,46})/y,
     "https://supabase.com/docs/guides/api/api-keys",
     () => [`sbp_${hex(40)}`, `sb_secret_${word(31)}`],
   ),
-  row(
-    "neon-key",
-    "Neon",
-    "napi_",
-    /napi_[0-9a-z]{40,70}/y,
-    "https://neon.com/docs/manage/api-keys",
-    () => `napi_${lower(64)}`,
-  ),
-  row("xata-key", "Xata", "xau_", /xau_[0-9A-Za-z]{38,42}/y, PARTNER_LIST, () => `xau_${word(39)}`),
+  row("neon-key", "napi_", /napi_[0-9a-z]{40,70}/y, "https://neon.com/docs/manage/api-keys", () => `napi_${lower(64)}`),
+  row("xata-key", "xau_", /xau_[0-9A-Za-z]{38,42}/y, PARTNER_LIST, () => `xau_${word(39)}`),
   row(
     "planetscale-token",
-    "PlanetScale",
     ["pscale_tkn_", "pscale_pw_", "pscale_oauth_", "pscale_otkn_", "pscale_app_secret_"],
     /pscale_(?:tkn|pw|oauth|otkn|app_secret)_[\w=.-]{32,64}/iy,
     PLANETSCALE,
@@ -113,7 +85,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "ionic-token",
-    "Ionic",
     "ion_",
     /ion_[0-9A-Za-z]{42}/y,
     "https://ionic.io/docs/appflow/deploy/cli",
@@ -121,7 +92,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "upcloud-token",
-    "UpCloud",
     "ucat_",
     /ucat_[0-9A-Z]{26}/y,
     "https://developers.upcloud.com/1.3/2-authentication/",
@@ -129,7 +99,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "exoscale-key",
-    "Exoscale",
     "EXO[0-9a-f]",
     /EXO[0-9a-f]{24}/y,
     "https://community.exoscale.com/platform/iam/",
@@ -138,7 +107,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "netbird-token",
-    "NetBird",
     "nbp_",
     /nbp_[0-9A-Za-z]{36}/y,
     "https://docs.netbird.io/ipa/guides/authentication",
@@ -146,7 +114,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "portainer-token",
-    "Portainer",
     "ptr_",
     /ptr_[\w+/-]{40,60}={0,2}/y,
     "https://docs.portainer.io/api/access",
@@ -155,7 +122,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "cockroachdb-key",
-    "CockroachDB",
     "CCDB1_",
     /CCDB1_[0-9A-Za-z]{22}_[0-9A-Za-z]{40}/y,
     "https://www.cockroachlabs.com/docs/cockroachcloud/managing-access",
@@ -163,7 +129,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "tinybird-token",
-    "Tinybird",
     "p.eyJ1Ijo",
     /p\.eyJ1Ijo[\w-]{30,300}\.[\w-]{20,64}/y,
     "https://www.tinybird.co/docs/classic/administration/auth-tokens",
@@ -171,7 +136,6 @@ export const HOSTING_RULES: readonly Rule[] = [
   ),
   row(
     "convex-deploy-key",
-    "Convex",
     "|eyJ2Mi",
     /\|eyJ2Mi[0-9A-Za-z+/]{30,300}={0,2}/y,
     "https://docs.convex.dev/cli/deploy-key-types",

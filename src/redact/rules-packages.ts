@@ -6,7 +6,6 @@ const JFROG = "https://jfrog.com/help/r/jfrog-platform-administration-documentat
 export const PACKAGE_RULES: readonly Rule[] = [
   row(
     "npm-token",
-    "npm",
     "npm_",
     /npm_[0-9A-Za-z]{36,64}/iy,
     "https://docs.npmjs.com/about-access-tokens",
@@ -14,7 +13,6 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row(
     "pypi-token",
-    "PyPI",
     "pypi-AgE",
     /pypi-AgE[\w-]{50,1000}/y,
     "https://pypi.org/help/#apitoken",
@@ -23,7 +21,6 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row(
     "rubygems-key",
-    "RubyGems",
     "rubygems_",
     /rubygems_[0-9A-Za-z]{48}/y,
     "https://guides.rubygems.org/api-key-scopes/",
@@ -31,7 +28,6 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row(
     "crates-io-token",
-    "crates.io",
     "cio",
     /cio[0-9A-Za-z]{32}/y,
     "https://doc.rust-lang.org/cargo/reference/publishing.html",
@@ -40,7 +36,6 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row(
     "nuget-key",
-    "NuGet",
     "oy2",
     /oy2[0-9a-z]{43}/y,
     "https://learn.microsoft.com/en-us/nuget/nuget-org/publish-a-package",
@@ -48,16 +43,14 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row(
     "clojars-token",
-    "Clojars",
     "CLOJARS_",
     /CLOJARS_[0-9a-z]{60}/iy,
     "https://github.com/clojars/clojars-web/wiki/Deploy-Tokens",
     () => `CLOJARS_${hex(60)}`,
   ),
-  row("hex-pm-key", "Hex", "hex_", /hex_[0-9a-f]{32}/y, PARTNER_LIST, () => `hex_${hex(32)}`),
+  row("hex-pm-key", "hex_", /hex_[0-9a-f]{32}/y, PARTNER_LIST, () => `hex_${hex(32)}`),
   row(
     "packagist-token",
-    "Packagist",
     "packagist_",
     /packagist_[a-z]{2,4}_[0-9a-f]{40,100}/y,
     PARTNER_LIST,
@@ -65,17 +58,15 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row(
     "docker-token",
-    "Docker",
     ["dckr_pat_", "dckr_oat_"],
     /dckr_[po]at_[\w-]{27,32}/y,
     "https://docs.docker.com/security/access-tokens/",
     () => `dckr_pat_${word(27)}`,
   ),
-  row("jfrog-key", "JFrog", "AKCp", /AKCp[0-9A-Za-z]{65,73}/y, JFROG, () => `AKCp${word(69)}`),
-  row("jfrog-reference-token", "JFrog", "cmVmd", /cmVmd[0-9A-Za-z]{59}/y, JFROG, () => `cmVmdGtu${word(56)}`),
+  row("jfrog-key", "AKCp", /AKCp[0-9A-Za-z]{65,73}/y, JFROG, () => `AKCp${word(69)}`),
+  row("jfrog-reference-token", "cmVmd", /cmVmd[0-9A-Za-z]{59}/y, JFROG, () => `cmVmdGtu${word(56)}`),
   row(
     "nexus-repository-token",
-    "Sonatype",
     "NpmToken.",
     /NpmToken\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
     "https://help.sonatype.com/en/npm-security.html",
@@ -83,7 +74,6 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row(
     "socket-key",
-    "Socket",
     "sktsec_",
     /sktsec_[\w-]{30,64}_api/y,
     "https://docs.socket.dev/docs/api-keys",
@@ -91,7 +81,6 @@ export const PACKAGE_RULES: readonly Rule[] = [
   ),
   row(
     "depot-token",
-    "Depot",
     ["depot_org_", "depot_project_", "depot_user_"],
     /depot_(?:org|project|user)_[0-9a-f]{40,80}/y,
     "https://depot.dev/docs/cli/authentication",

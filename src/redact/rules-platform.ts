@@ -4,7 +4,6 @@ import { hex, lower, type Rule, row, upper, uuid, word } from "./rule.ts";
 export const PLATFORM_RULES: readonly Rule[] = [
   row(
     "youtrack-token",
-    "JetBrains",
     ["perm:", "perm-"],
     /perm[:-][\w+/-]{4,64}={0,2}\.[\w+/-]{4,64}={0,2}\.[0-9A-Za-z]{24,64}/y,
     "https://www.jetbrains.com/help/youtrack/devportal/authentication-with-permanent-token.html",
@@ -13,7 +12,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "inngest-signing-key",
-    "Inngest",
     "signkey-",
     /signkey-[a-z]{2,12}-[0-9a-f]{32,64}/y,
     "https://www.inngest.com/docs/platform/signing-keys",
@@ -21,15 +19,14 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "stytch-secret",
-    "Stytch",
     ["secret-live-", "secret-test-"],
     /secret-(?:live|test)-[\w-]{35}=/y,
     "https://stytch.com/docs/resources/workspace-management/api-keys",
     () => `secret-live-${word(35)}=`,
+    { strength: "likely" },
   ),
   row(
     "dbt-token",
-    "dbt",
     ["dbtc_", "dbtu_"],
     /dbt[cu]_[\w-]{30,64}={0,2}/y,
     "https://docs.getdbt.com/docs/dbt-apis/service-tokens",
@@ -37,7 +34,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "devcycle-server-key",
-    "DevCycle",
     "dvc_server_",
     /dvc_server_\w{24,80}/y,
     "https://docs.devcycle.com/essentials/keys",
@@ -45,7 +41,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "statsig-secret",
-    "Statsig",
     "secret-",
     /secret-[0-9A-Za-z]{40,50}/y,
     "https://docs.statsig.com/sdk-keys/api-keys/",
@@ -54,7 +49,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "flagsmith-server-key",
-    "Flagsmith",
     "ser.[0-9A-Za-z]",
     /ser\.[0-9A-Za-z]{22}/y,
     "https://docs.flagsmith.com/clients/server-side",
@@ -63,25 +57,17 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "unkey-key",
-    "Unkey",
     "unkey_",
     /unkey_[0-9A-Za-z]{20,40}/y,
     "https://www.unkey.com/docs/security/root-keys",
     () => `unkey_${word(24)}`,
     { needs: /[0-9]/ },
   ),
-  row(
-    "dub-key",
-    "Dub",
-    "dub_",
-    /dub_[0-9A-Za-z]{24}/y,
-    "https://dub.co/docs/api-reference/tokens",
-    () => `dub_${word(24)}`,
-    { needs: /[0-9]/ },
-  ),
+  row("dub-key", "dub_", /dub_[0-9A-Za-z]{24}/y, "https://dub.co/docs/api-reference/tokens", () => `dub_${word(24)}`, {
+    needs: /[0-9]/,
+  }),
   row(
     "cal-com-key",
-    "Cal.com",
     ["cal_live_", "cal_test_"],
     /cal_(?:live|test)_[0-9a-f]{32}/y,
     "https://cal.com/docs/api-reference/v2/introduction",
@@ -89,7 +75,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "pinterest-token",
-    "Pinterest",
     ["pina_", "pinr."],
     /pin(?:a_|r\.)[0-9A-Z]{60,140}/y,
     "https://developers.pinterest.com/docs/getting-started/set-up-authentication-and-authorization/",
@@ -97,7 +82,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "liveblocks-key",
-    "Liveblocks",
     "sk_dev_",
     /sk_dev_[\w-]{40,80}/y,
     "https://liveblocks.io/docs/authentication",
@@ -105,7 +89,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "scrapfly-key",
-    "Scrapfly",
     ["scp-live-", "scp-test-"],
     /scp-(?:live|test)-[0-9a-z]{32}/y,
     "https://scrapfly.io/docs/project",
@@ -113,15 +96,13 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "vectara-key",
-    "Vectara",
-    ["zwt_", "zut_", "zqt_"],
-    /z[wuq]t_[\w-]{30,64}/y,
+    "zwt_",
+    /zwt_[\w-]{38}/y,
     "https://docs.vectara.com/docs/security/authentication/api-key-management",
     () => `zwt_${word(38)}`,
   ),
   row(
     "cartesia-key",
-    "Cartesia",
     "sk_car_",
     /sk_car_[\w-]{20,48}/y,
     "https://docs.cartesia.ai/use-the-api/authentication",
@@ -129,7 +110,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "luma-key",
-    "Luma AI",
     "luma-",
     /luma-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
     "https://docs.lumalabs.ai/docs/api",
@@ -137,7 +117,6 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "mem0-key",
-    "Mem0",
     "m0-[0-9A-Za-z]",
     /m0-[0-9A-Za-z]{40}/y,
     "https://docs.mem0.ai/platform/quickstart",
@@ -146,27 +125,26 @@ export const PLATFORM_RULES: readonly Rule[] = [
   ),
   row(
     "browserbase-key",
-    "Browserbase",
     "bb_live_",
     /bb_live_[\w-]{20,48}/y,
     "https://docs.browserbase.com/introduction/getting-started",
     () => `bb_live_${word(27)}`,
   ),
-  row(
-    "daytona-key",
-    "Daytona",
-    "dtn_",
-    /dtn_[0-9a-f]{64}/y,
-    "https://www.daytona.io/docs/en/api-keys/",
-    () => `dtn_${hex(64)}`,
-  ),
+  row("daytona-key", "dtn_", /dtn_[0-9a-f]{64}/y, "https://www.daytona.io/docs/en/api-keys/", () => `dtn_${hex(64)}`),
   row(
     "encoded-json-web-token",
-    "any",
     "ZXlK",
     /ZXlK[0-9A-Za-z+/_-]{60,4096}={0,2}/y,
     "https://www.rfc-editor.org/rfc/rfc7519",
     () => Buffer.from(`eyJ${word(30)}.eyJ${word(60)}.${word(43)}`).toString("base64"),
     { strength: "likely", needs: /LmV5S|[CSiy]5leU|uZXlK/ },
+  ),
+  row(
+    "onfido-token",
+    ["api_live.", "api_live_ca.", "api_live_us."],
+    /api_live(?:_ca|_us)?\.[\w-]{10,16}\.?[\w-]{10,64}/y,
+    "https://documentation.onfido.com/getting-started/general-introduction",
+    () => [`api_live_ca.${word(11)}.${word(32)}`, `api_live_us.${word(32)}`],
+    { needs: /\..*[0-9]/ },
   ),
 ];
