@@ -1,8 +1,8 @@
 /** The value given to a password-like name: in an env file, YAML, JSON, code, XML, a connection string or a command line. */
 import { Automaton } from "./automaton.ts";
 import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
-import type { Reading, Span } from "./reading.ts";
-import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
+import type { AssignedState, Reading, Span } from "./reading.ts";
+import { judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
 const NAME = 1;
@@ -40,28 +40,6 @@ for (let code = 0; code < BITS.length; code++)
 
 const holds = (units: Uint16Array, at: number, bit: number): boolean =>
   ((BITS[units[at] as number] as number) & bit) !== 0;
-
-/** What was read of one text; its names come roughly from first to last. */
-export class AssignedState {
-  /** No name ends before; up to here all is one name. */
-  nameFrom = 0;
-  nameTo = 0;
-  /** The end of the last name looked at: all anchors in one name share one look. */
-  judged = -1;
-  /** From the one to the other all is one value. */
-  valueFrom = 0;
-  valueTo = 0;
-  /** A value that starts before this was judged as a part of another. */
-  until = 0;
-  /** The same for values that would need a digit and a letter. */
-  plainUntil = 0;
-  readonly clear: Clear;
-
-  /** @param isNarrow whether the text is known to hold nothing beyond Latin 1 */
-  constructor(isNarrow: boolean) {
-    this.clear = new Clear(isNarrow);
-  }
-}
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
 function nameEnd(reading: Reading, state: AssignedState, at: number): number {

@@ -3,7 +3,7 @@
  * dear where a text is made to make it try: every alternative at every place, and a call of some fifty nanoseconds
  * besides. What is asked of each value and name is therefore compiled into a deterministic automaton at first use.
  */
-import { BEYOND, type Kind, type Node, nodeOf } from "./shape.ts";
+import { BEYOND, type Kind, type Node, nodeOf } from "./pattern.ts";
 
 interface State {
   /** Where to from here, by kind of character. */
@@ -19,13 +19,13 @@ export class Automaton {
   readonly #pattern: RegExp;
   readonly #mode: "start" | "end" | "anywhere";
   /** For each character the group of those that the pattern tells apart from no other of the group. */
-  readonly #groups = new Uint8Array(BEYOND + 1);
+  readonly #groups = new Uint8Array(1 << 16);
   #groupCount = 0;
   /** The state after each state and group: twice the place where its own row begins, and whether a match ends there. */
   #next = new Int32Array();
 
   /**
-   * @param pattern in the syntax that `shape.ts` reads
+   * @param pattern in the syntax that `pattern.ts` reads
    * @param mode where a match begins: where the stretch does, anywhere in it, or at its end, read backwards
    */
   constructor(pattern: RegExp, mode: "start" | "end" | "anywhere" = "start") {
@@ -44,7 +44,7 @@ export class Automaton {
     const step = this.#mode === "end" ? -1 : 1;
     let state = this.#groupCount << 1;
     for (let i = step === 1 ? start : end - 1; i >= start && i < end; i += step) {
-      const group = groups[Math.min(units[i] as number, BEYOND)] as number;
+      const group = groups[units[i] as number] as number;
       state = next[(state >> 1) + group] as number;
       if ((state & ACCEPTS) !== 0 && (accepts === undefined || accepts(units, i))) return true;
       if (state === DEAD) return false;
@@ -58,7 +58,7 @@ export class Automaton {
     let last = -1;
     let state = this.#groupCount << 1;
     for (let i = start; i < end && state !== DEAD; i++) {
-      const group = this.#groups[Math.min(units[i] as number, BEYOND)] as number;
+      const group = this.#groups[units[i] as number] as number;
       state = this.#next[(state >> 1) + group] as number;
       if ((state & ACCEPTS) !== 0) last = i + 1;
     }
@@ -70,7 +70,7 @@ export class Automaton {
     if (this.#groupCount === 0) this.#build();
     let state = this.#groupCount << 1;
     for (let i = start; i < end && state !== DEAD; i++) {
-      const group = this.#groups[Math.min(units[i] as number, BEYOND)] as number;
+      const group = this.#groups[units[i] as number] as number;
       state = this.#next[(state >> 1) + group] as number;
     }
     return (state & ACCEPTS) !== 0;
@@ -116,6 +116,7 @@ export class Automaton {
       groups.set(key, group);
       this.#groups[code] = group;
     }
+    this.#groups.fill(this.#groups[BEYOND] as number, BEYOND);
     return samples;
   }
 }

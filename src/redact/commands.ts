@@ -1,6 +1,7 @@
 /** Passwords that programs take on their command line, and in a netrc file. */
+
+import { kindOf } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
-import { kindOf } from "./shape.ts";
 import { isSecretValue, judgeValue } from "./values.ts";
 
 /** How far after a program's name its password is looked for, in code units. */

@@ -1,7 +1,7 @@
 /** The value of an authorization header, after its name or after a scheme's, and session cookies. */
 import { Automaton } from "./automaton.ts";
+import { kindOf } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
-import { kindOf } from "./shape.ts";
 import { holdsDigit, holdsLetter, isOneCharacter, isWordy, standInAt } from "./values.ts";
 
 const BEFORE_VALUE = /authorization\\{0,7}["'`]?\]?\)? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;

@@ -1,8 +1,8 @@
 /** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
-import { AssignedState } from "./assigned.ts";
+import { type Kind, mayStand } from "./pattern.ts";
 import type { Strength } from "./rule.ts";
-import { type Kind, mayStand } from "./shape.ts";
 import { Scratch, type Units } from "./units.ts";
+import { Clear } from "./values.ts";
 
 /** A secret found in a text; offsets in UTF-16 code units, of the secret value itself. */
 export interface Finding {
@@ -19,6 +19,28 @@ export const MARKER_START = "[REDACTED:";
 
 /** A short text is searched before the next one is. */
 const scratch = new Scratch();
+
+/** What the search for assigned values read of one text; its names come roughly from first to last. */
+export class AssignedState {
+  /** No name ends before; up to here all is one name. */
+  nameFrom = 0;
+  nameTo = 0;
+  /** The end of the last name looked at: all anchors in one name share one look. */
+  judged = -1;
+  /** From the one to the other all is one value. */
+  valueFrom = 0;
+  valueTo = 0;
+  /** A value that starts before this was judged as a part of another. */
+  until = 0;
+  /** The same for values that would need a digit and a letter. */
+  plainUntil = 0;
+  readonly clear: Clear;
+
+  /** @param isNarrow whether the text is known to hold nothing beyond Latin 1 */
+  constructor(isNarrow: boolean) {
+    this.clear = new Clear(isNarrow);
+  }
+}
 
 let readings = 0;
 

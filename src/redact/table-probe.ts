@@ -1,7 +1,9 @@
 /** Finds what a row of the table describes, where one of its anchors stands. */
+
+import { type Kind, kindOf, mayStand } from "./pattern.ts";
 import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
-import { type Kind, kindOf, mayStand, type Shape, shapeOf } from "./shape.ts";
+import { type Shape, shapeOf } from "./shape.ts";
 import { unitsOf } from "./units.ts";
 
 const DOT = 46;

@@ -1,7 +1,7 @@
 /** The password in a URL. */
 import { Automaton } from "./automaton.ts";
+import { kindOf, mayStand } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
-import { kindOf, mayStand } from "./shape.ts";
 import { isOneCharacter, isPlainWord, standInAt } from "./values.ts";
 
 const BEFORE_PASSWORD = /:\/\/([^\s:/?#@"'`<>\\]{0,80}):(?=[^\s/@"'`<>\\]{3})/y;

@@ -1,5 +1,5 @@
 /** Rows for office services and for formats no single provider owns. */
-import { digits, hex, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { digits, hex, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const FIGMA = "https://developers.figma.com/docs/rest-api/authentication/";
 const ADOBE = "https://developer.adobe.com/developer-console/docs/guides/authentication/";

@@ -1,5 +1,5 @@
 /** Rows for providers of models and of the tools agents call. */
-import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const OPENAI = "https://platform.openai.com/docs/api-reference/authentication";
 const ANTHROPIC = "https://docs.anthropic.com/en/api/overview";

@@ -1,5 +1,5 @@
 /** Rows for clouds and the tools that hold their keys. */
-import { base32, hex, lower, PARTNER_LIST, type Rule, row, upper, word } from "./rule.ts";
+import { base32, hex, lower, PARTNER_LIST, type Rule, row, upper, word } from "../rule.ts";
 
 const AWS_IDS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html";
 const VAULT = "https://developer.hashicorp.com/vault/docs/concepts/tokens";

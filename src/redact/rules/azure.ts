@@ -1,5 +1,5 @@
 /** Rows for Microsoft's cloud. */
-import { digits, type Rule, row, word } from "./rule.ts";
+import { digits, type Rule, row, word } from "../rule.ts";
 
 const AZURE_KEYS = "https://learn.microsoft.com/en-us/purview/sit-defn-all-creds";
 

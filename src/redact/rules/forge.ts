@@ -1,5 +1,5 @@
 /** Rows for our own tokens, code hosts and build services. */
-import { connectCode, hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { connectCode, hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const GITHUB = "https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/";
 const GITLAB = "https://docs.gitlab.com/security/tokens/";

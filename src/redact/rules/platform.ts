@@ -1,5 +1,5 @@
 /** Rows for what applications and agents are built on: identity, jobs, flags, planning, search, sandboxes. */
-import { hex, lower, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { hex, lower, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 export const PLATFORM_RULES: readonly Rule[] = [
   row(

@@ -1,5 +1,5 @@
 /** Rows for payment, commerce and banking. */
-import { digits, hex, lower, PARTNER_LIST, type Rule, row, uuid, word } from "./rule.ts";
+import { digits, hex, lower, PARTNER_LIST, type Rule, row, uuid, word } from "../rule.ts";
 
 const STRIPE = "https://docs.stripe.com/keys";
 const SHOPIFY = "https://shopify.dev/docs/apps/build/authentication-authorization";

@@ -1,5 +1,5 @@
 /** Rows for what watches running code and its quality. */
-import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const NEW_RELIC = "https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/";
 const SENTRY = "https://docs.sentry.io/account/auth-tokens/";

@@ -1,5 +1,5 @@
 /** Rows for messaging, mail and customer services. */
-import { digits, hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { digits, hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const SLACK = "https://docs.slack.dev/authentication/tokens/";
 const PUBNUB = "https://www.pubnub.com/docs/general/basics/security";
