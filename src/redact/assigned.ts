@@ -2,7 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { AssignedState, Reading, Span } from "./reading.ts";
-import { judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
+import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
 const NAME = 1;
@@ -182,7 +182,7 @@ function judge(
   end: number,
   setting: Setting,
 ): Span | undefined {
-  const { units } = reading;
+  const { text, units } = reading;
   if (end - start < MIN_CHARS || start < state.until || holds(units, start, REFERS)) return undefined;
   if (setting === "bare" && start < state.plainUntil) return undefined;
   let from = nameStart;
@@ -192,6 +192,8 @@ function judge(
   reading.work += nameEnd - nameStart;
   if (!endsInSecret(units, from, nameEnd) || (end - start > LONG && isInnocentName(units, from, nameEnd)))
     return undefined;
+  // An expression knows at once that a text of one byte a character holds no other.
+  state.clear ??= new Clear(!/[^\0-\xff]/.test(text));
   const judgedTo = Math.min(end, start + MAX_JUDGED);
   const verdict = judgeValue(isPassword, reading, start, judgedTo, setting, state.clear);
   if (verdict !== "other") reading.work += judgedTo - start;

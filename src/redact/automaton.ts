@@ -52,6 +52,15 @@ export class Automaton {
     return false;
   }
 
+  /** Whether a text ends in a match, read backwards. */
+  ends(text: string): boolean {
+    if (this.#groupCount === 0) this.#build();
+    let state = this.#groupCount << 1;
+    for (let i = text.length - 1; i >= 0 && state !== DEAD && (state & ACCEPTS) === 0; i--)
+      state = this.#next[(state >> 1) + (this.#groups[text.charCodeAt(i)] as number)] as number;
+    return (state & ACCEPTS) !== 0;
+  }
+
   /** The end of the longest match that begins where the stretch does, or -1. */
   endOf(units: Uint16Array, start: number, end: number): number {
     if (this.#groupCount === 0) this.#build();

@@ -59,7 +59,8 @@ function beginsWord(units: Uint16Array, at: number): boolean {
 
 /** Whether a name's own words say its value is a secret: `DB_PASSWORD`, `apiKey`, `client-secret`, `x-auth-token`. */
 export function isSecretName(name: string): boolean {
-  const { units } = unitsOf(name);
+  if (!mayBeSecretName(name)) return false;
+  const units = unitsOf(name);
   return endsInSecret(units, 0, name.length) && !isInnocentName(units, 0, name.length);
 }
 
@@ -76,5 +77,8 @@ export function isPasswordName(units: Uint16Array, start: number, end: number): 
 }
 
 /** Whether a name could be a secret's; errs towards yes, also where raw JSON's escapes are glued to it. */
-export const mayBeSecretName = (name: string): boolean =>
-  NAME.test(unitsOf(name).units, 0, name.length) || /(?:pass|pw)$/i.test(name);
+export function mayBeSecretName(name: string): boolean {
+  if (NAME.ends(name)) return true;
+  const last = name.charCodeAt(name.length - 1) | 32;
+  return (last === SMALL_S || last === SMALL_W) && /(?:pass|pw)$/i.test(name);
+}

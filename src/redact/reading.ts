@@ -2,7 +2,7 @@
 import { type Kind, mayStand } from "./pattern.ts";
 import type { Strength } from "./rule.ts";
 import { Scratch, type Units } from "./units.ts";
-import { Clear } from "./values.ts";
+import type { Clear } from "./values.ts";
 
 /** A secret found in a text; offsets in UTF-16 code units, of the secret value itself. */
 export interface Finding {
@@ -34,12 +34,7 @@ export class AssignedState {
   until = 0;
   /** The same for values that would need a digit and a letter. */
   plainUntil = 0;
-  readonly clear: Clear;
-
-  /** @param isNarrow whether the text is known to hold nothing beyond Latin 1 */
-  constructor(isNarrow: boolean) {
-    this.clear = new Clear(isNarrow);
-  }
+  clear: Clear | undefined;
 }
 
 let readings = 0;
@@ -50,7 +45,7 @@ export class Reading implements Units {
   readonly text: string;
   readonly units: Uint16Array;
   readonly candidates: Finding[] = [];
-  readonly assigned: AssignedState;
+  readonly assigned = new AssignedState();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;
   /** The last place looked at for whether a token may start there, and whether one may. */
@@ -67,8 +62,6 @@ export class Reading implements Units {
   constructor(text: string, rules: number) {
     this.text = text;
     this.units = scratch.take(text);
-    // An expression knows at once that a text of one byte a character holds no other.
-    this.assigned = new AssignedState(!/[^\0-\xff]/.test(text));
     this.#rules = rules;
   }
 

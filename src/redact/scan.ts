@@ -209,7 +209,8 @@ export function* mightHoldInSlices(text: string): Slices<boolean> {
   let tries = PATIENCE;
   let holds = false;
   const visit = (at: number, { isApart, payloads }: Seen<Probe>): boolean => {
-    holds = --tries < 0 || ((!isApart || startsFreshIn(text, at)) && payloads.some((probe) => probe.may(text, at)));
+    holds = --tries < 0;
+    if (!isApart || startsFreshIn(text, at)) for (const probe of payloads) holds ||= probe.may(text, at);
     return holds;
   };
   let from: number | undefined = 0;

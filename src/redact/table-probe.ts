@@ -61,10 +61,16 @@ function startsFresh(units: Uint16Array, at: number): boolean {
 /** No escape before a place, and no dot, is longer. */
 const MAX_BEFORE = 24;
 
+/** What a letter or digit before a token may be the end of: an escape, or nothing. */
+const ENDS_ESCAPE = kindOf("nrtbfv0-9A-Fa-fm");
+
 /** As `startsFresh`, for a text that is looked at here and there. */
 export function startsFreshIn(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  if (before !== DOT && !isAlnum(before)) return true;
+  if (before !== DOT && !mayStand(ENDS_ESCAPE, before)) return false;
   const from = Math.max(0, at - MAX_BEFORE);
-  return startsFresh(unitsOf(text.slice(from, at)).units, at - from);
+  return startsFresh(unitsOf(text.slice(from, at)), at - from);
 }
 
 /** As `startsFresh`; rows whose marks begin alike ask for the same place one after another. */

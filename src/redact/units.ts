@@ -31,5 +31,5 @@ const WORTH_A_CALL = 48;
 
 const scratch = new Scratch();
 
-/** For names and values that stand alone. @returns what is good until the next call */
-export const unitsOf = (text: string): Units => ({ text, units: scratch.take(text) });
+/** The units of a name or value that stands alone. @returns what is good until the next call */
+export const unitsOf = (text: string): Uint16Array => scratch.take(text);

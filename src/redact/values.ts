@@ -236,6 +236,6 @@ const holdsSentence = (password: boolean, value: string): boolean =>
 
 /** See `judgeValue`. */
 export function isSecretValue(name: string, value: string, setting: Setting): boolean {
-  const isPassword = isPasswordName(unitsOf(name).units, 0, name.length);
-  return judgeValue(isPassword, unitsOf(value), 0, value.length, setting) === "secret";
+  const isPassword = isPasswordName(unitsOf(name), 0, name.length);
+  return judgeValue(isPassword, { text: value, units: unitsOf(value) }, 0, value.length, setting) === "secret";
 }

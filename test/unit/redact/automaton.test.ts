@@ -21,15 +21,17 @@ describe("an automaton", () => {
     fc.assert(
       fc.property(texts, texts, texts, (before, text, after) => {
         const whole = before + text + after;
-        const { units } = unitsOf(whole);
+        const units = unitsOf(whole);
         const [from, to] = [before.length, before.length + text.length];
         expect({
+          ends: end.ends(text),
           start: start.test(units, from, to),
           anywhere: anywhere.test(units, from, to),
           end: end.test(units, from, to),
           spans: start.spans(units, from, to),
           behindA: anywhere.test(units, from, to, (read, at) => read[at] === 97),
         }).toEqual({
+          ends: new RegExp(`(?:${source})$`, flags).test(text),
           start: new RegExp(`^(?:${source})`, flags).test(text),
           anywhere: pattern.test(text),
           end: new RegExp(`(?:${source})$`, flags).test(text),
@@ -51,7 +53,7 @@ describe("an automaton", () => {
       fc.property(texts, texts, (before, text) => {
         const ends = Array.from({ length: text.length }, (_, i) => text.length - i);
         const longest = ends.find((end) => whole.test(text.slice(0, end)));
-        expect(automaton.endOf(unitsOf(before + text).units, before.length, before.length + text.length)).toBe(
+        expect(automaton.endOf(unitsOf(before + text), before.length, before.length + text.length)).toBe(
           longest === undefined ? -1 : before.length + longest,
         );
       }),
