@@ -473,10 +473,12 @@ CREATE TABLE health_probes (
   filler     BLOB NOT NULL
 ) STRICT;
 
--- How far each projection has read its source. A derived table may be emptied with its row here: it is then filled again.
+-- How far each projection has read its source, and how many parts are stored of what follows, where that is too much for one
+-- transaction. A derived table may be emptied with its row here: it is then filled again.
 CREATE TABLE projections (
   name        TEXT PRIMARY KEY,
-  checkpoint  INTEGER NOT NULL
+  checkpoint  INTEGER NOT NULL,
+  part        INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 -- What a projection could not work through and skipped, so that what follows does not wait for ever.
@@ -486,6 +488,26 @@ CREATE TABLE projection_failures (
   failed_at   INTEGER NOT NULL,
   cause       TEXT NOT NULL,
   PRIMARY KEY (name, checkpoint)
+) STRICT, WITHOUT ROWID;
+
+-- Work that is done in the background and tried again until it is done. `attempts` are counted before each, `due_at` is when the
+-- next may begin, `cause` is why the last failed.
+CREATE TABLE outbox (
+  id        INTEGER PRIMARY KEY,
+  job       TEXT NOT NULL,
+  payload   TEXT NOT NULL,
+  attempts  INTEGER NOT NULL DEFAULT 0,
+  due_at    INTEGER NOT NULL,
+  cause     TEXT
+) STRICT;
+CREATE INDEX outbox_by_due ON outbox (job, due_at);
+
+-- Jobs that run at intervals and failed when they ran last: how often in a row, when last, and why.
+CREATE TABLE job_failures (
+  job        TEXT PRIMARY KEY,
+  failures   INTEGER NOT NULL,
+  failed_at  INTEGER NOT NULL,
+  cause      TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Derived: the dated headings of the errors, security and anti-patterns files in current brains. `ordinal` tells equal
@@ -579,8 +601,9 @@ CREATE INDEX trace_session_edits_by_name ON trace_session_edits (team_id, name, 
 CREATE INDEX trace_session_edits_by_session ON trace_session_edits (session_id);
 
 -- Which session, and with it which prompt, a defect is put down to. `evidence` is a JSON array. A person's word (`origin`
--- person, or a `verdict`) survives every new correlation. `entry_id` is the entry that it is of; `gone_after` is the highest
--- number of an entry when that one was found to be gone, and then `ordinal` is negative.
+-- person, or a `verdict`) survives every new correlation. `entry_id` is the entry that it is of; the columns from
+-- `repo_key` to `fingerprint` are copied from it, as it stood last. `gone_after` is the highest number of an entry when that one
+-- was found to be gone.
 CREATE TABLE causal_links (
   id              TEXT PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -604,9 +627,9 @@ CREATE TABLE causal_links (
   entry_id        INTEGER NOT NULL,
   gone_after      INTEGER
 ) STRICT;
-CREATE UNIQUE INDEX causal_links_computed ON causal_links (team_id, repo_key, path, heading, ordinal, session_id)
-  WHERE origin = 'computed';
-CREATE INDEX causal_links_by_entry ON causal_links (team_id, repo_key, path, heading);
+CREATE UNIQUE INDEX causal_links_computed ON causal_links (entry_id, session_id) WHERE origin = 'computed';
+CREATE INDEX causal_links_by_entry ON causal_links (entry_id);
+CREATE INDEX causal_links_by_repo ON causal_links (team_id, repo_key);
 CREATE INDEX causal_links_by_session ON causal_links (session_id);
 CREATE INDEX causal_links_by_date ON causal_links (team_id, date);
 
@@ -656,12 +679,13 @@ CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
 -- Models and days are what is asked for most: their cells lie in order.
 CREATE INDEX spend_cells_by_model ON spend_cells (team_id, day, iif(model = '', session_model, model), context);
 
--- Derived: every usage that was told of, so that it counts once however often and wherever. `usage_key` is a digest of the
--- provider's message id, with that of its request behind it where both were told; of the request's id where it was told alone,
--- with the message behind it where that is known; or of the session and the figures where there is neither: those of equal figures
--- in one session lie together, and beside them how many messages were told there on one side only. `source` is the trace session
--- that told it, 0 for telemetry, below 0 for such messages. `times` is how often it told so; the figures are those of one time. A
--- `cell_id` of 0: nothing to count here, but it keeps something else from counting, or says that two ids are one message's.
+-- Derived: every usage that was reported, so that it counts once however often and wherever. `usage_key` is the dedupe key: a digest
+-- of the provider's message id, with that of its request behind it where both were reported; of the request's id where it was
+-- reported alone, with the message behind it where that is known; or of the session and the token counts where there is neither:
+-- those of equal counts in one session lie together, telemetry's before the spans', and beside them how many messages one side
+-- alone reported there. `source` is the trace session that reported it, 0 for telemetry, below 0 for such messages. `times` is how
+-- often it did; the figures are those of one time. A `cell_id` of 0: nothing to count here, but it keeps something else from
+-- counting, or says that two ids are one message's.
 CREATE TABLE spend_usages (
   team_id         TEXT NOT NULL,
   usage_key       BLOB NOT NULL,

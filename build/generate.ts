@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { API, CONTRACT } from "../src/app.ts";
 import { SETTINGS } from "../src/config.ts";
-import { CONTRACT } from "../src/contract.ts";
 import { MIN_CHARS, withoutTail } from "../src/identity/accounts/password-rules.ts";
 import { faultsOf } from "../src/platform/http/endpoint.ts";
 import { openApiDocument } from "../src/platform/http/openapi.ts";
@@ -16,7 +16,7 @@ function configurationTable(): string {
   const rows = Object.values(SETTINGS).map((row) => {
     const fallback = "shown" in row && row.shown ? row.shown : String(row.fallback);
     const flag = "flag" in row && row.flag ? ` (\`${row.flag}\`)` : "";
-    return `| \`${row.env}\`${flag} | \`${fallback}\` | ${cell(row.says)} |`;
+    return `| \`${row.env}\`${flag} | \`${fallback}\` | ${cell(row.description)} |`;
   });
   return [
     "# Configuration",
@@ -40,7 +40,7 @@ function operationsInWords(ids: readonly string[]): string {
 function faultTable(): string {
   const listed = CONTRACT.flatMap((endpoint) =>
     faultsOf(endpoint).map((fault) => ({
-      key: `| ${fault.status} | \`${fault.code}\` | ${fault.shape} | ${cell(fault.says)} |`,
+      key: `| ${fault.status} | \`${fault.code}\` | ${fault.shape} | ${cell(fault.message)} |`,
       operation: endpoint.spec.id,
     })),
   );
@@ -63,7 +63,7 @@ function faultTable(): string {
 export function generatedFiles(): Record<string, string> {
   return {
     "src/assets/common-passwords.txt": commonPasswords(MIN_CHARS, withoutTail),
-    "docs/generated/openapi.json": `${JSON.stringify(openApiDocument(CONTRACT, EXAMPLE_URL), null, 2)}\n`,
+    "docs/generated/openapi.json": `${JSON.stringify(openApiDocument(API, EXAMPLE_URL), null, 2)}\n`,
     "docs/generated/configuration.md": configurationTable(),
     "docs/generated/faults.md": faultTable(),
   };

@@ -4,8 +4,8 @@
  * that differ on DATE (today by default), are printed. Which of both is right, the provider's own page says.
  */
 import { readFileSync } from "node:fs";
+import { shippedPrices } from "../src/insight/spend/current-prices.ts";
 import { PriceTable, usdOf } from "../src/insight/spend/price-table.ts";
-import { SHIPPED_PRICES } from "../src/insight/spend/prices.ts";
 import { DAY_MS } from "../src/kit/clock.ts";
 
 const KINDS = {
@@ -29,7 +29,7 @@ export interface Difference {
 
 /** @param collection the parsed file @param day days since the epoch */
 export function comparePrices(collection: Listed, day: number): { compared: number; differences: Difference[] } {
-  const table = new PriceTable(SHIPPED_PRICES);
+  const table = new PriceTable(shippedPrices());
   const listed = Object.entries((collection.models ?? collection) as Record<string, Listed>).filter(
     ([, { mode, litellm_provider: provider = "openai" }]) =>
       (mode === "chat" || mode === "responses") && PROVIDERS.includes(String(provider)),
@@ -58,5 +58,5 @@ if (import.meta.main) {
   const { compared, differences } = comparePrices(JSON.parse(readFileSync(file, "utf8")), Math.floor(at / DAY_MS));
   for (const { model, kind, ours, theirs } of differences)
     console.log(`${model}\t${kind}\there ${ours ?? "none"}\tthere ${Number(theirs.toFixed(6))}`);
-  console.error(`${differences.length} differences in ${compared} models; prices here are of ${SHIPPED_PRICES.date}`);
+  console.error(`${differences.length} differences in ${compared} models; prices here are of ${shippedPrices().date}`);
 }

@@ -1,42 +1,79 @@
 import type { Config } from "./config.ts";
-import { CONTRACT } from "./contract.ts";
 import type { Core } from "./core.ts";
-import {
-  findDevice,
-  findSession,
-  SESSION_LIFETIME_MS,
-  touchSession,
-  watchPrincipals,
-} from "./identity/accounts/accounts.ts";
+import { findDevice, findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/accounts/accounts.ts";
+import { accounts } from "./identity/accounts/room.ts";
 import { findCli } from "./identity/device-flow/device-flow.ts";
-import { ensureSigningKey, hasSigningKey } from "./identity/license/license.ts";
+import { deviceFlow } from "./identity/device-flow/room.ts";
+import { devices } from "./identity/devices/room.ts";
+import { license } from "./identity/license/room.ts";
 import { findReader } from "./identity/read-tokens/read-tokens.ts";
-import { evidenceProjection, linksProjection } from "./insight/causes/causes.ts";
-import { entriesProjection } from "./insight/defects/defects.ts";
-import { spendEntriesProjection, spendSessionsProjection } from "./insight/spend/spend.ts";
+import { readTokens } from "./identity/read-tokens/room.ts";
+import { causes } from "./insight/causes/room.ts";
+import { defects } from "./insight/defects/room.ts";
+import { spend } from "./insight/spend/room.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
-import { type Clock, SECOND_MS, watchClock } from "./kit/clock.ts";
+import { type Clock, SECOND_MS } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
+import { audit } from "./platform/audit/room.ts";
+import { health } from "./platform/health/room.ts";
 import { type Listener, listen } from "./platform/http/listen.ts";
-import { describeEndpoints } from "./platform/http/openapi-endpoint.ts";
-import { createApp, type Intercept, type Observation } from "./platform/http/serve.ts";
-import { openMetrics } from "./platform/metrics/metrics.ts";
-import { catchUp, type Projection, runProjections } from "./platform/projections/projections.ts";
+import type { Described } from "./platform/http/openapi.ts";
+import { describeEndpoints, openapi } from "./platform/http/openapi-endpoint.ts";
+import { createApp, type Intercept, type Observation, type ServeOptions } from "./platform/http/serve.ts";
+import { startJobs } from "./platform/jobs/jobs.ts";
+import { keys } from "./platform/keys/room.ts";
+import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
+import { catchUp, runProjections } from "./platform/projections/projections.ts";
+import { compose, type Room, room } from "./platform/rooms/rooms.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";
-import { removeLeftovers } from "./share/releases/releases.ts";
-import { errorPage, PAGES } from "./surfaces/web/dashboard/dashboard.ts";
-import { SITE_PAGES } from "./surfaces/web/site/site.ts";
-import { startChecks } from "./upkeep.ts";
+import { upkeep } from "./platform/upkeep/upkeep.ts";
+import { brain } from "./record/brain/room.ts";
+import { pulses } from "./record/pulses/room.ts";
+import { telemetry } from "./record/telemetry/room.ts";
+import { traces } from "./record/traces/room.ts";
+import { featureRequests } from "./share/feature-requests/room.ts";
+import { packs } from "./share/packs/room.ts";
+import { policy } from "./share/policy/room.ts";
+import { releases } from "./share/releases/room.ts";
+import { dashboard, errorPage } from "./surfaces/web/dashboard/dashboard.ts";
+import { site } from "./surfaces/web/site/site.ts";
 
-/** What follows deliveries while an instance runs, in the order in which each is brought up to date. */
-const DERIVATIONS: readonly Projection[] = [
-  entriesProjection,
-  evidenceProjection,
-  linksProjection,
-  spendEntriesProjection,
-  spendSessionsProjection,
+/** Every room, in the order of the documents, of the navigation, and of what follows deliveries. */
+export const ROOMS: readonly Room[] = [
+  room({ name: "requests", metrics: requestMetrics }),
+  upkeep,
+  health,
+  audit,
+  accounts,
+  devices,
+  deviceFlow,
+  license,
+  keys,
+  telemetry,
+  brain,
+  defects,
+  pulses,
+  traces,
+  causes,
+  spend,
+  policy,
+  readTokens,
+  featureRequests,
+  packs,
+  releases,
+  room({ name: "api", tags: { Meta: "The description of the API itself." }, endpoints: [openapi] }),
+  site,
+  ...dashboard,
 ];
+
+/** Every endpoint. The router, the OpenAPI document and the tests walk this list. */
+export const CONTRACT = ROOMS.flatMap(({ endpoints = [] }) => endpoints);
+export const API: Described = {
+  endpoints: CONTRACT,
+  tags: Object.assign({}, ...ROOMS.map(({ tags }) => tags)),
+};
+const PROJECTIONS = ROOMS.flatMap(({ projections = [] }) => projections);
 
 export interface Parts {
   readonly config: Config;
@@ -74,19 +111,60 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   let core: Core & { config: Config };
   try {
     const store = openStore(parts.config.data, { locked: true, check: true, now: clock.now, log });
-    core = { config: parts.config, clock, random, log, store };
+    core = { config: parts.config, clock, random, log, store, state: new Map() };
   } catch (error) {
     lock.release();
     throw error;
   }
-  removeLeftovers(core);
-  watchPrincipals(core);
-  describeEndpoints(core, CONTRACT);
-  const metrics = openMetrics(core);
-  const app = createApp(core, CONTRACT, {
+  compose(core, ROOMS);
+  describeEndpoints(core, API);
+  const app = createApp(core, CONTRACT, serveOptions(core, parts));
+  try {
+    for (const { open } of ROOMS) await open?.(core, (reason) => parts.onFatal?.(reason));
+  } catch (error) {
+    finish(core, lock);
+    throw error;
+  }
+  const stopJobs = startJobs(
+    core,
+    ROOMS.flatMap(({ jobs = [] }) => jobs),
+  );
+  const stopProjections = runProjections(core, PROJECTIONS);
+  let listener: Listener | undefined;
+  let closeMetrics: (() => Promise<void>) | undefined;
+  return {
+    core,
+    fetch: (request) => app.fetch(request),
+    async settle() {
+      for (const projection of PROJECTIONS) await catchUp(core, projection);
+    },
+    async listen() {
+      const { host, port, maxConnections } = core.config;
+      listener = await listen(app, { host, port, maxConnections, log });
+      core.config = Object.freeze({ ...core.config, port: listener.port });
+      closeMetrics = await listenForMetrics(
+        core,
+        ROOMS.flatMap(({ metrics = [] }) => metrics),
+      );
+      lock.announce(`http://${host}:${listener.port}`, baseUrlOf(core.config));
+      return baseUrlOf(core.config);
+    },
+    async close() {
+      // Requests that wait for a projection end first, so that the others are waited for alone.
+      const stopped = Promise.all([stopProjections(), stopJobs()]);
+      await listener?.close();
+      await closeMetrics?.();
+      await stopped;
+      finish(core, lock);
+    },
+  };
+}
+
+function serveOptions(core: Core, { checkReplies = false, interrupt, observe }: Parts): ServeOptions {
+  return {
     authenticators: { device: findDevice, cli: findCli, read: findReader },
     pages: {
-      list: [...SITE_PAGES, ...PAGES],
+      list: ROOMS.flatMap(({ pages = [] }) => pages),
       findSession,
       touchSession,
       renderError: errorPage,
@@ -94,74 +172,23 @@ export async function createInstance(parts: Parts): Promise<Instance> {
       sessionSeconds: SESSION_LIFETIME_MS / SECOND_MS,
     },
     baseUrl: () => baseUrlOf(core.config),
-    checkReplies: parts.checkReplies ?? false,
-    ...(parts.interrupt ? { interrupt: parts.interrupt } : {}),
+    checkReplies,
+    ...(interrupt ? { interrupt } : {}),
     observe: (what) => {
-      metrics.observe(what);
-      parts.observe?.(what);
-    },
-  });
-  const stopChecks = startChecks(core, (reason) => parts.onFatal?.(reason));
-  const stopDerivations = runProjections(core, DERIVATIONS);
-  const stopClock = watchClock(clock, (byMs) => log.warn("clock_jumped", { byMs }));
-  try {
-    await prepareKey(core);
-  } catch (error) {
-    stopChecks();
-    stopClock();
-    await stopDerivations();
-    core.store.close();
-    lock.release();
-    throw error;
-  }
-  let listener: Listener | undefined;
-  return {
-    core,
-    fetch: (request) => app.fetch(request),
-    async settle() {
-      for (const projection of DERIVATIONS) await catchUp(core, projection);
-    },
-    async listen() {
-      const { host, port, maxConnections } = core.config;
-      listener = await listen(app, { host, port, maxConnections, log });
-      core.config = Object.freeze({ ...core.config, port: listener.port });
-      await metrics.listen();
-      lock.announce(`http://${host}:${listener.port}`, baseUrlOf(core.config));
-      return baseUrlOf(core.config);
-    },
-    async close() {
-      // Requests that wait for something derived end first, so that the others are waited for alone.
-      const derived = stopDerivations();
-      await listener?.close();
-      await metrics.close();
-      await derived;
-      stopChecks();
-      stopClock();
-      finish(core, lock);
+      observeRequest(core, what);
+      observe?.(what);
     },
   };
 }
 
-/**
- * A key that exists is loaded, and refused loudly, before the first request. A first start makes its key beside serving: making
- * one takes longer than starting, and only licences wait for it.
- */
-async function prepareKey(core: Core): Promise<void> {
-  if (core.config.signing === "off") return;
-  if (hasSigningKey(core)) await ensureSigningKey(core);
-  else
-    ensureSigningKey(core).catch((error: unknown) => {
-      // A server that was stopped before its first key was made has nothing to report: the next start makes one.
-      if (core.store.db.open) core.log.error("signing_key_failed", { cause: String(error) });
-    });
-}
-
 function finish(core: Core, lock: DirectoryLock): void {
+  for (const { close } of ROOMS) close?.(core);
   try {
     core.store.checkpoint();
   } catch (error) {
     core.log.warn("last_checkpoint_failed", { cause: String(error) });
   }
   core.store.close();
+  core.state.clear();
   lock.release();
 }

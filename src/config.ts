@@ -19,18 +19,18 @@ interface Setting<T> {
   readonly fallback: T;
   /** How the default reads in help and docs, where the value itself would mislead. */
   readonly shown?: string;
-  readonly says: string;
+  readonly description: string;
   /** Returns the value, or a sentence on what is wrong. */
   readonly read: (text: string) => { readonly value: T } | { readonly wrong: string };
 }
 
 const text = (text: string) => ({ value: text });
 
-function whole(least: number, most: number) {
-  const schema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number), v.minValue(least), v.maxValue(most));
+function whole(min: number, max: number) {
+  const schema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number), v.minValue(min), v.maxValue(max));
   return (raw: string) => {
     const parsed = v.safeParse(schema, raw.trim());
-    return parsed.success ? { value: parsed.output } : { wrong: `must be a whole number from ${least} to ${most}` };
+    return parsed.success ? { value: parsed.output } : { wrong: `must be a whole number from ${min} to ${max}` };
   };
 }
 
@@ -65,8 +65,8 @@ function cidrList(raw: string): { value: readonly string[] } | { wrong: string }
   for (const part of parts) {
     const [address = "", prefix] = part.split("/");
     const family = isIP(address);
-    const most = family === 6 ? 128 : 32;
-    if (family === 0 || (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= most)))
+    const maxBits = family === 6 ? 128 : 32;
+    if (family === 0 || (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= maxBits)))
       return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8` };
   }
   return { value: parts };
@@ -76,10 +76,10 @@ function setting<T>(value: Setting<T>): Setting<T> {
   return value;
 }
 
-const limit = (env: string, count: number, says: string) =>
-  setting<Quota | null>({ env, fallback: { count, seconds: 60 }, shown: `${count}/60`, says, read: quota });
-const size = (env: string, fallback: number, says: string) =>
-  setting<number>({ env, fallback, says, read: whole(1, 1024 * MIB) });
+const limit = (env: string, count: number, description: string) =>
+  setting<Quota | null>({ env, fallback: { count, seconds: 60 }, shown: `${count}/60`, description, read: quota });
+const size = (env: string, fallback: number, description: string) =>
+  setting<number>({ env, fallback, description, read: whole(1, 1024 * MIB) });
 
 /** Every setting with its default: `--help`, the documentation's table and the reader below all walk this list. */
 export const SETTINGS = {
@@ -87,21 +87,21 @@ export const SETTINGS = {
     env: "RECKON_DATA",
     flag: "--data",
     fallback: "./data",
-    says: "directory that holds the database, the signing key and backups",
+    description: "directory that holds the database, the signing key and backups",
     read: text,
   }),
   host: setting<string>({
     env: "RECKON_HOST",
     flag: "--host",
     fallback: "127.0.0.1",
-    says: "address to listen on",
+    description: "address to listen on",
     read: text,
   }),
   port: setting<number>({
     env: "RECKON_PORT",
     flag: "--port",
     fallback: 4870,
-    says: "port to listen on; 0 takes a free one",
+    description: "port to listen on; 0 takes a free one",
     read: whole(0, 65535),
   }),
   baseUrl: setting<string | null>({
@@ -109,7 +109,7 @@ export const SETTINGS = {
     flag: "--base-url",
     fallback: null,
     shown: "http://HOST:PORT",
-    says: "public address, sub-path included; every URL we emit begins with it",
+    description: "public address, sub-path included; every URL we emit begins with it",
     read: baseUrl,
   }),
   trustedProxies: setting<readonly string[]>({
@@ -117,46 +117,46 @@ export const SETTINGS = {
     flag: "--trusted-proxies",
     fallback: [],
     shown: "none",
-    says: "comma-separated CIDR list; only from these peers is X-Forwarded-For believed",
+    description: "comma-separated CIDR list; only from these peers is X-Forwarded-For believed",
     read: cidrList,
   }),
   adminEmail: setting<string | null>({
     env: "RECKON_ADMIN_EMAIL",
     fallback: null,
     shown: "none",
-    says: "e-mail address of the first operator, made once while there is nobody",
+    description: "e-mail address of the first operator, made once while there is nobody",
     read: text,
   }),
   adminPassword: setting<string | null>({
     env: "RECKON_ADMIN_PASSWORD",
     fallback: null,
     shown: "none",
-    says: "password of the first operator",
+    description: "password of the first operator",
     read: text,
   }),
   licenseDays: setting<number>({
     env: "RECKON_LICENSE_DAYS",
     fallback: 30,
-    says: "lifetime of a licence in days, capped by the paid period and its grace",
+    description: "lifetime of a licence in days, capped by the paid period and its grace",
     read: whole(1, 3650),
   }),
   signing: setting<"on" | "off">({
     env: "RECKON_SIGNING",
     fallback: "on",
-    says: "off: no key is made or read, and no licence is signed",
+    description: "off: no key is made or read, and no licence is signed",
     read: oneOf(["on", "off"] as const),
   }),
   log: setting<(typeof LOG_LEVELS)[number]>({
     env: "RECKON_LOG",
     fallback: "info",
-    says: `least level that is logged: ${LOG_LEVELS.join(", ")}`,
+    description: `least level that is logged: ${LOG_LEVELS.join(", ")}`,
     read: oneOf(LOG_LEVELS),
   }),
   metrics: setting<string | null>({
     env: "RECKON_METRICS",
     fallback: null,
     shown: "off",
-    says: "HOST:PORT of a separate listener for Prometheus text",
+    description: "HOST:PORT of a separate listener for Prometheus text",
     read: (raw) =>
       /^.+:\d{1,5}$/.test(raw) && Number(raw.slice(raw.lastIndexOf(":") + 1)) < 65_536
         ? { value: raw }
@@ -174,7 +174,7 @@ export const SETTINGS = {
   limitReadDaily: setting<number>({
     env: "RECKON_LIMIT_READ_DAILY",
     fallback: 1_000,
-    says: "reads a day through a read token",
+    description: "reads a day through a read token",
     read: whole(1, 1_000_000_000),
   }),
   limitTelemetry: limit("RECKON_LIMIT_TELEMETRY", 600, "telemetry batches of a team"),

@@ -33,19 +33,3 @@ export function parseDuration(text: string): number | undefined {
   const unit = { s: SECOND_MS, m: MINUTE_MS, h: 60 * MINUTE_MS, d: DAY_MS }[match[2] as "s" | "m" | "h" | "d"];
   return Number(match[1]) * unit;
 }
-
-/**
- * Watches the wall clock against the monotonic one.
- * @param onJump told the difference in milliseconds (negative: the clock went back) when it exceeds two seconds.
- * @returns a function that stops watching.
- */
-export function watchClock(clock: Clock, onJump: (byMs: number) => void, everyMs = 5_000): () => void {
-  let offset = clock.now() - clock.monotonic();
-  const timer = setInterval(() => {
-    const next = clock.now() - clock.monotonic();
-    if (Math.abs(next - offset) > 2_000) onJump(Math.round(next - offset));
-    offset = next;
-  }, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
-}

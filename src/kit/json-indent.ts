@@ -32,3 +32,6 @@ export function indentJson(text: string, most: number): string | undefined {
   }
   return length > most ? undefined : parts.join("");
 }
+
+/** JSON text laid out over lines; as it is spelled where that would make it more than four times as long. */
+export const layOutJson = (text: string): string => indentJson(text, text.length * 4 + 1_024) ?? text;

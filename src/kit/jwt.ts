@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { calculateJwkThumbprint, errors, exportJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { Complaint } from "./problem.ts";
+import { fail, invalid } from "./problem.ts";
 
 export const ALG = "RS256";
 const MODULUS_BITS = 3072;
@@ -80,7 +80,7 @@ const KEY_BLOCK = /-----BEGIN (RSA )?PUBLIC KEY-----[^-]*-----END \1?PUBLIC KEY-
 /**
  * Reads the public keys of a text in PEM form (RFC 7468), which may hold several.
  * @returns by RFC 7638 thumbprint, in the order of the text
- * @throws Complaint when there is none, or one that cannot be read or is not RSA
+ * @throws Problem when there is none, or one that cannot be read or is not RSA
  */
 export async function readPublicKeys(pem: string): Promise<Map<string, KeyObject>> {
   const keys = new Map<string, KeyObject>();
@@ -92,10 +92,10 @@ export async function readPublicKeys(pem: string): Promise<Map<string, KeyObject
       // Said below, in the same words as for a key of another kind.
     }
     if (key?.asymmetricKeyType !== "rsa")
-      throw new Complaint(`public key ${keys.size + 1} of it cannot be read as an RSA key`);
+      fail(invalid, `public key ${keys.size + 1} of it cannot be read as an RSA key`);
     keys.set(await calculateJwkThumbprint(await exportJWK(key)), key);
   }
-  if (keys.size === 0) throw new Complaint("it holds no public key in PEM form");
+  if (keys.size === 0) fail(invalid, "it holds no public key in PEM form");
   return keys;
 }
 
@@ -112,7 +112,7 @@ class UnknownKey extends Error {
 /**
  * Judges a compact JWS with public keys alone. Algorithm, type, audience and, where given, issuer are pinned.
  * @param publicPem one public key or several (SPKI, PEM); the token's `kid` (RFC 7515 section 4.1.4) says which signed it
- * @throws Complaint when the keys cannot be read
+ * @throws Problem when the keys cannot be read
  */
 export async function verifyJwt(token: string, publicPem: string, expected: Expected): Promise<Verdict> {
   const keys = await readPublicKeys(publicPem);

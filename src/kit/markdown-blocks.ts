@@ -1,40 +1,47 @@
 import MarkdownIt from "markdown-it";
-import { frontMatterLines } from "./front-matter.ts";
 
-/** Blocks only, lists among them: what stands in a list item or a quote must not pass for the file's own structure. */
-const blocks = new MarkdownIt("zero", { html: true }).enable([
-  "heading",
-  "lheading",
-  "fence",
-  "code",
-  "blockquote",
-  "html_block",
-  "hr",
-  "list",
-]);
-blocks.core.ruler.enableOnly(["normalize", "block"]);
+/**
+ * A parser of blocks only: headings and fences are told apart as CommonMark does, inline text is left alone. HTML is told
+ * apart, not let through: nothing is rendered.
+ * @param more rules beside those
+ */
+export function blockParser(...more: readonly string[]): Parser {
+  const parser = new MarkdownIt("zero", { html: true });
+  parser.enable(["heading", "lheading", "fence", "code", "blockquote", "html_block", "hr", ...more]);
+  parser.core.ruler.enableOnly(["normalize", "block"]);
+  // Makes tokens as plain objects: their class defines every member by itself, which takes a third of the time of parsing.
+  parser.block.State = class extends parser.block.State {
+    override push(type: string, tag: string, nesting: Nesting): Token {
+      if (nesting < 0) this.level--;
+      const token = {
+        type,
+        tag,
+        nesting,
+        level: this.level,
+        map: null,
+        content: "",
+        markup: "",
+        info: "",
+        children: null,
+        hidden: false,
+      } as Partial<Token> as Token;
+      if (nesting > 0) this.level++;
+      this.tokens.push(token);
+      return token;
+    }
+  };
+  return parser;
+}
 
-/** Makes tokens as plain objects: their class defines every member by itself, which takes a third of the time of parsing. */
-blocks.block.State = class extends blocks.block.State {
-  override push(type: string, tag: string, nesting: Nesting): Token {
-    if (nesting < 0) this.level--;
-    const token = {
-      type,
-      tag,
-      nesting,
-      level: this.level,
-      map: null,
-      content: "",
-      markup: "",
-      info: "",
-      children: null,
-      hidden: false,
-    } as Partial<Token> as Token;
-    if (nesting > 0) this.level++;
-    this.tokens.push(token);
-    return token;
-  }
-};
+/** Lists among them: what stands in a list item or a quote must not pass for the file's own structure. */
+const blocks = blockParser("list");
+
+/** Lines of YAML front matter at the start of a file, its fences included; 0 when there is none. */
+export function frontMatterLines(lines: readonly string[]): number {
+  if (lines[0]?.trimEnd() !== "---") return 0;
+  const end = lines.findIndex((line, i) => i > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
+  return end + 1;
+}
 
 const inline = new MarkdownIt("zero", { html: true }).enable([
   ...["backticks", "emphasis", "strikethrough", "link", "image", "autolink", "html_inline", "escape", "entity"],
@@ -127,7 +134,8 @@ function reachesEnd(last: Token | undefined, text: string): boolean {
   return behind - 1 === first || !closing.startsWith(last.markup);
 }
 
-type Token = ReturnType<typeof blocks.parse>[number];
+type Parser = InstanceType<typeof MarkdownIt>;
+type Token = ReturnType<Parser["parse"]>[number];
 type Nesting = Token["nesting"];
 
 /** Outside fences, comments and other HTML such a line is a heading whatever stands before it. */

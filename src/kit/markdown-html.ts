@@ -1,6 +1,6 @@
 import MarkdownIt from "markdown-it";
-import { frontMatterLines } from "./front-matter.ts";
 import { escapeHtml } from "./html.ts";
+import { frontMatterLines } from "./markdown-blocks.ts";
 
 /** A heading as a table of contents names it. */
 export interface Heading {
@@ -8,6 +8,14 @@ export interface Heading {
   readonly text: string;
   /** As written, 1 to 6. */
   readonly level: number;
+  /** 1-based line of the text where it stands. */
+  readonly line: number;
+}
+
+/** HTML of our own, to stand around a heading. */
+interface Beside {
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
 }
 
 /** What one rendering keeps in mind; markdown-it hands it to every rule as the environment. */
@@ -17,8 +25,16 @@ interface State {
   /** Ids given out, each with how often its heading came. */
   readonly ids: Map<string, number>;
   readonly headings: Heading[];
+  /** Lines of the text before what is rendered. */
+  readonly skipped: number;
+  readonly beside: (line: number) => Beside;
   /** Set for a text of our own: where its relative links lead; undefined leaves one inert. */
   readonly resolve?: (href: string) => string | undefined;
+}
+
+interface Rendered {
+  readonly html: string;
+  readonly headings: readonly Heading[];
 }
 
 const OUTSIDE = /^(?:https?:\/\/|mailto:)/i;
@@ -26,7 +42,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const ANCHOR = 'rel="noopener noreferrer nofollow"';
 const MAX_ID_CHARS = 80;
 
-const freshState = (): State => ({ links: [], ids: new Map(), headings: [] });
+const NOTHING: Beside = {};
+const newState = (): State => ({ links: [], ids: new Map(), headings: [], skipped: 0, beside: () => NOTHING });
 const stateOf = (env: unknown) => env as State;
 const renderer = makeRenderer();
 
@@ -56,13 +73,17 @@ function makeRenderer() {
   rules.heading_open = (tokens, i, options, env) => {
     const text = md.renderer.renderInlineAsText(tokens[i + 1]?.children ?? [], options, env);
     const tag = tokens[i]?.tag ?? "h6";
-    const { ids, headings, resolve } = stateOf(env);
+    const { ids, headings, skipped, beside, resolve } = stateOf(env);
     const id = freshId(text, ids, resolve ? "" : "md-");
-    headings.push({ id, text, level: Number(tag.slice(1)) });
-    return `<${resolve ? tag : shifted(tag)} id="${id}">`;
+    const line = skipped + (tokens[i]?.map?.[0] ?? 0) + 1;
+    headings.push({ id, text, level: Number(tag.slice(1)), line });
+    return `${beside(line).before ?? ""}<${resolve ? tag : shifted(tag)} id="${id}">`;
   };
-  rules.heading_close = (tokens, i, _options, env) =>
-    `</${stateOf(env).resolve ? tokens[i]?.tag : shifted(tokens[i]?.tag)}>\n`;
+  rules.heading_close = (tokens, i, _options, env) => {
+    const { headings, beside, resolve } = stateOf(env);
+    const tag = tokens[i]?.tag;
+    return `</${resolve ? tag : shifted(tag)}>\n${beside(headings.at(-1)?.line ?? 0).after ?? ""}`;
+  };
   rules.fence = (tokens, i, _options, env) => {
     const language = /^[a-z0-9+#-]{1,20}/i.exec(tokens[i]?.info ?? "")?.[0];
     const block = code(tokens[i]?.content ?? "", language);
@@ -126,13 +147,26 @@ const MAX_BYTES = 256 * 1024;
  * level down and their ids begin with `md-`. What is larger than 256 KiB, or nothing but
  * markup, is shown as it is written.
  */
-export function renderMarkdown(text: string): string {
+export const renderMarkdown = (text: string): string => renderWithHeadings(text).html;
+
+/**
+ * As `renderMarkdown`, with the headings that were rendered.
+ * @param arrange makes, of the lines of the headings that stand in no list and no quote, what stands around the heading of a line
+ */
+export function renderWithHeadings(
+  text: string,
+  arrange: (lines: readonly number[]) => State["beside"] = () => () => NOTHING,
+): Rendered {
   const sound = text.toWellFormed().replaceAll("\0", "\uFFFD");
-  if (Buffer.byteLength(sound) > MAX_BYTES || isDense(sound)) return `<pre>${escapeHtml(sound)}</pre>\n`;
+  if (Buffer.byteLength(sound) > MAX_BYTES || isDense(sound))
+    return { html: `<pre>${escapeHtml(sound)}</pre>\n`, headings: [] };
   const lines = sound.split(/\r\n|[\r\n]/);
   const skipped = frontMatterLines(lines);
   const front = skipped === 0 ? "" : code(`${lines.slice(0, skipped).join("\n")}\n`, "yaml");
-  return front + renderer.render(lines.slice(skipped).join("\n"), { ...freshState() });
+  const tokens = renderer.parse(lines.slice(skipped).join("\n"), {});
+  const own = tokens.filter(({ type, level, map }) => type === "heading_open" && level === 0 && map);
+  const state = { ...newState(), skipped, beside: arrange(own.map(({ map }) => skipped + (map?.[0] ?? 0) + 1)) };
+  return { html: front + renderer.renderer.render(tokens, renderer.options, state), headings: state.headings };
 }
 
 /** What costs time: each may open something. A long file of prose, tables and lists has a few thousand. */
@@ -152,10 +186,7 @@ function isDense(text: string): boolean {
  * copied. Raw HTML does not pass here either.
  * @param resolve where a relative link leads, as it stands in `href`; undefined leaves it inert
  */
-export function renderDocument(
-  text: string,
-  resolve: (href: string) => string | undefined,
-): { readonly html: string; readonly headings: readonly Heading[] } {
-  const state: State = { ...freshState(), resolve };
+export function renderDocument(text: string, resolve: (href: string) => string | undefined): Rendered {
+  const state: State = { ...newState(), resolve };
   return { html: renderer.render(text, { ...state }), headings: state.headings };
 }

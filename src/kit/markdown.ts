@@ -1,21 +1,7 @@
-import MarkdownIt from "markdown-it";
-import { frontMatterLines } from "./front-matter.ts";
+import { blockParser, frontMatterLines } from "./markdown-blocks.ts";
 
-/**
- * Blocks only: headings and fences are told apart as CommonMark does, inline text is left alone. HTML is told apart, not let
- * through: nothing is rendered here. Lists are not, as they cost most of the time and what matters here, that a heading in a
- * list item is none, shows without them.
- */
-const blocks = new MarkdownIt("zero", { html: true }).enable([
-  "heading",
-  "lheading",
-  "fence",
-  "code",
-  "blockquote",
-  "html_block",
-  "hr",
-]);
-blocks.core.ruler.enableOnly(["normalize", "block"]);
+/** Without lists: they cost most of the time, and what matters here, that a heading in a list item is none, shows without them. */
+const blocks = blockParser();
 
 export interface Section {
   /** Text of the heading, `""` for what precedes the first one. */
@@ -61,5 +47,3 @@ function headings(markdown: string, linesBefore: number): { heading: string; lev
     return [{ heading, level: Number(token.tag.slice(1)), line: linesBefore + token.map[0] + 1 }];
   });
 }
-
-export { renderMarkdown } from "./markdown-html.ts";

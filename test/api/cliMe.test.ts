@@ -5,11 +5,12 @@ import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { setDisabled } from "../../src/identity/accounts/accounts.ts";
 import { listCliTokens, revokeCliToken } from "../../src/identity/device-flow/device-flow.ts";
-import { rotateKey, verifyLicense } from "../../src/identity/license/license.ts";
+import { verifyLicense } from "../../src/identity/license/license.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { rotateKey } from "../../src/platform/keys/keys.ts";
 import { cliToken, person } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 

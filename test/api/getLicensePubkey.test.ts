@@ -2,7 +2,8 @@ import { createPublicKey } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { rotateKey, verifyLicense } from "../../src/identity/license/license.ts";
+import { verifyLicense } from "../../src/identity/license/license.ts";
+import { rotateKey } from "../../src/platform/keys/keys.ts";
 import { startInstance } from "../support/instance.ts";
 
 it("publishes the RSA-3072 public key, cacheable for an hour", async () => {

@@ -172,7 +172,7 @@ export async function bindDevices(directory: string, count: number): Promise<str
   const store = openStore(directory, { now: systemClock.now });
   try {
     const config = readConfig({ data: directory }, {});
-    const core: Core = { config, clock: systemClock, random: systemRandom, log: silentLog, store };
+    const core: Core = { config, clock: systemClock, random: systemRandom, log: silentLog, store, state: new Map() };
     const team = await createTeam(core, `Bench ${systemRandom(8).toString("hex")}`);
     return await Promise.all(
       Array.from({ length: count }, async () => {

@@ -1,5 +1,6 @@
 /**
- * Spend over a year: how fast entries are rolled up, and how long a report over a million of them takes.
+ * Spend over a year: how fast entries are rolled up, and how long a report over a million of them takes. Then usages without an
+ * id that are repeated again and again: what the second half of all reports costs, by what the first cost.
  * Run alone: `node test/bench/spend.ts [ENTRIES]`. Times are processor time of one thread.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -23,29 +24,58 @@ const REPOS = 8;
 const SHARE_WITH_USAGE = 0.4;
 const TELLINGS = 2;
 const ENTRIES_A_SESSION = 150;
+/** Usages without an id that each stream repeats. */
+const REPEATED = 50;
+const BRANCHES = 7;
 const YEAR_START = Date.UTC(2025, 10, 22);
 
 const millis = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
 
-async function measure(core: Core, entries: number): Promise<void> {
-  const team = await createTeam(core, "Bench", { tier: "team" });
-  const devices: string[] = [];
-  for (let i = 0; i < DEVICES; i++) {
-    const { code } = await createCode(core, team.id);
-    devices.push((await bindDevice(core, code, "1", null)).deviceId);
-  }
-  fill(core, team.id, devices, entries);
-  const [cpu, wall] = [process.threadCpuUsage(), performance.now()];
-  await catchUpSpend(core);
-  const spent = millis(process.threadCpuUsage(cpu));
+async function measureYear(core: Core, entries: number): Promise<void> {
+  const { teamId, streams, insert } = await prepare(core, "Year");
+  fillYear(core, streams, insert, entries);
+  const wall = performance.now();
+  const spent = await rollUp(core);
   const count = (table: string) => core.store.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
   console.log(
     `${entries} entries rolled up in ${Math.round(performance.now() - wall)} ms, ${Math.round(spent)} ms of them at work: ` +
       `${Math.round(entries / (spent / 1_000))} entries/s; ${count("spend_usages")} usages, ${count("spend_cells")} cells`,
   );
   const year = { from: YEAR_START, to: YEAR_START + 364 * DAY_MS };
-  for (const by of GROUPINGS) time(`report of a year by ${by}`, () => spendReport(core, team.id, { ...year, by }));
-  time("with days and models for a chart", () => spendReport(core, team.id, { ...year, by: "model" }).byDayAndModel);
+  for (const by of GROUPINGS) time(`report of a year by ${by}`, () => spendReport(core, teamId, { ...year, by }));
+  time("with days and models for a chart", () => spendReport(core, teamId, { ...year, by: "model" }).byDayAndModel());
+}
+
+/** Every stream delivers the same usages round after round, of as many repositories and branches as are still reconciled. */
+async function measureRepeats(core: Core, rounds: number): Promise<void> {
+  const { streams, insert } = await prepare(core, "Repeats");
+  const at = new Date(YEAR_START).toISOString();
+  const halves = [0, 0];
+  for (let round = 0; round < rounds; round++) {
+    core.store.db.transaction(() => {
+      for (const stream of streams)
+        for (let k = 0; k < REPEATED; k++) {
+          const usage = { input_tokens: 10 + k, output_tokens: 5 };
+          const payload = { type: "reply", sessionId: `repeats-${k}`, branch: `topic-${round % BRANCHES}`, usage };
+          insert.run(stream, round * REPEATED + k, at, JSON.stringify(payload));
+        }
+    })();
+    const half = round < rounds / 2 ? 0 : 1;
+    halves[half] = (halves[half] ?? 0) + (await rollUp(core));
+  }
+  const [first = 0, second = 0] = halves;
+  const reports = rounds * REPEATED * streams.length;
+  console.log(
+    `${reports} reports of ${REPEATED * DEVICES} usages without an id: ${((1_000 * (first + second)) / reports).toFixed(1)} µs each; ` +
+      `the second half costs ${(second / first).toFixed(2)} of the first`,
+  );
+}
+
+/** @returns milliseconds at work */
+async function rollUp(core: Core): Promise<number> {
+  const before = process.threadCpuUsage();
+  await catchUpSpend(core);
+  return millis(process.threadCpuUsage(before));
 }
 
 function time(name: string, work: () => unknown): void {
@@ -57,26 +87,37 @@ function time(name: string, work: () => unknown): void {
   console.log(`${name}: ${times[3]?.toFixed(1)} ms (median of 7)`);
 }
 
-/** Entries as telemetry stores them, a year's worth evenly spread. */
-function fill(core: Core, teamId: string, devices: readonly string[], entries: number): void {
+/** A team whose devices have streams to insert entries into, as telemetry stores them. */
+async function prepare(core: Core, name: string) {
+  const team = await createTeam(core, name, { tier: "team" });
   const { db } = core.store;
-  const random = randomOf(7);
-  const stream = db.prepare(
+  const addStream = db.prepare(
     `INSERT INTO telemetry_streams (team_id, device_id, repo_key, max_seq, entry_count, conflict_count, created_at, updated_at)
      VALUES (?, ?, ?, 0, 0, 0, 0, 0)`,
   );
-  const streams = devices.flatMap((device) =>
-    Array.from({ length: REPOS }, (_, i) =>
-      Number(stream.run(teamId, device, `github.com/acme/repo-${i}`).lastInsertRowid),
-    ),
+  const addDelivery = db.prepare(
+    `INSERT INTO deliveries (team_id, device_id, kind, repo_key, received_at, items, redacted, content_sha256, chain_sha256)
+     VALUES (?, ?, 'telemetry', '', ?, 1, 0, x'00', x'00')`,
   );
-  db.prepare(
-    `INSERT INTO deliveries (id, team_id, device_id, kind, repo_key, received_at, items, redacted, content_sha256, chain_sha256)
-     VALUES (1, ?, ?, 'telemetry', '', ?, 1, 0, x'00', x'00')`,
-  ).run(teamId, devices[0], YEAR_START);
-  const insert = db.prepare(
-    "INSERT INTO telemetry_entries (stream_id, seq, delivery_id, client_timestamp, payload) VALUES (?, ?, 1, ?, ?)",
+  const streams: number[] = [];
+  let delivery = 0;
+  for (let i = 0; i < DEVICES; i++) {
+    const { code } = await createCode(core, team.id);
+    const { deviceId } = await bindDevice(core, code, "1", null);
+    for (let k = 0; k < REPOS; k++)
+      streams.push(Number(addStream.run(team.id, deviceId, `github.com/acme/repo-${k}`).lastInsertRowid));
+    delivery = Number(addDelivery.run(team.id, deviceId, YEAR_START).lastInsertRowid);
+  }
+  const insert = db.prepare<[number | undefined, number, string, string]>(
+    `INSERT INTO telemetry_entries (stream_id, seq, delivery_id, client_timestamp, payload) VALUES (?, ?, ${delivery}, ?, ?)`,
   );
+  return { teamId: team.id, streams, insert };
+}
+
+/** A year's worth of entries, evenly spread. */
+function fillYear(core: Core, streams: readonly number[], insert: Insert, entries: number): void {
+  const { db } = core.store;
+  const random = randomOf(7);
   db.transaction(() => {
     for (let i = 0; i < entries; i++) {
       const session = Math.floor(i / ENTRIES_A_SESSION);
@@ -101,12 +142,22 @@ function fill(core: Core, teamId: string, devices: readonly string[], entries: n
   })();
 }
 
+type Insert = Awaited<ReturnType<typeof prepare>>["insert"];
+
 const data = mkdtempSync(join(tmpdir(), "reckon-bench-spend-"));
 const store = openStore(data, { create: true, now: systemClock.now });
 try {
   const log = createLog({ level: "warn", now: systemClock.now, write: (line) => console.error(line) });
-  const core: Core = { config: readConfig({ data }, {}), clock: systemClock, random: systemRandom, store, log };
-  await measure(core, Number(process.argv[2] ?? 1_000_000));
+  const core: Core = {
+    config: readConfig({ data }, {}),
+    clock: systemClock,
+    random: systemRandom,
+    store,
+    log,
+    state: new Map(),
+  };
+  await measureYear(core, Number(process.argv[2] ?? 1_000_000));
+  await measureRepeats(core, 40);
 } finally {
   store.close();
   rmSync(data, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CONTRACT } from "../../src/contract.ts";
+import { CONTRACT } from "../../src/app.ts";
 import { storeSession } from "../../src/identity/accounts/sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { systemRandom } from "../../src/kit/random.ts";

@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { CONTRACT } from "../../src/contract.ts";
+import { CONTRACT } from "../../src/app.ts";
 import { findDevice } from "../../src/identity/accounts/accounts.ts";
 import { findCli } from "../../src/identity/device-flow/device-flow.ts";
 import { findReader } from "../../src/identity/read-tokens/read-tokens.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
-import { CONTRACT } from "../../src/contract.ts";
+import { API, CONTRACT } from "../../src/app.ts";
 import { faultsOf } from "../../src/platform/http/endpoint.ts";
 import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
 import { openApiDocument } from "../../src/platform/http/openapi.ts";
@@ -8,7 +8,7 @@ import { openApiDocument } from "../../src/platform/http/openapi.ts";
 /** What the documents show as an exchange is one that the server would take and give. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
-const document: any = openApiDocument(CONTRACT, "https://reckon.example.com");
+const document: any = openApiDocument(API, "https://reckon.example.com");
 
 it.each(CONTRACT.map((one) => [one.spec.id, one.spec] as const))("shows %s whole", (_, spec) => {
   const { example } = spec;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { generatedFiles } from "../../build/generate.ts";
-import { CONTRACT } from "../../src/contract.ts";
+import { CONTRACT } from "../../src/app.ts";
 import { startInstance } from "../support/instance.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

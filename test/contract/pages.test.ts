@@ -9,8 +9,10 @@ import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames, csrfToken } from "../../src/platform/http/cookies.ts";
 import type { Page } from "../../src/platform/http/page.ts";
 import { setPolicy } from "../../src/share/policy/policy.ts";
-import { PAGES } from "../../src/surfaces/web/dashboard/dashboard.ts";
+import { dashboard } from "../../src/surfaces/web/dashboard/dashboard.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+
+const PAGES = dashboard.flatMap(({ pages = [] }) => pages);
 
 /** Who may open what, and that nobody reaches another team's record: every page there is, without a browser. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { listFiles, listRepositories } from "../../src/record/brain/brain.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
-import { publications } from "../../src/surfaces/dev/demo-brain.ts";
-import { type DemoSession, demoSessions } from "../../src/surfaces/dev/demo-sessions.ts";
+import { publications } from "../../src/surfaces/dev/demo/brain.ts";
+import { type DemoSession, demoSessions } from "../../src/surfaces/dev/demo/sessions.ts";
 import { startLocal } from "../support/dev.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { CONTRACT } from "../../src/contract.ts";
+import { CONTRACT } from "../../src/app.ts";
 import { faultsOf } from "../../src/platform/http/endpoint.ts";
 import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
 import { startLocal } from "../support/dev.ts";

@@ -14,8 +14,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readSigningKey } from "../../src/kit/jwt.ts";
-import { seededRandom } from "../../src/kit/random.ts";
-import { derivePem, keyFolder } from "../../src/surfaces/dev/key.ts";
+import { keyFolder, localSigningKey } from "../../src/surfaces/dev/key.ts";
 import { keepTemplate, useTemplate } from "../../src/surfaces/dev/template.ts";
 import { startLocal } from "../support/dev.ts";
 import { TestClock } from "../support/instance.ts";
@@ -73,9 +72,9 @@ describe("a seed", () => {
   });
 
   it("gives a sound RSA key of 3072 bits, the same one each time", async () => {
-    const pem = await derivePem(seededRandom("a key"));
-    expect(await derivePem(seededRandom("a key"))).toBe(pem);
-    expect(await derivePem(seededRandom("another key"))).not.toBe(pem);
+    const pem = await localSigningKey("a seed", undefined);
+    expect(await localSigningKey("another", undefined)).toBe(pem);
+    expect(await localSigningKey(undefined, undefined)).not.toBe(pem);
     const key = await readSigningKey(pem);
     expect(key.privateKey.asymmetricKeyDetails).toMatchObject({ modulusLength: 3072, publicExponent: 65537n });
     const signature = createSign("RSA-SHA256").update("text").sign(key.privateKey);

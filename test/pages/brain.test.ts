@@ -131,7 +131,7 @@ it("shows a file rendered, as written and as a download, with what it stems from
   await page.getByRole("link", { name: "errors.md" }).click();
   expect(await page.locator("main").textContent()).toContain("as of version 7 from");
   expect(await page.getByRole("link", { name: "ada-laptop" }).getAttribute("href")).toBe(`/devices/${device.deviceId}`);
-  await page.getByText("Outline, 5 sections").click();
+  await page.getByText("Contents, 5 sections").click();
   await judge("brain-file");
   await page.getByRole("link", { name: "Prevention rule" }).click();
   expect(new URL(page.url()).hash).toBe("#md-prevention-rule");

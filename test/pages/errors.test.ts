@@ -25,7 +25,7 @@ const links = (site: Site, title: string) =>
 const events = (site: Site) =>
   site.t.rows("SELECT actor_label AS who, action FROM audit_events WHERE action LIKE 'link.%' ORDER BY id");
 
-it("says how often, what comes again and what it is put down to, and leads on from each", async () => {
+it("says how often, what comes again and what caused it, and leads on from each", async () => {
   const { site, ada } = await withDefects();
   const { page, go, judge } = await site.open(ada);
   await go("/errors");
@@ -35,7 +35,7 @@ it("says how often, what comes again and what it is put down to, and leads on fr
   expect(await tile("Last 7 days")).toBe("5 | ↑ up, from a mean of 1.33");
   expect(await tile("Open")).toBe("2 | of 21 entries in errors.md");
   expect(await tile("Came again")).toBe("2 | classes with more than one entry");
-  expect(await tile("Put down to a session")).toBe("3 | by evidence or somebody's word");
+  expect(await tile("Caused by a session")).toBe("3 | by evidence or somebody's word");
   expect(await page.getByText("1 heading has no date").count()).toBe(1);
   const words = "5 entries in the last 7 days, against a mean of 1.33 in the three weeks before: up.";
   expect(await page.getByRole("img", { name: "Entries per week" }).locator("desc").textContent()).toBe(words);
@@ -49,7 +49,7 @@ it("says how often, what comes again and what it is put down to, and leads on fr
   expect(await recurring.first().getByRole("img").getAttribute("aria-label")).toMatch(
     /^6 times: 13 Jul 2026, .*19 Nov 2026$/,
   );
-  const answerable = page.getByRole("table", { name: "Entries put down to sessions" }).locator("tbody tr");
+  const answerable = page.getByRole("table", { name: "Entries caused by sessions" }).locator("tbody tr");
   expect(await answerable.allTextContents()).toEqual([
     expect.stringMatching(/ses-login\s*claude-code\s*claude-sonnet-4-5\s*2/),
     expect.stringMatching(/ses-totals\s*codex\s*gpt-5\.1-codex\s*1/),
@@ -82,7 +82,7 @@ it("keeps what a person says of a cause, lets it be taken back, and counts it be
   expect(await card.locator("blockquote").textContent()).toContain(HOSTILE);
   await judge("errors-entry");
   await card.getByRole("link", { name: "session ses-login" }).click();
-  const caused = page.getByRole("table", { name: "Errors put down to this session" }).locator("tbody tr");
+  const caused = page.getByRole("table", { name: "Errors caused by this session" }).locator("tbody tr");
   expect(await caused.first().textContent()).toContain("Caused by");
   await judge("session-caused");
   await caused.getByRole("link", { name: "Login loop" }).click();
@@ -127,7 +127,7 @@ it("takes a person's own word, without JavaScript too, and says what is wrong wi
   const say = async (session: string, commit: string) => {
     await page.getByLabel("Session").fill(session);
     await page.getByLabel("Commit").fill(commit);
-    await page.getByRole("button", { name: "Put it down to this" }).click();
+    await page.getByRole("button", { name: "Add the cause" }).click();
   };
   const before = links(site, "Search was slow");
   for (const [session, commit, complaint] of [
@@ -148,11 +148,7 @@ it("takes a person's own word, without JavaScript too, and says what is wrong wi
     { origin: "person", band: "strong", verdict: null, by: null, sha: FIX, session: null },
     { origin: "person", band: "strong", verdict: null, by: null, sha: null, session: "ses-totals" },
   ]);
-  await page
-    .locator(".cause.word")
-    .filter({ hasText: "ses-totals" })
-    .getByRole("button", { name: "Take back" })
-    .click();
+  await page.locator(".cause.word").filter({ hasText: "ses-totals" }).getByRole("button", { name: "Remove" }).click();
   expect(await page.locator(".cause.word").count()).toBe(1);
   expect(events(site)).toEqual(
     ["link.created", "link.created", "link.rejected"].map((action) => ({ who: "ada@example.com", action })),

@@ -4,8 +4,10 @@ import { renameDevice } from "../../src/identity/devices/devices.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../src/share/policy/policy.ts";
-import { PAGES } from "../../src/surfaces/web/dashboard/dashboard.ts";
+import { dashboard } from "../../src/surfaces/web/dashboard/dashboard.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
+
+const PAGES = dashboard.flatMap(({ pages = [] }) => pages);
 
 useBrowser();
 

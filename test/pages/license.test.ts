@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { updateTeam } from "../../src/identity/accounts/accounts.ts";
-import { rotateKey, verifyLicense } from "../../src/identity/license/license.ts";
+import { verifyLicense } from "../../src/identity/license/license.ts";
+import { rotateKey } from "../../src/platform/keys/keys.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

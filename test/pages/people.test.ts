@@ -47,10 +47,10 @@ it("invites somebody by a link shown once, which the list knows and can take bac
   await go("/people");
   await page
     .getByRole("row", { name: /whoever has the link/ })
-    .getByText("Take back")
+    .getByText("Revoke", { exact: true })
     .click();
-  await page.getByRole("button", { name: "Take it back" }).click();
-  await page.getByText("The invitation is taken back.").waitFor();
+  await page.getByRole("button", { name: "Revoke invitation" }).click();
+  await page.getByText("The invitation is revoked.").waitFor();
   expect(site.t.rows("SELECT email FROM one_time_links WHERE revoked_at IS NULL")).toEqual([
     { email: "grace@example.com" },
   ]);

@@ -29,12 +29,12 @@ it("shows what was used by day and model, the same as everywhere else, and what 
   expect(total.usd).toBeGreaterThan(100);
   expect(await tileIn(visit, "Cost")).toBe(`$${total.usd.toFixed(2)}`);
   expect(await tileIn(visit, "Reported by agents")).toBe(`$${total.reportedUsd.toFixed(2)}`);
-  expect(await tileIn(visit, "Without a price")).toBe("1.2M");
+  expect(await tileIn(visit, "Unpriced")).toBe("1.2M");
   expect(await rowsIn(visit).locator("th").allTextContents()).toEqual(
     groups.map(({ key }: { key: string }) => (key === HOSTILE ? expect.stringContaining("=HYPERLINK") : key)),
   );
   // No price is not a price of nothing.
-  expect(await rowsIn(visit).filter({ hasText: UNPRICED }).locator("td").first().textContent()).toBe("no price");
+  expect(await rowsIn(visit).filter({ hasText: UNPRICED }).locator("td").first().textContent()).toBe("unpriced");
 
   const chart = page.locator("figure").filter({ hasText: "Cost per day" });
   const legend = await chart.locator(".legend li").allTextContents();
@@ -48,7 +48,7 @@ it("shows what was used by day and model, the same as everywhere else, and what 
   expect(await chart.locator("tbody tr").count()).toBe(30);
   expect(await chart.locator(".chart-axis").textContent()).toContain("$10");
   expect(await page.getByText("List prices of 6 Nov 2026").count()).toBe(1);
-  expect(await page.getByRole("table", { name: "Models without a price" }).locator("tbody tr").count()).toBe(2);
+  expect(await page.getByRole("table", { name: "Unpriced models" }).locator("tbody tr").count()).toBe(2);
 });
 
 it("narrows to days and repositories and sums by what it was for, each leading on", async () => {

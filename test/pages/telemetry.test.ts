@@ -186,9 +186,9 @@ it("shows one entry whole, with its neighbours, the gap before it and what contr
   await page.getByRole("rowheader").getByRole("link", { name: "8", exact: true }).click();
   await page.getByRole("heading", { name: "4 entries before it never arrived" }).waitFor();
   expect(await page.getByText("Numbers 4 to 7.").count()).toBe(1);
-  await page.getByRole("link", { name: "Before it" }).click();
+  await page.getByRole("link", { name: "Previous" }).click();
   await page.getByRole("heading", { name: "Entry 3", level: 1 }).waitFor();
-  await page.getByRole("link", { name: "Before it" }).click();
+  await page.getByRole("link", { name: "Previous" }).click();
   await page.getByRole("heading", { name: "What else came under this number" }).waitFor();
   await judge("telemetry-entry");
   const changes = page.getByRole("table", { name: "Changes of entry 2" });

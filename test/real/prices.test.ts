@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
+import { shippedPrices } from "../../src/insight/spend/current-prices.ts";
 import { PriceTable, usdOf } from "../../src/insight/spend/price-table.ts";
-import { SHIPPED_PRICES } from "../../src/insight/spend/prices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { describeReal, readData } from "./data.ts";
 import { asRecord, parseJson } from "./formats/read.ts";
@@ -26,7 +26,7 @@ describeReal("the prices that ship", () => {
       .map(([name, price]) => ({ name, ...asRecord(price) }) as { name: string } & Record<string, unknown>)
       .filter(({ mode }) => mode === "chat" || mode === "responses");
   });
-  const table = new PriceTable(SHIPPED_PRICES);
+  const table = new PriceTable(shippedPrices());
   const none = { input: 0, output: 0, cacheWrite: 0, cacheWrite1h: 0, cacheRead: 0 };
   /** When the collection was read: prices that changed since differ by right. */
   const day = Date.parse("2026-07-24") / DAY_MS;

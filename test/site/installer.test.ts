@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { get as httpGet } from "node:http";
 import { describe, expect, it } from "vitest";
 import { addRelease, removeRelease } from "../../src/share/releases/releases.ts";
-import { readRange } from "../../src/surfaces/web/site/range.ts";
+import { readRange } from "../../src/surfaces/web/site/files.ts";
 import { startInstance } from "../support/instance.ts";
 import { installer } from "../support/site.ts";
 

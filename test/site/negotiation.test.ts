@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { prefersMarkdown } from "../../src/surfaces/web/site/negotiate.ts";
+import { prefersMarkdown } from "../../src/surfaces/web/site/rendition.ts";
 import { startInstance } from "../support/instance.ts";
 
 const HTML = false;

@@ -4,9 +4,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject, onTestFinished } from "vitest";
-import { createInstance } from "../../src/app.ts";
+import { CONTRACT, createInstance } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
-import { CONTRACT } from "../../src/contract.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { type Credentials, type Local, type LocalOptions, openLocal } from "../../src/surfaces/dev/dev.ts";

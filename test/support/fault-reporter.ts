@@ -1,7 +1,7 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
-import { CONTRACT } from "../../src/contract.ts";
+import { CONTRACT } from "../../src/app.ts";
 import { faultsOf } from "../../src/platform/http/endpoint.ts";
 
 /** Fails a whole run in which no test reached a fault that the contract declares. */

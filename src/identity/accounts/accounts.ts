@@ -18,7 +18,7 @@ export {
 } from "./links.ts";
 export { changeRole, countMembers, getMember, listMembers, MAX_LISTED, removeMember, setRole } from "./members.ts";
 export type { Member, Role } from "./people-rows.ts";
-export { findDevice, watchPrincipals } from "./principals.ts";
+export { findDevice } from "./principals.ts";
 export type { Subscription, Team } from "./rows.ts";
 export {
   actorOf,
@@ -32,7 +32,7 @@ export {
 } from "./sessions.ts";
 export { confirmPassword, signIn } from "./sign-in.ts";
 export { createTeam, findTeam, getTeam, listTeams, pageOfTeams, type TeamChange, updateTeam } from "./teams.ts";
-export { requireCapability, SUBSCRIPTIONS, TIERS, tiersWith } from "./tiers.ts";
+export { requireCapability, SUBSCRIPTIONS, TIERS, tierGate, tiersWith } from "./tiers.ts";
 export {
   createUser,
   findUser,

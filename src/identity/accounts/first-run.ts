@@ -1,6 +1,6 @@
 import { ConfigError } from "../../config.ts";
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { Problem } from "../../kit/problem.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
 import { createSetupLink, type OneTimeLink } from "./links.ts";
 import { createUser, hasUsers } from "./users.ts";
@@ -24,7 +24,7 @@ export async function firstRun(core: Core): Promise<FirstRun> {
       const user = await createUser(core, { email, password, operator: true }, SYSTEM);
       return { did: "operator", email: user.email };
     } catch (error) {
-      if (!(error instanceof Complaint)) throw error;
+      if (!(error instanceof Problem)) throw error;
       throw new ConfigError(`RECKON_ADMIN_EMAIL and RECKON_ADMIN_PASSWORD make no first operator: ${error.message}`);
     }
   }

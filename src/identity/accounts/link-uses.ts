@@ -1,7 +1,6 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
-import { perOwner } from "../../kit/memo.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, forbidden, gone, rateLimited } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { getLink } from "./links.ts";
 import { requireAcceptablePassword } from "./password-rules.ts";
@@ -33,14 +32,17 @@ function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
  * invitation's say whether there is an account for an address, and each costs a hash of the password.
  */
 const FORMS: Quota = { count: 20, seconds: 60 };
-const forms = perOwner((_core: Core) => new Buckets());
+const forms = slot(() => new Buckets());
 
-/** The link behind a form that was sent. @throws Complaint as `getLink`, and 429 for too many forms with one link */
+/** The link behind a form that was sent. @throws Problem as `getLink`, and 429 for too many forms with one link */
 function linkOfForm(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
   const link = getLink(core, token, kind);
   const { allowed, retryAfterSeconds } = forms(core).take(link.id, core.clock.monotonic(), FORMS);
   if (allowed) return link;
-  throw new Complaint("There were too many attempts with this link. Try again in a minute.", 429, retryAfterSeconds);
+  fail(rateLimited, {
+    message: "There were too many attempts with this link. Try again in a minute.",
+    retryAfterSeconds,
+  });
 }
 
 export interface Chosen {
@@ -55,7 +57,7 @@ export type FirstTeam = { readonly takeOver: string } | { readonly make: string 
 /**
  * Makes the first operator, the owner of a team, and a sign-in.
  * @returns the session token
- * @throws Complaint for a link, a person or a team that will not do
+ * @throws Problem for a link, a person or a team that will not do
  */
 export async function setUp(
   core: Core,
@@ -69,7 +71,7 @@ export async function setUp(
   const user = await prepareUser(core, { ...chosen, operator: true }, [teamName]);
   return core.store.write(() => {
     useLink(core, token, "setup");
-    if (hasUsers(core)) throw new Complaint("This installation has been set up already.", 410);
+    if (hasUsers(core)) fail(gone, "This installation has been set up already.");
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storeUser(core, user, by);
     const team = "takeOver" in wanted ? getTeam(core, wanted.takeOver) : createTeamRow(core, wanted.make, {}, by);
@@ -82,9 +84,8 @@ export async function setUp(
 export async function acceptAsNew(core: Core, token: string, chosen: Chosen, origin: Origin): Promise<string> {
   const link = linkOfForm(core, token, "invitation");
   if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
-    throw new Complaint("This invitation is for another e-mail address.", 403);
-  if (findUser(core, chosen.email))
-    throw new Complaint("You have an account already: sign in, then open the link again.", 409);
+    fail(forbidden, "This invitation is for another e-mail address.");
+  if (findUser(core, chosen.email)) fail(conflict, "You have an account already: sign in, then open the link again.");
   const user = await prepareUser(core, chosen, link.teamName === null ? [] : [link.teamName]);
   return core.store.write(() => {
     const used = useLink(core, token, "invitation");
@@ -101,7 +102,7 @@ export function acceptAs(core: Core, token: string, userId: string, by: Actor): 
     const user = getUser(core, userId);
     const { email } = getLink(core, token, "invitation");
     if (email !== null && emailKey(email) !== user.emailKey)
-      throw new Complaint(`This invitation is for ${email}; you are signed in as ${user.email}.`, 403);
+      fail(forbidden, `This invitation is for ${email}; you are signed in as ${user.email}.`);
     return join(core, useLink(core, token, "invitation"), user, by);
   });
 }
@@ -140,7 +141,7 @@ export async function resetPassword(
   return core.store.write(() => {
     useLink(core, token, "reset");
     // Closed perhaps while the hash was being computed.
-    if (getUser(core, user.id).disabledAt !== null) throw new Complaint("This account is closed.", 403);
+    if (getUser(core, user.id).disabledAt !== null) fail(forbidden, "This account is closed.");
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storePassword(core, user, hash, by);
     alongside(user, by);

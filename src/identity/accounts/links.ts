@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, forbidden, gone, notFound } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import { getMember, outranks, requireRank } from "./members.ts";
@@ -85,11 +85,11 @@ export const listInvitations = (core: Core, teamId: string): LinkRow[] =>
     .invitations.all(teamId, core.clock.now())
     .filter((link) => isMakerEntitled(core, link));
 
-/** Takes an invitation back. @throws Complaint when it is not there or was used */
+/** Takes an invitation back. @throws Problem when it is not there or was used */
 export function revokeInvitation(core: Core, teamId: string, id: string, by: Actor): Promise<void> {
   return core.store.write(() => {
     if (rows(core.store).revokeInvitation.run(core.clock.now(), id, teamId).changes === 0)
-      throw new Complaint("This invitation was used or taken back already.", 404);
+      fail(notFound, "This invitation was used or taken back already.");
     recordEvent(core, by, { action: "invitation.revoked", teamId, target: { kind: "invitation", id } });
   });
 }
@@ -102,7 +102,7 @@ export function createResetLink(core: Core, idOrEmail: string, by: Actor = COMMA
 /**
  * The same for one of a team's people, made by an admin of that team. Whoever opens the link has the account, with everything
  * it opens: nobody gets more by it than they have over that team.
- * @throws Complaint 404 for who is not in the team; 403 for who outranks the admin, runs the installation or is in other teams;
+ * @throws Problem 404 for who is not in the team; 403 for who outranks the admin, runs the installation or is in other teams;
  * 409 for the admin's own account and one that is closed
  */
 export function createMemberResetLink(
@@ -115,11 +115,11 @@ export function createMemberResetLink(
   return core.store.write(() => {
     const member = getMember(core, teamId, userId);
     requireRank(actorRole, member.role, undefined);
-    if (by.id === userId) throw new Complaint("Change your own password under Your account.", 409);
+    if (by.id === userId) fail(conflict, "Change your own password under Your account.");
     const beyond = beyondTeam(core, member);
-    if (beyond !== undefined) throw new Complaint(`${beyond}: only an operator can make this link.`, 403);
+    if (beyond !== undefined) fail(forbidden, `${beyond}: only an operator can make this link.`);
     const user = getUser(core, userId);
-    if (user.disabledAt !== null) throw new Complaint("This account is closed; an operator can open it again.", 409);
+    if (user.disabledAt !== null) fail(conflict, "This account is closed; an operator can open it again.");
     return storeResetLink(core, user, by, teamId);
   });
 }
@@ -159,16 +159,16 @@ function storeResetLink(core: Core, user: { id: string; email: string }, by: Act
 
 /**
  * The link a token stands for, while it works.
- * @throws Complaint 404 for one that is not known, 410 for one that was used, taken back or has expired, or whose maker may no
+ * @throws Problem 404 for one that is not known, 410 for one that was used, taken back or has expired, or whose maker may no
  * longer make it
  */
 export function getLink(core: Core, token: string, kind: LinkRow["kind"]): LinkRow {
   const link = isWellFormedToken(token, "rkl") ? rows(core.store).link.get(tokenDigest(token)) : undefined;
-  if (!link || link.kind !== kind) throw new Complaint("This link is not known. Was it copied whole?", 404);
-  if (link.usedAt !== null) throw new Complaint("This link was used already; each works once.", 410);
-  if (link.revokedAt !== null) throw new Complaint("This link was taken back. Ask for another.", 410);
-  if (link.expiresAt <= core.clock.now()) throw new Complaint("This link has expired. Ask for another.", 410);
+  if (!link || link.kind !== kind) fail(notFound, "This link is not known. Was it copied whole?");
+  if (link.usedAt !== null) fail(gone, "This link was used already; each works once.");
+  if (link.revokedAt !== null) fail(gone, "This link was taken back. Ask for another.");
+  if (link.expiresAt <= core.clock.now()) fail(gone, "This link has expired. Ask for another.");
   if (!isMakerEntitled(core, link))
-    throw new Complaint("Who made this link may no longer make it. Ask somebody else for another.", 410);
+    fail(gone, "Who made this link may no longer make it. Ask somebody else for another.");
   return link;
 }

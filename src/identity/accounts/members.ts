@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, forbidden, notFound } from "../../kit/problem.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type Member, type Role, rows } from "./people-rows.ts";
@@ -14,29 +14,29 @@ export const listMembers = (core: Core, teamId: string, text = ""): Member[] =>
 
 export const countMembers = (core: Core, teamId: string): number => rows(core.store).memberCount.get(teamId) ?? 0;
 
-/** One of a team's people. @throws Complaint 404 when they are not in it */
+/** One of a team's people. @throws Problem 404 when they are not in it */
 export function getMember(core: Core, teamId: string, userId: string): Member {
   const member = rows(core.store).member.get(teamId, userId);
-  if (!member) throw new Complaint("This person is not in the team.", 404);
+  if (!member) fail(notFound, "This person is not in the team.");
   return member;
 }
 
 /** A team without an owner could not be administered from the dashboard any more. */
 function requireOtherOwner(core: Core, teamId: string, userId: string): void {
   if (rows(core.store).otherOwners.get(teamId, userId) === 0)
-    throw new Complaint("This is the team's only owner: make somebody else an owner first.", 409);
+    fail(conflict, "This is the team's only owner: make somebody else an owner first.");
 }
 
 /** Whether somebody in a role may act on somebody else's. Owners may do everything; admins manage admins and members. */
 export const outranks = (actor: Role, subject: Role | undefined, wanted: Role | undefined): boolean =>
   actor === "owner" || (actor === "admin" && subject !== "owner" && wanted !== "owner");
 
-/** The same as a demand. @param actor undefined for an operator and the command line @throws Complaint (403) */
+/** The same as a demand. @param actor undefined for an operator and the command line @throws Problem (403) */
 export function requireRank(actor: Role | undefined, subject: Role | undefined, wanted: Role | undefined): void {
   if (actor !== undefined && !outranks(actor, subject, wanted))
-    throw new Complaint(
+    fail(
+      forbidden,
       actor === "admin" ? "Only an owner can change owners." : "Only owners and admins can change who is in a team.",
-      403,
     );
 }
 
@@ -61,7 +61,7 @@ export function setRole(
   });
 }
 
-/** Gives somebody who is in a team another role there. @throws Complaint 404 for anybody else */
+/** Gives somebody who is in a team another role there. @throws Problem 404 for anybody else */
 export function changeRole(
   core: Core,
   teamId: string,
@@ -78,7 +78,7 @@ export function changeRole(
   });
 }
 
-/** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Complaint */
+/** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Problem */
 export function removeMember(
   core: Core,
   teamId: string,
@@ -88,7 +88,7 @@ export function removeMember(
 ): Promise<void> {
   return core.store.write(() => {
     const before = rows(core.store).role.get(teamId, userId);
-    if (before === undefined) throw new Complaint("This person is not in the team.", 404);
+    if (before === undefined) fail(notFound, "This person is not in the team.");
     // Everyone may leave.
     if (by.id !== userId) requireRank(actorRole, before, undefined);
     if (before === "owner") requireOtherOwner(core, teamId, userId);

@@ -1,5 +1,5 @@
 import { readAsset } from "../../kit/assets.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 
 /** What a password that somebody chooses must not be (OWASP ASVS 5.0, 6.2; NIST SP 800-63B section 3.1.1.2). No rule asks for kinds of characters. */
 
@@ -47,21 +47,22 @@ function commonPasswords(): ReadonlySet<string> {
 
 /**
  * Judges a password that somebody chooses.
- * @throws Complaint saying what is wrong with it, never repeating it
+ * @throws Problem saying what is wrong with it, never repeating it
  */
 export function requireAcceptablePassword(password: string, chooser: Chooser): void {
   const plain = normalized(password);
   const length = [...plain].length;
-  if (length < MIN_CHARS) throw new Complaint(`The password must have at least ${MIN_CHARS} characters.`);
-  if (length > MAX_CHARS) throw new Complaint(`The password must have at most ${MAX_CHARS} characters.`);
+  if (length < MIN_CHARS) fail(invalid, `The password must have at least ${MIN_CHARS} characters.`);
+  if (length > MAX_CHARS) fail(invalid, `The password must have at most ${MAX_CHARS} characters.`);
   const lower = plain.toLowerCase();
   const forms = [lower, withoutTail(lower)];
   if (isName(forms, chooser))
-    throw new Complaint(
+    fail(
+      invalid,
       "The password must not be your e-mail address or name, your team's name or the product's, with digits or without.",
     );
   if (REPEATED.test(lower) || forms.some((form) => commonPasswords().has(form)))
-    throw new Complaint("This password is among the first that anybody would try. Choose another.");
+    fail(invalid, "This password is among the first that anybody would try. Choose another.");
 }
 
 /** Whether a password is nothing but a name that stands beside the account. */

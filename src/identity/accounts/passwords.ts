@@ -1,6 +1,6 @@
 import { type Argon2Parameters, argon2, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, unavailable } from "../../kit/problem.ts";
 import type { Random } from "../../kit/random.ts";
 import { normalized } from "./password-rules.ts";
 
@@ -21,11 +21,11 @@ const MAX_WAITING = 50;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** @throws Complaint when too many wait already */
+/** @throws Problem when too many wait already */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= BATCH_SIZE) {
     if (waiting.length >= MAX_WAITING)
-      throw new Complaint("Too many people are signing in at the moment. Try again in a few seconds.", 503);
+      fail(unavailable, "Too many people are signing in at the moment. Try again in a few seconds.");
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
   running++;

@@ -1,5 +1,4 @@
-import type { Core } from "../../core.ts";
-import { perOwner } from "../../kit/memo.ts";
+import { type Core, slot } from "../../core.ts";
 import { isWellFormedToken, tokenDigest } from "../../kit/tokens.ts";
 import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { rows } from "./rows.ts";
@@ -20,7 +19,7 @@ interface Held {
  * What is known of devices, forgotten as soon as a row it came from changes: by this process (triggers of this connection
  * tell) or by another (SQLite's data_version does).
  */
-const held = perOwner((core: Core): Held => {
+const held = slot((core): Held => {
   const byToken = new Map<string, DevicePrincipal>();
   core.store.onChange(["teams", "devices", "device_tokens"], () => byToken.clear());
   return { byToken, checkedAt: Number.NEGATIVE_INFINITY, outsideVersion: -1 };

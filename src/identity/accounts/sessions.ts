@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../platform/http/principal.ts";
@@ -82,9 +82,9 @@ export async function touchSession(core: Core, session: SessionPrincipal, ip: st
   }
 }
 
-/** Shows another of the person's teams from now on. @throws Complaint when they are not in it */
+/** Shows another of the person's teams from now on. @throws Problem when they are not in it */
 export async function switchTeam(core: Core, session: SessionPrincipal, teamId: string): Promise<void> {
-  if (!session.teams.some((team) => team.id === teamId)) throw new Complaint("You are not in this team.", 404);
+  if (!session.teams.some((team) => team.id === teamId)) fail(notFound, "You are not in this team.");
   await core.store.write(() => rows(core.store).setTeam.run(teamId, session.sessionId));
 }
 

@@ -1,8 +1,7 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
-import { perOwner } from "../../kit/memo.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, forbidden, Problem, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
 import { verifyPassword } from "./passwords.ts";
 import { rows as people } from "./people-rows.ts";
@@ -18,8 +17,8 @@ import { emailKey } from "./users.ts";
  */
 const FAILURES: Quota = { count: 10, seconds: 15 * 60 };
 
-const failures = perOwner((_core: Core) => new Buckets());
-const addresses = perOwner((_core: Core) => new Buckets());
+const failures = slot(() => new Buckets());
+const addresses = slot(() => new Buckets());
 
 /** One text for every reason: which accounts exist is nobody's business. */
 const WRONG = "The e-mail address and the password do not belong together.";
@@ -29,7 +28,7 @@ const WRONG = "The e-mail address and the password do not belong together.";
  * from one address whatever account they are for. The addresses the person signed in from before are counted for themselves, so
  * that neither guessing elsewhere nor a neighbour's guessing can lock them out.
  * @param previousSessionId a sign-in of this browser to end: the token is never carried over
- * @throws Complaint 401 when refused, 429 when the account was guessed at too often, or the address guessed too often
+ * @throws Problem 401 when refused, 429 when the account was guessed at too often, or the address guessed too often
  */
 export async function signIn(
   core: Core,
@@ -55,14 +54,14 @@ export async function signIn(
       ),
     );
     // What a neighbour is told of an account that is used here, and of one that does not exist, must be the same.
-    throw address.refusal ?? new Complaint(WRONG, 401);
+    throw address.refusal ?? new Problem(unauthorized, WRONG);
   }
   address.giveBack();
   own.giveBack();
   return core.store.write(() => {
     const now = people(core.store).userById.get(user.id);
     // Closed, or given another password, while the hash was being computed.
-    if (now?.disabledAt !== null || now.passwordHash !== user.passwordHash) throw new Complaint(WRONG, 401);
+    if (now?.disabledAt !== null || now.passwordHash !== user.passwordHash) fail(unauthorized, WRONG);
     if (previousSessionId) rows(core.store).end.run(core.clock.now(), previousSessionId, user.id);
     const session = storeSession(core, user.id, origin);
     recordEvent(
@@ -76,20 +75,20 @@ export async function signIn(
 
 /**
  * Has somebody who is signed in say their password again. Wrong ones make this person wait, and nobody else.
- * @throws Complaint 403 for a wrong one, 429 after too many
+ * @throws Problem 403 for a wrong one, 429 after too many
  */
 export async function confirmPassword(core: Core, userId: string, password: string): Promise<void> {
   const own = takeTry(core, failures(core), `confirm ${userId}`, FAILURES, "at this account");
   if (own.refusal) throw own.refusal;
   if (!(await verifyPassword(password, people(core.store).userById.get(userId)?.passwordHash ?? null)))
-    throw new Complaint("The present password is not right.", 403);
+    fail(forbidden, "The present password is not right.");
   own.giveBack();
 }
 
 /** A try that was drawn before the password is looked at, so that tries at the same time are all counted. */
 interface Try {
   /** When there were too many. */
-  readonly refusal?: Complaint;
+  readonly refusal?: Problem;
   /** For one that turned out to be right. */
   readonly giveBack: () => void;
 }
@@ -102,5 +101,5 @@ function takeTry(core: Core, buckets: Buckets, key: string, quota: Quota | null,
   if (allowed) return { giveBack: () => buckets.giveBack(key, core.clock.monotonic(), quota) };
   const minutes = Math.ceil(retryAfterSeconds / 60);
   const text = `There were too many attempts ${where}. Try again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`;
-  return { refusal: new Complaint(text, 429, retryAfterSeconds), giveBack: nothing };
+  return { refusal: new Problem(rateLimited, { message: text, retryAfterSeconds }), giveBack: nothing };
 }

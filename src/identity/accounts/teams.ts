@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls, likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
@@ -15,12 +15,12 @@ interface NewTeam {
   readonly ownerId?: string;
 }
 
-/** Makes a team with an active subscription. @throws Complaint when the name is taken or is not one line of text. */
+/** Makes a team with an active subscription. @throws Problem when the name is taken or is not one line of text. */
 export function createTeam(core: Core, name: string, options: NewTeam = {}, by: Actor = COMMAND_LINE): Promise<Team> {
   return core.store.write(() => createTeamRow(core, name, options, by));
 }
 
-/** Makes a team; call inside a transaction. @throws Complaint */
+/** Makes a team; call inside a transaction. @throws Problem */
 export function createTeamRow(core: Core, name: string, options: NewTeam, by: Actor): Team {
   const now = core.clock.now();
   const team: Team = {
@@ -49,13 +49,13 @@ export function createTeamRow(core: Core, name: string, options: NewTeam, by: Ac
 function readName(name: string): string {
   const trimmed = name.trim();
   if (trimmed.length < 1 || trimmed.length > 200 || hasControls(trimmed))
-    throw new Complaint("A team's name has 1 to 200 characters on one line.");
+    fail(invalid, "A team's name has 1 to 200 characters on one line.");
   return trimmed;
 }
 
 function requireFreeName(core: Core, name: string): void {
   if (rows(core.store).teamByName.get(name))
-    throw new Complaint(`There is a team named "${name}" already: choose another name.`, 409);
+    fail(conflict, `There is a team named "${name}" already: choose another name.`);
 }
 
 /** A team by id or exact name. */
@@ -63,11 +63,10 @@ export function findTeam(core: Core, idOrName: string): Team | undefined {
   return rows(core.store).teamById.get(idOrName) ?? rows(core.store).teamByName.get(idOrName);
 }
 
-/** @throws Complaint naming what was looked for. */
+/** @throws Problem naming what was looked for. */
 export function getTeam(core: Core, idOrName: string): Team {
   const team = findTeam(core, idOrName);
-  if (!team)
-    throw new Complaint(`There is no team with the id or exact name "${idOrName}" (see: reckon team list)`, 404);
+  if (!team) fail(notFound, `There is no team with the id or exact name "${idOrName}" (see: reckon team list)`);
   return team;
 }
 

@@ -1,4 +1,4 @@
-import { refuse, tierGate } from "../../platform/http/faults.ts";
+import { fail, problem } from "../../kit/problem.ts";
 import type { Subscription, Tier } from "./rows.ts";
 
 export const TIERS = ["none", "starter", "team", "enterprise"] as const satisfies readonly Tier[];
@@ -25,11 +25,18 @@ export function tiersWith(capability: Capability): Tier[] {
   return TIERS.filter((tier) => INCLUDES[tier].includes(capability));
 }
 
-/** @throws Refusal tierGate (402) whose `entitled` lists the tiers that would include it. */
+export const tierGate = problem({
+  name: "tierGate",
+  status: 402,
+  code: "payment_required",
+  message: "The team's tier does not include this.",
+});
+
+/** @throws Problem tierGate (402) whose `entitled` lists the tiers that would include it. */
 export function requireCapability(tier: Tier, capability: Capability): void {
   if (INCLUDES[tier].includes(capability)) return;
-  refuse(tierGate, {
-    error: `The tier "${tier}" does not include ${capability}.`,
+  fail(tierGate, {
+    message: `The tier "${tier}" does not include ${capability}.`,
     members: { entitled: tiersWith(capability) },
   });
 }

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls, likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { requireAcceptablePassword } from "./password-rules.ts";
@@ -14,11 +14,11 @@ export const ROLES = ["owner", "admin", "member"] as const satisfies readonly Ro
 /** How addresses are compared: people type theirs in any case. */
 export const emailKey = (email: string) => email.trim().normalize("NFKC").toLowerCase();
 
-/** Reads an address as a person typed it. @throws Complaint when it cannot be one (RFC 5321 section 4.5.3.1 bounds it) */
+/** Reads an address as a person typed it. @throws Problem when it cannot be one (RFC 5321 section 4.5.3.1 bounds it) */
 export function readEmail(typed: string): string {
   const email = typed.trim();
   if (email.length > 254 || hasControls(email) || !/^[^\s@"<>()[\],;:\\]{1,64}@[^\s@"<>()[\],;:\\]+$/u.test(email))
-    throw new Complaint("This is not an e-mail address.");
+    fail(invalid, "This is not an e-mail address.");
   return email;
 }
 
@@ -26,7 +26,7 @@ export function readEmail(typed: string): string {
 export function readPersonName(typed: string | null | undefined): string | null {
   const name = typed?.trim() ?? "";
   if (name === "") return null;
-  if (name.length > 100 || hasControls(name)) throw new Complaint("A name has at most 100 characters on one line.");
+  if (name.length > 100 || hasControls(name)) fail(invalid, "A name has at most 100 characters on one line.");
   return name;
 }
 
@@ -48,7 +48,7 @@ export const teamNamesOf = (core: Core, userId: string): string[] =>
 /**
  * A new person's row, hashed and checked, before the transaction that stores it.
  * @param teams names of the teams that they come into
- * @throws Complaint
+ * @throws Problem
  */
 export async function prepareUser(core: Core, wanted: NewUser, teams: readonly string[]): Promise<User> {
   const email = readEmail(wanted.email);
@@ -66,10 +66,9 @@ export async function prepareUser(core: Core, wanted: NewUser, teams: readonly s
   };
 }
 
-/** Stores a prepared person; call inside a transaction. @throws Complaint when the address is taken */
+/** Stores a prepared person; call inside a transaction. @throws Problem when the address is taken */
 export function storeUser(core: Core, user: User, by: Actor): void {
-  if (rows(core.store).userByEmail.get(user.emailKey))
-    throw new Complaint(`There is an account for ${user.email} already.`, 409);
+  if (rows(core.store).userByEmail.get(user.emailKey)) fail(conflict, `There is an account for ${user.email} already.`);
   rows(core.store).insertUser.run(user);
   recordEvent(core, by, {
     action: "user.created",
@@ -92,7 +91,7 @@ export function storeMember(core: Core, teamId: string, user: Pick<User, "id" | 
   });
 }
 
-/** Makes an account. @throws Complaint when the address or the password will not do */
+/** Makes an account. @throws Problem when the address or the password will not do */
 export async function createUser(core: Core, wanted: NewUser, by: Actor = COMMAND_LINE): Promise<User> {
   const team = wanted.team && teamRows(core.store).teamById.get(wanted.team.id);
   const user = await prepareUser(core, wanted, team ? [team.name] : []);
@@ -108,10 +107,10 @@ export function findUser(core: Core, idOrEmail: string): User | undefined {
   return rows(core.store).userById.get(idOrEmail) ?? rows(core.store).userByEmail.get(emailKey(idOrEmail));
 }
 
-/** @throws Complaint naming who was looked for */
+/** @throws Problem naming who was looked for */
 export function getUser(core: Core, idOrEmail: string): User {
   const user = findUser(core, idOrEmail);
-  if (!user) throw new Complaint(`There is no account for "${idOrEmail}" (see: reckon user list)`, 404);
+  if (!user) fail(notFound, `There is no account for "${idOrEmail}" (see: reckon user list)`);
   return user;
 }
 
@@ -147,10 +146,10 @@ export function pageOfUsers(
   };
 }
 
-/** One account, as lists show it. @throws Complaint 404 */
+/** One account, as lists show it. @throws Problem 404 */
 export const getListedUser = (core: Core, userId: string): ListedUser => {
   const user = rows(core.store).userById.get(userId);
-  if (!user) throw new Complaint("There is no such account.", 404);
+  if (!user) fail(notFound, "There is no such account.");
   return listed(core, user);
 };
 
@@ -197,7 +196,7 @@ export function storePassword(core: Core, user: User, hash: string, by: Actor, k
   });
 }
 
-/** Changes what a person is called. @throws Complaint */
+/** Changes what a person is called. @throws Problem */
 export async function renameUser(core: Core, userId: string, typed: string): Promise<void> {
   const name = readPersonName(typed);
   await core.store.write(() => rows(core.store).setName.run(name, userId));
@@ -206,7 +205,7 @@ export async function renameUser(core: Core, userId: string, typed: string): Pro
 /**
  * Closes an account, or opens it again: sign-ins end, CLI and read tokens stop working, what the person did stays.
  * @returns whether anything changed
- * @throws Complaint for the last operator, without whom nobody could run the installation
+ * @throws Problem for the last operator, without whom nobody could run the installation
  */
 export function setDisabled(
   core: Core,
@@ -233,7 +232,7 @@ export function setDisabled(
   });
 }
 
-/** Makes somebody an operator, or no longer one. @throws Complaint for the last one */
+/** Makes somebody an operator, or no longer one. @throws Problem for the last one */
 export function setOperator(
   core: Core,
   idOrEmail: string,
@@ -256,7 +255,7 @@ export function setOperator(
 
 function requireOtherOperator(core: Core, userId: string): void {
   if (rows(core.store).otherOperators.get(userId) === 0)
-    throw new Complaint("This is the only operator: make somebody else one first.", 409);
+    fail(conflict, "This is the only operator: make somebody else one first.");
 }
 
 /** The role of a person in a team; undefined when they are not in it. */

@@ -1,9 +1,8 @@
 import type { Core } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, gone, notFound, Problem } from "../../kit/problem.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
-import { refuse } from "../../platform/http/faults.ts";
 import { findUser } from "../accounts/accounts.ts";
 import { tooManyWaiting } from "./faults.ts";
 import { type AuthorizationRow, type Channel, rows } from "./rows.ts";
@@ -39,7 +38,7 @@ export interface Started {
 
 /**
  * Begins an authorization (RFC 8628 section 3.1), and clears away some that expired long ago.
- * @throws Refusal tooManyWaiting (503) when as many as may be are held already
+ * @throws Problem tooManyWaiting (503) when as many as may be are held already
  */
 export function startAuthorization(core: Core, from: Requester): Promise<Started> {
   const deviceCode = core.random(DEVICE_CODE_BYTES).toString("base64url");
@@ -47,7 +46,7 @@ export function startAuthorization(core: Core, from: Requester): Promise<Started
   return core.store.write(() => {
     const now = core.clock.now();
     rows(core.store).removeExpired.run(now - KEPT_AFTER_MS);
-    if ((rows(core.store).count.get() ?? 0) >= MAX_HELD) refuse(tooManyWaiting, { headers: { "retry-after": "60" } });
+    if ((rows(core.store).count.get() ?? 0) >= MAX_HELD) fail(tooManyWaiting, { retryAfterSeconds: 60 });
     let userCode = newUserCode(core.random);
     // Among 50,000 of 20^8 a second try is rare and a third is not seen in a lifetime.
     while (rows(core.store).pending.get(userCode)) userCode = newUserCode(core.random);
@@ -80,7 +79,7 @@ export function findAuthorization(core: Core, typedUserCode: string): Authorizat
 
 /**
  * As `findAuthorization`, saying why there is none.
- * @throws Complaint 404 for an unknown code, 409 for one that was answered before, 410 for an expired one
+ * @throws Problem 404 for an unknown code, 409 for one that was answered before, 410 for an expired one
  */
 export function getAuthorization(core: Core, typedUserCode: string): Authorization {
   const found = findAuthorization(core, typedUserCode);
@@ -98,7 +97,7 @@ export function listAuthorizations(core: Core): Authorization[] {
  * Answers a waiting tool, once: of parallel answers the first counts.
  * @param user who signs in with the tool; may be null only for a denial
  * @param by who answers
- * @throws Complaint 404 for an unknown code, 409 for one that was answered before or a closed account, 410 for an expired one
+ * @throws Problem 404 for an unknown code, 409 for one that was answered before or a closed account, 410 for an expired one
  */
 export function decideAuthorization(
   core: Core,
@@ -126,16 +125,16 @@ export function decideAuthorization(
   });
 }
 
-const expired = () => new Complaint("This code has expired. Start again in the tool.", 410);
+const expired = () => new Problem(gone, "This code has expired. Start again in the tool.");
 
-function notPending(core: Core, userCode: string | undefined): Complaint {
+function notPending(core: Core, userCode: string | undefined): Problem {
   return userCode !== undefined && rows(core.store).decided.get(userCode) === 1
-    ? new Complaint("This code was answered before.", 409)
-    : new Complaint("No tool waits under this code. Check it, or start again in the tool.", 404);
+    ? new Problem(conflict, "This code was answered before.")
+    : new Problem(notFound, "No tool waits under this code. Check it, or start again in the tool.");
 }
 
 function requireOpenAccount(core: Core, user: { readonly id: string } | null): void {
   const account = user === null ? undefined : findUser(core, user.id);
-  if (!account) throw new Complaint("Only a person can approve a sign-in.", 404);
-  if (account.disabledAt !== null) throw new Complaint("This account is closed.", 409);
+  if (!account) fail(notFound, "Only a person can approve a sign-in.");
+  if (account.disabledAt !== null) fail(conflict, "This account is closed.");
 }

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { baseUrlOf } from "../../kit/base-url.ts";
+import { fail } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { refuse, tooLargeMalformed } from "../../platform/http/faults.ts";
+import { inShape, tooLargeMalformed } from "../../platform/http/faults.ts";
 import { openObject } from "../../platform/http/fields.ts";
 import { readUserAgent } from "../../redact/redact.ts";
 import { CODE_LIFETIME_MS, startAuthorization } from "./authorizations.ts";
@@ -40,7 +41,7 @@ export const deviceCode = endpoint(
       interval: v.pipe(v.number(), v.integer(), v.description("Seconds to leave between polls, at least.")),
       expires_in: v.pipe(v.number(), v.integer(), v.description("Seconds until both codes expire.")),
     }),
-    faults: [signInOff, tooManyWaiting, tooLargeMalformed],
+    faults: [...inShape("retryable", signInOff), tooManyWaiting, tooLargeMalformed],
     limits: [{ name: "device-code", quota: (config) => config.limitDeviceCode, per: "ip", headers: "always" }],
     example: {
       body: { channel: "npm" },
@@ -55,7 +56,7 @@ export const deviceCode = endpoint(
     },
   },
   async ({ core, body, ip, header }) => {
-    if (core.config.signing === "off") refuse(signInOff);
+    if (core.config.signing === "off") fail(signInOff);
     const started = await startAuthorization(core, {
       channel: body.channel ?? null,
       ip: ip(),

@@ -1,6 +1,7 @@
 import * as v from "valibot";
+import { fail } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { refuse } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { openObject } from "../../platform/http/fields.ts";
 import { readUserAgent } from "../../redact/redact.ts";
 import {
@@ -46,12 +47,7 @@ export const deviceToken = endpoint(
       expires_in: v.pipe(v.number(), v.integer(), v.description("Seconds.")),
     }),
     faults: [
-      authorizationPending,
-      slowDown,
-      expiredToken,
-      invalidGrant,
-      malformedGrant,
-      tooLargeGrant,
+      ...inShape("rfc8628", authorizationPending, slowDown, expiredToken, invalidGrant, malformedGrant, tooLargeGrant),
       signingUnavailable,
     ],
     limits: [{ name: "device-token", quota: (config) => config.limitDeviceToken, per: "ip", headers: "always" }],
@@ -65,9 +61,9 @@ export const deviceToken = endpoint(
     },
   },
   async ({ core, body, ip, header }) => {
-    if (body.grant_type !== undefined && body.grant_type !== DEVICE_GRANT) refuse(invalidGrant);
+    if (body.grant_type !== undefined && body.grant_type !== DEVICE_GRANT) fail(invalidGrant);
     // Without a key no poll can end well; a refusal ends the tool's waiting.
-    if (core.config.signing === "off") refuse(invalidGrant);
+    if (core.config.signing === "off") fail(invalidGrant);
     const from = { ip: ip(), userAgent: readUserAgent(header("user-agent")) };
     const { accessToken } = await redeemDeviceCode(core, body.device_code, from);
     return { access_token: accessToken, token_type: "Bearer" as const, expires_in: TOKEN_LIFETIME_MS / 1000 };

@@ -1,8 +1,7 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { draw, type Quota } from "../../kit/buckets.ts";
-import { perOwner } from "../../kit/memo.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, rateLimited } from "../../kit/problem.ts";
 
 /*
  * Wrong user codes that are borne (RFC 8628 section 5.1). A code is one of 20^8 = 2.56e10. A person gets 10 wrong ones at once
@@ -19,15 +18,15 @@ const MAX = 10_000;
 /** When the bucket of each is full again, monotonic milliseconds. */
 type FullAt = Map<string, number>;
 
-const people = perOwner((_core: Core): FullAt => new Map());
-const addresses = perOwner((_core: Core): FullAt => new Map());
+const people = slot((): FullAt => new Map());
+const addresses = slot((): FullAt => new Map());
 
 /**
  * Makes whoever guesses user codes wait. Only wrong entries count, so call this before an entry is looked at, and what it
  * returns once the entry turned out to be nobody's code.
  * @param userId who enters
  * @param ip from where
- * @throws Complaint 429 when there were too many wrong entries; right ones are then refused as well, or guessing would go on
+ * @throws Problem 429 when there were too many wrong entries; right ones are then refused as well, or guessing would go on
  */
 export function guardUserCode(core: Core, userId: string, ip: string): () => void {
   const now = core.clock.monotonic();
@@ -38,7 +37,10 @@ export function guardUserCode(core: Core, userId: string, ip: string): () => voi
   const refused = own.allowed ? (shared.allowed || clean ? undefined : shared) : own;
   if (refused) {
     const { retryAfterSeconds: seconds } = refused;
-    throw new Complaint(`There were too many wrong codes. Try again in ${waitText(seconds)}.`, 429, seconds);
+    fail(rateLimited, {
+      message: `There were too many wrong codes. Try again in ${waitText(seconds)}.`,
+      retryAfterSeconds: seconds,
+    });
   }
   return () => {
     count(core, people(core), userId, OF_PERSON);

@@ -1,6 +1,5 @@
-import type { Core } from "../../core.ts";
+import { slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
-import { perOwner } from "../../kit/memo.ts";
 
 /** Seconds between polls until a tool is told to slow down, and what each too early poll adds (RFC 8628 section 3.5). */
 export const INTERVAL_SECONDS = 5;
@@ -63,4 +62,4 @@ export class Pacing {
   }
 }
 
-export const pacing = perOwner((_core: Core) => new Pacing());
+export const pacing = slot(() => new Pacing());

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
+import { fail } from "../../kit/problem.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
-import { refuse } from "../../platform/http/faults.ts";
 import type { Requester } from "./authorizations.ts";
 import { authorizationPending, expiredToken, invalidGrant, signingUnavailable, slowDown } from "./faults.ts";
 import { pacing } from "./pacing.ts";
@@ -11,7 +11,7 @@ import { openAccount, type SignedToken, signToken, storeToken } from "./tokens.t
 /**
  * One poll with a device code (RFC 8628 section 3.4). Nothing is written unless a token is given out.
  * @param from where the poll comes from
- * @throws Refusal authorizationPending, slowDown, expiredToken, invalidGrant (400) or signingUnavailable (503)
+ * @throws Problem authorizationPending, slowDown, expiredToken, invalidGrant (400) or signingUnavailable (503)
  */
 export async function redeemDeviceCode(
   core: Core,
@@ -25,12 +25,12 @@ export async function redeemDeviceCode(
   const now = core.clock.monotonic();
   if (!found || standing === "unknown" || standing === "over" || standing === "expired") {
     pacing(core).forget(key);
-    return refuse(standing === "expired" ? expiredToken : invalidGrant);
+    return fail(standing === "expired" ? expiredToken : invalidGrant);
   }
-  if (pacing(core).early(key, now)) refuse(slowDown);
+  if (pacing(core).early(key, now)) fail(slowDown);
   if (standing === "pending") {
     pacing(core).note(key, now, found.expiresAt - core.clock.now());
-    return refuse(authorizationPending);
+    return fail(authorizationPending);
   }
   const signed = await redeem(core, hash, found, from);
   pacing(core).forget(key);
@@ -44,15 +44,15 @@ async function redeem(
   { userId, channel }: AuthorizationRow,
   from: Omit<Requester, "channel">,
 ): Promise<SignedToken> {
-  const user = openAccount(core, userId) ?? refuse(invalidGrant);
+  const user = openAccount(core, userId) ?? fail(invalidGrant);
   const signed = await signToken(core, user).catch((error: unknown) => {
     core.log.error("cli_token_signing_failed", { cause: String(error) });
-    return refuse(signingUnavailable, { headers: { "retry-after": "30" } });
+    return fail(signingUnavailable, { retryAfterSeconds: 30 });
   });
   return core.store.write(() => {
-    if (rows(core.store).redeem.run(hash, core.clock.now()).changes === 0) refuse(invalidGrant);
+    if (rows(core.store).redeem.run(hash, core.clock.now()).changes === 0) fail(invalidGrant);
     // The account may have been closed while the token was being signed.
-    if (!openAccount(core, user.id)) refuse(invalidGrant);
+    if (!openAccount(core, user.id)) fail(invalidGrant);
     const by = { kind: "user", id: user.id, label: user.email, ip: from.ip } as const;
     storeToken(core, signed, user, { ...from, channel }, by);
     return signed;

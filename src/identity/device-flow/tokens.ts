@@ -3,10 +3,10 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { signJwt } from "../../kit/jwt.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import { ensureSigningKey } from "../../platform/keys/keys.ts";
 import { findUser } from "../accounts/accounts.ts";
-import { ensureSigningKey } from "../license/license.ts";
 import type { Requester } from "./authorizations.ts";
 import { rows, type TokenRow } from "./rows.ts";
 
@@ -72,13 +72,13 @@ export function listCliTokens(core: Core, userId: string | null): TokenRow[] {
  * Ends a token at once.
  * @param userId only if it is this person's; whosever when null
  * @returns false when it was revoked before
- * @throws Complaint 404 for a token that is not theirs or unknown
+ * @throws Problem 404 for a token that is not theirs or unknown
  */
 export function revokeCliToken(core: Core, userId: string | null, id: string, by: Actor): Promise<boolean> {
   return core.store.write(() => {
     const found = rows(core.store).token.get(id);
     if (!found || (userId !== null && found.userId !== userId))
-      throw new Complaint(`There is no CLI token with the id "${id.slice(0, 64)}".`, 404);
+      fail(notFound, `There is no CLI token with the id "${id.slice(0, 64)}".`);
     if (rows(core.store).revokeToken.run(core.clock.now(), id).changes === 0) return false;
     recordEvent(core, by, {
       action: "cli_token.revoked",

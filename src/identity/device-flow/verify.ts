@@ -4,7 +4,7 @@ import { MINUTE_MS } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { verifyJwt } from "../../kit/jwt.ts";
 import type { CliPrincipal } from "../../platform/http/principal.ts";
-import { findPublicKey } from "../license/license.ts";
+import { findPublicKey } from "../../platform/keys/keys.ts";
 import { rows, type TokenRow } from "./rows.ts";
 import { TYP } from "./tokens.ts";
 

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { refuse } from "../../platform/http/faults.ts";
 import { findTeam, type Team } from "../accounts/accounts.ts";
 import { codeDigest, ID_BYTES } from "./codes.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
@@ -27,7 +27,7 @@ export interface Binding {
 
 /**
  * Consumes a connect code and binds a device to its team, in one transaction: of parallel exchanges exactly one succeeds.
- * @throws Refusal teamNotFound (404), codeUsed or codeExpired (400)
+ * @throws Problem teamNotFound (404), codeUsed or codeExpired (400)
  */
 export function bindDevice(
   core: Core,
@@ -38,16 +38,16 @@ export function bindDevice(
   ip: string | null = null,
 ): Promise<Binding> {
   const digest = codeDigest(typedCode);
-  if (!digest) return refuse(teamNotFound);
+  if (!digest) return fail(teamNotFound);
   const deviceId = newId("dev", core.clock, core.random);
   const deviceToken = newToken("rkd", core.random);
   return core.store.write(() => {
     const now = core.clock.now();
     const code = rows(core.store).code.get(digest);
     const team = code && findTeam(core, code.teamId);
-    if (!code || !team) return refuse(teamNotFound);
-    if (code.consumedAt !== null) refuse(codeUsed);
-    if (code.expiresAt <= now) refuse(codeExpired);
+    if (!code || !team) return fail(teamNotFound);
+    if (code.consumedAt !== null) fail(codeUsed);
+    if (code.expiresAt <= now) fail(codeExpired);
     const expiresAt = now + TOKEN_LIFETIME_MS;
     rows(core.store).consumeCode.run(now, deviceId, digest);
     rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent);
@@ -87,7 +87,7 @@ export function listDevices(core: Core, teamId?: string): Device[] {
 export function revokeDevice(core: Core, deviceId: string, by: Actor = COMMAND_LINE): Promise<boolean> {
   return core.store.write(() => {
     const device = rows(core.store).device.get(deviceId);
-    if (!device) throw new Error(`there is no device with the id "${deviceId}" (see: reckon device list)`);
+    if (!device) fail(notFound, `there is no device with the id "${deviceId}" (see: reckon device list)`);
     return endBinding(core, device, by, "device.revoked");
   });
 }

@@ -1,51 +1,44 @@
-import { fault } from "../../platform/http/faults.ts";
+import { problem } from "../../kit/problem.ts";
 
-export const teamNotFound = fault({
+export const teamNotFound = problem({
   name: "teamNotFound",
   status: 404,
   code: "not_found",
-  shape: "legacy",
-  says: "No team was found for this connect code.",
+  message: "No team was found for this connect code.",
 });
-export const codeUsed = fault({
+export const codeUsed = problem({
   name: "codeUsed",
   status: 400,
   code: "code_used",
-  shape: "legacy",
-  says: "This connect code was used already; each code connects one device. Mint another.",
+  message: "This connect code was used already; each code connects one device. Mint another.",
 });
-export const codeExpired = fault({
+export const codeExpired = problem({
   name: "codeExpired",
   status: 400,
   code: "code_expired",
-  shape: "legacy",
-  says: "This connect code has expired. Mint another.",
+  message: "This connect code has expired. Mint another.",
 });
-export const invalidToken = fault({
+export const invalidToken = problem({
   name: "invalidToken",
   status: 401,
   code: "invalid_token",
-  shape: "rotation",
-  says: "The device token is not known.",
+  message: "The device token is not known.",
 });
-export const tokenExpired = fault({
+export const tokenExpired = problem({
   name: "tokenExpired",
   status: 403,
   code: "token_expired",
-  shape: "rotation",
-  says: "The device token has expired; connect the device again with a new code.",
+  message: "The device token has expired; connect the device again with a new code.",
 });
-export const tokenRevoked = fault({
+export const tokenRevoked = problem({
   name: "tokenRevoked",
   status: 403,
   code: "token_revoked",
-  shape: "rotation",
-  says: "The device was disconnected; connect it again with a new code.",
+  message: "The device was disconnected; connect it again with a new code.",
 });
-export const alreadyRotated = fault({
+export const alreadyRotated = problem({
   name: "alreadyRotated",
   status: 409,
   code: "already_rotated",
-  shape: "rotation",
-  says: "This token was rotated already; use the token that replaced it.",
+  message: "This token was rotated already; use the token that replaced it.",
 });

@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { isoInstant } from "../../kit/clock.ts";
+import { fail, type ProblemRow } from "../../kit/problem.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { type Fault, refuse } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { Instant } from "../../platform/http/fields.ts";
 import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { readUserAgent } from "../../redact/redact.ts";
@@ -12,7 +13,7 @@ import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faul
 import { rows } from "./rows.ts";
 
 /** Why a token cannot be rotated, or undefined when it can. What a person did (revoke) outranks what time did (expire). */
-export function judgeRotation(device: DevicePrincipal, now: number): Fault | undefined {
+export function judgeRotation(device: DevicePrincipal, now: number): ProblemRow | undefined {
   if (device.revokedAt !== null) return tokenRevoked;
   if (device.tokenReplacedAt !== null) return alreadyRotated;
   if (device.tokenExpiresAt !== null && device.tokenExpiresAt <= now) return tokenExpired;
@@ -29,7 +30,7 @@ export const rotate = endpoint(
     tag: "Connect",
     auth: "deviceAnyState",
     ok: v.object({ deviceToken: v.string(), expiresAt: Instant, teamId: v.string() }),
-    faults: [invalidToken, tokenExpired, tokenRevoked, alreadyRotated],
+    faults: inShape("rotation", invalidToken, tokenExpired, tokenRevoked, alreadyRotated),
     limits: [],
     example: {
       ok: {
@@ -40,18 +41,18 @@ export const rotate = endpoint(
     },
   },
   async ({ core, principal, header, ip }) => {
-    if (!principal) return refuse(invalidToken);
+    if (!principal) return fail(invalidToken);
     const refused = judgeRotation(principal, core.clock.now());
-    if (refused) refuse(refused);
+    if (refused) fail(refused);
     const deviceToken = newToken("rkd", core.random);
     const userAgent = readUserAgent(header("user-agent"));
     const address = ip();
     const expiresAt = await core.store.write(() => {
       const now = core.clock.now();
       // Of parallel rotations the first to get here wins: the update finds the token unreplaced once.
-      if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) refuse(alreadyRotated);
+      if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) fail(alreadyRotated);
       const device = rows(core.store).device.get(principal.deviceId);
-      if (device?.revokedAt !== null) return refuse(tokenRevoked);
+      if (device?.revokedAt !== null) return fail(tokenRevoked);
       rows(core.store).insertToken.run(tokenDigest(deviceToken), principal.deviceId, now, now + TOKEN_LIFETIME_MS);
       rows(core.store).touchDevice.run(now, userAgent, principal.deviceId);
       recordEvent(core, deviceActor(device.id, device.label, address), {

@@ -1,41 +1,36 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
+import { fail, problem } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { fault, refuse, storeUnavailable } from "../../platform/http/faults.ts";
+import { inShape, storeUnavailable } from "../../platform/http/faults.ts";
 import { Count } from "../../platform/http/fields.ts";
 import { mintLicense } from "./mint.ts";
 import { judgeSubscription } from "./rules.ts";
 
-const noSubscription = fault({
+const noSubscription = problem({
   name: "noSubscription",
   status: 402,
   code: "payment_required",
-  shape: "legacy",
-  says: "The team has no active subscription.",
+  message: "The team has no active subscription.",
 });
-const suspended = fault({
+const suspended = problem({
   name: "suspended",
   status: 403,
   code: "forbidden",
-  shape: "legacy",
-  says: "The account is suspended.",
+  message: "The account is suspended.",
 });
-const signingUnavailable = fault({
+const signingUnavailable = problem({
   name: "signingUnavailable",
   status: 503,
   code: "unavailable",
-  shape: "retryable",
-  says: "Licence signing is unavailable.",
+  message: "Licence signing is unavailable.",
 });
-const signingOff = fault({
+const signingOff = problem({
   ...signingUnavailable,
   name: "signingOff",
-  says: "Licence signing is switched off on this server.",
+  message: "Licence signing is switched off on this server.",
   retryable: false,
 });
-
-/** In the shape that every 503 has here. */
-const storeUnavailableHere = fault({ ...storeUnavailable, shape: "retryable" });
 
 /** Signs a licence for the bound team. */
 export const license = endpoint(
@@ -55,7 +50,7 @@ export const license = endpoint(
       seatCount: Count,
       status: v.picklist(["active", "trialing", "past_due"]),
     }),
-    faults: [noSubscription, suspended, signingUnavailable, signingOff, storeUnavailableHere],
+    faults: [noSubscription, suspended, ...inShape("retryable", signingUnavailable, signingOff, storeUnavailable)],
     limits: [],
     example: {
       ok: {
@@ -68,8 +63,8 @@ export const license = endpoint(
   },
   async ({ core, principal }) => {
     const entitlement = judgeSubscription(principal, core.clock.now());
-    if (!entitlement.licensed) return refuse(entitlement.because === "suspended" ? suspended : noSubscription);
-    if (core.config.signing === "off") refuse(signingOff);
+    if (!entitlement.licensed) return fail(entitlement.because === "suspended" ? suspended : noSubscription);
+    if (core.config.signing === "off") fail(signingOff);
     const team = { ...principal, id: principal.teamId };
     const signed = await mintLicense(core, team, principal.deviceId).catch((error: unknown) =>
       unavailable(core, error),
@@ -85,5 +80,5 @@ export const license = endpoint(
 
 function unavailable(core: Core, error: unknown): never {
   core.log.error("license_signing_failed", { cause: String(error) });
-  return refuse(signingUnavailable, { headers: { "retry-after": "30" } });
+  return fail(signingUnavailable, { retryAfterSeconds: 30 });
 }

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, unavailable } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { getTeam } from "../accounts/accounts.ts";
 import { mintLicense } from "./mint.ts";
@@ -29,7 +29,7 @@ export interface IssuedLicense {
  * Signs a licence for somebody who asked for a file of it, and records that they did.
  * @param idOrName the team's id or exact name
  * @param days its lifetime at most; the configured one by default
- * @throws Complaint when signing is off, the days are too few or too many, or the team is entitled to none
+ * @throws Problem when signing is off, the days are too few or too many, or the team is entitled to none
  */
 export async function issueLicense(
   core: Core,
@@ -37,14 +37,14 @@ export async function issueLicense(
   days = core.config.licenseDays,
   by: Actor = COMMAND_LINE,
 ): Promise<IssuedLicense> {
-  if (core.config.signing === "off") throw new Complaint("licence signing is switched off (RECKON_SIGNING=off)", 503);
+  if (core.config.signing === "off") fail(unavailable, "licence signing is switched off (RECKON_SIGNING=off)");
   if (!(Number.isSafeInteger(days) && days >= 1 && days <= MAX_LICENSE_DAYS))
-    throw new Complaint(`a licence lives 1 to ${MAX_LICENSE_DAYS} days`);
+    fail(invalid, `a licence lives 1 to ${MAX_LICENSE_DAYS} days`);
   const team = getTeam(core, idOrName);
   const entitlement = judgeSubscription(team, core.clock.now());
   const license = entitlement.licensed ? await mintLicense(core, team, null, days) : undefined;
   if (!entitlement.licensed || license === undefined)
-    throw new Complaint(`the team "${team.name}" gets no licence: ${refusal(entitlement)}`, 409);
+    fail(conflict, `the team "${team.name}" gets no licence: ${refusal(entitlement)}`);
   const expiresAt = expiryOf(license);
   await core.store.write(() =>
     recordEvent(core, by, {

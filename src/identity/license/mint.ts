@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { signJwt, type Verdict, verifyJwt } from "../../kit/jwt.ts";
+import { ensureSigningKey } from "../../platform/keys/keys.ts";
 import type { Team } from "../accounts/accounts.ts";
-import { ensureSigningKey } from "./keys.ts";
 import { judgeSubscription, licenseEnd, type SubscriptionFacts } from "./rules.ts";
 
 const TYP = "license+jwt";
@@ -48,7 +48,7 @@ export async function licenseFor(core: Core, team: Licensee, deviceId: string): 
 /**
  * Judges a licence with nothing but its text and public keys: no database, no network.
  * @param publicPem one key or several, as `reckon key export` prints them
- * @throws Complaint when the keys cannot be read
+ * @throws Problem when the keys cannot be read
  */
 export function verifyLicense(license: string, publicPem: string, at: Date): Promise<Verdict> {
   return verifyJwt(license.trim(), publicPem, { typ: TYP, audience: AUDIENCE, at });

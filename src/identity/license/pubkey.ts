@@ -1,15 +1,14 @@
 import * as v from "valibot";
 import { ALG } from "../../kit/jwt.ts";
+import { fail, problem } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { fault, refuse } from "../../platform/http/faults.ts";
-import { ensureSigningKey, publishedKeys } from "./keys.ts";
+import { ensureSigningKey, publishedKeys } from "../../platform/keys/keys.ts";
 
-const signingNotConfigured = fault({
+const signingNotConfigured = problem({
   name: "signingNotConfigured",
   status: 501,
   code: "not_configured",
-  shape: "legacy",
-  says: "Licence signing is not configured on this server.",
+  message: "Licence signing is not configured on this server.",
 });
 
 /** The active public key, for checking licences offline. */
@@ -28,7 +27,7 @@ export const pubkey = endpoint(
     example: { ok: { alg: "RS256", pubkey: "-----BEGIN PUBLIC KEY-----\nMIIBojAN…\n-----END PUBLIC KEY-----\n" } },
   },
   async ({ core }) => {
-    if (core.config.signing === "off") return refuse(signingNotConfigured);
+    if (core.config.signing === "off") return fail(signingNotConfigured);
     return { alg: ALG, pubkey: (await ensureSigningKey(core)).publicPem };
   },
 );

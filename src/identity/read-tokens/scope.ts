@@ -1,5 +1,5 @@
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import type { ReadScope } from "../../platform/http/principal.ts";
 import { KINDS } from "../../record/brain/brain.ts";
@@ -12,41 +12,41 @@ const MAX_REPO_CHARS = 512;
 /**
  * Reads the scope that somebody wants of a token. Values named twice count once.
  * @param teams ids of the teams that its owner is in
- * @throws Complaint on the first value that cannot be
+ * @throws Problem on the first value that cannot be
  */
 export function readScope(wanted: Partial<ReadScope>, teams: readonly string[]): ReadScope {
   return {
     teams: list("teams", wanted.teams, (team) => {
-      if (!teams.includes(team)) throw new Complaint(`The token's owner is not in the team "${team}".`);
+      if (!teams.includes(team)) fail(invalid, `The token's owner is not in the team "${team}".`);
       return team;
     }),
     repos: list("repositories", wanted.repos, readRepo),
     paths: list("path globs", wanted.paths, readGlob),
     kinds: list("kinds", wanted.kinds, (kind) => {
       if (!(KINDS as readonly string[]).includes(kind))
-        throw new Complaint(`"${kind}" is no kind; there are ${KINDS.join(", ")}.`);
+        fail(invalid, `"${kind}" is no kind; there are ${KINDS.join(", ")}.`);
       return kind;
     }),
   };
 }
 
 function list(what: string, values: readonly string[] = [], read: (value: string) => string): string[] {
-  if (values.length > MAX_VALUES) throw new Complaint(`A scope has at most ${MAX_VALUES} ${what}.`);
+  if (values.length > MAX_VALUES) fail(invalid, `A scope has at most ${MAX_VALUES} ${what}.`);
   return [...new Set(values.map(read))];
 }
 
 function readRepo(repo: string): string {
   if (repo === "" || repo.length > MAX_REPO_CHARS || hasControls(repo))
-    throw new Complaint(`A repository's key has 1 to ${MAX_REPO_CHARS} characters on one line.`);
+    fail(invalid, `A repository's key has 1 to ${MAX_REPO_CHARS} characters on one line.`);
   // As the keys themselves are stored, so that it still names the same repository.
   return redactText(repo).text;
 }
 
 function readGlob(glob: string): string {
-  if (hasControls(glob)) throw new Complaint("A path glob holds no control characters.");
-  if (redactText(glob).findings.length > 0) throw new Complaint("A path glob holds what looks like a secret.");
+  if (hasControls(glob)) fail(invalid, "A path glob holds no control characters.");
+  if (redactText(glob).findings.length > 0) fail(invalid, "A path glob holds what looks like a secret.");
   const wrong = judgeGlob(glob);
-  if (wrong !== undefined) throw new Complaint(`The path glob "${glob}" ${wrong}.`);
+  if (wrong !== undefined) fail(invalid, `The path glob "${glob}" ${wrong}.`);
   return glob;
 }
 

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
@@ -39,7 +39,7 @@ export interface IssuedReadToken {
 
 /**
  * Makes a read token for a person.
- * @throws Complaint when the account is closed, or the name, the lifetime or the scope will not do
+ * @throws Problem when the account is closed, or the name, the lifetime or the scope will not do
  */
 export async function createReadToken(
   core: Core,
@@ -49,15 +49,15 @@ export async function createReadToken(
   const name = readName(wanted.name);
   const lifetimeMs = wanted.lifetimeMs ?? DEFAULT_LIFETIME_MS;
   if (!(lifetimeMs >= MIN_LIFETIME_MS && lifetimeMs <= MAX_LIFETIME_MS))
-    throw new Complaint("A read token works for a minute at least and 365 days at most.");
+    fail(invalid, "A read token works for a minute at least and 365 days at most.");
   const token = newToken("rkr", core.random);
   const id = newId("rtk", core.clock, core.random);
   return core.store.write(() => {
     const now = core.clock.now();
     const owner = getUser(core, wanted.userId);
-    if (owner.disabledAt !== null) throw new Complaint(`The account of ${owner.email} is closed.`, 409);
+    if (owner.disabledAt !== null) fail(conflict, `The account of ${owner.email} is closed.`);
     if ((rows(core.store).liveCount.get(owner.id, now) ?? 0) >= MAX_LIVE)
-      throw new Complaint(`There are ${MAX_LIVE} read tokens that work: revoke one first.`, 409);
+      fail(conflict, `There are ${MAX_LIVE} read tokens that work: revoke one first.`);
     const teams = membershipsOf(core, owner.id).map(({ teamId }) => teamId);
     const scope = readScope(wanted.scope ?? {}, teams);
     const expiresAt = now + Math.round(lifetimeMs);
@@ -86,7 +86,7 @@ function recordInTeams(core: Core, by: Actor, userId: string, scope: ReadScope, 
 function readName(typed: string): string {
   const name = typed.trim();
   if (name === "" || name.length > MAX_NAME_CHARS || hasControls(name))
-    throw new Complaint(`A read token's name has 1 to ${MAX_NAME_CHARS} characters on one line.`);
+    fail(invalid, `A read token's name has 1 to ${MAX_NAME_CHARS} characters on one line.`);
   return redactText(name).text;
 }
 
@@ -121,13 +121,13 @@ export function listAllReadTokens(core: Core): ReadTokenFacts[] {
 /**
  * Ends one of a person's own read tokens.
  * @returns false when it was revoked before
- * @throws Complaint (404) when it is not theirs
+ * @throws Problem (404) when it is not theirs
  */
 export function revokeReadToken(core: Core, userId: string, id: string, by: Actor): Promise<boolean> {
   return core.store.write(() => revokeRow(core, id, userId, by));
 }
 
-/** Ends anybody's read token; for the command line. @throws Complaint (404) when there is none */
+/** Ends anybody's read token; for the command line. @throws Problem (404) when there is none */
 export function revokeAnyReadToken(core: Core, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
   return core.store.write(() => revokeRow(core, id, undefined, by));
 }
@@ -140,7 +140,7 @@ export function endReadTokens(core: Core, userId: string, by: Actor): void {
 function revokeRow(core: Core, id: string, userId: string | undefined, by: Actor): boolean {
   const now = core.clock.now();
   const row = rows(core.store).token.get(dayOf(now), id);
-  if (!row || (userId !== undefined && row.userId !== userId)) throw new Complaint("There is no such read token.", 404);
+  if (!row || (userId !== undefined && row.userId !== userId)) fail(notFound, "There is no such read token.");
   if (rows(core.store).revoke.run(now, id).changes === 0) return false;
   recordInTeams(core, by, row.userId, JSON.parse(row.scope) as ReadScope, {
     action: "read_token.revoked",

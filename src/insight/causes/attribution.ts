@@ -1,7 +1,6 @@
 import type { Core } from "../../core.ts";
-import { findDefectAt } from "../defects/defects.ts";
+import { findDefect } from "../defects/defects.ts";
 import { type CertainRow, linkRows } from "./link-rows.ts";
-import { placeText } from "./links.ts";
 
 /** How many defects one session, model or agent is answerable for. */
 export interface Share {
@@ -39,15 +38,14 @@ export function attribution(core: Core, teamId: string, { repoKey }: { readonly 
   const certain = linkRows(core.store)
     .certain.all({ teamId, repoKey: repoKey ?? null })
     // Of the entries that are put down to something; a team may have many more.
-    .filter((row) => findDefectAt(core, teamId, row) !== undefined)
-    .map((row): Counted => ({ ...row, place: placeText(row) }));
-  const said = new Set(certain.filter(({ word }) => word === 1).map(({ place }) => place));
-  const counted = certain.filter(({ word, place }) => word === 1 || !said.has(place));
+    .filter(({ entryId }) => findDefect(core, teamId, entryId) !== undefined);
+  const judged = new Set(certain.filter(({ humanVerdict }) => humanVerdict === 1).map(({ entryId }) => entryId));
+  const counted = certain.filter(({ humanVerdict, entryId }) => humanVerdict === 1 || !judged.has(entryId));
   const withSession = counted.filter(({ sessionNumber }) => sessionNumber !== null);
   const sessions = [...Map.groupBy(withSession, ({ sessionNumber }) => sessionNumber as number)].map(
-    ([sessionNumber, own]): SessionShare => {
-      const { sessionId, agent, model } = own[0] as Counted;
-      return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(own) };
+    ([sessionNumber, links]): SessionShare => {
+      const { sessionId, agent, model } = links[0] as CertainRow;
+      return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(links) };
     },
   );
   return {
@@ -59,15 +57,10 @@ export function attribution(core: Core, teamId: string, { repoKey }: { readonly 
   };
 }
 
-interface Counted extends CertainRow {
-  /** Of the entry. */
-  readonly place: string;
-}
+const defectsOf = (links: readonly CertainRow[]): number => new Set(links.map(({ entryId }) => entryId)).size;
 
-const defectsOf = (links: readonly Counted[]): number => new Set(links.map(({ place }) => place)).size;
-
-function sharesBy(links: readonly Counted[], nameOf: (link: Counted) => string | null): NamedShare[] {
+function sharesBy(links: readonly CertainRow[], nameOf: (link: CertainRow) => string | null): NamedShare[] {
   return [...Map.groupBy(links, nameOf)]
-    .map(([name, own]) => ({ name, defects: defectsOf(own) }))
+    .map(([name, ofName]) => ({ name, defects: defectsOf(ofName) }))
     .sort((a, b) => b.defects - a.defects || ((a.name ?? "") < (b.name ?? "") ? -1 : 1));
 }

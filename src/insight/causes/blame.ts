@@ -1,4 +1,4 @@
-import type { Band } from "./judge.ts";
+import type { Confidence } from "./judge.ts";
 
 /** Pure: which edits a line of a file comes from. */
 
@@ -12,7 +12,7 @@ export interface LineEdit {
 
 export interface LineMatch<Edit> {
   readonly edit: Edit;
-  readonly band: Band;
+  readonly band: Confidence;
 }
 
 /** Matches of one answer. */
@@ -31,8 +31,8 @@ const MAX_GUESSES = 5;
 export function followLine<Edit extends LineEdit>(edits: readonly Edit[], line: number): LineMatch<Edit>[] {
   const matches: LineMatch<Edit>[] = [];
   let at = line;
-  let band: Band = "strong";
-  const lessSure = (than: Band) => {
+  let band: Confidence = "strong";
+  const lessSure = (than: Confidence) => {
     if (band !== "weak") band = than;
   };
   for (const edit of edits) {

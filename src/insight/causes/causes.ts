@@ -5,9 +5,8 @@
  */
 export { type Attribution, attribution, type NamedShare, type SessionShare } from "./attribution.ts";
 export { correlate } from "./correlate.ts";
-export { linksProjection } from "./follow-deliveries.ts";
+export { freshenLinks, linksProjection } from "./follow-deliveries.ts";
 export { evidenceProjection } from "./follow-sessions.ts";
-export { freshenLinks } from "./fresh.ts";
 export { type Link, linksOfEntry, linksOfSession, listLinks } from "./links.ts";
 export { promptForLine } from "./prompt-for-line.ts";
 export { type Cause, createLink, type Doubt, decideLink, findEntry, getLink } from "./verdicts.ts";

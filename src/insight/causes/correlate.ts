@@ -1,13 +1,14 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
-import { type WantedLink, wantedLinks } from "./desired-links.ts";
-import { entryText } from "./keys.ts";
-import { type EntryKey, type LinkRow, linkRows } from "./link-rows.ts";
-import { rehome } from "./reattach.ts";
-import { openScene } from "./signals.ts";
+import { type DesiredLink, desiredLinks } from "./desired-links.ts";
+import { copyOf, hasHumanVerdict, type LinkRow, linkRows } from "./link-rows.ts";
+import { reattach } from "./reattach.ts";
+import { openSignals } from "./signals.ts";
+
+/** In: a repository's entries and what its sessions told. Out: causal_links as they ought to be, and how many there are of each. */
 
 /** What correlation made of the entries it looked at. */
 export interface Correlated {
@@ -19,12 +20,7 @@ export interface Correlated {
   readonly unlinked: number;
 }
 
-const NOTHING: Correlated = { considered: 0, linked: 0, possible: 0, unlinked: 0 };
-
-/** Row changes of one transaction. */
-const MAX_CHANGES = 250;
-
-const running = perOwner((_core: Core) => new Map<string, Promise<unknown>>());
+const running = slot(() => new Map<string, Promise<unknown>>());
 
 /** One run of a team at a time: a second would work from rows that the first is about to change. */
 function inTurn<T>(core: Core, teamId: string, work: () => Promise<T>): Promise<T> {
@@ -52,32 +48,22 @@ export function correlateRepository(
 ): Promise<Correlated> {
   return inTurn(core, teamId, async () => {
     const defects = listDefects(core, teamId, { repoKey });
-    await rehome(core, teamId, repoKey, defects);
-    const held = Map.groupBy(linkRows(core.store).ofRepo.all(teamId, repoKey), entryText);
-    const scene = openScene(core, teamId, repoKey);
+    await reattach(core, teamId, repoKey, defects);
+    const stored = Map.groupBy(linkRows(core.store).ofRepo.all(teamId, repoKey), ({ entryId }) => entryId);
+    const signals = openSignals(core, teamId, repoKey);
     const yieldNow = cooperative(core.clock);
-    const counts = { ...NOTHING } as { -readonly [K in keyof Correlated]: number };
-    let changes: (() => unknown)[] = [];
-    const store = async () => {
-      const now = changes;
-      changes = [];
-      if (now.length > 0)
-        await core.store.write(() => {
-          for (const change of now) change();
-        });
-    };
-    for (const defect of defects) {
-      if (!which(defect)) continue;
-      await yieldNow();
-      const key: EntryKey = { teamId, repoKey, path: defect.path, heading: defect.heading, ordinal: defect.ordinal };
-      const links = held.get(entryText(key)) ?? [];
-      const wanted = wantedLinks(scene, defect, rejectedIn(links));
-      changes.push(...changesOf(core, key, defect.id, links, wanted));
-      if (changes.length >= MAX_CHANGES) await store();
-      counts.considered++;
-      counts[outcomeOf(links, wanted)]++;
+    const counts = { considered: 0, linked: 0, possible: 0, unlinked: 0 };
+    async function* changes() {
+      for (const defect of defects.filter(which)) {
+        await yieldNow();
+        const links = stored.get(defect.id) ?? [];
+        const desired = desiredLinks(signals, defect, rejectedIn(links));
+        counts.considered++;
+        counts[outcomeOf(links, desired)]++;
+        yield* changesOf(core, teamId, defect, links, desired);
+      }
     }
-    await store();
+    for await (const batch of inBatches(changes())) await core.store.write(batch);
     return counts;
   });
 }
@@ -85,73 +71,51 @@ export function correlateRepository(
 const rejectedIn = (links: readonly LinkRow[]): Set<number> =>
   new Set(links.flatMap(({ verdict, sessionId }) => (verdict === "rejected" && sessionId !== null ? [sessionId] : [])));
 
-const isWord = ({ origin, verdict }: LinkRow): boolean =>
-  verdict !== "rejected" && (origin === "person" || verdict === "confirmed");
-
-function outcomeOf(links: readonly LinkRow[], wanted: readonly WantedLink[]): "linked" | "possible" | "unlinked" {
-  if (links.some(isWord) || wanted.some(({ band }) => band !== "weak")) return "linked";
-  return wanted.length > 0 ? "possible" : "unlinked";
+function outcomeOf(links: readonly LinkRow[], desired: readonly DesiredLink[]): "linked" | "possible" | "unlinked" {
+  if (links.some(hasHumanVerdict) || desired.some(({ band }) => band !== "weak")) return "linked";
+  return desired.length > 0 ? "possible" : "unlinked";
 }
 
-/** What must change for an entry's computed links to stand as wanted. Those that somebody judged stay as they are. */
+/** What must change for an entry's computed links to be the desired ones. Those that somebody judged stay as they are. */
 function changesOf(
   core: Core,
-  key: EntryKey,
-  entryId: number,
+  teamId: string,
+  defect: Defect,
   links: readonly LinkRow[],
-  wanted: readonly WantedLink[],
-): (() => unknown)[] {
+  desired: readonly DesiredLink[],
+): RowChange[] {
   const sql = linkRows(core.store);
   const now = core.clock.now();
   const computed = new Map(links.filter(({ origin }) => origin === "computed").map((link) => [link.sessionId, link]));
-  const changes: (() => unknown)[] = [];
-  for (const link of wanted) {
-    const held = computed.get(link.sessionId);
+  const changes: RowChange[] = [];
+  for (const link of desired) {
+    const stored = computed.get(link.sessionId);
     computed.delete(link.sessionId);
-    if (held?.verdict != null) continue;
-    if (!held) {
-      const row: LinkRow = {
-        ...{ ...key, ...link, id: newId("lnk", core.clock, core.random), origin: "computed" },
-        ...{
-          verdict: null,
-          decidedBy: null,
-          decidedAt: null,
-          createdAt: now,
-          updatedAt: now,
-          entryId,
-          goneAfter: null,
-        },
-      };
-      changes.push(() => sql.insert.run(row));
-    } else if (!isSame(held, link)) {
+    if (stored?.verdict != null) continue;
+    if (!stored) {
+      const id = newId("lnk", core.clock, core.random);
+      const times = { createdAt: now, updatedAt: now };
+      changes.push(() => sql.insert.run({ ...copyOf(defect), ...link, ...times, id, teamId, origin: "computed" }));
+    } else if (!isSame(stored, link)) {
       const { sessionId: _, ...columns } = link;
-      changes.push(() => sql.update.run({ ...columns, id: held.id, updatedAt: now }));
+      changes.push(() => sql.update.run({ ...columns, id: stored.id, updatedAt: now }));
     }
   }
   for (const { id, verdict } of computed.values()) if (verdict === null) changes.push(() => sql.drop.run(id));
   return changes;
 }
 
-function isSame(held: LinkRow, link: WantedLink): boolean {
-  return (
-    held.fingerprint.equals(link.fingerprint) &&
-    (["date", "band", "commit", "promptExcerpt", "evidence"] as const).every((name) => held[name] === link[name])
-  );
-}
+const isSame = (stored: LinkRow, link: DesiredLink): boolean =>
+  (["band", "commit", "promptExcerpt", "evidence"] as const).every((name) => stored[name] === link[name]);
 
 /** Correlates every repository of a team, or one. */
 export async function correlate(core: Core, teamId: string, repoKey?: string): Promise<Correlated> {
   const repoKeys =
-    repoKey === undefined ? [...new Set(listDefects(core, teamId).map((defect) => defect.repoKey))].sort() : [repoKey];
-  let sum = NOTHING;
-  for (const one of repoKeys) {
-    const found = await correlateRepository(core, teamId, one);
-    sum = {
-      considered: sum.considered + found.considered,
-      linked: sum.linked + found.linked,
-      possible: sum.possible + found.possible,
-      unlinked: sum.unlinked + found.unlinked,
-    };
+    repoKey === undefined ? new Set(listDefects(core, teamId).map((defect) => defect.repoKey)) : [repoKey];
+  const sum = { considered: 0, linked: 0, possible: 0, unlinked: 0 };
+  for (const key of [...repoKeys].sort()) {
+    const counts = await correlateRepository(core, teamId, key);
+    for (const name of ["considered", "linked", "possible", "unlinked"] as const) sum[name] += counts[name];
   }
   return sum;
 }

@@ -1,4 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
+import type { SessionSource } from "../../record/traces/traces.ts";
 
 export interface EditRow {
   readonly id: number;
@@ -11,31 +12,18 @@ export interface EditRow {
   readonly commit: string | null;
 }
 
-export interface WindowRow {
+/** What is kept of a session itself. */
+export interface WindowRow extends Omit<SessionSource, "id" | "document"> {
   readonly sessionId: number;
-  readonly teamId: string;
-  readonly repoKey: string;
-  readonly externalId: string;
-  readonly agent: string | null;
-  readonly model: string | null;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
 }
 
-export interface MakerRow {
+export interface MakerRow extends Pick<WindowRow, "sessionId" | "repoKey" | "startedAt" | "endedAt"> {
   readonly sha: string;
-  readonly sessionId: number;
   readonly at: number | null;
-  readonly repoKey: string;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
 }
 
-export interface TouchRow {
-  readonly sessionId: number;
+export interface TouchRow extends Pick<WindowRow, "sessionId" | "startedAt" | "endedAt"> {
   readonly path: string;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
 }
 
 export interface LineEditRow extends EditRow {

@@ -68,8 +68,9 @@ export function evidenceOf(
     const known = sha === null ? undefined : made.get(sha);
     if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
   }
-  const told = [...prompts.map(({ at }) => at), ...[...made.values()].map(({ at }) => at), times.first, times.last];
-  const instants = told.filter((at) => at !== null);
+  const prompted = prompts.map(({ at }) => at);
+  const committed = Array.from(made.values(), ({ at }) => at);
+  const instants = [...prompted, ...committed, times.first, times.last].filter((at) => at !== null);
   const startedAt = source.startedAt ?? earliest(source.endedAt === null ? instants : [...instants, source.endedAt]);
   const endedAt = source.endedAt ?? latest(startedAt === null ? instants : [...instants, startedAt]);
   const paths = new Set<string>();
@@ -93,7 +94,7 @@ function inOrder(edits: readonly Edit[]): Edit[] {
     (a, b) =>
       (a.at ?? 0) - (b.at ?? 0) ||
       (spans.get(a.spanId) as number) - (spans.get(b.spanId) as number) ||
-      (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
+      Number(a.path > b.path) - Number(a.path < b.path) ||
       (a.startLine ?? 0) - (b.startLine ?? 0),
   );
 }

@@ -1,22 +1,27 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { deliveriesAfter } from "../../log/log.ts";
-import { type Batch, catchUp, type Projection } from "../../platform/projections/projections.ts";
+import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
 import { type SessionPlace, sessionsBetween } from "../../record/traces/traces.ts";
 import { type Defect, entriesProjection, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 import { linkRows } from "./link-rows.ts";
-import { readTexts } from "./signals.ts";
+import { textReader } from "./signals.ts";
 import { datesFor } from "./window.ts";
 
-/** Deliveries of one piece. */
+/** Deliveries of one batch. */
 const MAX_DELIVERIES = 1_000;
 
+/**
+ * For pages: brings the links, and with them the entries and what is known of sessions, up to what was delivered where that is
+ * soon done, else what stands is shown.
+ */
+export const freshenLinks = (core: Core): Promise<void> => refreshWithin(core, linksProjection);
+
 /** What a repository's entries looked like when they were correlated last. */
-const correlated = perOwner((_core: Core) => new Map<string, string>());
+const correlated = slot(() => new Map<string, string>());
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -25,8 +30,8 @@ const MAX_REMEMBERED = 10_000;
  */
 export const linksProjection: Projection = {
   name: "links",
-  async next(core: Core, position: number, alone: boolean): Promise<Batch | undefined> {
-    const deliveries = deliveriesAfter(core, position, alone ? 1 : MAX_DELIVERIES);
+  async next(core: Core, checkpoint: number, alone: boolean): Promise<Batch | undefined> {
+    const deliveries = deliveriesAfter(core, checkpoint, alone ? 1 : MAX_DELIVERIES);
     const last = deliveries.at(-1);
     if (!last) return undefined;
     if (deliveries.some(({ kind }) => kind !== "telemetry")) {
@@ -40,10 +45,10 @@ export const linksProjection: Projection = {
     for (const [key, { teamId, repoKey }] of brains)
       if (await correlateChanged(core, teamId, repoKey, key)) done.add(key);
     if (deliveries.some(({ kind }) => kind === "traces"))
-      await correlateSessions(core, sessionsBetween(core, position, last.id), done);
+      await correlateSessions(core, sessionsBetween(core, checkpoint, last.id), done);
     return { to: last.id, apply: () => {} };
   },
-  skip: (core, position) => deliveriesAfter(core, position, 1)[0]?.id,
+  skip: (core, checkpoint) => deliveriesAfter(core, checkpoint, 1)[0]?.id,
 };
 
 /** Correlates a repository whose entries are not those of last time. @returns whether it had to */
@@ -59,7 +64,7 @@ async function correlateChanged(core: Core, teamId: string, repoKey: string, key
 
 /** Everything of a repository's entries that correlation looks at. */
 function digestOf(core: Core, teamId: string, repoKey: string): string {
-  const texts = readTexts(core, teamId, repoKey);
+  const texts = textReader(core, teamId, repoKey);
   const entries = listDefects(core, teamId, { repoKey }).map((defect) => {
     const { id, path, heading, ordinal, date, fingerprint, commits, files } = defect;
     return [
@@ -97,8 +102,8 @@ async function correlateSessions(core: Core, sessions: readonly SessionPlace[], 
       if (!done.has(`${teamId} ${repoKey}`))
         await correlateRepository(core, teamId, repoKey, (defect) => isWithin(defect, reach));
     // A session that named no repository may have made the commits that entries of any repository name.
-    const homeless = reaches.get("");
-    if (!homeless) continue;
+    const withoutRepo = reaches.get("");
+    if (!withoutRepo) continue;
     const others = new Set(listDefects(core, teamId).map((defect) => defect.repoKey));
     for (const repoKey of others)
       if (repoKey !== "" && !done.has(`${teamId} ${repoKey}`))
@@ -106,7 +111,7 @@ async function correlateSessions(core: Core, sessions: readonly SessionPlace[], 
           core,
           teamId,
           repoKey,
-          (defect) => defect.commits.length > 0 && isWithin(defect, homeless),
+          (defect) => defect.commits.length > 0 && isWithin(defect, withoutRepo),
         );
   }
 }

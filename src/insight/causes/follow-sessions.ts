@@ -1,49 +1,39 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
-import type { Batch, Projection } from "../../platform/projections/projections.ts";
+import { inBatches, type Projection, type RowChange } from "../../platform/projections/projections.ts";
 import { readSessionSource, sessionsAfter, spansWith, spanTimes } from "../../record/traces/traces.ts";
 import { type Edit, type Evidence, editsOf, evidenceOf, rootsOf } from "./evidence.ts";
 import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { nameOf } from "./paths.ts";
 
-/** Row changes of one transaction. */
-const MAX_CHANGES = 250;
 /** Edits kept of one session: its last. */
 const MAX_EDITS = 20_000;
 
-type Change = () => unknown;
-
 /**
- * Keeps trace_session_windows, trace_session_commits, trace_session_files and trace_session_edits like the sessions they come from. A delivery is a
- * piece; the rows of a large one are stored in several transactions, of which each repeated changes nothing.
+ * Keeps trace_session_windows, trace_session_commits, trace_session_files and trace_session_edits like the sessions they come
+ * from, a delivery at a time.
  */
 export const evidenceProjection: Projection = {
   name: "evidence",
-  async next(core: Core, position: number): Promise<Batch | undefined> {
-    const delivery = sessionsAfter(core, position);
+  next(core, checkpoint) {
+    const delivery = sessionsAfter(core, checkpoint);
     if (!delivery) return undefined;
-    const yieldNow = cooperative(core.clock);
-    let changes: Change[] = [];
-    for (const id of delivery.sessionIds) {
-      await yieldNow();
-      changes.push(...(await changesOf(core, id)));
-      while (changes.length > MAX_CHANGES) {
-        const now = changes.slice(0, MAX_CHANGES);
-        changes = changes.slice(MAX_CHANGES);
-        await core.store.write(() => runAll(now));
-      }
-    }
-    return { to: delivery.deliveryId, apply: () => runAll(changes) };
+    const { deliveryId, sessionIds } = delivery;
+    return { to: deliveryId, before: inBatches(changesOfAll(core, sessionIds)), apply: () => {} };
   },
-  skip: (core, position) => sessionsAfter(core, position)?.deliveryId,
+  skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
 };
 
-function runAll(changes: readonly Change[]): void {
-  for (const change of changes) change();
+async function* changesOfAll(core: Core, sessionIds: readonly number[]): AsyncGenerator<RowChange> {
+  const yieldNow = cooperative(core.clock);
+  for (const id of sessionIds) {
+    await yieldNow();
+    yield* await changesOf(core, id);
+  }
 }
 
 /** What must change for a session's rows to say what the session says. */
-async function changesOf(core: Core, id: number): Promise<Change[]> {
+async function changesOf(core: Core, id: number): Promise<RowChange[]> {
   const source = readSessionSource(core, id);
   if (!source) return [];
   const roots = rootsOf(source.document);
@@ -56,19 +46,19 @@ async function changesOf(core: Core, id: number): Promise<Change[]> {
   const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), spanTimes(core, id));
   const { startedAt, endedAt } = evidence;
   const { teamId, repoKey, externalId, agent, model } = source;
-  const wanted: WindowRow = { sessionId: id, teamId, repoKey, externalId, agent, model, startedAt, endedAt };
+  const window: WindowRow = { sessionId: id, teamId, repoKey, externalId, agent, model, startedAt, endedAt };
   const sql = evidenceRows(core.store);
-  const held = sql.window.get(id);
-  const changes: Change[] = [];
+  const stored = sql.window.get(id);
+  const changes: RowChange[] = [];
   // First, so that nothing refers to a session whose window is not known.
-  if (!held || !isSameWindow(held, wanted)) changes.push(() => sql.putWindow.run(wanted));
-  const moved = held !== undefined && held.repoKey !== repoKey;
+  if (!stored || !isSameWindow(stored, window)) changes.push(() => sql.putWindow.run(window));
+  const moved = stored !== undefined && stored.repoKey !== repoKey;
   if (moved) changes.push(() => sql.editRepo.run(repoKey, id));
   return [
     ...changes,
-    ...commitChanges(core, wanted, evidence),
-    ...fileChanges(core, wanted, evidence, moved),
-    ...editChanges(core, wanted, evidence),
+    ...commitChanges(core, window, evidence),
+    ...fileChanges(core, window, evidence, moved),
+    ...editChanges(core, window, evidence),
   ];
 }
 
@@ -76,10 +66,10 @@ function isSameWindow(a: WindowRow, b: WindowRow): boolean {
   return (["repoKey", "agent", "model", "startedAt", "endedAt"] as const).every((name) => a[name] === b[name]);
 }
 
-function commitChanges(core: Core, { sessionId, teamId }: WindowRow, { commits }: Evidence): Change[] {
+function commitChanges(core: Core, { sessionId, teamId }: WindowRow, { commits }: Evidence): RowChange[] {
   const sql = evidenceRows(core.store);
   const left = new Map(sql.commits.all(sessionId).map(({ sha, at }) => [sha, at]));
-  const changes: Change[] = [];
+  const changes: RowChange[] = [];
   for (const { sha, at } of commits) {
     if (left.get(sha) !== at) changes.push(() => sql.putCommit.run(teamId, sha, sessionId, at));
     left.delete(sha);
@@ -93,10 +83,10 @@ function fileChanges(
   { sessionId, teamId, repoKey }: WindowRow,
   { files }: Evidence,
   moved: boolean,
-): Change[] {
+): RowChange[] {
   const sql = evidenceRows(core.store);
   const left = new Set(sql.files.all(sessionId));
-  const changes: Change[] = [];
+  const changes: RowChange[] = [];
   for (const path of files) {
     if (moved || !left.has(path)) changes.push(() => sql.putFile.run(sessionId, path, teamId, repoKey, nameOf(path)));
     left.delete(path);
@@ -106,13 +96,14 @@ function fileChanges(
 }
 
 /** A session grows at its end: rows of what stands unchanged before stay. */
-function editChanges(core: Core, { sessionId, teamId, repoKey }: WindowRow, { edits }: Evidence): Change[] {
+function editChanges(core: Core, { sessionId, teamId, repoKey }: WindowRow, { edits }: Evidence): RowChange[] {
   const sql = evidenceRows(core.store);
-  const held = sql.edits.all(sessionId);
+  const stored = sql.edits.all(sessionId);
   let same = 0;
-  while (same < held.length && same < edits.length && isSameEdit(held[same] as EditRow, edits[same] as Edit)) same++;
+  while (same < stored.length && same < edits.length && isSameEdit(stored[same] as EditRow, edits[same] as Edit))
+    same++;
   return [
-    ...held.slice(same).map(
+    ...stored.slice(same).map(
       ({ id }) =>
         () =>
           sql.dropEdit.run(id),

@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { stillReading } from "../../platform/http/faults.ts";
 import { Count, identifier, RepoKey } from "../../platform/http/fields.ts";
-import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
+import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { linksProjection } from "./follow-deliveries.ts";
 import { LINK_CURSOR, listLinks } from "./links.ts";
 import { CausalLink, EXAMPLE_LINK, linkReply } from "./replies.ts";
@@ -61,7 +60,10 @@ export const listCausalLinks = endpoint(
   async ({ core, principal, query: { repoKey, file, fingerprint, sessionId, limit, after } }) => {
     const standing = await requireCaughtUp(core, linksProjection);
     const { links, ...rest } = listLinks(core, principal.teamId, {
-      ...{ repoKey, path: file, sessionId, fingerprint: fingerprint?.toLowerCase() },
+      repoKey,
+      path: file,
+      sessionId,
+      fingerprint: fingerprint?.toLowerCase(),
       limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
       after,
     });

@@ -1,10 +1,9 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { stillReading } from "../../platform/http/faults.ts";
 import { Instant, identifier, RepoKey } from "../../platform/http/fields.ts";
-import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
+import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
-import { BANDS } from "./judge.ts";
+import { CONFIDENCES } from "./judge.ts";
 import { promptForLine } from "./prompt-for-line.ts";
 import { instantOrNull } from "./replies.ts";
 
@@ -49,7 +48,7 @@ export const promptForLineEndpoint = endpoint(
             commit: v.nullable(v.string()),
             at: v.nullable(Instant),
             band: v.pipe(
-              v.picklist(BANDS),
+              v.picklist(CONFIDENCES),
               v.description(
                 "strong: an edit covers the line, and it is known how later ones moved it; probable: not all of them told, but none lies above; weak: the file was edited.",
               ),
@@ -68,8 +67,12 @@ export const promptForLineEndpoint = endpoint(
         ok: true,
         matches: [
           {
-            ...{ sessionId: "s-1", spanId: "a", prompt: "Set the session cookie after login" },
-            ...{ commit: null, at: "2026-11-20T14:00:05.000Z", band: "strong" },
+            sessionId: "s-1",
+            spanId: "a",
+            prompt: "Set the session cookie after login",
+            commit: null,
+            at: "2026-11-20T14:00:05.000Z",
+            band: "strong",
           },
         ],
       },
@@ -77,10 +80,10 @@ export const promptForLineEndpoint = endpoint(
   },
   async ({ core, principal, query: { repoKey, path, line, commit } }) => {
     const standing = await requireCaughtUp(core, evidenceProjection);
-    const found = promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
+    const matches = promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
     return {
       ok: true,
-      matches: found.map(({ sessionNumber: _, at, ...match }) => ({ ...match, at: instantOrNull(at) })),
+      matches: matches.map(({ sessionNumber: _, at, ...match }) => ({ ...match, at: instantOrNull(at) })),
       ...standing,
     };
   },

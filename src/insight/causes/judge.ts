@@ -2,8 +2,8 @@ import type { Role } from "./roles.ts";
 
 /** Pure: which sessions an entry is put down to, from what was found of them. */
 
-export const BANDS = ["strong", "probable", "weak"] as const;
-export type Band = (typeof BANDS)[number];
+export const CONFIDENCES = ["strong", "probable", "weak"] as const;
+export type Confidence = (typeof CONFIDENCES)[number];
 
 export interface Maker {
   readonly sessionId: number;
@@ -38,7 +38,7 @@ export interface Case {
 /** What led to a session: a commit it made, files it touched, or nothing but the date. */
 export interface Finding {
   readonly sessionId: number;
-  readonly band: Band;
+  readonly band: Confidence;
   readonly commit: NamedCommit | undefined;
   readonly files: readonly string[];
 }
@@ -59,7 +59,7 @@ export function judge(known: Case): Finding[] {
 
 const filesOf = ({ touches }: Case, sessionId: number): string[] => [...(touches.get(sessionId) ?? [])].sort();
 
-function findingOf(known: Case, sessionId: number, band: Band, commit?: NamedCommit): Finding {
+function findingOf(known: Case, sessionId: number, band: Confidence, commit?: NamedCommit): Finding {
   return { sessionId, band, commit, files: filesOf(known, sessionId) };
 }
 

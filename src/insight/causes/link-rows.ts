@@ -1,33 +1,37 @@
 import { statements } from "../../platform/store/store.ts";
-import type { Band } from "./judge.ts";
+import type { Defect } from "../defects/defects.ts";
+import type { Confidence } from "./judge.ts";
 
-/** Which entry a link is of. */
-export interface EntryKey {
-  readonly teamId: string;
+/** What a link copies of its entry. */
+export interface EntryCopy {
+  readonly entryId: number;
   readonly repoKey: string;
   readonly path: string;
   readonly heading: string;
   readonly ordinal: number;
-}
-
-export interface LinkRow extends EntryKey {
-  readonly id: string;
   readonly date: string;
   readonly fingerprint: Buffer;
-  readonly band: Band;
+}
+
+export function copyOf({ id: entryId, repoKey, path, heading, ordinal, date, fingerprint }: Defect): EntryCopy {
+  return { entryId, repoKey, path, heading, ordinal, date, fingerprint };
+}
+
+export interface LinkRow extends EntryCopy {
+  readonly id: string;
+  readonly teamId: string;
+  readonly band: Confidence;
   readonly origin: "computed" | "person";
   readonly sessionId: number | null;
   readonly commit: string | null;
   readonly promptExcerpt: string | null;
-  /** JSON, see Evidence in says.ts. */
+  /** JSON, see Reason in desired-links.ts. */
   readonly evidence: string;
   readonly verdict: "confirmed" | "rejected" | null;
   readonly decidedBy: string | null;
   readonly decidedAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Of the entry as it stood last; null where that is not known. */
-  readonly entryId: number;
   /** The highest number of an entry when this one was found to be gone; null while it is there. */
   readonly goneAfter: number | null;
 }
@@ -37,33 +41,35 @@ export interface ListedRow extends LinkRow {
   readonly externalId: string | null;
   readonly agent: string | null;
   readonly model: string | null;
-  /** A person's word stands against it. */
+  /** A person's verdict is against it. */
   readonly outranked: 0 | 1;
 }
 
-/** A link that may be counted: what is certain enough, or a person's word. */
-export interface CertainRow extends Omit<EntryKey, "teamId"> {
+/** A link that may be counted: what is certain enough, or a person's verdict. */
+export interface CertainRow {
+  readonly entryId: number;
   readonly sessionNumber: number | null;
   readonly sessionId: string | null;
   readonly agent: string | null;
   readonly model: string | null;
   /** Somebody said so, which outranks what was computed of the same entry. */
-  readonly word: 0 | 1;
+  readonly humanVerdict: 0 | 1;
 }
+
+/** Somebody said so: by a link of their own, or by confirming one. */
+export const hasHumanVerdict = ({ origin, verdict }: Pick<LinkRow, "origin" | "verdict">): boolean =>
+  verdict !== "rejected" && (origin === "person" || verdict === "confirmed");
 
 const COLUMNS = `l.id, l.team_id AS teamId, l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.date, l.fingerprint, l.band,
   l.origin, l.session_id AS sessionId, l.commit_sha AS 'commit', l.prompt_excerpt AS promptExcerpt, l.evidence, l.verdict,
   l.decided_by AS decidedBy, l.decided_at AS decidedAt, l.created_at AS createdAt, l.updated_at AS updatedAt,
   l.entry_id AS entryId, l.gone_after AS goneAfter`;
 
-/** A person's word: a link of their own, or one that they confirmed. */
-const WORD = "(p.origin = 'person' OR p.verdict = 'confirmed') AND p.verdict IS NOT 'rejected'";
-
-/** Windows by primary key, words by causal_links_by_entry. */
+/** Windows by primary key, people's verdicts by causal_links_by_entry. */
 const LISTED = `SELECT ${COLUMNS}, w.external_id AS externalId, w.agent, w.model,
     l.origin = 'computed' AND l.verdict IS NULL AND EXISTS (
-      SELECT 1 FROM causal_links p WHERE p.team_id = l.team_id AND p.repo_key = l.repo_key AND p.path = l.path
-        AND p.heading = l.heading AND p.ordinal = l.ordinal AND ${WORD}) AS outranked
+      SELECT 1 FROM causal_links p WHERE p.entry_id = l.entry_id
+        AND (p.origin = 'person' OR p.verdict = 'confirmed') AND p.verdict IS NOT 'rejected') AS outranked
   FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id`;
 
 const RANK = `l.origin = 'person' DESC, l.verdict IS 'confirmed' DESC,
@@ -71,15 +77,13 @@ const RANK = `l.origin = 'person' DESC, l.verdict IS 'confirmed' DESC,
 
 export const linkRows = statements((db) => ({
   // By causal_links_by_entry.
-  ofEntry: db.prepare<[string, string, string, string, number], LinkRow>(
-    `SELECT ${COLUMNS} FROM causal_links l
-     WHERE l.team_id = ? AND l.repo_key = ? AND l.path = ? AND l.heading = ? AND l.ordinal = ? ORDER BY l.id`,
+  ofEntry: db.prepare<[number], LinkRow>(`SELECT ${COLUMNS} FROM causal_links l WHERE l.entry_id = ? ORDER BY l.id`),
+  listedOfEntry: db.prepare<[number, string], ListedRow>(
+    `${LISTED} WHERE l.entry_id = ? AND l.team_id = ? ORDER BY ${RANK}`,
   ),
+  // By causal_links_by_repo.
   ofRepo: db.prepare<[string, string], LinkRow>(
     `SELECT ${COLUMNS} FROM causal_links l WHERE l.team_id = ? AND l.repo_key = ? ORDER BY l.id`,
-  ),
-  listedOfEntry: db.prepare<[string, string, string, string, number], ListedRow>(
-    `${LISTED} WHERE l.team_id = ? AND l.repo_key = ? AND l.path = ? AND l.heading = ? AND l.ordinal = ? ORDER BY ${RANK}`,
   ),
   // By causal_links_by_session.
   listedOfSession: db.prepare<[number, string], ListedRow>(
@@ -95,8 +99,8 @@ export const linkRows = statements((db) => ({
   ),
   // By causal_links_by_date, its first column; windows by primary key.
   certain: db.prepare<[{ teamId: string; repoKey: string | null }], CertainRow>(
-    `SELECT l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.session_id AS sessionNumber, w.external_id AS sessionId, w.agent,
-       w.model, l.origin = 'person' OR l.verdict IS 'confirmed' AS word
+    `SELECT l.entry_id AS entryId, l.session_id AS sessionNumber, w.external_id AS sessionId, w.agent, w.model,
+       l.origin = 'person' OR l.verdict IS 'confirmed' AS humanVerdict
      FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id
      WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND l.verdict IS NOT 'rejected'
        AND (l.band <> 'weak' OR l.origin = 'person' OR l.verdict IS 'confirmed')`,
@@ -104,24 +108,19 @@ export const linkRows = statements((db) => ({
   // By primary key.
   byId: db.prepare<[string, string], LinkRow>(`SELECT ${COLUMNS} FROM causal_links l WHERE l.id = ? AND l.team_id = ?`),
   listedById: db.prepare<[string, string], ListedRow>(`${LISTED} WHERE l.id = ? AND l.team_id = ?`),
-  insert: db.prepare<[LinkRow]>(
+  insert: db.prepare<[Omit<LinkRow, "verdict" | "decidedBy" | "decidedAt" | "goneAfter">]>(
     `INSERT INTO causal_links (id, team_id, repo_key, path, heading, ordinal, date, fingerprint, band, origin, session_id,
-       commit_sha, prompt_excerpt, evidence, verdict, decided_by, decided_at, created_at, updated_at, entry_id)
+       commit_sha, prompt_excerpt, evidence, created_at, updated_at, entry_id)
      VALUES (@id, @teamId, @repoKey, @path, @heading, @ordinal, @date, @fingerprint, @band, @origin, @sessionId,
-       @commit, @promptExcerpt, @evidence, @verdict, @decidedBy, @decidedAt, @createdAt, @updatedAt, @entryId)
-     ON CONFLICT (team_id, repo_key, path, heading, ordinal, session_id) WHERE origin = 'computed' DO NOTHING`,
+       @commit, @promptExcerpt, @evidence, @createdAt, @updatedAt, @entryId)
+     ON CONFLICT (entry_id, session_id) WHERE origin = 'computed' DO NOTHING`,
   ),
-  update: db.prepare<
-    [Pick<LinkRow, "id" | "date" | "fingerprint" | "band" | "commit" | "promptExcerpt" | "evidence" | "updatedAt">]
-  >(
-    `UPDATE causal_links SET date = @date, fingerprint = @fingerprint, band = @band, commit_sha = @commit,
-       prompt_excerpt = @promptExcerpt, evidence = @evidence, updated_at = @updatedAt WHERE id = @id AND verdict IS NULL`,
+  update: db.prepare<[Pick<LinkRow, "id" | "band" | "commit" | "promptExcerpt" | "evidence" | "updatedAt">]>(
+    `UPDATE causal_links SET band = @band, commit_sha = @commit, prompt_excerpt = @promptExcerpt, evidence = @evidence,
+       updated_at = @updatedAt WHERE id = @id AND verdict IS NULL`,
   ),
-  // Out of the way of the links of every entry that is there.
-  park: db.prepare<[number, number | null, string]>("UPDATE causal_links SET ordinal = ?, gone_after = ? WHERE id = ?"),
-  move: db.prepare<
-    [Pick<LinkRow, "id" | "path" | "heading" | "ordinal" | "date" | "fingerprint" | "entryId" | "updatedAt">]
-  >(
+  hide: db.prepare<[number, string]>("UPDATE causal_links SET gone_after = ? WHERE id = ?"),
+  move: db.prepare<[EntryCopy & Pick<LinkRow, "id" | "updatedAt">]>(
     `UPDATE causal_links SET path = @path, heading = @heading, ordinal = @ordinal, date = @date, fingerprint = @fingerprint,
        entry_id = @entryId, gone_after = NULL, updated_at = @updatedAt WHERE id = @id`,
   ),

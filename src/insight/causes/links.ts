@@ -1,58 +1,37 @@
 import type { Core } from "../../core.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
-import type { Evidence } from "./explain.ts";
-import type { Band } from "./judge.ts";
-import { entryText } from "./keys.ts";
-import { type ListedRow, linkRows } from "./link-rows.ts";
+import type { Reason } from "./desired-links.ts";
+import type { Confidence } from "./judge.ts";
+import { hasHumanVerdict, type ListedRow, linkRows } from "./link-rows.ts";
 
 /** A defect put down to a session, as pages and replies show it. Instants are milliseconds since the epoch. */
-export interface Link {
-  readonly id: string;
-  readonly repoKey: string;
-  readonly path: string;
-  readonly heading: string;
-  readonly ordinal: number;
-  /** YYYY-MM-DD */
-  readonly date: string;
-  /** 32 bytes. */
-  readonly fingerprint: Buffer;
-  readonly band: Band;
+export interface Link
+  extends Omit<ListedRow, "teamId" | "goneAfter" | "sessionId" | "externalId" | "outranked" | "evidence"> {
   readonly label: "Caused by" | "Probably caused by" | "Possibly caused by";
-  readonly origin: "computed" | "person";
   /** Whether figures count it. */
   readonly counts: boolean;
-  readonly commit: string | null;
   /** The number under which the session is kept; null when no session is known. */
   readonly sessionNumber: number | null;
   /** The session's id as its agent gave it. */
   readonly sessionId: string | null;
-  readonly agent: string | null;
-  readonly model: string | null;
-  readonly promptExcerpt: string | null;
-  readonly evidence: readonly Evidence[];
-  readonly verdict: "confirmed" | "rejected" | null;
-  readonly decidedBy: string | null;
-  readonly decidedAt: number | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
+  readonly evidence: readonly Reason[];
 }
 
 export function readLink(row: ListedRow): Link {
-  const { teamId: _, entryId: __, goneAfter: ___, sessionId, externalId, outranked, evidence, ...rest } = row;
-  const word = row.origin === "person" || row.verdict === "confirmed";
+  const { teamId: _, goneAfter: __, sessionId, externalId, outranked, evidence, ...rest } = row;
+  const humanVerdict = hasHumanVerdict(row);
   return {
     ...rest,
-    label: labelOf(row.band, word),
-    counts: row.verdict !== "rejected" && outranked === 0 && (word || row.band !== "weak"),
+    label: labelOf(row.band, humanVerdict),
+    counts: row.verdict !== "rejected" && outranked === 0 && (humanVerdict || row.band !== "weak"),
     sessionNumber: sessionId,
     sessionId: externalId,
-    evidence: JSON.parse(evidence) as Evidence[],
+    evidence: JSON.parse(evidence) as Reason[],
   };
 }
 
-/** @param word somebody said so */
-function labelOf(band: Band, word: boolean): Link["label"] {
-  if (word || band === "strong") return "Caused by";
+function labelOf(band: Confidence, humanVerdict: boolean): Link["label"] {
+  if (humanVerdict || band === "strong") return "Caused by";
   return band === "probable" ? "Probably caused by" : "Possibly caused by";
 }
 
@@ -97,19 +76,19 @@ function pastCursor(core: Core, teamId: string, after: string | undefined): (row
 }
 
 /**
- * A page of a team's links to entries that its brains hold now: the newest entries first, of one entry a person's word before the
+ * A page of a team's links to entries that its brains hold now: the newest entries first, of one entry a person's verdict before the
  * stronger bands. As fresh as `linksProjection`.
  */
 export function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): LinkList {
   const { repoKey, path, fingerprint, sessionId, rejected = false, limit = 50 } = filter;
-  const there = new Set(listDefects(core, teamId, { repoKey }).map(placeText));
+  const entries = entryIds(core, teamId, repoKey);
   const isPast = pastCursor(core, teamId, filter.after);
   const links: Link[] = [];
   let total = 0;
   let more = false;
   for (const row of linkRows(core.store).listed.iterate({ teamId, repoKey: repoKey ?? null, path: path ?? null })) {
     const past = isPast(row);
-    if (!there.has(placeText(row)) || (row.verdict === "rejected" && !rejected)) continue;
+    if (!entries.has(row.entryId) || (row.verdict === "rejected" && !rejected)) continue;
     if (sessionId !== undefined && row.externalId !== sessionId) continue;
     if (fingerprint !== undefined && !row.fingerprint.toString("hex").startsWith(fingerprint)) continue;
     total++;
@@ -121,17 +100,12 @@ export function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): 
   return { total, links, ...(more && last ? { next: `${last.date}.${last.id}` } : {}) };
 }
 
-/** What tells the entries of a team apart, as text for maps. */
-export const placeText = (entry: Pick<Defect, "repoKey" | "path" | "heading" | "ordinal">) =>
-  `${entry.repoKey}\n${entryText(entry)}`;
+const entryIds = (core: Core, teamId: string, repoKey?: string): Set<number> =>
+  new Set(listDefects(core, teamId, { repoKey }).map(({ id }) => id));
 
 /** Everything that an entry is put down to, rejected links too, the weightiest first. */
-export function linksOfEntry(
-  core: Core,
-  teamId: string,
-  { repoKey, path, heading, ordinal }: Pick<Defect, "repoKey" | "path" | "heading" | "ordinal">,
-): Link[] {
-  return linkRows(core.store).listedOfEntry.all(teamId, repoKey, path, heading, ordinal).map(readLink);
+export function linksOfEntry(core: Core, teamId: string, { id }: Pick<Defect, "id">): Link[] {
+  return linkRows(core.store).listedOfEntry.all(id, teamId).map(readLink);
 }
 
 /** The entries that are put down to a session, newest first. @param sessionNumber the number under which it is kept */
@@ -141,6 +115,6 @@ export function linksOfSession(core: Core, teamId: string, sessionNumber: number
     .filter(({ verdict }) => verdict !== "rejected")
     .map(readLink);
   if (links.length === 0) return links;
-  const there = new Set(listDefects(core, teamId).map(placeText));
-  return links.filter((link) => there.has(placeText(link)));
+  const entries = entryIds(core, teamId);
+  return links.filter(({ entryId }) => entries.has(entryId));
 }

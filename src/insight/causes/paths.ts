@@ -22,7 +22,7 @@ export function normalisePath(written: string, roots: readonly string[] = []): s
   }
   if (parts.length === 0) return undefined;
   const whole = (absolute ? "/" : "") + parts.join("/");
-  const root = roots.find((one) => whole.startsWith(`${one}/`));
+  const root = roots.find((folder) => whole.startsWith(`${folder}/`));
   const path = root === undefined ? whole : whole.slice(root.length + 1);
   return path.length <= MAX_PATH_CHARS ? path.toWellFormed() : undefined;
 }
@@ -38,7 +38,7 @@ export const isAbsolute = (path: string): boolean => path.startsWith("/") || /^[
  * Whether a path as somebody names it is that of a session's file. Either may know less of it: people leave out folders, and
  * sessions tell of a repository that stands somewhere on their machine.
  */
-export function isSameFile(named: string, held: string): boolean {
-  if (named === held || held.endsWith(`/${named}`)) return true;
-  return isAbsolute(named) && !isAbsolute(held) && named.endsWith(`/${held}`);
+export function isSameFile(named: string, known: string): boolean {
+  if (named === known || known.endsWith(`/${named}`)) return true;
+  return isAbsolute(named) && !isAbsolute(known) && named.endsWith(`/${known}`);
 }

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { tierGate } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { Count, openObject, RepoKey } from "../../platform/http/fields.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { entriesProjection } from "../defects/defects.ts";
@@ -26,7 +26,7 @@ export const correlateLinks = endpoint(
       possible: v.pipe(Count, v.description("Of these, with sessions that are possible and no more.")),
       unlinked: Count,
     }),
-    faults: [tierGate],
+    faults: [...inShape("tierGate", tierGate)],
     limits: [{ name: "correlate", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
     example: {
       body: { repoKey: "github.com/acme/shop" },

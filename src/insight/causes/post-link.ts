@@ -1,10 +1,11 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
 import { findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
+import { fail, malformed } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { malformed, refuse, tierGate } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { Counter, identifier, line, NO_REPO } from "../../platform/http/fields.ts";
 import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
@@ -51,7 +52,7 @@ export const createCausalLink = endpoint(
     auth: "device",
     body: { schema: PersonsLink, maxBytes: () => 64 * 1024 },
     ok: v.object({ ok: v.boolean(), link: CausalLink }),
-    faults: [tierGate, entryUnknown, sessionUnknown],
+    faults: [...inShape("tierGate", tierGate), entryUnknown, sessionUnknown],
     limits: [{ name: "link", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
     example: {
       body: {
@@ -67,12 +68,12 @@ export const createCausalLink = endpoint(
     requireCapability(principal.tier, "traces");
     const { repoKey, file, heading, ordinal, sessionId, commit, promptExcerpt } = body;
     if (sessionId === undefined && commit === undefined)
-      refuse(malformed, { error: 'In the body, "sessionId" or "commit" must say what the defect was caused by.' });
+      fail(malformed, 'In the body, "sessionId" or "commit" must say what the defect was caused by.');
     await core.store.write(() => touchDevice(core, principal, core.clock.now()));
     await catchUp(core, linksProjection);
     const place = repoKey === NO_REPO ? NO_REPO : redactText(repoKey).text;
     const entry = findEntry(core, principal.teamId, { repoKey: place, path: file, heading, ordinal });
-    if (!entry) return refuse(entryUnknown);
+    if (!entry) return fail(entryUnknown);
     const excerpt = promptExcerpt === undefined ? undefined : redactText(promptExcerpt).text;
     const cause = { sessionId, commit, promptExcerpt: excerpt };
     const link = await createLink(core, principal.teamId, entry, cause, actorOf(core, principal, ip()));
@@ -88,15 +89,16 @@ function actorOf(core: Core, { deviceId, teamId }: DevicePrincipal, ip: string):
 function refuseDoubt(doubt: Doubt): never {
   switch (doubt) {
     case "unknownSession":
-      return refuse(sessionUnknown);
+      return fail(sessionUnknown);
     case "noCommit":
-      return refuse(malformed, { error: 'In the body, "commit" must have 7 to 40 hexadecimal digits.' });
+      return fail(malformed, 'In the body, "commit" must have 7 to 40 hexadecimal digits.');
     case "ambiguousCommit":
-      return refuse(malformed, { error: 'In the body, "commit" fits several commits of the team: send more digits.' });
+      return fail(malformed, 'In the body, "commit" fits several commits of the team: send more digits.');
     case "notMadeBySession":
-      return refuse(malformed, {
-        error: 'In the body, "commit" was made by another session than "sessionId" names: send one of the two.',
-      });
+      return fail(
+        malformed,
+        'In the body, "commit" was made by another session than "sessionId" names: send one of the two.',
+      );
     default:
       return doubt satisfies never;
   }

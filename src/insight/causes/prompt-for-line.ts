@@ -2,9 +2,10 @@ import type { Core } from "../../core.ts";
 import { followLine } from "./blame.ts";
 import { readSha } from "./edits.ts";
 import { evidenceRows, type LineEditRow } from "./evidence-rows.ts";
-import type { Band } from "./judge.ts";
+import type { Confidence } from "./judge.ts";
 import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";
 import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
+import { isSameCommit, makersOf } from "./signals.ts";
 
 export interface LineQuery {
   readonly repoKey?: string | undefined;
@@ -26,7 +27,7 @@ export interface PromptMatch {
   readonly commit: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number | null;
-  readonly band: Band;
+  readonly band: Confidence;
 }
 
 /** Edits of files of one name that are looked at: the newest. */
@@ -45,10 +46,10 @@ export function promptForLine(core: Core, teamId: string, query: LineQuery): Pro
   // Files of one name may stand in several folders and repositories, each with lines of its own. A path whose repository
   // is unknown is taken for the one that was asked for.
   const files = Map.groupBy(upTo, (edit) => `${edit.repoKey}\n${isAbsolute(edit.path) ? path : edit.path}`);
-  const exact = [...files].filter(([key]) => key.endsWith(`\n${path}`)).map(([, own]) => own);
+  const exact = [...files].filter(([key]) => key.endsWith(`\n${path}`)).map(([, ofFile]) => ofFile);
   const meant = exact.length > 0 ? exact : [...files.values()];
   return meant
-    .flatMap((own) => followLine(own, query.line))
+    .flatMap((ofFile) => followLine(ofFile, query.line))
     .sort((a, b) => (b.edit.at ?? 0) - (a.edit.at ?? 0) || b.edit.id - a.edit.id)
     .map(({ edit, band }) => matchOf(core, edit, meant.length > 1 ? "weak" : band));
 }
@@ -57,20 +58,18 @@ export function promptForLine(core: Core, teamId: string, query: LineQuery): Pro
 function beforeCommit(core: Core, teamId: string, edits: readonly LineEditRow[], commit: string): LineEditRow[] {
   const sha = readSha(commit);
   if (sha === null) return [];
-  const isIt = (other: string) => other.startsWith(sha) || sha.startsWith(other);
-  const instants = evidenceRows(core.store)
-    .makers.all(teamId, sha.slice(0, 7), `${sha.slice(0, 7)}g`)
-    .filter((maker) => isIt(maker.sha))
+  const instants = makersOf(core, teamId, sha)
     .map(({ at, endedAt }) => at ?? endedAt)
     .filter((at) => at !== null);
   const until = instants.length === 0 ? undefined : Math.max(...instants);
   return edits.filter(
     (edit) =>
-      (edit.commit !== null && isIt(edit.commit)) || (until !== undefined && edit.at !== null && edit.at <= until),
+      (edit.commit !== null && isSameCommit(edit.commit, sha)) ||
+      (until !== undefined && edit.at !== null && edit.at <= until),
   );
 }
 
-function matchOf(core: Core, edit: LineEditRow, band: Band): PromptMatch {
+function matchOf(core: Core, edit: LineEditRow, band: Confidence): PromptMatch {
   const window = evidenceRows(core.store).window.get(edit.sessionId);
   return {
     sessionNumber: edit.sessionId,

@@ -11,11 +11,10 @@ const EXCERPT_CHARS = 280;
 export function promptAt(prompts: readonly Prompt[], at: number | null): Prompt | undefined {
   const timed = prompts.filter((prompt) => prompt.at !== null);
   if (at === null || timed.length === 0) return prompts.at(-1);
-  let found: Prompt | undefined;
+  let last: Prompt | undefined;
   for (const prompt of timed)
-    if ((prompt.at as number) <= at && (found === undefined || (prompt.at as number) >= (found.at as number)))
-      found = prompt;
-  return found;
+    if ((prompt.at as number) <= at && (prompt.at as number) >= (last?.at ?? Number.NEGATIVE_INFINITY)) last = prompt;
+  return last;
 }
 
 /** A text on one line, cut after 280 UTF-16 units; null when nothing is left. */

@@ -66,7 +66,7 @@ function roleIn(read: readonly Passage[], sha: string): Role {
 
 /** Paragraphs and list items, each on one line, with the label they stand under. */
 function passages(text: string): Passage[] {
-  const found: { under: Passage["under"]; lines: string[] }[] = [];
+  const begun: { under: Passage["under"]; lines: string[] }[] = [];
   let under: Passage["under"];
   let joins = false;
   for (const line of text.split("\n")) {
@@ -76,16 +76,21 @@ function passages(text: string): Passage[] {
     }
     const label = LABELLED.exec(line);
     if (label?.[3] !== undefined && isLabel(label)) {
-      under = FIX_LABEL.test(label[3].trim()) ? "fix" : CAUSE_LABEL.test(label[3].trim()) ? "cause" : undefined;
+      under = roleOfLabel(label[3].trim());
       joins = false;
     }
     const begins = /^\s*(?:[-*+]\s|\d{1,3}[.)]\s|#|\||>)/.test(line);
-    const last = found.at(-1);
+    const last = begun.at(-1);
     if (joins && !begins && last) last.lines.push(line);
-    else found.push({ under, lines: [line] });
+    else begun.push({ under, lines: [line] });
     joins = true;
   }
-  return found.map((one) => ({ under: one.under, text: one.lines.join(" ") }));
+  return begun.map((passage) => ({ under: passage.under, text: passage.lines.join(" ") }));
+}
+
+function roleOfLabel(label: string): Passage["under"] {
+  if (FIX_LABEL.test(label)) return "fix";
+  return CAUSE_LABEL.test(label) ? "cause" : undefined;
 }
 
 /** A word that ends a line is a label only as a heading or in bold. */
@@ -111,7 +116,8 @@ function roleAt(passage: string, at: number, length: number): Role | undefined {
   if (TAKEN_BACK.test(clause)) return "cause";
   const word = [...clause.matchAll(BEFORE)].at(-1);
   if (!word) return undefined;
-  return word[1] !== undefined ? "cause" : word[2] !== undefined ? "fix" : "unclear";
+  if (word[1] !== undefined) return "cause";
+  return word[2] !== undefined ? "fix" : "unclear";
 }
 
 /** Where the clause before a place begins: behind the last end of a sentence. */

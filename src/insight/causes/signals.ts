@@ -2,12 +2,14 @@ import type { Core } from "../../core.ts";
 import { readFile } from "../../record/brain/brain.ts";
 import type { Prompt } from "../../record/traces/traces.ts";
 import type { Defect } from "../defects/defects.ts";
-import { evidenceRows, type TouchRow, type WindowRow } from "./evidence-rows.ts";
+import { evidenceRows, type MakerRow, type TouchRow, type WindowRow } from "./evidence-rows.ts";
 import type { Case, Maker, NamedCommit } from "./judge.ts";
 import { isSameFile, nameOf, normalisePath } from "./paths.ts";
 import { promptsOf } from "./prompts.ts";
 import { rolesOf } from "./roles.ts";
-import { dayOf, overlaps, reachOf, type Span, startsFor } from "./window.ts";
+import { dayOf, type Interval, overlaps, reachOf, startsFor } from "./window.ts";
+
+/** In: an entry, its text, and what sessions of its repository told. Out: the case that `judge` decides. */
 
 /** The last edit of a file by a session. */
 export interface LastEdit {
@@ -20,7 +22,7 @@ export interface LastEdit {
  * What entries of one repository are compared with. Everything is read once and kept for the run, as a thousand entries name
  * the same few files and sessions.
  */
-export interface Scene {
+export interface Signals {
   readonly caseOf: (defect: Defect, rejected: ReadonlySet<number>) => Case;
   readonly windowOf: (sessionId: number) => WindowRow | undefined;
   readonly promptsOf: (sessionId: number) => readonly Prompt[];
@@ -30,25 +32,25 @@ export interface Scene {
 /** Sessions found by the date alone. */
 const MAX_ON_DAY = 20;
 
-export function openScene(core: Core, teamId: string, repoKey: string): Scene {
+export function openSignals(core: Core, teamId: string, repoKey: string): Signals {
   const sql = evidenceRows(core.store);
-  const windowOf = kept((id: number) => sql.window.get(id));
-  const named = kept((name: string) => sql.touches.all(teamId, repoKey, name));
+  const windowOf = memoized((id: number) => sql.window.get(id));
+  const touchesByName = memoized((name: string) => sql.touches.all(teamId, repoKey, name));
   const ends = new Map<number, number>();
-  const touchesOf = kept((path: string) => {
-    const found = named(nameOf(path)).filter((row) => isSameFile(path, row.path));
-    for (const { sessionId, endedAt } of found) ends.set(sessionId, endedAt ?? 0);
-    return found;
+  const touchesOf = memoized((path: string) => {
+    const touches = touchesByName(nameOf(path)).filter((row) => isSameFile(path, row.path));
+    for (const { sessionId, endedAt } of touches) ends.set(sessionId, endedAt ?? 0);
+    return touches;
   });
-  const textOf = readTexts(core, teamId, repoKey);
-  const onDayOf = kept((date: string) => sessionsOn(core, teamId, repoKey, dayOf(date)));
+  const textOf = textReader(core, teamId, repoKey);
+  const onDayOf = memoized((date: string) => sessionsWithin(core, teamId, repoKey, dayOf(date)));
   return {
     windowOf,
-    promptsOf: kept((id: number) => promptsOf(core, id)),
-    lastEditsOf: kept((id: number) => sql.lastEdits.all(id)),
+    promptsOf: memoized((id: number) => promptsOf(core, id)),
+    lastEditsOf: memoized((id: number) => sql.lastEdits.all(id)),
     caseOf: (defect, rejected) => ({
-      commits: namedCommits(core, { teamId, repoKey }, defect, textOf),
-      ...touched(defect, touchesOf),
+      commits: namedCommits(core, teamId, defect, textOf),
+      ...touchedFiles(defect, touchesOf),
       onDay: () => onDayOf(defect.date),
       rejected,
       endOf: (id) => ends.get(id) ?? windowOf(id)?.endedAt ?? 0,
@@ -56,7 +58,7 @@ export function openScene(core: Core, teamId: string, repoKey: string): Scene {
   };
 }
 
-function kept<Key, Value>(read: (key: Key) => Value): (key: Key) => Value {
+function memoized<Key, Value>(read: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
   return (key) => {
     let value = known.get(key);
@@ -68,59 +70,10 @@ function kept<Key, Value>(read: (key: Key) => Value): (key: Key) => Value {
   };
 }
 
-/** Reads what entries say: a function that gives an entry's text, reading each file once. */
-export function readTexts(core: Core, teamId: string, repoKey: string): (defect: Defect) => string {
-  const linesOf = kept((path: string) => readFile(core, teamId, repoKey, path)?.content.split(/\r\n|[\r\n]/) ?? []);
+/** A function that gives an entry's text, reading each file once. */
+export function textReader(core: Core, teamId: string, repoKey: string): (defect: Defect) => string {
+  const linesOf = memoized((path: string) => readFile(core, teamId, repoKey, path)?.content.split(/\r\n|[\r\n]/) ?? []);
   return ({ path, line }) => bodyFrom(linesOf(path), line);
-}
-
-function sessionsOn(core: Core, teamId: string, repoKey: string, day: Span): number[] {
-  const { from, to } = startsFor(day);
-  const found: number[] = [];
-  for (const window of evidenceRows(core.store).windowsOn.iterate(teamId, repoKey, from, to)) {
-    if (overlaps(window, day)) found.push(window.sessionId);
-    if (found.length >= MAX_ON_DAY) break;
-  }
-  return found;
-}
-
-/** Digits by which commits are looked up: git's shortest. */
-const LOOK_UP = 7;
-
-/** The commits that an entry names, what it says of them, and who made them. */
-function namedCommits(
-  core: Core,
-  { teamId, repoKey }: { readonly teamId: string; readonly repoKey: string },
-  defect: Defect,
-  textOf: (defect: Defect) => string,
-): NamedCommit[] {
-  const { commits, date } = defect;
-  if (commits.length === 0) return [];
-  const roles = rolesOf(textOf(defect), commits);
-  const reach = reachOf(date);
-  return commits.map((named) => {
-    const prefix = named.slice(0, LOOK_UP);
-    const made = evidenceRows(core.store)
-      .makers.all(teamId, prefix, `${prefix}g`)
-      .filter(({ sha }) => sha.startsWith(named) || named.startsWith(sha))
-      // A session that named no repository may have worked in this one.
-      .filter((maker) => maker.repoKey === repoKey || maker.repoKey === "")
-      .filter((maker) => maker.startedAt === null || overlaps(maker, reach));
-    const role = roles.get(named) ?? "unmarked";
-    const late = made.length > 0 && made.every(({ at }) => at !== null && at > reach.to);
-    // What came after the entry was written cannot be what it tells of.
-    return { named, role: role !== "cause" && late ? "fix" : role, makers: isOneCommit(made) ? distinct(made) : [] };
-  });
-}
-
-/** Whether shas can all be of one commit: each is the beginning of the longest. */
-function isOneCommit(made: readonly Maker[]): boolean {
-  const longest = made.reduce((most, { sha }) => (sha.length > most.length ? sha : most), "");
-  return made.every(({ sha }) => longest.startsWith(sha));
-}
-
-function distinct(made: readonly Maker[]): Maker[] {
-  return [...new Map(made.map(({ sessionId, sha, at }) => [sessionId, { sessionId, sha, at }])).values()];
 }
 
 /** An entry's text: from its heading to the next heading of its level or above. @param line of the heading, 1-based */
@@ -129,8 +82,63 @@ export function bodyFrom(lines: readonly string[], line: number): string {
   return lines.slice(line - 1, next === -1 ? undefined : next).join("\n");
 }
 
+function sessionsWithin(core: Core, teamId: string, repoKey: string, day: Interval): number[] {
+  const { from, to } = startsFor(day);
+  const sessions: number[] = [];
+  for (const window of evidenceRows(core.store).windowsOn.iterate(teamId, repoKey, from, to)) {
+    if (overlaps(window, day)) sessions.push(window.sessionId);
+    if (sessions.length >= MAX_ON_DAY) break;
+  }
+  return sessions;
+}
+
+/** The commits that an entry names, what it says of them, and who made them. */
+function namedCommits(core: Core, teamId: string, defect: Defect, textOf: (defect: Defect) => string): NamedCommit[] {
+  const { commits, date, repoKey } = defect;
+  if (commits.length === 0) return [];
+  const roles = rolesOf(textOf(defect), commits);
+  const reach = reachOf(date);
+  return commits.map((named) => {
+    const makers = makersOf(core, teamId, named)
+      // A session that named no repository may have worked in this one.
+      .filter((maker) => maker.repoKey === repoKey || maker.repoKey === "")
+      .filter((maker) => maker.startedAt === null || overlaps(maker, reach));
+    const role = roles.get(named) ?? "unmarked";
+    const late = makers.length > 0 && makers.every(({ at }) => at !== null && at > reach.to);
+    // What came after the entry was written cannot be what it tells of.
+    return {
+      named,
+      role: role !== "cause" && late ? "fix" : role,
+      makers: isOneCommit(makers) ? distinct(makers) : [],
+    };
+  });
+}
+
+/** Digits by which commits are looked up: git's shortest. */
+const PREFIX_DIGITS = 7;
+
+/** Sessions that made a commit. Either side may know more of its digits. @param sha 7 to 40 hexadecimal digits, lower case */
+export function makersOf(core: Core, teamId: string, sha: string): MakerRow[] {
+  const prefix = sha.slice(0, PREFIX_DIGITS);
+  return evidenceRows(core.store)
+    .makers.all(teamId, prefix, `${prefix}g`)
+    .filter((maker) => isSameCommit(maker.sha, sha));
+}
+
+export const isSameCommit = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
+
+/** Whether shas can all be of one commit: each is the beginning of the longest. */
+function isOneCommit(makers: readonly Maker[]): boolean {
+  const longest = makers.reduce((most, { sha }) => (sha.length > most.length ? sha : most), "");
+  return makers.every(({ sha }) => longest.startsWith(sha));
+}
+
+function distinct(makers: readonly Maker[]): Maker[] {
+  return [...new Map(makers.map(({ sessionId, sha, at }) => [sessionId, { sessionId, sha, at }])).values()];
+}
+
 /** Which sessions touched which of the files that an entry names. */
-function touched(
+function touchedFiles(
   { files, path, date }: Defect,
   touchesOf: (path: string) => readonly TouchRow[],
 ): Pick<Case, "files" | "touches"> {
@@ -140,14 +148,14 @@ function touched(
   for (const written of files) {
     const named = normalisePath(written);
     if (named === undefined || counted.has(named) || isSameFile(named, path) || isBrain(named)) continue;
-    const found = touchesOf(named);
-    for (const row of found) {
+    const touchRows = touchesOf(named);
+    for (const row of touchRows) {
       if (!overlaps(row, reach)) continue;
-      const own = touches.get(row.sessionId) ?? new Set();
-      touches.set(row.sessionId, own.add(named));
+      const touched = touches.get(row.sessionId) ?? new Set();
+      touches.set(row.sessionId, touched.add(named));
     }
     // A bare word that no session ever touched is more likely no file at all: `Promise.all`.
-    if (found.length > 0 || named.includes("/")) counted.add(named);
+    if (touchRows.length > 0 || named.includes("/")) counted.add(named);
   }
   return { files: counted.size, touches };
 }

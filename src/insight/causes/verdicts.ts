@@ -3,12 +3,13 @@ import { newId } from "../../kit/ids.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
+import type { Reason } from "./desired-links.ts";
 import { readSha } from "./edits.ts";
-import { evidenceRows, type MakerRow, type WindowRow } from "./evidence-rows.ts";
-import type { Evidence } from "./explain.ts";
-import { type EntryKey, type LinkRow, linkRows } from "./link-rows.ts";
+import { evidenceRows, type WindowRow } from "./evidence-rows.ts";
+import { copyOf, linkRows } from "./link-rows.ts";
 import { type Link, readLink } from "./links.ts";
 import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
+import { makersOf } from "./signals.ts";
 
 /** What people say of causes. It outranks what was computed, and stays when that is computed anew. */
 
@@ -28,10 +29,10 @@ export function findEntry(core: Core, teamId: string, named: NamedEntry): Defect
   const heading = fold(named.heading.replace(/^\s*#{1,2}(?=\s)/, ""));
   const inFile = listDefects(core, teamId, { repoKey: named.repoKey }).filter(({ path }) => path === named.path);
   const exact = inFile.filter((defect) => fold(defect.heading) === heading);
-  const found =
+  const meant =
     exact.length > 0 ? exact : inFile.filter((defect) => defect.title !== "" && fold(defect.title) === heading);
-  if (named.ordinal !== undefined) return found.find(({ ordinal }) => ordinal === named.ordinal);
-  return found.toSorted((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : b.ordinal - a.ordinal))[0];
+  if (named.ordinal !== undefined) return meant.find(({ ordinal }) => ordinal === named.ordinal);
+  return meant.toSorted((a, b) => Date.parse(b.date) - Date.parse(a.date) || b.ordinal - a.ordinal)[0];
 }
 
 /** What somebody puts an entry down to; one of the first two at least. */
@@ -46,7 +47,7 @@ export interface Cause {
 /** Why a cause cannot be taken. */
 export type Doubt = "unknownSession" | "noCommit" | "ambiguousCommit" | "notMadeBySession";
 
-interface Found {
+interface KnownCause {
   readonly window: WindowRow | undefined;
   readonly commit: string | null;
   readonly at: number | null;
@@ -56,22 +57,20 @@ interface Found {
  * Finds what a cause names among the team's sessions. A commit that no session made is taken as it is: people commit too.
  * @returns the first doubt when it cannot be taken
  */
-function findCause(core: Core, teamId: string, { sessionId, commit }: Cause): Found | Doubt {
+function findCause(core: Core, teamId: string, { sessionId, commit }: Cause): KnownCause | Doubt {
   const sql = evidenceRows(core.store);
   const window = sessionId === undefined ? undefined : sql.windowsNamed.get(teamId, sessionId);
   if (sessionId !== undefined && !window) return "unknownSession";
   if (commit === undefined) return { window, commit: null, at: null };
   const sha = readSha(commit);
   if (sha === null) return "noCommit";
-  const made = sql.makers
-    .all(teamId, sha.slice(0, 7), `${sha.slice(0, 7)}g`)
-    .filter((maker) => maker.sha.startsWith(sha) || sha.startsWith(maker.sha));
+  const made = makersOf(core, teamId, sha);
   const whole = made.reduce((most, maker) => (maker.sha.length > most.length ? maker.sha : most), sha);
   if (!made.every((maker) => whole.startsWith(maker.sha))) return "ambiguousCommit";
   const makers = window ? made.filter((maker) => maker.sessionId === window.sessionId) : made;
   const [maker] = makers;
   if (window && made.length > 0 && !maker) return "notMadeBySession";
-  const others = makers.some((one: MakerRow) => one.sessionId !== maker?.sessionId);
+  const others = makers.some(({ sessionId }) => sessionId !== maker?.sessionId);
   return {
     window: window ?? (maker && !others ? sql.window.get(maker.sessionId) : undefined),
     commit: whole,
@@ -91,19 +90,16 @@ export async function createLink(
   cause: Cause,
   by: Actor,
 ): Promise<Link | Doubt> {
-  const found = findCause(core, teamId, cause);
-  if (typeof found === "string") return found;
-  const { window, commit, at } = found;
+  const known = findCause(core, teamId, cause);
+  if (typeof known === "string") return known;
+  const { window, commit, at } = known;
   const prompt = window && promptAt(promptsOf(core, window.sessionId), at);
-  const evidence: Evidence[] = [{ kind: "person", says: `${by.label} said so.` }];
-  const now = core.clock.now();
-  const { repoKey, path, heading, ordinal, date, fingerprint } = entry;
-  const key: EntryKey = { teamId, repoKey, path, heading, ordinal };
-  const id = await core.store.write(() => {
+  const reasons: Reason[] = [{ kind: "person", says: `${by.label} said so.` }];
+  const sessionId = window?.sessionId ?? null;
+  const linkId = await core.store.write(() => {
     const sql = linkRows(core.store);
-    const sessionId = window?.sessionId ?? null;
-    const held = sql.ofEntry
-      .all(teamId, repoKey, path, heading, ordinal)
+    const same = sql.ofEntry
+      .all(entry.id)
       .find(
         (link) =>
           link.origin === "person" &&
@@ -111,24 +107,31 @@ export async function createLink(
           link.commit === commit &&
           link.verdict !== "rejected",
       );
-    if (held) return held.id;
-    const row: LinkRow = {
-      ...{ ...key, id: newId("lnk", core.clock, core.random), date, fingerprint, band: "strong", origin: "person" },
-      ...{ sessionId, commit, promptExcerpt: excerptOf(cause.promptExcerpt ?? prompt?.text) },
-      evidence: JSON.stringify(evidence),
-      ...{ verdict: null, decidedBy: null, decidedAt: null, createdAt: now, updatedAt: now },
-      ...{ entryId: entry.id, goneAfter: null },
-    };
-    sql.insert.run(row);
+    if (same) return same.id;
+    const id = newId("lnk", core.clock, core.random);
+    const now = core.clock.now();
+    sql.insert.run({
+      ...copyOf(entry),
+      id,
+      teamId,
+      band: "strong",
+      origin: "person",
+      sessionId,
+      commit,
+      promptExcerpt: excerptOf(cause.promptExcerpt ?? prompt?.text),
+      evidence: JSON.stringify(reasons),
+      createdAt: now,
+      updatedAt: now,
+    });
     recordEvent(core, by, {
       action: "link.created",
       teamId,
-      target: { kind: "link", id: row.id, label: heading },
-      detail: { repoKey, file: path, session: window?.externalId ?? null, commit },
+      target: { kind: "link", id, label: entry.heading },
+      detail: { repoKey: entry.repoKey, file: entry.path, session: window?.externalId ?? null, commit },
     });
-    return row.id;
+    return id;
   });
-  return getLink(core, teamId, id) as Link;
+  return getLink(core, teamId, linkId) as Link;
 }
 
 /** A link of the team. @returns undefined when it has no such link */
@@ -165,12 +168,7 @@ export async function decideLink(
     return link;
   });
   if (!decided) return undefined;
-  const { repoKey, path, heading, ordinal } = decided;
-  await correlateRepository(
-    core,
-    teamId,
-    repoKey,
-    (defect) => defect.path === path && defect.heading === heading && defect.ordinal === ordinal,
-  );
+  const { repoKey, entryId } = decided;
+  await correlateRepository(core, teamId, repoKey, ({ id }) => id === entryId);
   return getLink(core, teamId, linkId);
 }

@@ -9,7 +9,7 @@ const SLACK_BEFORE_MS = 5 * MINUTE_MS;
 const SLACK_AFTER_MS = 30 * MINUTE_MS;
 
 /** Instants, milliseconds since the epoch, both inclusive. */
-export interface Span {
+export interface Interval {
   readonly from: number;
   readonly to: number;
 }
@@ -20,29 +20,29 @@ export interface Window {
 }
 
 /** The day of an entry, wherever it was written. @param date YYYY-MM-DD, a day of the calendar */
-export function dayOf(date: string): Span {
+export function dayOf(date: string): Interval {
   const midnight = Date.parse(`${date}T00:00:00Z`);
   return { from: midnight - ZONES_MS, to: midnight + DAY_MS + ZONES_MS };
 }
 
 /** When a session that caused an entry may have run: from 30 days before the entry's day to that day's end. */
-export function reachOf(date: string): Span {
+export function reachOf(date: string): Interval {
   const day = dayOf(date);
   return { from: day.from - DAYS_BEFORE * DAY_MS, to: day.to };
 }
 
-/** Whether a session's window, with its slack, has an instant in common with a span. A session without a window has none. */
-export function overlaps({ startedAt, endedAt }: Window, { from, to }: Span): boolean {
+/** Whether a session's window, with its slack, has an instant in common with an interval. A session without a window has none. */
+export function overlaps({ startedAt, endedAt }: Window, { from, to }: Interval): boolean {
   if (startedAt === null || endedAt === null) return false;
   return startedAt - SLACK_BEFORE_MS <= to && endedAt + SLACK_AFTER_MS >= from;
 }
 
 /** How long a session may be that is found by the date alone. */
-const MAX_MS_CHARS = 7 * DAY_MS;
+const MAX_SESSION_MS = 7 * DAY_MS;
 
-/** When sessions began that may overlap a span. */
-export function startsFor({ from, to }: Span): Span {
-  return { from: from - MAX_MS_CHARS, to: to + SLACK_BEFORE_MS };
+/** When sessions began that may overlap an interval. */
+export function startsFor({ from, to }: Interval): Interval {
+  return { from: from - MAX_SESSION_MS, to: to + SLACK_BEFORE_MS };
 }
 
 /** The first and last date of entries that a session may have caused, YYYY-MM-DD; undefined without a window. */

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
+import { oneLine } from "../../kit/strings.ts";
 import { currentBrains, sourceFinder } from "../../record/brain/brain.ts";
 import { recurringClasses } from "./classes.ts";
 import { newestDecisions } from "./decisions.ts";
 import { newestOpen } from "./metrics.ts";
-import { oneLine } from "./one-line.ts";
 
 /** A line of the briefing. */
 export interface Item {
@@ -73,7 +73,7 @@ export async function makeBriefing(
   { medium, maxBytes }: { readonly medium: Medium; readonly maxBytes: number },
 ): Promise<Briefing> {
   const all = await itemsOf(core, teamId, repoKey);
-  const bodyOf = named(repoKey, maxBytes);
+  const bodyOf = bodyFor(repoKey, maxBytes);
   const render =
     medium === "json"
       ? (items: readonly Item[]) => JSON.stringify(bodyOf(items, all.length - items.length))
@@ -83,12 +83,14 @@ export async function makeBriefing(
 }
 
 /** The JSON of some items. A key that takes more than half of the room is left out, as from the markdown's title. */
-function named(repoKey: string | undefined, maxBytes: number) {
+function bodyFor(repoKey: string | undefined, maxBytes: number) {
   const fits = repoKey !== undefined && Buffer.byteLength(JSON.stringify(repoKey)) * 2 <= maxBytes;
   return (items: readonly Item[], omitted: number): BriefingBody => ({
-    ...{ ok: true, repoKey: fits ? repoKey : null },
+    ok: true,
+    repoKey: fits ? repoKey : null,
     ...(items.length > 0 ? { notice: NOTICE } : {}),
-    ...{ items: [...items], omitted },
+    items: [...items],
+    omitted,
   });
 }
 
@@ -114,11 +116,11 @@ function nothing(core: Core, teamId: string, repoKey: string | undefined): strin
 
 async function itemsOf(core: Core, teamId: string, repoKey: string | undefined): Promise<Item[]> {
   const sourceOf = sourceFinder(core, teamId);
-  const place = (one: { repoKey: string; path: string; line: number }) => ({
-    repoKey: one.repoKey === "" ? null : one.repoKey,
-    filePath: one.path,
-    line: one.line,
-    deviceId: sourceOf(one)?.deviceId ?? null,
+  const place = (entry: { repoKey: string; path: string; line: number }) => ({
+    repoKey: entry.repoKey === "" ? null : entry.repoKey,
+    filePath: entry.path,
+    line: entry.line,
+    deviceId: sourceOf(entry)?.deviceId ?? null,
   });
   const open = newestOpen(core, teamId, repoKey).map((defect): Item => {
     const text = shown(defect.title || defect.heading, MAX_TEXT_CHARS);

@@ -1,6 +1,8 @@
 import type { Core } from "../../core.ts";
+import { splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
 import { keysetPage, type Page } from "../../kit/page.ts";
 import { likePattern } from "../../kit/strings.ts";
+import { readBlob } from "../../record/brain/brain.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
 import { type PageRange, pageRows } from "./page-rows.ts";
@@ -24,12 +26,11 @@ export function pageOfDefects(
   filter: EntryFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
 ): Page<Defect> {
   const { repoKey = null, kind = null, open, text = "", cursor, limit } = filter;
-  const range: Omit<PageRange, "date" | "atRepo" | "atPath" | "atLine" | "count"> = {
-    ...{ teamId, repoKey, kind, like: likePattern(text) },
-    open: open === undefined ? null : open ? 1 : 0,
-  };
+  const filters = { teamId, repoKey, kind, like: likePattern(text), open: open === undefined ? null : asBit(open) };
   return keysetPage({
-    ...{ cursor, limit, parts: 2 },
+    cursor,
+    limit,
+    parts: 2,
     keyOf: ({ date, id }) => [Number(date.replaceAll("-", "")), id],
     read: (towards, key, count) => {
       const [day = null, id = null] = key ?? [];
@@ -37,12 +38,13 @@ export function pageOfDefects(
       const at = id === null ? undefined : pageRows(core.store).byId.get(id, teamId);
       const place = { atRepo: at?.repoKey ?? "", atPath: at?.path ?? "", atLine: at?.line ?? -1 };
       const date = at?.date ?? (day === null ? null : dateOf(day));
-      return pageRows(core.store)
-        [towards].all({ ...range, date, ...place, count })
-        .map(readRow);
+      const range: PageRange = { ...filters, date, ...place, count };
+      return pageRows(core.store)[towards].all(range).map(readRow);
     },
   });
 }
+
+const asBit = (value: boolean): 0 | 1 => (value ? 1 : 0);
 
 /** A date of the number that its digits make. */
 function dateOf(day: number): string {
@@ -56,14 +58,24 @@ export function findDefect(core: Core, teamId: string, id: number): Defect | und
   return row && readRow(row);
 }
 
-/** The entry that stands at a place. @returns undefined when it is gone */
-export function findDefectAt(
-  core: Core,
-  teamId: string,
-  { repoKey, path, heading, ordinal }: Pick<Defect, "repoKey" | "path" | "heading" | "ordinal">,
-): Defect | undefined {
-  const row = pageRows(core.store).byPlace.get(teamId, repoKey, path, heading, ordinal);
-  return row && readRow(row);
+/**
+ * What stands under an entry's heading, markdown as it was written.
+ * @returns undefined when the file is not there any more
+ */
+export function entryText(core: Core, teamId: string, { repoKey, path, line }: Defect): string | undefined {
+  const sql = pageRows(core.store);
+  const blobId = sql.blobOf.get(teamId, repoKey, path);
+  if (blobId === undefined) return undefined;
+  const next = sql.nextLine.get(teamId, repoKey, path, line) ?? null;
+  const lines = splitLines(readBlob(core, blobId)).slice(line - 1, next === null ? undefined : next - 1);
+  let begin = 0;
+  for (const chunk of textBlocks(lines))
+    for (const { top, level, underlined, text, line: at } of chunk) {
+      // The entry's own heading comes first.
+      if (begin === 0) begin = at - 1 + text.split("\n").length + (underlined ? 1 : 0);
+      else if (top && (level === 1 || (level === 2 && !underlined))) return lines.slice(begin, at - 1).join("\n");
+    }
+  return lines.slice(begin).join("\n");
 }
 
 const MAX_OF_A_CLASS = 1_000;

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import type { RowChange } from "../../platform/projections/projections.ts";
 import type { DefectKind, Entry } from "./entry.ts";
 import { matchEntries, matchMoved } from "./match.ts";
 import type { ParsedFile } from "./parse.ts";
@@ -10,29 +11,24 @@ interface FilePlace {
   readonly path: string;
 }
 
-type Change = () => unknown;
-
 /**
  * Row changes that make a file's rows like what was read of it; the last notes that they are. An entry that was there before
- * keeps its row and with it its number, wherever it stands now. As many of them as fit into a transaction may be done: what is
- * left is found again.
+ * keeps its row and with it its number, wherever it stands now. Only the first of them may be made: what is left is found again.
  * @param strays rows of files of the repository that are gone: an entry may have come from there
- * @returns with the changes the rows that did
  */
 export function changesOf(
   core: Core,
-  file: FilePlace & { readonly kind: DefectKind; readonly blobId: number },
+  { teamId, repoKey, path, kind, blobId }: FilePlace & { readonly kind: DefectKind; readonly blobId: number },
   { entries, skipped }: ParsedFile,
   strays: readonly DefectRow[],
-): { readonly all: readonly Change[]; readonly moved: readonly DefectRow[] } {
-  const { teamId, repoKey, path, kind, blobId } = file;
+): RowChange[] {
   const sql = rows(core.store);
-  const held = sql.ofFile.all(teamId, repoKey, path);
-  const known = matchEntries(held, entries);
+  const stored = sql.ofFile.all(teamId, repoKey, path);
+  const known = matchEntries(stored, entries);
   const moved = matchMoved(strays, entries, known);
-  const gone = new Set(held);
-  const parked: Change[] = [];
-  const changes: Change[] = [];
+  const gone = new Set(stored);
+  const parked: RowChange[] = [];
+  const changes: RowChange[] = [];
   for (const entry of entries) {
     const row = known.get(entry) ?? moved.get(entry);
     const { heading, ordinal, line } = entry;
@@ -48,28 +44,27 @@ export function changesOf(
       changes.push(() => sql.update.run(path, kind, heading, ordinal, ...columnsOf(entry), row.id));
     } else if (row.line !== line) changes.push(() => sql.move.run(line, row.id));
   }
-  const removals = [...gone].map(
-    ({ id }): Change =>
-      () =>
-        sql.remove.run(id),
-  );
-  const noted: Change = () => sql.setFile.run(teamId, repoKey, path, kind, blobId, entries.length, skipped);
-  return { all: [...removals, ...parked, ...changes, noted], moved: [...moved.values()] };
-}
-
-/** Row changes after which nothing is left of a file. @param adopted numbers of rows that another file has taken over */
-export function removalOf(core: Core, { teamId, repoKey, path }: FilePlace, adopted: ReadonlySet<number>): Change[] {
-  const sql = rows(core.store);
-  const found = sql.ofFile.all(teamId, repoKey, path).filter(({ id }) => !adopted.has(id));
   return [
-    ...found.map(
-      ({ id }): Change =>
-        () =>
-          sql.remove.run(id),
-    ),
-    () => sql.dropFile.run(teamId, repoKey, path),
+    ...removals(core, gone),
+    ...parked,
+    ...changes,
+    () => sql.setFile.run(teamId, repoKey, path, kind, blobId, entries.length, skipped),
   ];
 }
+
+/** Row changes after which nothing is left of a file. */
+export function removalOf(core: Core, { teamId, repoKey, path }: FilePlace): RowChange[] {
+  const sql = rows(core.store);
+  return [...removals(core, sql.ofFile.all(teamId, repoKey, path)), () => sql.dropFile.run(teamId, repoKey, path)];
+}
+
+const removals = (core: Core, gone: Iterable<DefectRow>): RowChange[] =>
+  Array.from(
+    gone,
+    ({ id }) =>
+      () =>
+        rows(core.store).remove.run(id),
+  );
 
 /** Columns from `date` on, as the table has them. */
 function columnsOf(entry: Entry): unknown[] {

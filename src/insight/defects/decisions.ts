@@ -1,10 +1,9 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { plainText, splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
-import { perOwner } from "../../kit/memo.ts";
+import { oneLine } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { currentBrains, isFromPack, kindOf, readBlob } from "../../record/brain/brain.ts";
 import { readHeading } from "./heading.ts";
-import { oneLine } from "./one-line.ts";
 
 /** A decision as its heading says it. */
 export interface Decision {
@@ -16,16 +15,16 @@ export interface Decision {
   readonly line: number;
 }
 
-type Told = Pick<Decision, "date" | "title" | "line">;
+type FileDecision = Pick<Decision, "date" | "title" | "line">;
 
 /** Files looked at, at most: of records that are a file each the highest numbers are the newest. */
 const MAX_FILES = 20;
 /** Headings of one file that may be shown. */
 const MAX_OF_A_FILE = 20;
 const MAX_TITLE_CHARS = 500;
-const MAX_HELD = 500;
+const MAX_READ = 500;
 /** Content never changes, so neither does what was read of it. */
-const held = perOwner<object, Map<number, readonly Told[]>>(() => new Map());
+const read = slot((): Map<number, readonly FileDecision[]> => new Map());
 
 /**
  * The newest decisions of a team's current brains: those with a date in the order of their dates, then the others, of
@@ -45,10 +44,14 @@ export async function newestDecisions(
     .slice(0, MAX_FILES);
   const all: Decision[] = [];
   for (const { blobId, ...place } of files)
-    for (const told of await decisionsIn(core, blobId)) all.push({ ...told, ...place });
-  const dated = all.filter(({ date }) => date !== null);
-  dated.sort((a, b) => ((a.date as string) < (b.date as string) ? 1 : a.date === b.date ? 0 : -1));
-  return [...dated, ...all.filter(({ date }) => date === null)].slice(0, most);
+    for (const decision of await decisionsIn(core, blobId)) all.push({ ...decision, ...place });
+  // Decisions without a date come last, and otherwise all stay in their order.
+  return all.toSorted((a, b) => compareDates(b.date, a.date)).slice(0, most);
+}
+
+function compareDates(a: string | null, b: string | null): number {
+  if (a === b) return 0;
+  return (a ?? "") < (b ?? "") ? -1 : 1;
 }
 
 const NO_DECISIONS = /(?:^|\/)(?:readme|index|template)\.\w+$/i;
@@ -57,28 +60,31 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const compareNames = (a: string, b: string) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1);
 const numberOf = (name: string) => Number(/\d{1,12}/.exec(name)?.[0] ?? Number.MAX_SAFE_INTEGER);
 
-async function decisionsIn(core: Core, blobId: number): Promise<readonly Told[]> {
-  const known = held(core.store);
-  const before = known.get(blobId);
-  if (before) return before;
+async function decisionsIn(core: Core, blobId: number): Promise<readonly FileDecision[]> {
+  const cache = read(core);
+  const cached = cache.get(blobId);
+  if (cached) return cached;
   const markdown = readBlob(core, blobId);
-  const read = await readDecisions(markdown, cooperative(core.clock)).catch((error: unknown) => {
+  const decisions = await readDecisions(markdown, cooperative(core.clock)).catch((error: unknown) => {
     core.log.error("decisions_unreadable", { blob: blobId, cause: String(error) });
     return [];
   });
-  if (known.size >= MAX_HELD) known.clear();
-  known.set(blobId, read);
-  return read;
+  if (cache.size >= MAX_READ) cache.clear();
+  cache.set(blobId, decisions);
+  return decisions;
 }
 
 /**
  * What a file decides: its dated level-2 headings; without any, the title of a file that is one record, else its level-2
  * headings.
  */
-async function readDecisions(markdown: string, yieldNow: () => Promise<void> | undefined): Promise<readonly Told[]> {
-  const dated: Told[] = [];
-  const others: Told[] = [];
-  let title: Told | undefined;
+async function readDecisions(
+  markdown: string,
+  yieldNow: () => Promise<void> | undefined,
+): Promise<readonly FileDecision[]> {
+  const dated: FileDecision[] = [];
+  const others: FileDecision[] = [];
+  let title: FileDecision | undefined;
   for (const chunk of textBlocks(splitLines(markdown))) {
     for (const { level, top, text, line } of chunk) {
       if (!top || (level !== 1 && level !== 2)) continue;
@@ -93,7 +99,7 @@ async function readDecisions(markdown: string, yieldNow: () => Promise<void> | u
     await yieldNow();
   }
   if (dated.length > 0) return dated.slice(0, MAX_OF_A_FILE);
-  return title && (others.length === 0 || others.some((one) => RECORD_PARTS.test(one.title))) ? [title] : others;
+  return title && (others.length === 0 || others.some((part) => RECORD_PARTS.test(part.title))) ? [title] : others;
 }
 
 /** Headings that the parts of one decision record have, in the usual templates. */

@@ -3,18 +3,13 @@
  * trend, and the briefing made of them.
  * Not here: what caused a defect (causes), what the files say otherwise (brain).
  */
-export { defectsOfClass, findDefect, findDefectAt, pageOfDefects } from "./browse.ts";
-export type { RecurringClass } from "./classes.ts";
-export { countEntries, type EntryCounts } from "./count.ts";
-export { countEndedClasses } from "./ended.ts";
+export { defectsOfClass, entryText, findDefect, pageOfDefects } from "./browse.ts";
+export { countEndedClasses, type RecurringClass } from "./classes.ts";
 export { DEFECT_KINDS, type Defect } from "./entry.ts";
-export { entryText } from "./entry-text.ts";
 export { onWire } from "./fingerprint.ts";
-export { entriesProjection } from "./follow-brains.ts";
-export { freshenEntries } from "./fresh.ts";
+export { entriesProjection, freshenEntries } from "./follow-brains.ts";
 export { titleOfHeading } from "./heading.ts";
-export { weeklyHistory } from "./history.ts";
 export { listDefects, newestEntryId } from "./list.ts";
-export { brainMetrics, type Metrics } from "./metrics.ts";
+export { brainMetrics, countEntries, type EntryCounts, type Metrics, weeklyHistory } from "./metrics.ts";
 export { parseEntries, parseFile } from "./parse.ts";
 export type { Trend } from "./trend.ts";

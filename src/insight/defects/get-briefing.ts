@@ -5,18 +5,18 @@ import { endpoint, Reply } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { makeBriefing, NOTICE } from "./briefing.ts";
-import { freshenEntries } from "./fresh.ts";
+import { freshenEntries } from "./follow-brains.ts";
 
 const MARKDOWN = "text/markdown; charset=utf-8";
 const DEFAULT_BYTES = 1_500;
-const LEAST_BYTES = 200;
+const MIN_BYTES = 200;
 const MAX_BYTES = 20_000;
 
 const Bytes = v.pipe(
   v.string(),
-  v.regex(/^(?:[2-9]\d\d|[1-9]\d{3}|1\d{4}|20000)$/, `must be a whole number from ${LEAST_BYTES} to ${MAX_BYTES}`),
+  v.regex(/^(?:[2-9]\d\d|[1-9]\d{3}|1\d{4}|20000)$/, `must be a whole number from ${MIN_BYTES} to ${MAX_BYTES}`),
   v.description(
-    `Room for the body in bytes of UTF-8, markdown or JSON; ${DEFAULT_BYTES} by default, ${LEAST_BYTES} to ${MAX_BYTES}.`,
+    `Room for the body in bytes of UTF-8, markdown or JSON; ${DEFAULT_BYTES} by default, ${MIN_BYTES} to ${MAX_BYTES}.`,
   ),
 );
 
@@ -75,16 +75,29 @@ export const briefing = endpoint(
     example: {
       query: { repoKey: "github.com/acme/shop" },
       ok: {
-        ...{ ok: true, repoKey: "github.com/acme/shop", notice: NOTICE },
+        ok: true,
+        repoKey: "github.com/acme/shop",
+        notice: NOTICE,
         items: [
           {
-            ...{ kind: "open", text: "Login loop", date: "2026-11-20", occurrences: null },
-            ...{ repoKey: "github.com/acme/shop", filePath: ".claude/brain/errors.md", line: 1 },
+            kind: "open",
+            text: "Login loop",
+            date: "2026-11-20",
+            occurrences: null,
+            repoKey: "github.com/acme/shop",
+            filePath: ".claude/brain/errors.md",
+            line: 1,
             deviceId: "dev_06a15c9c007x7v3w3nbxrw2s5m",
           },
           {
-            ...{ kind: "rule", text: "Set Path on every cookie.", date: "2026-11-20", occurrences: 2 },
-            ...{ repoKey: "github.com/acme/shop", filePath: null, line: null, deviceId: null },
+            kind: "rule",
+            text: "Set Path on every cookie.",
+            date: "2026-11-20",
+            occurrences: 2,
+            repoKey: "github.com/acme/shop",
+            filePath: null,
+            line: null,
+            deviceId: null,
           },
         ],
         omitted: 0,
@@ -109,7 +122,7 @@ export const briefing = endpoint(
 /** Whether JSON is named with a higher quality value than markdown (RFC 9110 section 12.5.1); wildcards leave the default. */
 export function prefersJson(accept: string | null): boolean {
   const quality = (media: string) => {
-    const range = accept?.split(",").find((one) => one.split(";")[0]?.trim().toLowerCase() === media);
+    const range = accept?.split(",").find((accepted) => accepted.split(";")[0]?.trim().toLowerCase() === media);
     return range === undefined ? 0 : Number(/;\s*q\s*=\s*([\d.]+)/i.exec(range)?.[1] ?? 1);
   };
   return quality("application/json") > quality("text/markdown");

@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { stillReading } from "../../platform/http/faults.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
-import { Behind, requireCaughtUp } from "../../platform/projections/projections.ts";
+import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
 import { entriesProjection } from "./follow-brains.ts";
 import { brainMetrics } from "./metrics.ts";
@@ -64,23 +63,34 @@ export const metrics = endpoint(
     example: {
       query: { repoKey: "github.com/acme/shop" },
       ok: {
-        ...{ ok: true, repoKey: "github.com/acme/shop" },
+        ok: true,
+        repoKey: "github.com/acme/shop",
         weeks: [
           { start: "2026-10-25", end: "2026-10-31", count: 1 },
           { start: "2026-11-01", end: "2026-11-07", count: 0 },
           { start: "2026-11-08", end: "2026-11-14", count: 1 },
           { start: "2026-11-15", end: "2026-11-21", count: 2 },
         ],
-        ...{ trend: "up", priorMean: 0.67, total: 9, skipped: 0, openTotal: 1 },
+        trend: "up",
+        priorMean: 0.67,
+        total: 9,
+        skipped: 0,
+        openTotal: 1,
         open: [
           {
-            ...{ date: "2026-11-20", title: "Login loop", line: 1, filePath: ".claude/brain/errors.md" },
+            date: "2026-11-20",
+            title: "Login loop",
+            line: 1,
+            filePath: ".claude/brain/errors.md",
             repoKey: "github.com/acme/shop",
           },
         ],
         recurringClasses: [
           {
-            ...{ fingerprint: "3fa9c1d2", occurrences: 2, firstSeen: "2026-10-02", lastSeen: "2026-11-20" },
+            fingerprint: "3fa9c1d2",
+            occurrences: 2,
+            firstSeen: "2026-10-02",
+            lastSeen: "2026-11-20",
             titles: ["Login loop", "Cart lost after login"],
             rule: "Set Path on every cookie.",
           },
@@ -93,12 +103,15 @@ export const metrics = endpoint(
     const standing = await requireCaughtUp(core, entriesProjection);
     const { weeks, open, recurring, ...figures } = brainMetrics(core, principal.teamId, repoKey);
     return {
-      ...{ ok: true, repoKey: repoKey ?? null, weeks: [...weeks], ...figures },
-      open: open.map(({ date, title, line, path, repoKey: of }) => ({
-        ...{ date, title, line, filePath: path },
-        repoKey: of === "" ? null : of,
-      })),
-      recurringClasses: recurring.map(({ titles, ...one }) => ({ ...one, titles: [...titles] })),
+      ok: true,
+      repoKey: repoKey ?? null,
+      weeks: [...weeks],
+      ...figures,
+      open: open.map((entry) => {
+        const { date, title, line, path: filePath } = entry;
+        return { date, title, line, filePath, repoKey: entry.repoKey === "" ? null : entry.repoKey };
+      }),
+      recurringClasses: recurring.map(({ titles, ...figures }) => ({ ...figures, titles: [...titles] })),
       ...standing,
     };
   },

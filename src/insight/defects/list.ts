@@ -16,12 +16,7 @@ export interface DefectFilter {
  */
 export function listDefects(core: Core, teamId: string, filter: DefectFilter = {}): Defect[] {
   const { repoKey, fromDate = "", kinds = DEFECT_KINDS } = filter;
-  const wanted = JSON.stringify(kinds);
-  const found =
-    repoKey === undefined
-      ? rows(core.store).ofTeam.all(teamId, fromDate, wanted)
-      : rows(core.store).ofRepo.all(teamId, repoKey, fromDate, wanted);
-  return found.map(readRow);
+  return rows(core.store).list(teamId, repoKey, fromDate, JSON.stringify(kinds)).map(readRow);
 }
 
 /** The highest number of any entry of any team; entries that come later have higher ones. */

@@ -5,35 +5,24 @@ import type { DefectRow } from "./rows.ts";
 /** Which row each entry goes on with; entries without one are new, rows without one are gone. */
 export type Matches = Map<Entry, DefectRow>;
 
-/** What rows and entries are compared by. */
-interface Known {
-  readonly heading: string;
-  readonly ordinal: number;
-  readonly date: string;
+/** A row or an entry, and what the two are compared by. */
+interface Known<T extends DefectRow | Entry = DefectRow | Entry> {
+  readonly item: T;
   /** The title folded, which is seldom asked for; "" tells nothing. */
   readonly name: () => string;
   readonly fingerprint: string;
   /** What the text names, as JSON; "" for nothing. */
   readonly names: string;
-  readonly line: number;
 }
 
-interface OfRow extends Known {
-  readonly row: DefectRow;
-}
-
-interface OfEntry extends Known {
-  readonly entry: Entry;
-}
-
-type KeyOf = (one: Known) => string | undefined;
+type KeyOf = (known: Known) => string | undefined;
 
 const keyOf = (...parts: readonly string[]) => parts.join("\n");
-const exactly: KeyOf = ({ heading, fingerprint, names }) => keyOf(heading, fingerprint, names);
-const byBoth: KeyOf = ({ date, name, fingerprint }) => keyOf(date, name(), fingerprint);
-const byName: KeyOf = ({ date, name }) => (name() === "" ? undefined : keyOf(date, name()));
-const byFingerprint: KeyOf = ({ date, fingerprint }) => keyOf(date, fingerprint);
-const byNames: KeyOf = ({ date, name, names }) => (names === "" ? undefined : keyOf(date, name(), names));
+const exactly: KeyOf = ({ item, fingerprint, names }) => keyOf(item.heading, fingerprint, names);
+const byBoth: KeyOf = ({ item, name, fingerprint }) => keyOf(item.date, name(), fingerprint);
+const byName: KeyOf = ({ item, name }) => (name() === "" ? undefined : keyOf(item.date, name()));
+const byFingerprint: KeyOf = ({ item, fingerprint }) => keyOf(item.date, fingerprint);
+const byNames: KeyOf = ({ item, name, names }) => (names === "" ? undefined : keyOf(item.date, name(), names));
 
 /**
  * Finds out which entries of a file are those that were read of it before, as what people say of an entry and the address of
@@ -69,17 +58,17 @@ export function matchMoved(strays: readonly DefectRow[], entries: readonly Entry
 }
 
 function begin(rows: readonly DefectRow[], entries: readonly Entry[]) {
-  const allRows = rows.map(ofRow);
-  const allEntries = entries.map(ofEntry);
+  const allRows = rows.map((row) => known(row, row.commits, row.files));
+  const allEntries = entries.map((entry) => known(entry, JSON.stringify(entry.commits), JSON.stringify(entry.files)));
   const rowsLeft = new Set(allRows);
   const matches: Matches = new Map();
-  const pair = (before: OfRow, after: OfEntry) => {
-    matches.set(after.entry, before.row);
+  const pair = (before: Known<DefectRow>, after: Known<Entry>) => {
+    matches.set(after.item, before.item);
     rowsLeft.delete(before);
   };
   const grouped = <T extends Known>(some: Iterable<T>, key: KeyOf): Map<string | undefined, T[]> =>
     Map.groupBy(some, key);
-  const entriesLeft = () => allEntries.filter(({ entry }) => !matches.has(entry));
+  const entriesLeft = () => allEntries.filter(({ item }) => !matches.has(item));
   return {
     matches,
     /** Pairs all that have the same key, as many as there are on both sides. */
@@ -96,22 +85,25 @@ function begin(rows: readonly DefectRow[], entries: readonly Entry[]) {
       for (const [text, after] of grouped(allEntries, key)) {
         const [row, entry] = [before.get(text)?.[0], after[0]];
         if (text === undefined || !row || !entry || before.get(text)?.length !== 1 || after.length !== 1) continue;
-        if (rowsLeft.has(row) && !matches.has(entry.entry)) pair(row, entry);
+        if (rowsLeft.has(row) && !matches.has(entry.item)) pair(row, entry);
       }
     },
   };
 }
 
-function inPairs(rows: readonly OfRow[], entries: readonly OfEntry[]): [OfRow, OfEntry][] {
+function inPairs(
+  rows: readonly Known<DefectRow>[],
+  entries: readonly Known<Entry>[],
+): [Known<DefectRow>, Known<Entry>][] {
   const places = new Map(rows.map((row) => [placeOf(row), row]));
-  const pairs: [OfRow, OfEntry][] = [];
+  const pairs: [Known<DefectRow>, Known<Entry>][] = [];
   const others = entries.filter((entry) => {
     const row = places.get(placeOf(entry));
     if (row) pairs.push([row, entry]);
     return !row;
   });
   const paired = new Set(pairs.map(([row]) => row));
-  const fromEnd = (a: Known, b: Known) => b.line - a.line;
+  const fromEnd = (a: Known, b: Known) => b.item.line - a.item.line;
   const left = rows.filter((row) => !paired.has(row)).toSorted(fromEnd);
   for (const [i, entry] of others.toSorted(fromEnd).entries()) {
     const row = left[i];
@@ -120,25 +112,17 @@ function inPairs(rows: readonly OfRow[], entries: readonly OfEntry[]): [OfRow, O
   return pairs;
 }
 
-const placeOf = ({ heading, ordinal }: Known) => `${ordinal} ${heading}`;
+const placeOf = ({ item }: Known) => `${item.ordinal} ${item.heading}`;
 
-function ofRow(row: DefectRow): OfRow {
-  const { heading, ordinal, date, title, fingerprint, commits, files, line } = row;
-  return { row, heading, ordinal, date, line, ...common(title, fingerprint, commits, files) };
-}
-
-function ofEntry(entry: Entry): OfEntry {
-  const { heading, ordinal, date, title, fingerprint, line } = entry;
-  const [commits, files] = [JSON.stringify(entry.commits), JSON.stringify(entry.files)];
-  return { entry, heading, ordinal, date, line, ...common(title, fingerprint, commits, files) };
-}
-
-function common(title: string, fingerprint: Buffer, commits: string, files: string) {
-  const names = commits === "[]" && files === "[]" ? "" : `${commits}${files}`;
-  let name: string | undefined;
-  const folded = () => {
-    name ??= fold(title);
-    return name;
+function known<T extends DefectRow | Entry>(item: T, commits: string, files: string): Known<T> {
+  let folded: string | undefined;
+  return {
+    item,
+    name: () => {
+      folded ??= fold(item.title);
+      return folded;
+    },
+    fingerprint: item.fingerprint.toString("latin1"),
+    names: commits === "[]" && files === "[]" ? "" : `${commits}${files}`,
   };
-  return { name: folded, fingerprint: fingerprint.toString("latin1"), names };
 }

@@ -1,9 +1,10 @@
 import type { Core } from "../../core.ts";
+import { listRepositories } from "../../record/brain/brain.ts";
 import { type RecurringClass, recurringClasses } from "./classes.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
 import { rows } from "./rows.ts";
-import { type Trend, trendRange, weeklyTrend } from "./trend.ts";
+import { type DayCount, type Trend, trendRange, type Week, weeklyTrend, weeksUntil } from "./trend.ts";
 
 /** What the errors files of a team or of one of its repositories come to. */
 export interface Metrics extends Trend {
@@ -26,30 +27,49 @@ const OPEN_SHOWN = 3;
  */
 export function brainMetrics(core: Core, teamId: string, repoKey?: string): Metrics {
   const sql = rows(core.store);
-  const now = core.clock.now();
-  const { from, to } = trendRange(now);
-  const [days, totals, skipped] =
-    repoKey === undefined
-      ? [sql.daysOfTeam.all(teamId, from, to), sql.totalsOfTeam.get(teamId), sql.skippedOfTeam.get(teamId)]
-      : [
-          sql.daysOfRepo.all(teamId, repoKey, from, to),
-          sql.totalsOfRepo.get(teamId, repoKey),
-          sql.skippedOfRepo.get(teamId, repoKey),
-        ];
+  const [totals] = sql.totals(teamId, repoKey);
+  const [files] = sql.skipped(teamId, repoKey);
   return {
-    ...weeklyTrend(days, now),
+    ...weeklyTrend(daysOf(core, teamId, repoKey), core.clock.now()),
     total: totals?.total ?? 0,
     openTotal: totals?.open ?? 0,
     open: newestOpen(core, teamId, repoKey),
-    skipped: skipped ?? 0,
+    skipped: files?.skipped ?? 0,
     recurring: recurringClasses(core, teamId, repoKey),
   };
 }
 
+/** How many entries of errors files each day of the last rolling weeks has. */
+function daysOf(core: Core, teamId: string, repoKey: string | undefined, weeks?: number): DayCount[] {
+  const { from, to } = trendRange(core.clock.now(), weeks);
+  return rows(core.store).days(teamId, repoKey, from, to);
+}
+
+/**
+ * How many entries of errors files each of the last rolling weeks has, oldest first; the last four are those of the trend.
+ * @param repoKey all the team's repositories without it
+ */
+export function weeklyHistory(core: Core, teamId: string, weeks: number, repoKey?: string): Week[] {
+  return weeksUntil(daysOf(core, teamId, repoKey, weeks), core.clock.now(), weeks);
+}
+
 /** The newest open entries of errors files, at most three. */
 export function newestOpen(core: Core, teamId: string, repoKey?: string): Defect[] {
-  const sql = rows(core.store);
-  const found =
-    repoKey === undefined ? sql.openOfTeam.all(teamId, OPEN_SHOWN) : sql.openOfRepo.all(teamId, repoKey, OPEN_SHOWN);
-  return found.map(readRow);
+  return rows(core.store).open(teamId, repoKey, OPEN_SHOWN).map(readRow);
+}
+
+/** What a team's errors files record. */
+export interface EntryCounts {
+  /** Repositories with a brain. */
+  readonly repositories: number;
+  readonly entries: number;
+  /** Those of them that say they are open. */
+  readonly open: number;
+}
+
+/** Counts the entries of the errors files in a team's current brains; as fresh as `entriesProjection`. */
+export function countEntries(core: Core, teamId: string): EntryCounts {
+  const [totals] = rows(core.store).totals(teamId, undefined);
+  const repositories = listRepositories(core, teamId).length;
+  return { repositories, entries: totals?.total ?? 0, open: totals?.open ?? 0 };
 }

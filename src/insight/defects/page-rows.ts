@@ -25,11 +25,7 @@ const MATCHES = `team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey)
 export const pageRows = statements((db) => ({
   // By primary key.
   byId: db.prepare<[number, string], DefectRow>(`${DEFECT} WHERE id = ? AND team_id = ?`),
-  // By the unique index of defects, whole.
-  byPlace: db.prepare<[string, string, string, string, number], DefectRow>(
-    `${DEFECT} WHERE team_id = ? AND repo_key = ? AND path = ? AND heading = ? AND ordinal = ?`,
-  ),
-  // By its first three columns.
+  // By the first three columns of the unique index of defects.
   nextLine: db
     .prepare<[string, string, string, number], number | null>(
       "SELECT min(line) FROM defects WHERE team_id = ? AND repo_key = ? AND path = ? AND line > ?",

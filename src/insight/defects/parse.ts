@@ -1,9 +1,9 @@
 import { splitLines, type TextBlock, textBlocks } from "../../kit/markdown-blocks.ts";
+import { oneLine } from "../../kit/strings.ts";
 import type { Entry } from "./entry.ts";
 import { fingerprintOf, fingerprintOfNothing } from "./fingerprint.ts";
 import { type DatedHeading, readHeading } from "./heading.ts";
 import { commitsIn, filesIn } from "./mentions.ts";
-import { oneLine } from "./one-line.ts";
 import { findRule } from "./rule.ts";
 import { saysOpen } from "./status.ts";
 
@@ -85,7 +85,9 @@ function endsEntry({ top, level, underlined }: TextBlock): boolean {
 function finish({ heading, line, date, title, marked, blocks }: Begun, text: string): Unnumbered {
   const rule = findRule(blocks);
   return {
-    ...{ heading, date, line },
+    heading,
+    date,
+    line,
     title: oneLine(title, MAX_TITLE_CHARS),
     open: marked || saysOpen(blocks),
     fingerprint: fingerprintOf(rule, title) ?? text.trim(),

@@ -1,16 +1,15 @@
-import type { Core } from "../../core.ts";
-import { perOwner } from "../../kit/memo.ts";
+import { type Core, slot } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { readBlob } from "../../record/brain/brain.ts";
 import { type ParsedFile, parseSteps } from "./parse.ts";
 
 /** Content never changes, so neither does what was read of it: kept while a large file is stored piece by piece. */
-const held = perOwner<object, Map<number, ParsedFile>>(() => new Map());
+const held = slot((): Map<number, ParsedFile> => new Map());
 const MAX_HELD_ENTRIES = 20_000;
 
 /** The entries of a brain file, giving way to other work while they are read. */
 export async function parsedBlob(core: Core, blobId: number): Promise<ParsedFile> {
-  const known = held(core.store);
+  const known = held(core);
   const before = known.get(blobId);
   if (before) return before;
   const file = await readEntries(core, blobId);

@@ -1,19 +1,14 @@
-import { statements } from "../../platform/store/store.ts";
+import { statements, type Preparer } from "../../platform/store/store.ts";
+import type { Entry } from "./entry.ts";
+import type { DayCount } from "./trend.ts";
 
-/** A row of defects; `open` is 0 or 1, `commits` and `files` are JSON. */
-export interface DefectRow {
+/** A row of defects; `commits` and `files` are JSON. */
+export interface DefectRow extends Omit<Entry, "open" | "commits" | "files"> {
   readonly id: number;
   readonly repoKey: string;
   readonly path: string;
   readonly kind: string;
-  readonly heading: string;
-  readonly ordinal: number;
-  readonly date: string;
-  readonly title: string;
-  readonly line: number;
   readonly open: 0 | 1;
-  readonly fingerprint: Buffer;
-  readonly rule: string | null;
   readonly commits: string;
   readonly files: string;
 }
@@ -30,29 +25,26 @@ export interface ClassRow {
   readonly lastSeen: string;
 }
 
-/** Statements over the errors files of a whole team, and of one repository: both by defects_by_date, on one or two columns. */
-const OF_TEAM = "team_id = ? AND kind = 'error'";
-const OF_REPO = "team_id = ? AND repo_key = ? AND kind = 'error'";
-const NEWEST = "ORDER BY date DESC, repo_key, path, line LIMIT ?";
-const days = (of: string) =>
-  `SELECT date, count(*) AS count FROM defects WHERE ${of} AND date BETWEEN ? AND ? GROUP BY date`;
-const totals = (of: string) => `SELECT count(*) AS total, coalesce(sum(open), 0) AS open FROM defects WHERE ${of}`;
-const classes = (of: string) =>
-  `SELECT fingerprint, count(*) AS occurrences, min(date) AS firstSeen, max(date) AS lastSeen FROM defects WHERE ${of}
-   GROUP BY fingerprint HAVING count(*) > 1 ORDER BY occurrences DESC, lastSeen DESC, fingerprint LIMIT ?`;
-const skipped = (of: string) => `SELECT coalesce(sum(skipped), 0) FROM defect_files WHERE ${of}`;
-
 interface Totals {
   readonly total: number;
   readonly open: number;
 }
-interface DayCount {
-  readonly date: string;
-  readonly count: number;
-}
 
 export const DEFECT = `SELECT id, repo_key AS repoKey, path, kind, heading, ordinal, date, title, line, open, fingerprint, rule, commits,
   files FROM defects`;
+
+/**
+ * The same of a whole team and of one repository: by defects_by_date on one column or two, or by the primary key of defect_files.
+ * @param sql of a condition
+ */
+function scoped<Params extends unknown[], Row>(db: Preparer, sql: (where: string) => string) {
+  const ofTeam = db.prepare<[string, ...Params], Row>(sql("team_id = ?"));
+  const ofRepo = db.prepare<[string, string, ...Params], Row>(sql("team_id = ? AND repo_key = ?"));
+  return (teamId: string, repoKey: string | undefined, ...params: Params): Row[] =>
+    repoKey === undefined ? ofTeam.all(teamId, ...params) : ofRepo.all(teamId, repoKey, ...params);
+}
+
+const NEWEST = "ORDER BY date DESC, repo_key, path, line";
 
 export const rows = statements((db) => ({
   // By the primary key of defect_files.
@@ -88,26 +80,39 @@ export const rows = statements((db) => ({
   remove: db.prepare<[number]>("DELETE FROM defects WHERE id = ?"),
   // The end of the table's own b-tree.
   newestId: db.prepare<[], number | null>("SELECT max(id) FROM defects").pluck(),
-  // Both by defects_by_date: its first column, or its first two and the range of the third.
-  ofTeam: db.prepare<[string, string, string], DefectRow>(
-    `${DEFECT} WHERE team_id = ? AND date >= ? AND kind IN (SELECT value FROM json_each(?))
-     ORDER BY date DESC, repo_key, path, line`,
+  list: scoped<[string, string], DefectRow>(
+    db,
+    (where) => `${DEFECT} WHERE ${where} AND date >= ? AND kind IN (SELECT value FROM json_each(?)) ${NEWEST}`,
   ),
-  ofRepo: db.prepare<[string, string, string, string], DefectRow>(
-    `${DEFECT} WHERE team_id = ? AND repo_key = ? AND date >= ? AND kind IN (SELECT value FROM json_each(?))
-     ORDER BY date DESC, path, line`,
+  // Of errors files.
+  days: scoped<[string, string], DayCount>(
+    db,
+    (where) =>
+      `SELECT date, count(*) AS count FROM defects WHERE ${where} AND kind = 'error' AND date BETWEEN ? AND ? GROUP BY date`,
   ),
-  daysOfTeam: db.prepare<[string, string, string], DayCount>(days(OF_TEAM)),
-  daysOfRepo: db.prepare<[string, string, string, string], DayCount>(days(OF_REPO)),
-  totalsOfTeam: db.prepare<[string], Totals>(totals(OF_TEAM)),
-  totalsOfRepo: db.prepare<[string, string], Totals>(totals(OF_REPO)),
-  openOfTeam: db.prepare<[string, number], DefectRow>(`${DEFECT} WHERE ${OF_TEAM} AND open = 1 ${NEWEST}`),
-  openOfRepo: db.prepare<[string, string, number], DefectRow>(`${DEFECT} WHERE ${OF_REPO} AND open = 1 ${NEWEST}`),
-  classesOfTeam: db.prepare<[string, number], ClassRow>(classes(OF_TEAM)),
-  classesOfRepo: db.prepare<[string, string, number], ClassRow>(classes(OF_REPO)),
+  totals: scoped<[], Totals>(
+    db,
+    (where) =>
+      `SELECT count(*) AS total, coalesce(sum(open), 0) AS open FROM defects WHERE ${where} AND kind = 'error'`,
+  ),
+  open: scoped<[number], DefectRow>(
+    db,
+    (where) => `${DEFECT} WHERE ${where} AND kind = 'error' AND open = 1 ${NEWEST} LIMIT ?`,
+  ),
+  classes: scoped<[number], ClassRow>(
+    db,
+    (where) =>
+      `SELECT fingerprint, count(*) AS occurrences, min(date) AS firstSeen, max(date) AS lastSeen FROM defects
+       WHERE ${where} AND kind = 'error' GROUP BY fingerprint HAVING count(*) > 1
+       ORDER BY occurrences DESC, lastSeen DESC, fingerprint LIMIT ?`,
+  ),
+  skipped: scoped<[], { skipped: number }>(
+    db,
+    (where) => `SELECT coalesce(sum(skipped), 0) AS skipped FROM defect_files WHERE ${where}`,
+  ),
   // By defects_by_fingerprint.
   ofClass: db.prepare<[string, Buffer, string | null, number], DefectRow>(
-    `${DEFECT} WHERE team_id = ? AND fingerprint = ? AND kind = 'error' AND repo_key = coalesce(?, repo_key) ${NEWEST}`,
+    `${DEFECT} WHERE team_id = ? AND fingerprint = ? AND kind = 'error' AND repo_key = coalesce(?, repo_key) ${NEWEST} LIMIT ?`,
   ),
   // By defects_by_fingerprint, for each of a JSON list of fingerprints.
   ended: db
@@ -117,7 +122,4 @@ export const rows = statements((db) => ({
          GROUP BY d.fingerprint HAVING count(*) > 1) WHERE last <= ?`,
     )
     .pluck(),
-  // By the primary key's first columns.
-  skippedOfTeam: db.prepare<[string], number>(skipped(OF_TEAM)).pluck(),
-  skippedOfRepo: db.prepare<[string, string], number>(skipped(OF_REPO)).pluck(),
 }));

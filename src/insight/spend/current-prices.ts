@@ -1,15 +1,24 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Core } from "../../core.ts";
-import { perOwner } from "../../kit/memo.ts";
+import { type Core, slot } from "../../core.ts";
+import { readAsset } from "../../kit/assets.ts";
+
+import { fail, invalid } from "../../kit/problem.ts";
 import { type PriceFile, readPriceFile } from "./price-file.ts";
 import { PriceTable } from "./price-table.ts";
-import { SHIPPED_PRICES } from "./prices.ts";
 
 /** A data directory's own prices: they replace those that ship, model by model. */
 const OWN_PRICES = "prices.json";
 /** More is no price list; and it is read while a request waits. */
 const MAX_BYTES = 4 * 1024 * 1024;
+
+let shipped: PriceFile | undefined;
+
+/** The prices that ship, see docs/spend.md; read when the first cost is asked for. */
+export function shippedPrices(): PriceFile {
+  shipped ??= readPriceFile(readAsset("src/assets/prices.json"));
+  return shipped;
+}
 
 export interface CurrentPrices {
   readonly table: PriceTable;
@@ -20,25 +29,26 @@ export interface CurrentPrices {
   readonly problem: string | null;
 }
 
-const shipped = (problem: string | null): CurrentPrices => ({
-  table: new PriceTable(SHIPPED_PRICES),
-  date: SHIPPED_PRICES.date,
+const withoutOwn = (problem: string | null): CurrentPrices => ({
+  table: new PriceTable(shippedPrices()),
+  date: shippedPrices().date,
   overridden: false,
   problem,
 });
 
-const held = perOwner((_core: Core) => ({ mark: "", prices: undefined as CurrentPrices | undefined }));
+/** What was read last, and of which state of the file. */
+const loaded = slot(() => ({ mark: "", prices: undefined as CurrentPrices | undefined }));
 
 /** The prices of the moment. The data directory's file is read anew when it changed; one that is wrong changes nothing. */
 export function currentPrices(core: Core): CurrentPrices {
   const path = join(core.store.directory, OWN_PRICES);
-  const own = held(core);
+  const last = loaded(core);
   const mark = markOf(path);
-  if (own.prices === undefined || mark !== own.mark) {
-    own.mark = mark;
-    own.prices = load(core, path, mark, own.prices);
+  if (last.prices === undefined || mark !== last.mark) {
+    last.mark = mark;
+    last.prices = load(core, path, mark, last.prices);
   }
-  return own.prices;
+  return last.prices;
 }
 
 /** What changes with a file; `""` when there is none. */
@@ -48,14 +58,15 @@ function markOf(path: string): string {
 }
 
 function load(core: Core, path: string, mark: string, before: CurrentPrices | undefined): CurrentPrices {
-  if (mark === "") return shipped(null);
+  if (mark === "") return withoutOwn(null);
   try {
-    if (statSync(path).size > MAX_BYTES) throw new Error(`has more than ${MAX_BYTES} bytes`);
-    const file: PriceFile = readPriceFile(readFileSync(path, "utf8"));
-    return { table: new PriceTable(SHIPPED_PRICES, file), date: file.date, overridden: true, problem: null };
+    if (statSync(path).size > MAX_BYTES) fail(invalid, `has more than ${MAX_BYTES} bytes`);
+    const file = readPriceFile(readFileSync(path, "utf8"));
+    return { table: new PriceTable(shippedPrices(), file), date: file.date, overridden: true, problem: null };
   } catch (error) {
-    const problem = `${OWN_PRICES}${(error as Error).message.startsWith("[") ? "" : " "}${(error as Error).message}`;
+    const { message } = error as Error;
+    const problem = `${OWN_PRICES}${message.startsWith("[") ? "" : " "}${message}`;
     core.log.warn("prices_refused", { problem });
-    return before ? { ...before, problem } : shipped(problem);
+    return before ? { ...before, problem } : withoutOwn(problem);
   }
 }

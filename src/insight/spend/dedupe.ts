@@ -1,166 +1,70 @@
-import { bestOf, type Candidate, outranks } from "./count.ts";
-import { namesOf } from "./model-names.ts";
-import { type Figures, NOTHING, type Place, sameSession } from "./usage-record.ts";
+import { type Dimensions, type Report, sessionOf, TELEMETRY } from "./usage-record.ts";
 
 /**
- * Telemetry and the trace tell of the same calls. Without the provider's id on both sides, a call is known again by its
- * session and its figures: here it is decided what of such tellings counts. What one side did not tell is taken from the other.
+ * Dedupe: of all reports of one usage, known by a key of its own, one counts. Of each source's reports in one session the best is
+ * kept; of those kept, the best of all counts. What a session says of itself as a whole counts only while its entries say
+ * nothing. All is decided by what was reported, never by what came first.
  */
 
-/** A message that telemetry alone told in a session, or its spans alone: the other side may have told it without its id. */
-export const TOLD_BY_ENTRIES = -1;
-export const TOLD_BY_SPANS = -2;
-
-/** Figures that stand in a place so many times, or are taken away from it. */
-export interface Share {
-  readonly place: Place;
-  readonly figures: Figures;
-  readonly times: number;
+/** A source reported something anew. */
+export interface Change {
+  /** The source whose earlier reports are void: a session is read anew as a whole. Undefined for telemetry, which is never withdrawn. */
+  readonly replaces: number | undefined;
+  readonly reports: readonly Report[];
 }
 
-/**
- * What tellings without an id have to know of a message: in each session that told it on one side only, that it did. With the
- * place and figures by which it is counted, where that is in the same session.
- * @param counted the candidate that is counted
- */
-export function witnessesOf(candidates: readonly Candidate[], counted: Candidate | undefined): Witness[] {
-  const all: Witness[] = [];
-  for (const [first, ...more] of bySession(candidates)) {
-    const { session } = first?.place ?? { session: "" };
-    if (!first || session === "") continue;
-    const told = [first, ...more];
-    const byEntries = told.some(({ source }) => source === 0);
-    if (byEntries && told.some(({ source }) => source > 0)) continue;
-    const { place, figures } = bestOf(told) as Candidate;
-    const isHome = counted !== undefined && told.includes(counted);
-    all.push({
-      of: { place: place as Place, figures },
-      source: byEntries ? TOLD_BY_ENTRIES : TOLD_BY_SPANS,
-      place: isHome ? counted.place : null,
-      times: 1,
-      figures: isHome ? counted.figures : NOTHING,
-    });
+/** What is to be kept of one usage's reports after a change. */
+export function applyChange<R extends Report>(stored: readonly R[], { replaces, reports }: Change): (R | Report)[] {
+  const kept = new Map<string, R | Report>();
+  for (const report of stored) if (report.source !== replaces) kept.set(reporterOf(report), report);
+  for (const report of reports) {
+    const before = kept.get(reporterOf(report));
+    if (!before || isBetter(report, before)) kept.set(reporterOf(report), report);
   }
-  return all;
+  return [...kept.values()];
 }
 
-export interface Witness extends Candidate {
-  /** Where it was told and how much, in that session. */
-  readonly of: { readonly place: Place; readonly figures: Figures };
+const reporterOf = ({ source, dimensions }: Report): string =>
+  dimensions ? `${source} ${sessionOf(dimensions)}` : `${source}`;
+
+/** The report that counts. */
+export function bestOf<R extends Report>(reports: readonly R[]): R | undefined {
+  return reports.reduce<R | undefined>((best, report) => (!best || isBetter(report, best) ? report : best), undefined);
 }
 
-function bySession(candidates: readonly Candidate[]): Candidate[][] {
-  const all: Candidate[][] = [];
-  for (const one of candidates) {
-    const same = all.find(([other]) => sameSession(other?.place as Place, one.place as Place));
-    if (same) same.push(one);
-    else all.push([one]);
-  }
-  return all;
+/** The reports of a session of itself as a whole that count: none while its entries report for themselves. */
+export function countedOfSession<R extends Report>(reports: readonly R[]): readonly R[] {
+  return reports.some(({ dimensions }) => dimensions === null) ? [] : reports;
 }
 
-/**
- * What counts of all that was told with equal figures in one session: what telemetry or its spans told without an id,
- * whichever told it more often, less the messages that the other side told.
- */
-export function sharesOf(alike: readonly Candidate[]): Share[] {
-  if (alike.every(({ source }) => source < 0)) return [];
-  const lots = (wanted: (one: Candidate) => boolean) => alike.filter(wanted).sort(bestFirst).map(lotOf);
-  const entries = lots(({ source }) => source === 0);
-  const spans = lots(({ source }) => source > 0);
-  const shares: Share[] = [];
-  const asMessage = (message: Candidate, told: Candidate, times: number) => {
-    const both = together(message, told);
-    if (both === message) return;
-    shares.push({ place: message.place as Place, figures: message.figures, times: -times });
-    shares.push({ place: both.place as Place, figures: both.figures, times });
-  };
-  for (const [side, others] of [
-    [TOLD_BY_SPANS, entries],
-    [TOLD_BY_ENTRIES, spans],
-  ] as const) {
-    pairUp(
-      lots(({ source, place }) => source === side && place !== null),
-      others,
-      asMessage,
-    );
-    // Counted in another session: only not a second time.
-    zip(
-      lots(({ source, place }) => source === side && place === null),
-      others,
-      () => {},
-    );
-  }
-  const count = ({ place, figures }: Candidate, times: number) =>
-    shares.push({ place: place as Place, figures, times });
-  pairUp(entries, spans, (entry, span, times) => count(together(entry, span), times));
-  for (const { told, left } of [...entries, ...spans]) if (left > 0) count(told, left);
-  return shares;
+/** An order among reports that does not depend on which came first: larger, then better informed, then earlier. */
+export function isBetter(a: Report, b: Report): boolean {
+  if (!a.dimensions || !b.dimensions) return false;
+  const [ranks, others] = [rank(a, a.dimensions), rank(b, b.dimensions)];
+  const i = ranks.findIndex((value, at) => value !== others[at]);
+  return i >= 0 && (ranks[i] as number | string) > (others[i] as number | string);
 }
 
-/** Tellings that are one row, and how many of them still belong to nothing. */
-interface Lot {
-  readonly told: Candidate;
-  readonly model: string;
-  left: number;
-}
-
-/** A model is the same with the date of its release and without. */
-const lotOf = (told: Candidate): Lot => ({
-  told,
-  model: namesOf(told.place?.model ?? "").at(-1) ?? "",
-  left: told.times,
-});
-
-function bestFirst(a: Candidate, b: Candidate): number {
-  if (a.place === null || b.place === null) return 0;
-  return outranks(a, b) ? -1 : outranks(b, a) ? 1 : 0;
-}
-
-/** Pairs each with one of the others, those of the same model first, as far as there are any. */
-function pairUp(
-  some: readonly Lot[],
-  others: readonly Lot[],
-  pair: (one: Candidate, other: Candidate, times: number) => void,
-): void {
-  if (some.length === 0 || others.length === 0) return;
-  const byModel = Map.groupBy(others, ({ model }) => model);
-  for (const [model, same] of Map.groupBy(some, (lot) => lot.model)) zip(same, byModel.get(model) ?? [], pair);
-  zip(some, others, pair);
-}
-
-function zip(some: readonly Lot[], others: readonly Lot[], pair: Parameters<typeof pairUp>[2]): void {
-  for (let [i, k] = [0, 0]; ; ) {
-    const [one, other] = [some[i], others[k]];
-    if (!one || !other) return;
-    const times = Math.min(one.left, other.left);
-    if (times > 0) pair(one.told, other.told, times);
-    one.left -= times;
-    other.left -= times;
-    if (one.left === 0) i++;
-    if (other.left === 0) k++;
-  }
-}
-
-/** One of two tellings of the same usage, with what only the other knows. Returns the first itself when the other adds nothing. */
-function together(first: Candidate, second: Candidate): Candidate {
-  const place = placeOfBoth(first.place as Place, second.place as Place);
-  const figures = figuresOfBoth(first.figures, second.figures);
-  return place === first.place && figures === first.figures ? first : { ...first, place, figures };
-}
-
-function placeOfBoth(own: Place, other: Place): Place {
-  const [model, branch, repoKey] = [own.model || other.model, own.branch || other.branch, own.repoKey || other.repoKey];
-  return model === own.model && branch === own.branch && repoKey === own.repoKey
-    ? own
-    : { ...own, model, branch, repoKey };
-}
-
-/** Equal figures, with how long it was written to the cache for and what it cost, where one of both told. */
-function figuresOfBoth(own: Figures, other: Figures): Figures {
-  const { cacheWrite, cacheWrite1h } = other.cacheWrite1h > own.cacheWrite1h ? other : own;
-  const { reported, reportedNano } = own.reported > 0 ? own : other;
-  return cacheWrite1h === own.cacheWrite1h && reported === own.reported
-    ? own
-    : { ...own, cacheWrite, cacheWrite1h, reported, reportedNano };
+function rank({ source, measures }: Report, dimensions: Dimensions): (string | number)[] {
+  const { input, output, cacheWrite, cacheWrite1h, cacheRead, reported, reportedNano } = measures;
+  const { model, branch, day, repoKey, deviceId, session, context } = dimensions;
+  return [
+    output,
+    input + cacheWrite + cacheWrite1h + cacheRead,
+    cacheWrite1h,
+    cacheRead,
+    cacheWrite,
+    reported,
+    reportedNano,
+    model === "" ? 0 : 1,
+    branch === "" ? 0 : 1,
+    -day,
+    source === TELEMETRY ? 1 : 0,
+    repoKey,
+    deviceId,
+    session,
+    branch,
+    model,
+    context,
+  ];
 }

@@ -1,11 +1,11 @@
 import * as v from "valibot";
 import { isoInstant } from "../../kit/clock.ts";
+import { fail, malformed } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { malformed, refuse, stillReading } from "../../platform/http/faults.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
-import { Behind } from "../../platform/projections/projections.ts";
-import { requireSpend } from "./follow.ts";
-import { readSpan, SINCE, UNTIL } from "./period.ts";
+import { Behind, stillReading } from "../../platform/projections/projections.ts";
+import { requireSpend } from "./catch-up.ts";
+import { readPeriod, SINCE, UNTIL } from "./period.ts";
 import { type SpendFigures, spendReport } from "./report.ts";
 import { GROUPINGS } from "./rows.ts";
 
@@ -59,8 +59,8 @@ const SpendReply = v.object({
 
 const DEFAULT_GROUPS = 100;
 
-const date = (says: string, form: RegExp, wrong: string) =>
-  v.optional(v.pipe(v.string(), v.regex(form, wrong), v.description(says)));
+const date = (description: string, form: RegExp, message: string) =>
+  v.optional(v.pipe(v.string(), v.regex(form, message), v.description(description)));
 
 /** What the team's agents used, and what that costs. */
 export const spend = endpoint(
@@ -111,22 +111,22 @@ export const spend = endpoint(
     },
   },
   async ({ core, principal, query: { since, until, by = "model", repoKey, limit } }) => {
-    const span = readSpan({ since, until }, core.clock.now());
-    if (!span) refuse(malformed, { error: "The query's until must not lie before its since." });
+    const period = readPeriod({ since, until }, core.clock.now());
+    if (!period) fail(malformed, "The query's until must not lie before its since.");
     const most = limit === undefined ? DEFAULT_GROUPS : Number(limit);
-    const standing = await requireSpend(core);
-    const { total, groups, prices } = spendReport(core, principal.teamId, { ...span, by, repoKey });
+    const behind = await requireSpend(core);
+    const { total, groups, prices } = spendReport(core, principal.teamId, { ...period, by, repoKey });
     return {
       ok: true,
-      since: isoInstant(span.from).slice(0, 10),
-      until: isoInstant(span.to).slice(0, 10),
+      since: isoInstant(period.from).slice(0, 10),
+      until: isoInstant(period.to).slice(0, 10),
       by,
       currency: "USD" as const,
       priceTable: { date: prices.date, overridden: prices.overridden },
       total,
       groupCount: groups.length,
       groups: by === "day" ? groups.slice(-most) : groups.slice(0, most),
-      ...standing,
+      ...behind,
     };
   },
 );

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../kit/clock.ts";
 import { DAY_PATTERN, TIME_PATTERN } from "../../kit/date.ts";
 
-/** Days that spend is asked for, as people write them. */
+/** Periods: the whole days, UTC, that spend is asked for, as people write them. */
 
 const DAYS = /^([1-9]\d{0,3})d$/;
 /** What `until` may be: a day, or a date-time. */
@@ -10,7 +10,7 @@ export const UNTIL = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
 export const SINCE = new RegExp(`${DAYS.source}|${UNTIL.source}`);
 
 /** The first day of the year 1. */
-const FIRST = Date.parse("0001-01-01T00:00:00Z");
+const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
 
 /** What `since` is when nobody says. */
 export const DEFAULT_SINCE = "30d";
@@ -27,14 +27,14 @@ export const isUntil = (text: string): boolean => UNTIL.test(text);
  * @param now milliseconds since the epoch; what `until` is when nobody says
  * @returns instants of the first and the last day; undefined when the last lies before the first
  */
-export function readSpan(
+export function readPeriod(
   { since = DEFAULT_SINCE, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
   now: number,
 ): { readonly from: number; readonly to: number } | undefined {
   const to = until === undefined ? now : (readDate(until) ?? now);
   const days = DAYS.exec(since)?.[1];
-  const counted = days === undefined ? (readDate(since) ?? to) : to - (Number(days) - 1) * DAY_MS;
+  const first = days === undefined ? (readDate(since) ?? to) : to - (Number(days) - 1) * DAY_MS;
   // No day before the first that can be written.
-  const from = Math.max(counted, FIRST);
+  const from = Math.max(first, FIRST_DAY);
   return Math.floor(from / DAY_MS) > Math.floor(to / DAY_MS) ? undefined : { from, to };
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { isDate } from "../../kit/date.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { BREAKPOINTS } from "./context-tier.ts";
 
 /** How prices are written: those that ship and those of a data directory's `prices.json`. */
@@ -26,16 +27,16 @@ const Above = v.record(
   v.picklist(BREAKPOINTS.map(String), `must be one of the sizes that usage is kept by: ${SIZES}`),
   v.strictObject(PRICES),
 );
-const OneModel = v.strictObject({
+const Version = v.strictObject({
   ...PRICES,
   above: v.optional(Above),
   from: v.optional(Day),
   aliases: v.optional(v.array(Name)),
 });
-const OneAfterAnother = v.pipe(v.array(OneModel), v.minLength(1, "must not be empty"));
+const Versions = v.pipe(v.array(Version), v.minLength(1, "must not be empty"));
 // Chosen by what stands there, so that a fault is named where it is.
 const Model = v.lazy(
-  (input) => (Array.isArray(input) ? OneAfterAnother : OneModel) as v.GenericSchema<ModelPrice | ModelPrice[]>,
+  (input) => (Array.isArray(input) ? Versions : Version) as v.GenericSchema<ModelPrice | ModelPrice[]>,
 );
 
 export interface Prices {
@@ -73,17 +74,17 @@ export function readPriceFile(text: string): PriceFile {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`is not JSON: ${(error as Error).message}`);
+    fail(invalid, `is not JSON: ${(error as Error).message}`);
   }
   const { issues, output, success } = v.safeParse(Schema, value);
   if (success) return output;
   const [issue] = issues;
   const place = (issue.path ?? []).reduce((at, { key }) => `${at}[${JSON.stringify(key)}]`, "");
-  const says = issue.message.startsWith("must") ? issue.message : saysOf(issue);
-  throw new Error(place === "" ? `must be an object with "date" and "models": ${says}` : `${place} ${says}`);
+  const message = issue.message.startsWith("must") ? issue.message : messageOf(issue);
+  fail(invalid, place === "" ? `must be an object with "date" and "models": ${message}` : `${place} ${message}`);
 }
 
-function saysOf({ expected, received }: v.BaseIssue<unknown>): string {
+function messageOf({ expected, received }: v.BaseIssue<unknown>): string {
   if (expected === "never") return "is not a member that is known";
   return received === "undefined" ? "is missing" : `is ${received} where ${expected} is expected`;
 }

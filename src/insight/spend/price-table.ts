@@ -1,30 +1,16 @@
 import { DAY_MS } from "../../kit/clock.ts";
 import { namesOf } from "./model-names.ts";
 import type { ModelPrice, PriceFile, Prices } from "./price-file.ts";
+import type { Tokens } from "./usage-record.ts";
 
 /** Trillionths of a dollar for one token: whole numbers, so that sums are exact in whatever order they are made. */
-interface Rates {
-  readonly input: bigint;
-  readonly output: bigint;
-  readonly cacheWrite: bigint;
-  readonly cacheWrite1h: bigint;
-  readonly cacheRead: bigint;
-}
+type Rates = Readonly<Record<keyof Tokens, bigint>>;
 
 interface Version {
   /** The first day it holds, in days since the epoch. */
   readonly from: number;
   /** By the size a request lies above, largest first; 0 is the last. */
   readonly bySize: readonly (readonly [above: number, Rates])[];
-}
-
-/** Tokens of one model and size class. */
-export interface Amounts {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheWrite: number;
-  readonly cacheWrite1h: number;
-  readonly cacheRead: number;
 }
 
 const pico = (usdPerMillion: number) => BigInt(Math.round(usdPerMillion * 1e6));
@@ -56,7 +42,7 @@ export class PriceTable {
   readonly #models = new Map<string, readonly Version[]>();
   /** Other names of models, each with the name of its model. */
   readonly #aliases = new Map<string, string>();
-  readonly #found = new Map<string, readonly Version[] | undefined>();
+  readonly #lookups = new Map<string, readonly Version[] | undefined>();
 
   constructor(...files: readonly PriceFile[]) {
     for (const { models } of files) {
@@ -66,12 +52,12 @@ export class PriceTable {
       ]);
       for (const [name, versions] of all)
         for (const alias of versions.flatMap(({ aliases = [] }) => aliases))
-          for (const each of [alias, alias.toLowerCase()]) this.#aliases.set(each, name);
+          for (const spelling of [alias, alias.toLowerCase()]) this.#aliases.set(spelling, name);
       for (const [name, versions] of all) {
         const ready = versions.map(versionOf).sort((a, b) => b.from - a.from);
-        for (const each of [name, name.toLowerCase()]) {
-          this.#models.set(each, ready);
-          this.#aliases.delete(each);
+        for (const spelling of [name, name.toLowerCase()]) {
+          this.#models.set(spelling, ready);
+          this.#aliases.delete(spelling);
         }
       }
     }
@@ -86,10 +72,10 @@ export class PriceTable {
   /**
    * What tokens cost.
    * @param day days since the epoch
-   * @param context the class of the requests' size, see `contextClass`
+   * @param context the tier of the requests' size, see `contextTier`
    * @returns trillionths of a dollar; undefined where no price is known
    */
-  cost(model: string, day: number, context: number, tokens: Amounts): bigint | undefined {
+  cost(model: string, day: number, context: number, tokens: Tokens): bigint | undefined {
     const version = this.#find(model)?.find(({ from }) => from <= day);
     const rates = version?.bySize.find(([above]) => above <= context)?.[1];
     if (!rates) return undefined;
@@ -103,13 +89,13 @@ export class PriceTable {
   }
 
   #find(model: string): readonly Version[] | undefined {
-    if (!this.#found.has(model)) {
+    if (!this.#lookups.has(model)) {
       // Names of models come from agents; only so many are remembered.
-      if (this.#found.size > 1_000) this.#found.clear();
+      if (this.#lookups.size > 1_000) this.#lookups.clear();
       const names = namesOf(model).map((name) => this.#aliases.get(name) ?? name);
-      const name = names.find((one) => this.#models.has(one));
-      this.#found.set(model, name === undefined ? undefined : this.#models.get(name));
+      const name = names.find((candidate) => this.#models.has(candidate));
+      this.#lookups.set(model, name === undefined ? undefined : this.#models.get(name));
     }
-    return this.#found.get(model);
+    return this.#lookups.get(model);
   }
 }

@@ -11,33 +11,30 @@ import {
   readUsage,
   type Usage,
 } from "../../record/traces/traces.ts";
-import { NOTHING, type Origin, ownCostKey, ownUsageKey, type Told, tellCost, tellUsage } from "./usage-record.ts";
+import { sessionKey } from "./dedupe-key.ts";
+import { type Origin, recordCost, recordMark, recordUsage } from "./record-usage.ts";
+import { TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const fields = (value: unknown): Fields => (isObject(value) ? value : {});
 
-/** What an entry tells of usage and cost; nothing for most entries. */
-export function readEntry(entry: MeteredEntry): Told[] {
+/** What an entry reports of usage and cost; nothing for most entries. */
+export function readEntry(entry: MeteredEntry): UsageRecord[] {
   const payload = fields(JSON.parse(entry.payload));
   const found = findUsage(payload);
   const usage = found && { ...found, requestId: found.requestId ?? readRequestId(attributesOf(payload)) };
   const costUsd = readCost(payload.costUsd);
   if (!usage && costUsd === null) return [];
   const origin = originOf(entry, payload);
-  const told = usage ? tellUsage(origin, usage, costUsd) : costUsd === null ? [] : [tellCost(origin, costUsd)];
-  if (told.length === 0) return [];
-  return [...told, ...marks(origin, usage !== null, costUsd !== null)];
-}
-
-/** Keeps the session's own account of the whole from counting beside what its entries tell. */
-function marks({ teamId, deviceId, session }: Origin, usage: boolean, cost: boolean): Told[] {
-  if (session === "") return [];
-  const mark = (key: Buffer): Told => ({ teamId, key, place: null, figures: NOTHING });
-  return [
-    ...(usage ? [mark(ownUsageKey(deviceId, session))] : []),
-    ...(cost ? [mark(ownCostKey(deviceId, session))] : []),
-  ];
+  const records = usage ? recordUsage(origin, usage, costUsd) : [];
+  if (!usage && costUsd !== null) records.push(recordCost(origin, costUsd));
+  if (records.length === 0 || origin.session === "") return records;
+  // Keeps the session's own account of the whole from counting beside what its entries report.
+  const { deviceId, session } = origin;
+  if (usage) records.push(recordMark(origin, sessionKey("own-usage", deviceId, session)));
+  if (costUsd !== null) records.push(recordMark(origin, sessionKey("own-cost", deviceId, session)));
+  return records;
 }
 
 /**
@@ -67,11 +64,13 @@ const attributesOf = (payload: Fields): Fields => ({ ...payload, ...readAttribut
 
 const text = (value: unknown) => (typeof value === "string" ? readId(value) : undefined);
 
-function originOf({ clientTimestamp, receivedAt, ...of }: MeteredEntry, payload: Fields): Origin {
+function originOf(entry: MeteredEntry, payload: Fields): Origin {
+  const { teamId, deviceId, repoKey, clientTimestamp, receivedAt } = entry;
   return {
-    teamId: of.teamId,
-    deviceId: of.deviceId,
-    repoKey: of.repoKey,
+    source: TELEMETRY,
+    teamId,
+    deviceId,
+    repoKey,
     session: readId(payload.sessionId) ?? "",
     branch: text(payload.branch) ?? text(payload.gitBranch) ?? "",
     model:

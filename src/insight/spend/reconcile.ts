@@ -1,96 +1,161 @@
-import type { Core } from "../../core.ts";
-import { AlikeUsages } from "./alike.ts";
-import { applyChange, type Candidate, type Change, ownCounted, sameRow } from "./count.ts";
-import { Messages } from "./messages.ts";
-import { Cells, type Held } from "./rollup.ts";
-import { rows } from "./rows.ts";
-import { FIGURES, isLike, isLink, isMessage, type Told } from "./usage-record.ts";
+import { bestOf, isBetter } from "./dedupe.ts";
+import { ID_IN_SPANS_ONLY, ID_IN_TELEMETRY_ONLY, type Side, sideOf } from "./dedupe-key.ts";
+import { namesOf } from "./model-names.ts";
+import { type Dimensions, type Measures, NO_MEASURES, type Report, sessionOf } from "./usage-record.ts";
 
-/** Changes to what is known of usages, gathered before they are made. */
-export interface Changes {
-  readonly byUsage: Map<string, { readonly teamId: string; readonly key: Buffer; readonly changes: Change[] }>;
+/**
+ * Reconcile: telemetry and the spans of a trace report the same calls, and not always with the provider's id on both sides.
+ * Without it, a report of one side and one of the other are of the same call where session and token counts are equal. Each
+ * report is paired at most once, so that of equal reports as many count as the side with more of them made. What one side left
+ * out of a pair (the cost, the model, the branch) is taken from the other.
+ *
+ * Calls with an id take part where one side alone reported it: the other side may have reported the call without. Such a call
+ * stands here beside the reports, as a row whose source is `ID_IN_TELEMETRY_ONLY` or `ID_IN_SPANS_ONLY`.
+ */
+
+/** Measures that are summed under these dimensions so many times, or taken away from them. */
+export interface Share {
+  readonly dimensions: Dimensions;
+  readonly measures: Measures;
+  readonly times: number;
 }
 
-export const gatherChanges = (): Changes => ({ byUsage: new Map() });
+/** A call with an id, as it stands among reports without one. */
+export interface OneSided extends Report {
+  /** Of which session and token counts it is. */
+  readonly session: Dimensions;
+  readonly equalTo: Measures;
+}
 
-function of({ byUsage }: Changes, teamId: string, key: Buffer): Change[] {
-  const name = `${teamId}${key.toString("latin1")}`;
-  let one = byUsage.get(name);
-  if (!one) {
-    one = { teamId, key, changes: [] };
-    byUsage.set(name, one);
+/**
+ * The sessions in which one side alone reported a call with an id. `dimensions` and `measures` are those by which the call
+ * counts, or null and nothing where it counts in another session.
+ * @param reports all reports of the call @param counted the one that counts
+ */
+export function oneSided(reports: readonly Report[], counted: Report | undefined): OneSided[] {
+  const inSessions = reports.filter(({ dimensions }) => dimensions && dimensions.session !== "");
+  const sessions = Map.groupBy(inSessions, ({ dimensions }) => sessionOf(dimensions as Dimensions));
+  return [...sessions.values()].flatMap((ofSession): OneSided[] => {
+    const sides = new Set(ofSession.map(({ source }) => sideOf(source)));
+    const best = bestOf(ofSession);
+    if (sides.size > 1 || !best?.dimensions) return [];
+    const countsHere = counted !== undefined && ofSession.includes(counted);
+    return [
+      {
+        session: best.dimensions,
+        equalTo: best.measures,
+        source: sides.has("telemetry") ? ID_IN_TELEMETRY_ONLY : ID_IN_SPANS_ONLY,
+        dimensions: countsHere ? counted.dimensions : null,
+        measures: countsHere ? counted.measures : NO_MEASURES,
+        times: 1,
+      },
+    ];
+  });
+}
+
+/**
+ * What counts of all that was reported with equal token counts in one session. Calls with an id are counted elsewhere; of them
+ * there is only what changes by what they are paired with.
+ * @param rows reports without an id of both sides, and calls with an id of one side
+ */
+export function reconcile(rows: readonly Report[]): Share[] {
+  const shares: Share[] = [];
+  const count = ({ dimensions, measures }: Report, times: number) => {
+    if (dimensions) shares.push({ dimensions, measures, times });
+  };
+  const toPair = (isOf: (row: Report) => boolean) => rows.filter(isOf).sort(bestFirst).map(unpaired);
+  const withoutId: Record<Side, Unpaired[]> = {
+    telemetry: toPair(({ source }) => source >= 0 && sideOf(source) === "telemetry"),
+    spans: toPair(({ source }) => source >= 0 && sideOf(source) === "spans"),
+  };
+  for (const [source, others] of [
+    [ID_IN_SPANS_ONLY, withoutId.telemetry],
+    [ID_IN_TELEMETRY_ONLY, withoutId.spans],
+  ] as const) {
+    const countedHere = toPair((row) => row.source === source && row.dimensions !== null);
+    pairSameModelFirst(countedHere, others, (call, report, times) => {
+      const completed = complete(call, report);
+      if (completed === call) return;
+      count(call, -times);
+      count(completed, times);
+    });
+    const countedElsewhere = toPair((row) => row.source === source && row.dimensions === null);
+    pair(countedElsewhere, others, () => {});
   }
-  return one.changes;
+  pairSameModelFirst(withoutId.telemetry, withoutId.spans, (entry, span, times) => count(complete(entry, span), times));
+  for (const { report, left } of [...withoutId.telemetry, ...withoutId.spans]) if (left > 0) count(report, left);
+  return shares;
 }
 
-const candidate = ({ place, figures }: Told, source: number): Candidate => ({ source, place, times: 1, figures });
-
-/** An entry told a usage. */
-export function changeByEntry(changes: Changes, told: Told): void {
-  of(changes, told.teamId, told.key).push({ kind: "entry", told: candidate(told, 0) });
-}
-
-/** A session tells these usages, and none of the others that it told before. */
-export function changeBySession(
-  core: Core,
-  changes: Changes,
-  session: { readonly id: number; readonly teamId: string },
-  all: readonly Told[],
-): void {
-  const { id: source, teamId } = session;
-  const name = (key: Buffer) => key.toString("latin1");
-  const cells = new Cells(core);
-  const told = Map.groupBy(all, ({ key }) => name(key));
-  const held = Map.groupBy(rows(core.store).ofSession.all(source, teamId), ({ key }) => name(key));
-  for (const [one, [row]] of held)
-    if (row && !told.has(one)) of(changes, teamId, row.key).push({ kind: "session", source, told: [] });
-  for (const [one, [first, ...more]] of told) {
-    if (!first) continue;
-    const change = { kind: "session", source, told: [first, ...more].map((each) => candidate(each, source)) } as const;
-    const before = (held.get(one) ?? []).map((row) => cells.read(row));
-    // A growing session tells again and again what it told before.
-    if (!(isLike(first.key) ? tellsAsOften(cells, before, change.told) : tellsTheSame(first.key, before, change)))
-      of(changes, teamId, first.key).push(change);
-  }
-}
-
-/** By cell: a session may tell the same figures very often. */
-function tellsAsOften(cells: Cells, before: readonly Held[], told: readonly Candidate[]): boolean {
-  const times = new Map<number, number>();
-  for (const { place } of told) times.set(cells.idOf(place), (times.get(cells.idOf(place)) ?? 0) + 1);
-  return times.size === before.length && before.every((row) => times.get(row.cellId) === row.times);
-}
-
-function tellsTheSame(key: Buffer, before: readonly Held[], change: Change): boolean {
-  const next = applyChange([], change, isMessage(key));
-  return (
-    next.length === before.length && next.every((each) => before.some((row) => sameRow(each, row) && isSame(each, row)))
+/** The same where nothing can be paired: each counts for itself. */
+export const countEach = (rows: readonly Report[]): Share[] =>
+  rows.flatMap(({ source, dimensions, measures, times }) =>
+    source >= 0 && dimensions ? [{ dimensions, measures, times }] : [],
   );
+
+/** A row, and how many of its times are not paired yet. */
+interface Unpaired {
+  readonly report: Report;
+  readonly model: string;
+  left: number;
 }
 
-const isSame = (a: Candidate, b: Candidate): boolean =>
-  a.times === b.times && FIGURES.every((name) => a.figures[name] === b.figures[name]);
+/** A model is the same with the date of its release and without. */
+const unpaired = (report: Report): Unpaired => ({
+  report,
+  model: namesOf(report.dimensions?.model ?? "").at(-1) ?? "",
+  left: report.times,
+});
 
-/** Makes the changes: usages are known anew, and cells hold what counts of them. Call inside a transaction. */
-export function settle(core: Core, { byUsage }: Changes): void {
-  const cells = new Cells(core);
-  const alike = new AlikeUsages(core, cells);
-  const messages = new Messages(core, cells, alike);
-  for (const { teamId, key, changes } of byUsage.values())
-    if (isLike(key)) alike.change(teamId, key, changes);
-    else if (isLink(key)) messages.link(teamId, key, changes);
-    else if (isMessage(key)) messages.change(teamId, key, changes);
-    else settleOwn(cells, teamId, key, changes);
-  // Last: messages say whether what was told without an id is theirs.
-  alike.settle();
-  cells.flush();
+const bestFirst = (a: Report, b: Report): number => Number(isBetter(b, a)) - Number(isBetter(a, b));
+
+type OnPair = (row: Report, other: Report, times: number) => void;
+
+function pairSameModelFirst(rows: readonly Unpaired[], others: readonly Unpaired[], onPair: OnPair): void {
+  if (rows.length === 0 || others.length === 0) return;
+  const othersByModel = Map.groupBy(others, ({ model }) => model);
+  for (const [model, sameModel] of Map.groupBy(rows, (row) => row.model))
+    pair(sameModel, othersByModel.get(model) ?? [], onPair);
+  pair(rows, others, onPair);
 }
 
-/** What a session says of itself as a whole. */
-function settleOwn(cells: Cells, teamId: string, key: Buffer, changes: readonly Change[]): void {
-  const held = cells.candidates(teamId, key);
-  const next = cells.changed(held, key, changes);
-  for (const { place, figures, times } of ownCounted(held)) if (place) cells.add(place, figures, -times);
-  for (const { place, figures, times } of ownCounted(next)) if (place) cells.add(place, figures, times);
-  cells.store(teamId, held, next);
+/** Pairs each with one of the others, in their order, as far as there are any. */
+function pair(rows: readonly Unpaired[], others: readonly Unpaired[], onPair: OnPair): void {
+  let [i, k] = [0, 0];
+  for (;;) {
+    const [row, other] = [rows[i], others[k]];
+    if (!row || !other) return;
+    const times = Math.min(row.left, other.left);
+    if (times > 0) onPair(row.report, other.report, times);
+    row.left -= times;
+    other.left -= times;
+    if (row.left === 0) i++;
+    if (other.left === 0) k++;
+  }
+}
+
+/** A report with what only the other of its pair says; the report itself where the other adds nothing. */
+function complete(report: Report, other: Report): Report {
+  if (!report.dimensions || !other.dimensions) return report;
+  const dimensions = completeDimensions(report.dimensions, other.dimensions);
+  const measures = completeMeasures(report.measures, other.measures);
+  return dimensions === report.dimensions && measures === report.measures
+    ? report
+    : { ...report, dimensions, measures };
+}
+
+function completeDimensions(own: Dimensions, other: Dimensions): Dimensions {
+  const model = own.model || other.model;
+  const branch = own.branch || other.branch;
+  const repoKey = own.repoKey || other.repoKey;
+  const isWhole = model === own.model && branch === own.branch && repoKey === own.repoKey;
+  return isWhole ? own : { ...own, model, branch, repoKey };
+}
+
+/** For how long it was written to the cache, and what it cost, from whichever says so. */
+function completeMeasures(own: Measures, other: Measures): Measures {
+  const { cacheWrite, cacheWrite1h } = other.cacheWrite1h > own.cacheWrite1h ? other : own;
+  const { reported, reportedNano } = own.reported > 0 ? own : other;
+  const isWhole = cacheWrite1h === own.cacheWrite1h && reported === own.reported;
+  return isWhole ? own : { ...own, cacheWrite, cacheWrite1h, reported, reportedNano };
 }

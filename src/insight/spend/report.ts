@@ -1,11 +1,12 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS } from "../../kit/clock.ts";
+import { csvLine } from "../../kit/csv.ts";
 import { type CurrentPrices, currentPrices } from "./current-prices.ts";
 import { usdOf } from "./price-table.ts";
 import { type Grouping, type GroupRow, rows } from "./rows.ts";
 
-/** What is asked of a team's spend. */
-export interface SpendQuestion {
+/** Which sums of a team's spend. */
+export interface SpendQuery {
   /** The first and the last day (UTC), each whole: any instant of it, in milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
@@ -27,12 +28,12 @@ export interface SpendFigures {
   readonly cacheReadTokens: number;
   /** Tokens, of all kinds, of models whose price is not known. */
   readonly unpricedTokens: number;
-  /** Model calls, or whole sessions that told no calls. */
+  /** Model calls, or whole sessions that reported no calls. */
   readonly usages: number;
 }
 
 export interface SpendGroup extends SpendFigures {
-  /** The model, repository, branch, device id, session id or day (YYYY-MM-DD); `""` when nobody told. */
+  /** The model, repository, branch, device id, session id or day (YYYY-MM-DD); `""` when nobody reported it. */
   readonly key: string;
   /** The device of a session. */
   readonly deviceId?: string;
@@ -48,63 +49,63 @@ export interface SpendReport {
   readonly total: SpendFigures;
   /** Dearest first, then by tokens, then by name; those without a price behind those with one. Days in their order. */
   readonly groups: readonly SpendGroup[];
-  /** For a chart: ascending by day, then by model. Read when it is asked for: it costs as much again as all else. */
-  readonly byDayAndModel: readonly SpendOfDay[];
+  /** For a chart: ascending by day, then by model. It costs as much again as all else, unless the query said `daily`. */
+  byDayAndModel(): readonly SpendOfDay[];
   readonly prices: Omit<CurrentPrices, "table">;
 }
 
 /** What a team's agents used from one day to another and what that costs at the prices of those days. */
-export function spendReport(core: Core, teamId: string, question: SpendQuestion): SpendReport {
+export function spendReport(core: Core, teamId: string, query: SpendQuery): SpendReport {
   const { table, ...prices } = currentPrices(core);
-  const [total, groups] = [new Sum(), new Sums()];
+  const { by, repoKey = null } = query;
   // What holds for the days between two changes of prices is priced in one go.
-  const ranges = stretches(question, table.changes).map(([from, to]) => ({
-    teamId,
-    from,
-    to,
-    repoKey: question.repoKey ?? null,
-  }));
-  const read = (by: Grouping): Priced[] =>
-    ranges.flatMap((range) =>
+  const ranges = splitAtPriceChanges(query, table.changes);
+  const read = (grouping: Grouping): PricedRow[] =>
+    ranges.flatMap(([from, to]) =>
       rows(core.store)
-        .sums[by].all(range)
-        .map((row) => ({ row, cost: table.cost(row.model, range.from, row.context, row) })),
+        .sums[grouping].all({ teamId, from, to, repoKey })
+        .map((row) => ({ row, cost: table.cost(row.model, from, row.context, row) })),
     );
-  const { by } = question;
-  let known = question.daily || by === "day" ? read("day") : undefined;
-  const own = by === "day" || (by === "model" && known) ? (known as Priced[]) : read(by);
-  for (const { row, cost } of own) {
+  let byDay = query.daily || by === "day" ? read("day") : undefined;
+  const total = new Sum();
+  const groups = new Sums();
+  for (const { row, cost } of (by === "day" || by === "model" ? byDay : undefined) ?? read(by)) {
     total.add(row, cost);
-    const key = by === "day" ? dayText(row.key as number) : by === "model" ? row.model : String(row.key);
-    groups.of([key, row.ofDevice]).add(row, cost);
+    groups.of([keyOf(row, by), row.ofDevice]).add(row, cost);
   }
   return {
     total: total.figures(),
     groups: groups
-      .all(([key = "", deviceId = ""], figures) => ({
-        key,
-        ...(deviceId === "" ? {} : { deviceId }),
-        ...figures,
-      }))
+      .all(([key = "", deviceId = ""], figures) => ({ key, ...(deviceId === "" ? {} : { deviceId }), ...figures }))
       .sort(by === "day" ? (a, b) => compare(a.key, b.key) : dearestFirst),
-    get byDayAndModel() {
-      const days = new Sums();
-      known ??= read("day");
-      // Rows of one day stand together.
-      let [day, text] = [Number.NaN, ""];
-      for (const { row, cost } of known) {
-        if (row.key !== day) [day, text] = [row.key as number, dayText(row.key as number)];
-        days.of([text, row.model]).add(row, cost);
-      }
-      return days
-        .all(([day = "", model = ""], figures) => ({ day, model, ...figures }))
-        .sort((a, b) => compare(a.day, b.day) || compare(a.model, b.model));
+    byDayAndModel() {
+      byDay ??= read("day");
+      return sumDays(byDay);
     },
     prices,
   };
 }
 
-interface Priced {
+function keyOf({ key, model }: GroupRow, by: Grouping): string {
+  // Rows by day stand in for those by model.
+  if (by === "model") return model;
+  return typeof key === "number" ? dayText(key) : key;
+}
+
+function sumDays(byDay: readonly PricedRow[]): SpendOfDay[] {
+  const days = new Sums();
+  // Rows of one day stand together.
+  let [day, text]: [GroupRow["key"], string] = [Number.NaN, ""];
+  for (const { row, cost } of byDay) {
+    if (row.key !== day) [day, text] = [row.key, keyOf(row, "day")];
+    days.of([text, row.model]).add(row, cost);
+  }
+  return days
+    .all(([key = "", model = ""], figures) => ({ day: key, model, ...figures }))
+    .sort((a, b) => compare(a.day, b.day) || compare(a.model, b.model));
+}
+
+interface PricedRow {
   readonly row: GroupRow;
   /** See `PriceTable.cost`. */
   readonly cost: bigint | undefined;
@@ -112,8 +113,7 @@ interface Priced {
 
 const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Cuts a range of days where prices change. */
-function stretches({ from, to }: SpendQuestion, changes: readonly number[]): [from: number, to: number][] {
+function splitAtPriceChanges({ from, to }: SpendQuery, changes: readonly number[]): [from: number, to: number][] {
   const [first, last] = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
   const starts = [first, ...changes.filter((day) => day > first && day <= last)];
   return starts.map((start, i) => [start, (starts[i + 1] ?? last + 1) - 1]);
@@ -157,21 +157,40 @@ class Sums {
   readonly #sums = new Map<string, { readonly key: readonly string[]; readonly sum: Sum }>();
   of(key: readonly string[]): Sum {
     const name = JSON.stringify(key);
-    let held = this.#sums.get(name);
-    if (!held) {
-      held = { key, sum: new Sum() };
-      this.#sums.set(name, held);
+    let group = this.#sums.get(name);
+    if (!group) {
+      group = { key, sum: new Sum() };
+      this.#sums.set(name, group);
     }
-    return held.sum;
+    return group.sum;
   }
   all<T>(make: (key: readonly string[], figures: SpendFigures) => T): T[] {
     return Array.from(this.#sums.values(), ({ key, sum }) => make(key, sum.figures()));
   }
 }
 
-const tokens = (one: SpendFigures) => one.inputTokens + one.outputTokens + one.cacheWriteTokens + one.cacheReadTokens;
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const tokens = (sum: SpendFigures) => sum.inputTokens + sum.outputTokens + sum.cacheWriteTokens + sum.cacheReadTokens;
+const compare = (a: string, b: string) => Number(a > b) - Number(a < b);
 
 function dearestFirst(a: SpendGroup, b: SpendGroup): number {
   return (b.usd ?? -1) - (a.usd ?? -1) || tokens(b) - tokens(a) || compare(a.key, b.key);
+}
+
+const CSV_COLUMNS = [
+  "usd",
+  "reportedUsd",
+  "inputTokens",
+  "outputTokens",
+  "cacheWriteTokens",
+  "cacheReadTokens",
+  "unpricedTokens",
+  "usages",
+] as const;
+
+/** Groups of a report as comma-separated values (RFC 4180), line by line, the names of the columns first. */
+export function* spendCsv(by: Grouping, groups: readonly SpendGroup[]): Generator<string> {
+  const bySession = by === "session";
+  yield csvLine([by, ...(bySession ? ["deviceId"] : []), ...CSV_COLUMNS]);
+  for (const group of groups)
+    yield csvLine([group.key, ...(bySession ? [group.deviceId] : []), ...CSV_COLUMNS.map((name) => group[name])]);
 }

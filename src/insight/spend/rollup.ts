@@ -1,107 +1,124 @@
 import type { Core } from "../../core.ts";
 import { placeOfSession } from "../../record/traces/traces.ts";
-import { addFigures, applyChange, type Candidate, type Change } from "./count.ts";
-import { type CandidateRow, rows } from "./rows.ts";
-import { FIGURES, type Figures, isMessage, NOTHING, type Place } from "./usage-record.ts";
+import type { Share } from "./reconcile.ts";
+import { rows, type StoredRow } from "./rows.ts";
+import {
+  addMeasures,
+  DIMENSIONS,
+  type Dimensions,
+  MEASURES,
+  type Measures,
+  NO_MEASURES,
+  type Report,
+  sameMeasures,
+} from "./usage-record.ts";
 
-/** A candidate as it is stored. */
-export interface Held extends Candidate {
+/** A report as it is stored, beside the cell of its dimensions. */
+export interface StoredReport extends Report {
   readonly key: Buffer;
   readonly cellId: number;
 }
 
-/** What tells the rows of a team apart. */
-export const rowName = ({ key, source, cellId }: Pick<Held, "key" | "source" | "cellId">): string =>
+/** What tells the reports of a team apart. */
+export const rowName = ({ key, source, cellId }: Pick<StoredReport, "key" | "source" | "cellId">): string =>
   `${key.toString("latin1")} ${source} ${cellId}`;
 
-/** Cells that a transaction adds to, each written once. */
-export class Cells {
+/**
+ * The roll-up, in one transaction: a cell for each combination of dimensions, with the sum of what counts there, and the
+ * reports that it is made of. Sums are gathered, and each cell is written once.
+ */
+export class Rollup {
   readonly #core: Core;
-  readonly #ids = new Map<string, number>();
-  readonly #places = new Map<number, Place>();
-  readonly #sums = new Map<number, Figures>();
+  readonly #cellIds = new Map<string, number>();
+  readonly #dimensions = new Map<number, Dimensions>();
+  readonly #sums = new Map<number, Measures>();
   constructor(core: Core) {
     this.#core = core;
   }
 
-  /** The cell of a place, made where there is none; 0 for no place. */
-  idOf(place: Place | null): number {
-    if (!place) return 0;
-    const name = nameOf(place);
-    let id = this.#ids.get(name) ?? rows(this.#core.store).cell.get(place);
-    if (id === undefined) {
-      // The session may be known before its entries, or come after them: then it names its cells itself.
-      const { deviceId, session } = place;
-      const said = session === "" ? undefined : placeOfSession(this.#core, deviceId, session);
-      const names = { sessionBranch: said?.branch ?? "", sessionModel: said?.model ?? "" };
-      id = Number(rows(this.#core.store).insertCell.run({ ...place, ...names }).lastInsertRowid);
-    }
-    this.#ids.set(name, id);
+  /** The cell of dimensions, made where there is none; 0 for none. */
+  cellOf(dimensions: Dimensions | null): number {
+    const known = this.findCell(dimensions);
+    if (!dimensions || known !== undefined) return known ?? 0;
+    // The session may be known before its entries, or come after them: then it names its cells itself.
+    const { deviceId, session } = dimensions;
+    const said = session === "" ? undefined : placeOfSession(this.#core, deviceId, session);
+    const ofSession = { sessionBranch: said?.branch ?? "", sessionModel: said?.model ?? "" };
+    const id = Number(rows(this.#core.store).insertCell.run({ ...dimensions, ...ofSession }).lastInsertRowid);
+    this.#cellIds.set(nameOf(dimensions), id);
     return id;
   }
 
-  /** A stored candidate, with its place. */
-  read({ key, source, cellId, times, ...row }: CandidateRow): Held {
-    const figures = Object.fromEntries(FIGURES.map((name) => [name, row[name]])) as unknown as Figures;
-    return { key, source, cellId, times, figures, place: this.#placeOf(cellId) };
+  /** The same; undefined where there is none. */
+  findCell(dimensions: Dimensions | null): number | undefined {
+    if (!dimensions) return 0;
+    const name = nameOf(dimensions);
+    const id = this.#cellIds.get(name) ?? rows(this.#core.store).cell.get(dimensions);
+    if (id !== undefined) this.#cellIds.set(name, id);
+    return id;
   }
 
-  #placeOf(id: number): Place | null {
-    if (id === 0) return null;
-    let place = this.#places.get(id);
-    if (!place) {
-      place = rows(this.#core.store).place.get(id) as Place;
-      this.#places.set(id, place);
-      this.#ids.set(nameOf(place), id);
+  /** A row that was read, with its dimensions: cells are looked up apart, each once, as joining them takes longer than all else. */
+  read({ key, source, cellId, times, ...measures }: StoredRow): StoredReport {
+    return { key, source, cellId, times, measures, dimensions: this.#dimensionsOf(cellId) };
+  }
+
+  #dimensionsOf(cellId: number): Dimensions | null {
+    if (cellId === 0) return null;
+    let dimensions = this.#dimensions.get(cellId);
+    if (!dimensions) {
+      dimensions = rows(this.#core.store).dimensions.get(cellId) as Dimensions;
+      this.#dimensions.set(cellId, dimensions);
+      this.#cellIds.set(nameOf(dimensions), cellId);
     }
-    return place;
+    return dimensions;
   }
 
   /** All that is stored under a key. */
-  candidates(teamId: string, key: Buffer): Held[] {
+  reportsOf(teamId: string, key: Buffer): StoredReport[] {
     return rows(this.#core.store)
-      .candidates.all(teamId, key)
+      .reports.all(teamId, key)
       .map((row) => this.read(row));
   }
 
-  /** What is stored under a key, after changes. */
-  changed(held: readonly Held[], key: Buffer, changes: readonly Change[]): Held[] {
-    let known: readonly (Candidate | Held)[] = held;
-    for (const change of changes) known = applyChange(known, change, isMessage(key));
-    return known.map((one) => ({ ...one, key, cellId: this.idOf(one.place) }));
-  }
+  toStore = (key: Buffer, report: Report): StoredReport => ({ ...report, key, cellId: this.cellOf(report.dimensions) });
 
-  /** Stores rows in place of others. @returns whether anything changed */
-  store(teamId: string, before: readonly Held[], after: readonly Held[]): boolean {
+  /** Stores reports in place of others. @returns whether anything changed */
+  replace(teamId: string, before: readonly StoredReport[], after: readonly StoredReport[]): boolean {
     const sql = rows(this.#core.store);
-    // Most often there was nothing, and no names have to be made.
-    const gone = new Map(before.map((one) => [rowName(one), one]));
+    const gone = new Map(before.map((report) => [rowName(report), report]));
     let changes = 0;
-    for (const one of after) {
-      const name = gone.size === 0 ? "" : rowName(one);
-      const was = gone.get(name);
+    for (const report of after) {
+      const name = rowName(report);
+      const stored = gone.get(name);
       gone.delete(name);
-      if (was && was.times === one.times && FIGURES.every((figure) => was.figures[figure] === one.figures[figure]))
-        continue;
-      const { key, source, cellId, times, figures } = one;
-      changes += sql.putCandidate.run({ teamId, key, source, cellId, times, ...figures }).changes;
+      if (stored && stored.times === report.times && sameMeasures(stored.measures, report.measures)) continue;
+      const { key, source, cellId, times, measures } = report;
+      changes += sql.putReport.run({ teamId, key, source, cellId, times, ...measures }).changes;
     }
     for (const { key, source, cellId } of gone.values())
-      changes += sql.dropCandidate.run(teamId, key, source, cellId).changes;
+      changes += sql.dropReport.run(teamId, key, source, cellId).changes;
     return changes > 0;
   }
 
-  add(place: Place, figures: Figures, times: number): void {
-    const id = this.idOf(place);
-    this.#sums.set(id, addFigures(this.#sums.get(id) ?? NOTHING, figures, times));
+  /** Stores that a report is made so many times more often, or more seldom. */
+  repeat(teamId: string, { key, source, cellId, measures }: StoredReport, times: number): void {
+    const sql = rows(this.#core.store);
+    sql.repeatReport.run({ teamId, key, source, cellId, times, ...measures });
+    if (times < 0) sql.dropUnreported.run(teamId, key, source, cellId);
   }
 
+  /** Adds to the cell of dimensions; a negative number of times takes away. */
+  add({ dimensions, measures, times }: Share): void {
+    const id = this.cellOf(dimensions);
+    this.#sums.set(id, addMeasures(this.#sums.get(id) ?? NO_MEASURES, measures, times));
+  }
+
+  /** Writes what was added. */
   flush(): void {
-    for (const [id, figures] of this.#sums)
-      if (FIGURES.some((name) => figures[name] !== 0)) rows(this.#core.store).addToCell.run({ id, ...figures });
+    for (const [id, sum] of this.#sums)
+      if (MEASURES.some((name) => sum[name] !== 0)) rows(this.#core.store).addToCell.run({ id, ...sum });
   }
 }
 
-function nameOf({ teamId, day, repoKey, branch, model, deviceId, session, context }: Place): string {
-  return JSON.stringify([teamId, day, repoKey, branch, model, deviceId, session, context]);
-}
+const nameOf = (dimensions: Dimensions): string => JSON.stringify(DIMENSIONS.map((name) => dimensions[name]));

@@ -1,23 +1,19 @@
 /**
- * Spend: what agents use of models, each usage counted once however often and wherever it is told, and what that costs at
+ * Spend: what agents use of models, each usage counted once however often and wherever it is reported, and what that costs at
  * list prices or the data directory's own.
  * Not here: what was sent (telemetry, traces), quotas and budgets.
  */
-export { spendCsv } from "./csv.ts";
+export { catchUpSpend, freshenSpend, spendProgress } from "./catch-up.ts";
 export { currentPrices } from "./current-prices.ts";
-export {
-  catchUpSpend,
-  freshenSpend,
-  spendEntriesProjection,
-  spendProgress,
-  spendSessionsProjection,
-} from "./follow.ts";
-export { isSince, isUntil, readSpan } from "./period.ts";
+export { isSince, isUntil, readPeriod } from "./period.ts";
+export { spendEntriesProjection } from "./project-entries.ts";
+export { spendSessionsProjection } from "./project-sessions.ts";
 export {
   type SpendFigures,
   type SpendGroup,
   type SpendOfDay,
   type SpendReport,
+  spendCsv,
   spendReport,
 } from "./report.ts";
 export { GROUPINGS, type Grouping } from "./rows.ts";

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { csvLine } from "../../kit/csv.ts";
-import { type EventFilter, type StoredEvent, stretches } from "./list.ts";
+import { chunks, type EventFilter, type StoredEvent } from "./list.ts";
 
 const COLUMNS = [
   "id",
@@ -34,9 +34,9 @@ const FORMATS = {
 
 export type EventFormat = keyof typeof FORMATS;
 
-/** All events that match, newest first, as JSON lines or as CSV; read stretch by stretch, so that no transaction stays open. */
+/** All events that match, newest first, as JSON lines or as CSV; read chunk by chunk, so that no transaction stays open. */
 export async function* exportEvents(core: Core, filter: EventFilter, format: EventFormat): AsyncGenerator<string> {
   const { head, row } = FORMATS[format];
   if (head) yield head;
-  for await (const stretch of stretches(core, filter)) yield stretch.map(row).join("");
+  for await (const chunk of chunks(core, filter)) yield chunk.map(row).join("");
 }

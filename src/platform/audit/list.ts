@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type EventRow, rows, type Stretch } from "./rows.ts";
+import { type EventRow, rows, type Selection } from "./rows.ts";
 
 export interface EventFilter {
   /** Only what concerns this team; everything when null, for who runs the installation. */
@@ -33,7 +33,7 @@ export interface EventPage {
 }
 
 /** Ids looked at in one go. A filter that nothing matches walks everything, and others want their turn meanwhile. */
-const STRETCH_IDS = 4_000;
+const BATCH_IDS = 4_000;
 
 /**
  * One page of events. The work is bounded by what is looked through, and lets other requests in between.
@@ -47,14 +47,14 @@ export async function listEvents(
 ): Promise<EventPage> {
   const { before, after } = cursor;
   const upward = after !== undefined;
-  const found: StoredEvent[] = [];
-  for await (const stretch of stretches(core, filter, cursor)) {
-    found.push(...(upward ? stretch.reverse() : stretch));
-    if (found.length > limit) break;
+  const events: StoredEvent[] = [];
+  for await (const chunk of chunks(core, filter, cursor)) {
+    events.push(...(upward ? chunk.reverse() : chunk));
+    if (events.length > limit) break;
   }
-  const more = found.length > limit;
+  const more = events.length > limit;
   if (upward && !more) return listEvents(core, filter, limit);
-  const page = found.slice(0, limit);
+  const page = events.slice(0, limit);
   if (upward) page.reverse();
   const [first, last] = [page[0], page.at(-1)];
   return {
@@ -64,8 +64,8 @@ export async function listEvents(
   };
 }
 
-/** Matching events a stretch of ids at a time, each newest first; upward from a cursor's `after`, else downward. */
-export async function* stretches(
+/** Matching events a chunk of ids at a time, each newest first; upward from a cursor's `after`, else downward. */
+export async function* chunks(
   core: Core,
   filter: EventFilter,
   { before, after }: EventCursor = {},
@@ -73,7 +73,7 @@ export async function* stretches(
   const yieldNow = cooperative(core.clock);
   const lastId = rows(core.store).lastId.get() ?? 0;
   const statement = filter.teamId === null ? rows(core.store).ofAll : rows(core.store).ofTeam;
-  const narrowed: Omit<Stretch, "low" | "high"> = {
+  const narrowed: Omit<Selection, "low" | "high"> = {
     teamId: filter.teamId ?? "",
     action: filter.action || null,
     like: likePattern(filter.text ?? ""),
@@ -83,7 +83,7 @@ export async function* stretches(
   const sign = after === undefined ? -1 : 1;
   let at = after === undefined ? Math.min((before ?? lastId + 1) - 1, lastId) : Math.max(after + 1, 1);
   while (at >= 1 && at <= lastId) {
-    const end = at + sign * (STRETCH_IDS - 1);
+    const end = at + sign * (BATCH_IDS - 1);
     const found = statement.all({ ...narrowed, low: Math.min(at, end), high: Math.max(at, end) });
     if (found.length > 0)
       yield found.map((row) => ({ ...row, detail: JSON.parse(row.detail) as StoredEvent["detail"] }));

@@ -15,8 +15,8 @@ export interface EventRow {
   readonly detail: string;
 }
 
-/** A stretch of ids, and what narrows it; null does not. `like` is a pattern as `likePattern` makes it. */
-export interface Stretch {
+/** A chunk of ids, and what narrows it; null does not. `like` is a pattern as `likePattern` makes it. */
+export interface Selection {
   readonly teamId: string;
   /** Both inclusive. */
   readonly low: number;
@@ -40,10 +40,10 @@ export const rows = statements((db) => ({
      VALUES (@at, @teamId, @actorKind, @actorId, @actorLabel, @action, @targetKind, @targetId, @targetLabel, @ip, @detail)`,
   ),
   // By audit_events_by_team, newest first.
-  ofTeam: db.prepare<[Stretch], EventRow>(
+  ofTeam: db.prepare<[Selection], EventRow>(
     `SELECT ${EVENT} FROM audit_events WHERE team_id = @teamId AND ${MATCHES} ORDER BY id DESC`,
   ),
   // By the primary key, newest first.
-  ofAll: db.prepare<[Stretch], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`),
+  ofAll: db.prepare<[Selection], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`),
   lastId: db.prepare<[], number | null>("SELECT max(id) FROM audit_events").pluck(),
 }));

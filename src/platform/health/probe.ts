@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { rows } from "./rows.ts";
 
 /** A write is tried when the last proof that writing works is older than this. */
@@ -26,8 +25,8 @@ interface State {
   changesThen: number;
   failed: boolean;
 }
-const states = perOwner(
-  (_core: Core): State => ({
+const states = slot(
+  (): State => ({
     readAt: -Infinity,
     provenAt: -Infinity,
     triedAt: -Infinity,

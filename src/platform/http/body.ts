@@ -7,9 +7,10 @@ import type { H3Event } from "h3";
 import * as v from "valibot";
 import { repeatsMember } from "../../kit/json.ts";
 import { exceededBound, type JsonLimits } from "../../kit/json-bounds.ts";
-import { type GivenUp, HEAVY_BODY_BYTES, type Intake } from "./admission.ts";
+import { fail, malformed, Problem, type ProblemRow, tooLarge } from "../../kit/problem.ts";
+import { HEAVY_BODY_BYTES, type Intake } from "./admission.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
-import { type Extra, type Fault, malformed, Refusal, refuse, storeUnavailable, tooLarge } from "./faults.ts";
+import { noRoom, tooSlow } from "./faults.ts";
 import { misfit } from "./validation-message.ts";
 
 const gunzip = promisify(gunzipCallback);
@@ -37,7 +38,7 @@ export interface Arrival {
 /**
  * Reads a body as JSON text: content type, coding, cap, UTF-8, depth and number of values, syntax, in that order.
  * @returns the text and its parsed value; `""` and undefined when there is none
- * @throws Refusal malformed (400), also for another media type or coding; tooLarge (413) or storeUnavailable (503)
+ * @throws Problem malformed (400), also for another media type or coding; tooLarge (413) or storeUnavailable (503)
  */
 export async function readBody(
   event: H3Event,
@@ -50,41 +51,42 @@ export async function readBody(
   if (spec.form && type !== null && FORM_TYPE.test(type))
     return { text: "", value: await readForm(event, maxBytes, arrival.intake) };
   if (type !== null && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
-    refuse(malformed, { error: spec.form ? JSON_OR_FORM : "The body must be application/json." });
+    fail(malformed, spec.form ? JSON_OR_FORM : "The body must be application/json.");
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   const gzipped = coding === "gzip" && spec.gzip === true;
   if (!gzipped && coding !== "identity" && coding !== "")
-    refuse(malformed, {
-      error: spec.gzip
+    fail(
+      malformed,
+      spec.gzip
         ? "The only content coding accepted here is gzip, once."
         : "No content coding is accepted here; send plain JSON.",
-    });
+    );
   const declared = headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) refuse(tooLarge, { error: tooLargeText(maxBytes) });
+  if (declared !== null && Number(declared) > maxBytes) fail(tooLarge, tooLargeText(maxBytes));
   let bytes = await readBytes(event, maxBytes, arrival.intake);
   if (gzipped && bytes.length > 0) bytes = await inflate(bytes, maxBytes, arrival);
   else if (bytes.length > HEAVY_BODY_BYTES) await arrival.intake.turn();
   if (bytes.length === 0) {
     if (spec.optional) return { text: "", value: {} };
-    refuse(malformed, { error: "A JSON body is required." });
+    fail(malformed, "A JSON body is required.");
   }
-  if (!isUtf8(bytes)) refuse(malformed, { error: "The body is not valid UTF-8." });
+  if (!isUtf8(bytes)) fail(malformed, "The body is not valid UTF-8.");
   if (bytes[0] === 0xef && bytes[1] === 0xbb)
-    refuse(malformed, { error: "The body begins with a byte order mark; send JSON without one." });
+    fail(malformed, "The body begins with a byte order mark; send JSON without one.");
   const text = bytes.toString("utf8");
   // What follows cannot be cut into slices, but others get their turn between one step and the next.
   const pause = () => (bytes.length > HEAVY_BODY_BYTES ? setImmediate() : undefined);
   await pause();
   const excess = exceededBound(text, LIMITS);
-  if (excess) refuse(excess === "depth" ? malformed : tooLarge, { error: EXCESS[excess] });
+  if (excess) fail(excess === "depth" ? malformed : tooLarge, EXCESS[excess]);
   await pause();
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    refuse(malformed, { error: "The body is not valid JSON." });
+    fail(malformed, "The body is not valid JSON.");
   }
-  if (!spec.freeForm && repeatsMember(text)) refuse(malformed, { error: "The body names a member twice." });
+  if (!spec.freeForm && repeatsMember(text)) fail(malformed, "The body names a member twice.");
   await pause();
   return { text, value };
 }
@@ -103,36 +105,24 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 /**
  * Reads the fields of a form.
  * @returns by name; of a field sent twice the last counts
- * @throws Refusal malformed (400) or tooLarge (413)
+ * @throws Problem malformed (400) or tooLarge (413)
  */
 async function readForm(event: H3Event, maxBytes: number, intake: Intake): Promise<Record<string, string>> {
   return Object.fromEntries(await readFormFields(event, maxBytes, intake));
 }
 
-/** Reads a form whose fields may come several times. @throws Refusal malformed (400), tooLarge (413) or storeUnavailable (503) */
+/** Reads a form whose fields may come several times. @throws Problem malformed (400), tooLarge (413) or storeUnavailable (503) */
 export async function readFormFields(event: H3Event, maxBytes: number, intake: Intake): Promise<URLSearchParams> {
   const type = event.req.headers.get("content-type");
-  if (type === null || !FORM_TYPE.test(type)) refuse(malformed, { error: "The body must be a form." });
+  if (type === null || !FORM_TYPE.test(type)) fail(malformed, "The body must be a form.");
   const coding = event.req.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-  if (coding !== "identity" && coding !== "")
-    refuse(malformed, { error: "No content coding is accepted here; send a plain form." });
+  if (coding !== "identity" && coding !== "") fail(malformed, "No content coding is accepted here; send a plain form.");
   const declared = event.req.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) refuse(tooLarge, { error: tooLargeText(maxBytes) });
+  if (declared !== null && Number(declared) > maxBytes) fail(tooLarge, tooLargeText(maxBytes));
   const bytes = await readBytes(event, maxBytes, intake);
-  if (!isUtf8(bytes)) refuse(malformed, { error: "The body is not valid UTF-8." });
+  if (!isUtf8(bytes)) fail(malformed, "The body is not valid UTF-8.");
   return new URLSearchParams(bytes.toString("utf8"));
 }
-
-/** What is said of a body that is not waited for any longer. Both are worth another try. */
-const GIVEN_UP: Readonly<Record<GivenUp, Extra>> = {
-  "no room": {
-    error: "The server is taking in as much as it can. Nothing of this request was kept; send it again later.",
-  },
-  "too slow": {
-    error: "The body arrived too slowly. Nothing of this request was kept; send it again, in smaller parts if need be.",
-    headers: { connection: "close" },
-  },
-};
 
 /** Reading the Node stream itself is a fifth faster than going through a web stream, and keeps the bytes. */
 function readStream(incoming: IncomingMessage, maxBytes: number, intake: Intake): Promise<Buffer> {
@@ -144,11 +134,11 @@ function readStream(incoming: IncomingMessage, maxBytes: number, intake: Intake)
       incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
       settle();
     };
-    const refuseWith = (fault: Fault, extra: Extra) => done(() => reject(new Refusal(fault, extra)));
-    intake.onGivenUp = (why) => refuseWith(storeUnavailable, GIVEN_UP[why]);
+    const failWith = (row: ProblemRow, message?: string) => done(() => reject(new Problem(row, message)));
+    intake.onGivenUp = (why) => failWith(why === "no room" ? noRoom : tooSlow);
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxBytes) refuseWith(tooLarge, { error: tooLargeText(maxBytes) });
+      if (size > maxBytes) failWith(tooLarge, tooLargeText(maxBytes));
       else {
         chunks.push(chunk);
         intake.add(chunk.length);
@@ -167,7 +157,7 @@ export class ClientGone extends Error {
 
 async function readRequest(event: H3Event, maxBytes: number): Promise<Buffer> {
   const bytes = Buffer.from(await event.req.arrayBuffer());
-  if (bytes.length > maxBytes) refuse(tooLarge, { error: tooLargeText(maxBytes) });
+  if (bytes.length > maxBytes) fail(tooLarge, tooLargeText(maxBytes));
   return bytes;
 }
 
@@ -190,7 +180,7 @@ async function inflate(bytes: Buffer, maxBytes: number, { intake, onInflated }: 
     await intake.turn();
     inflated = await gunzipUpTo(bytes, maxBytes);
   }
-  if (!inflated) return refuse(tooLarge, { error: tooLargeText(maxBytes) });
+  if (!inflated) return fail(tooLarge, tooLargeText(maxBytes));
   onInflated(bytes.length, inflated.length);
   return inflated;
 }
@@ -202,13 +192,13 @@ async function gunzipUpTo(bytes: Buffer, maxBytes: number): Promise<Buffer | und
     return bytes.length <= SMALL_GZIP_BYTES ? gunzipSync(bytes, options) : await gunzip(bytes, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
-    return refuse(malformed, { error: "The body is not a complete gzip stream." });
+    return fail(malformed, "The body is not a complete gzip stream.");
   }
 }
 
 /**
  * Checks a value against a schema.
- * @throws Refusal malformed, naming the first member that does not fit and why, never its value
+ * @throws Problem malformed, naming the first member that does not fit and why, never its value
  */
 export function validate<S extends Schema>(schema: S, value: unknown, what: "body" | "query"): v.InferOutput<S> {
   const result = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true });
@@ -216,7 +206,5 @@ export function validate<S extends Schema>(schema: S, value: unknown, what: "bod
   const issue = result.issues[0];
   const path = v.getDotPath(issue);
   const where = path ? `"${path.slice(0, 200).replace(/[^\x20-\x7e]/g, "?")}"` : `the ${what}`;
-  return refuse(malformed, {
-    error: `${what === "body" ? "In the body" : "In the query"}, ${where} ${misfit(issue)}.`,
-  });
+  return fail(malformed, `${what === "body" ? "In the body" : "In the query"}, ${where} ${misfit(issue)}.`);
 }

@@ -2,16 +2,9 @@ import type * as v from "valibot";
 import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import type { Decision, Quota } from "../../kit/buckets.ts";
+import { malformed, type ProblemRow, rateLimited, tooLarge, unauthorized } from "../../kit/problem.ts";
 import type { Fault, Shape } from "./faults.ts";
-import {
-  internal,
-  malformed,
-  rateLimited,
-  storeUnavailable,
-  tooLarge,
-  unauthorized,
-  unsupportedVersion,
-} from "./faults.ts";
+import { internal, storeUnavailable, unsupportedVersion } from "./faults.ts";
 import type { Auth, Principals } from "./principal.ts";
 
 export type Schema = v.GenericSchema<unknown, unknown>;
@@ -32,25 +25,6 @@ export interface Limit {
    */
   readonly stored?: (core: Core, key: string) => Decision;
 }
-
-/** Groups of operations in the documents, in their order. */
-export const TAGS = {
-  Health: "Whether the service can keep what it is sent.",
-  Connect: "Binding machines to teams, and the life of their tokens.",
-  Licence: "Signed statements of what a team is entitled to, verifiable offline.",
-  Telemetry: "The append-only stream of what agents did.",
-  Brain: "Versioned snapshots of a repository's markdown files, and the search over them.",
-  "Agent traces": "Sessions of agents with their spans and labels.",
-  Causes: "Which sessions and prompts defects and lines of code come from.",
-  Spend: "What agents used of models, and what it costs.",
-  Policy: "What capture agents may record.",
-  "CLI sign-in": "Device authorization (RFC 8628) for command-line tools.",
-  "My Brain": "What a person's own read tokens may ask.",
-  "Product requests": "What people and agents ask of the product, without an account, and what became of it.",
-  Marketplace: "Brain packs that teams published, for everybody.",
-  Download: "Desktop installers that were registered here; none comes with Reckon.",
-  Meta: "The description of the API itself.",
-} as const;
 
 export interface BodySpec<B extends Schema> {
   readonly schema: B;
@@ -79,7 +53,8 @@ export interface EndpointSpec<
   readonly wellKnown?: boolean;
   /** One line for the documents. */
   readonly summary: string;
-  readonly tag: keyof typeof TAGS;
+  /** The group that it stands in: one that a room declares. */
+  readonly tag: string;
   readonly auth: A;
   readonly query?: Q;
   readonly body?: B extends Schema ? BodySpec<B> : never;
@@ -95,7 +70,8 @@ export interface EndpointSpec<
     readonly schema?: Schema;
     readonly example?: unknown;
   }[];
-  readonly faults: readonly Fault[];
+  /** In the shape that each names, else in the endpoint's own. */
+  readonly faults: readonly (ProblemRow | Fault)[];
   readonly limits: readonly Limit[];
   /** Shape of the faults any endpoint can meet. Default `legacy`. */
   readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse">;
@@ -167,10 +143,15 @@ export function endpoint<
   return { spec: spec as unknown as Endpoint["spec"], handle: handler as unknown as Endpoint["handle"] };
 }
 
+/** A problem as an endpoint answers with it: as its own row of that name says, or else in its own shape. */
+export function faultOf({ spec }: Endpoint, row: ProblemRow): Fault {
+  return { shape: spec.errorShape ?? "legacy", ...(spec.faults.find(({ name }) => name === row.name) ?? row) };
+}
+
 /** Every fault an endpoint can answer with: its own, and those that follow from what it declares. */
-export function faultsOf({ spec }: Endpoint): Fault[] {
-  const shape = spec.errorShape ?? "legacy";
-  const implied: Fault[] = [];
+export function faultsOf(endpoint: Endpoint): Fault[] {
+  const { spec } = endpoint;
+  const implied: ProblemRow[] = [];
   if (spec.auth === "device" || spec.auth === "cli" || spec.auth === "read") implied.push(unauthorized);
   if (spec.body || spec.query) implied.push(malformed);
   if (spec.body) implied.push(tooLarge);
@@ -179,6 +160,6 @@ export function faultsOf({ spec }: Endpoint): Fault[] {
   if (!spec.also?.some(({ status }) => status === storeUnavailable.status)) implied.push(storeUnavailable);
   implied.push(internal);
   const own = new Set(spec.faults.map((fault) => fault.name));
-  const rest = implied.filter((fault) => !own.has(fault.name)).map((fault) => ({ ...fault, shape }));
-  return [...spec.faults, ...rest, unsupportedVersion];
+  const rows = [...spec.faults, ...implied.filter((row) => !own.has(row.name)), unsupportedVersion];
+  return rows.map((row) => faultOf(endpoint, row));
 }

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { type ProblemDetails, type ProblemRow, problem, tooLarge } from "../../kit/problem.ts";
 
 /**
  * How an error body looks. `canonical`: `{ok:false, code, error}`; `legacy`: `{error}`; `okFalse`: `{ok:false, error}`;
@@ -7,136 +8,63 @@ import * as v from "valibot";
  */
 export type Shape = "canonical" | "legacy" | "okFalse" | "rotation" | "tierGate" | "retryable" | "rfc8628" | "download";
 
-/** One way in which a request is refused. Declared once: rendered, documented and demanded of the tests from this row. */
-export interface Fault {
-  readonly name: string;
-  readonly status: number;
-  /** Stable snake_case, `download` apart; on the wire in the canonical, rotation, RFC 8628 and download shapes, in documents always. */
-  readonly code: string;
+/** A problem as an endpoint answers with it. */
+export interface Fault extends ProblemRow {
   readonly shape: Shape;
-  /** What a person reads. Wording may change; it never carries untrusted text or internals. */
-  readonly says: string;
-  /** Of a 503: false where waiting cannot help, so that no `Retry-After` asks for it. Default true. */
-  readonly retryable?: boolean;
 }
 
-export function fault<const F extends Fault>(row: F): F {
-  return row;
-}
+/** Problems that an endpoint declares in another shape than its own. */
+export const inShape = (shape: Shape, ...rows: readonly ProblemRow[]): Fault[] =>
+  rows.map((row) => ({ ...row, shape }));
 
-/** Members beyond the fault's own: `entitled` of a tier gate, `served`, or a more precise `error` text. */
-export interface Extra {
-  readonly error?: string;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Thrown by handlers; rendered at the edge. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
-  readonly fault: Fault;
-  readonly extra: Extra;
-  constructor(fault: Fault, extra: Extra = {}) {
-    super(extra.error ?? fault.says);
-    this.fault = fault;
-    this.extra = extra;
-  }
-}
-
-/** Ends the request with a fault. */
-export function refuse(fault: Fault, extra?: Extra): never {
-  throw new Refusal(fault, extra);
-}
-
-/** Faults any endpoint can meet; `legacy` here is replaced by the endpoint's own shape. */
-export const malformed = fault({
-  name: "malformed",
-  status: 400,
-  code: "bad_request",
-  shape: "legacy",
-  says: "The request is malformed.",
-});
-export const unauthorized = fault({
-  name: "unauthorized",
-  status: 401,
-  code: "unauthorized",
-  shape: "legacy",
-  says: "A valid bearer token is required.",
-});
-export const tooLarge = fault({
-  name: "tooLarge",
-  status: 413,
-  code: "too_large",
-  shape: "legacy",
-  says: "The request body is too large.",
-});
 /** For endpoints that declare it, in place of the 413: those of which the contract knows none. */
-export const tooLargeMalformed = fault({ ...tooLarge, status: 400, code: "bad_request" });
-export const rateLimited = fault({
-  name: "rateLimited",
-  status: 429,
-  code: "rate_limited",
-  shape: "legacy",
-  says: "Too many requests. Wait for the Retry-After seconds, then try again.",
-});
-export const internal = fault({
-  name: "internal",
-  status: 500,
-  code: "server_error",
-  shape: "legacy",
-  says: "Internal error.",
-});
-export const storeUnavailable = fault({
+export const tooLargeMalformed = problem({ ...tooLarge, status: 400, code: "bad_request" });
+export const internal = problem({ name: "internal", status: 500, code: "server_error", message: "Internal error." });
+export const storeUnavailable = problem({
   name: "storeUnavailable",
   status: 503,
   code: "unavailable",
-  shape: "legacy",
-  says: "The server cannot read or store data at the moment. Nothing of this request was kept; send it again later.",
+  message: "The server cannot read or store data at the moment. Nothing of this request was kept; send it again later.",
 });
-export const stillReading = fault({
-  name: "stillReading",
-  status: 503,
-  code: "still_reading",
-  shape: "legacy",
-  says: "What was delivered is still being read, as after an upgrade. Ask again after the Retry-After seconds.",
+/** Why a body is not waited for any longer. Both are worth another try. */
+export const noRoom = problem({
+  ...storeUnavailable,
+  message: "The server is taking in as much as it can. Nothing of this request was kept; send it again later.",
 });
-export const tierGate = fault({
-  name: "tierGate",
-  status: 402,
-  code: "payment_required",
-  shape: "tierGate",
-  says: "The team's tier does not include this.",
+export const tooSlow = problem({
+  ...storeUnavailable,
+  message: "The body arrived too slowly. Nothing of this request was kept; send it again, in smaller parts if need be.",
 });
 
-/** Faults of no endpoint. */
-export const notFound = fault({
+/** Of no endpoint: the same whatever was asked for. */
+export const noSuchPath: Fault = {
   name: "notFound",
   status: 404,
   code: "not_found",
   shape: "canonical",
-  says: "There is nothing at this path.",
-});
-export const methodNotAllowed = fault({
+  message: "There is nothing at this path.",
+};
+export const methodNotAllowed: Fault = {
   name: "methodNotAllowed",
   status: 405,
   code: "method_not_allowed",
   shape: "canonical",
-  says: "This path does not answer that method.",
-});
-export const unsupportedVersion = fault({
+  message: "This path does not answer that method.",
+};
+export const unsupportedVersion: Fault = {
   name: "unsupportedVersion",
   status: 400,
   code: "unsupported_api_version",
   shape: "canonical",
-  says: "This deployment does not serve the pinned API version.",
-});
-export const badRequest = fault({
+  message: "This deployment does not serve the pinned API version.",
+};
+export const badRequest: Fault = {
   name: "badRequest",
   status: 400,
   code: "bad_request",
   shape: "canonical",
-  says: "The request is malformed.",
-});
+  message: "The request is malformed.",
+};
 
 const error = v.pipe(v.string(), v.description("What went wrong, for a person. The wording may change."));
 
@@ -166,11 +94,11 @@ export const SHAPE_SCHEMAS = {
 } as const;
 
 /** The body of a refusal in its fault's shape. */
-export function faultBody(fault: Fault, extra: Extra): Record<string, unknown> {
-  const text = extra.error ?? fault.says;
+export function faultBody(fault: Fault, { message, members }: ProblemDetails): Record<string, unknown> {
+  const text = message ?? fault.message;
   switch (fault.shape) {
     case "canonical":
-      return { ok: false, code: fault.code, error: text, ...extra.members };
+      return { ok: false, code: fault.code, error: text, ...members };
     case "okFalse":
       return { ok: false, error: text };
     case "legacy":
@@ -178,11 +106,11 @@ export function faultBody(fault: Fault, extra: Extra): Record<string, unknown> {
     case "rotation":
       return { error: text, reason: fault.code };
     case "tierGate":
-      return { error: text, ...extra.members };
+      return { error: text, ...members };
     case "retryable":
       return { error: text, retryable: fault.retryable !== false };
     case "download":
-      return { error: fault.code, ...extra.members };
+      return { error: fault.code, ...members };
     case "rfc8628":
       return { error: fault.code };
     default:

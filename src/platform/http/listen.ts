@@ -147,7 +147,7 @@ function isAbsoluteForm(target: string): boolean {
   return (protocol === "http:" || protocol === "https:") && host !== "";
 }
 
-const plainBody = (text: string) => JSON.stringify(faultBody(badRequest, { error: text }));
+const plainBody = (text: string) => JSON.stringify(faultBody(badRequest, { message: text }));
 
 function plainHeaders(body: string): Record<string, string> {
   return {
@@ -198,7 +198,7 @@ function refuseAfterReplies(error: NodeJS.ErrnoException, socket: HttpSocket): v
     current.once("close", () => setImmediate(refuseAfterReplies, error, socket));
     return;
   }
-  const [status, text] = REFUSALS[error.code ?? ""] ?? [400, badRequest.says];
+  const [status, text] = REFUSALS[error.code ?? ""] ?? [400, badRequest.message];
   endWith(socket, status, text);
 }
 

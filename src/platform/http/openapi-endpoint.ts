@@ -1,23 +1,22 @@
 import * as v from "valibot";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
-import { perOwner } from "../../kit/memo.ts";
-import { type Endpoint, endpoint, Reply } from "./endpoint.ts";
-import { type OpenApiDocument, openApiDocument } from "./openapi.ts";
+import { endpoint, Reply } from "./endpoint.ts";
+import { type Described, type OpenApiDocument, openApiDocument } from "./openapi.ts";
 
 /** The document is of the list that this endpoint is itself part of, so the list is handed over once it is complete. */
-const described = perOwner((_core: Core): { endpoints: readonly Endpoint[] } => ({ endpoints: [] }));
-const rendered = perOwner((core: Core) => {
-  const document = openApiDocument(described(core).endpoints, baseUrlOf(core.config));
+const described = slot((): Described => ({ endpoints: [], tags: {} }));
+const rendered = slot((core) => {
+  const document = openApiDocument(described(core), baseUrlOf(core.config));
   const text = JSON.stringify(document);
   return { document, text, etag: `"${sha256Hex(text).slice(0, 32)}"` };
 });
 
-/** Tells an instance which endpoints its document describes. */
-export function describeEndpoints(core: Core, endpoints: readonly Endpoint[]): void {
-  described(core).endpoints = endpoints;
+/** Tells an instance what its document describes. */
+export function describeEndpoints(core: Core, contract: Described): void {
+  Object.assign(described(core), contract);
 }
 
 /** The document as this instance serves it. */

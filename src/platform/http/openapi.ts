@@ -1,11 +1,11 @@
 import { STATUS_CODES } from "node:http";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import { type Endpoint, faultsOf, type Schema, TAGS } from "./endpoint.ts";
+import { type Endpoint, faultsOf, type Schema } from "./endpoint.ts";
 import {
   type Fault,
   faultBody,
   methodNotAllowed,
-  notFound,
+  noSuchPath,
   SHAPE_SCHEMAS,
   type Shape,
   unsupportedVersion,
@@ -91,7 +91,7 @@ const EXAMPLE_MEMBERS: Partial<Record<Shape, Readonly<Record<string, unknown>>>>
 
 function faultExample(fault: Fault): Json {
   const members = fault.name === unsupportedVersion.name ? { served: SERVED_VERSIONS } : EXAMPLE_MEMBERS[fault.shape];
-  return { summary: fault.code, description: fault.says, value: faultBody(fault, members ? { members } : {}) };
+  return { summary: fault.code, description: fault.message, value: faultBody(fault, members ? { members } : {}) };
 }
 
 /** One response object for all faults of a status. */
@@ -99,7 +99,7 @@ function faultResponse(status: number, faults: readonly Fault[]): Json {
   const shapes = [...new Set(faults.map((fault) => fault.shape))];
   const refs = shapes.map((shape) => ({ $ref: `#/components/schemas/${SHAPE_NAMES[shape]}` }));
   return {
-    description: faults.map((fault) => (fault.says.endsWith(".") ? fault.says : `${fault.says}.`)).join(" "),
+    description: faults.map((fault) => (fault.message.endsWith(".") ? fault.message : `${fault.message}.`)).join(" "),
     headers: {
       ...VERSION,
       ...(status === 401 ? { "WWW-Authenticate": header("WwwAuthenticate") } : {}),
@@ -204,8 +204,14 @@ export interface OpenApiDocument extends Json {
   readonly paths: Record<string, Json>;
 }
 
+/** What a document is of: endpoints in its order, and what the groups that they stand in are for. */
+export interface Described {
+  readonly endpoints: readonly Endpoint[];
+  readonly tags: Readonly<Record<string, string>>;
+}
+
 /** The OpenAPI 3.1 document of the endpoints given. @param baseUrl the public address, for `servers` */
-export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string): OpenApiDocument {
+export function openApiDocument({ endpoints, tags }: Described, baseUrl: string): OpenApiDocument {
   const schemas: Record<string, unknown> = {};
   const used = new Set(endpoints.flatMap((endpoint) => faultsOf(endpoint).map((fault) => fault.shape)));
   for (const shape of used) schemas[SHAPE_NAMES[shape]] = schemaOf(SHAPE_SCHEMAS[shape] as Schema);
@@ -228,12 +234,12 @@ export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string)
         // No operation can answer these, so as a response of each they would stand in the types of clients for nothing.
         "Two replies belong to no operation, both a `CanonicalError`: a method that a path does not answer gets " +
         `${methodNotAllowed.status} (\`${methodNotAllowed.code}\`) with the header \`Allow\`, and a path that does not exist ` +
-        `${notFound.status} (\`${notFound.code}\`). HEAD is answered as GET, without the body.\n\n` +
+        `${noSuchPath.status} (\`${noSuchPath.code}\`). HEAD is answered as GET, without the body.\n\n` +
         "Text is Unicode: an escape that is half of a surrogate pair is refused (RFC 7493 section 2.1).",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name, description: TAGS[name] })),
+    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name, description: tags[name] })),
     paths,
     components: {
       schemas,

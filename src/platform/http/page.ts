@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import type { Html } from "../../kit/html.ts";
-import type { Complaint } from "../../kit/problem.ts";
+import type { Problem } from "../../kit/problem.ts";
 import { cookieNames, readCookies, setCookie } from "./cookies.ts";
 import type { Limit } from "./endpoint.ts";
 import type { SessionPrincipal, TeamSeat } from "./principal.ts";
@@ -137,7 +137,7 @@ export function holdLinkToken(
 }
 
 /** When what was refused is worth trying again, as a header of the page that says so (RFC 9110 section 10.2.3). */
-export const retryAfter = ({ retryAfterSeconds }: Complaint): readonly (readonly [string, string])[] =>
+export const retryAfter = ({ details: { retryAfterSeconds } }: Problem): readonly (readonly [string, string])[] =>
   retryAfterSeconds === undefined ? [] : [["retry-after", String(retryAfterSeconds)]];
 
 /** A file to save. */

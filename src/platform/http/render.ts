@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { FastResponse } from "srvx";
 import { type Decision, nearestExhaustion } from "../../kit/buckets.ts";
+import type { ProblemDetails } from "../../kit/problem.ts";
 import type { Limit } from "./endpoint.ts";
-import { type Extra, type Fault, faultBody } from "./faults.ts";
-
+import { type Fault, faultBody } from "./faults.ts";
 import { SERVED_VERSIONS, VERSION_HEADER } from "./version.ts";
 
 export type HeaderList = [string, string][];
@@ -35,16 +35,15 @@ export function respond(
 /** The reply to a refused request. */
 export function respondFault(
   fault: Fault,
-  extra: Extra,
-  context: { readonly sentToken: boolean; readonly rate: HeaderList },
+  details: ProblemDetails,
+  context: { readonly sentToken: boolean; readonly headers?: HeaderList },
 ): Response {
-  const headers: HeaderList = [["cache-control", "no-store"], ...context.rate];
+  const headers: HeaderList = [["cache-control", "no-store"], ...(context.headers ?? [])];
   if (fault.status === 401)
     headers.push(["www-authenticate", context.sentToken ? 'Bearer error="invalid_token"' : "Bearer"]);
-  if (fault.status === 503 && fault.retryable !== false && extra.headers?.["retry-after"] === undefined)
-    headers.push(["retry-after", "5"]);
-  for (const entry of Object.entries(extra.headers ?? {})) headers.push(entry);
-  return respond(fault.status, faultBody(fault, extra), headers);
+  const wait = details.retryAfterSeconds ?? (fault.status === 503 && fault.retryable !== false ? 5 : undefined);
+  if (wait !== undefined) headers.push(["retry-after", String(wait)]);
+  return respond(fault.status, faultBody(fault, details), headers);
 }
 
 /**

@@ -2,9 +2,10 @@ import type { BlockList } from "node:net";
 import type { H3Event } from "h3";
 import type { Core } from "../../core.ts";
 import type { Buckets, Decision } from "../../kit/buckets.ts";
+import { fail, rateLimited } from "../../kit/problem.ts";
 import { clientAddress } from "./address.ts";
 import type { Limit } from "./endpoint.ts";
-import { badRequest, rateLimited, refuse } from "./faults.ts";
+import { badRequest } from "./faults.ts";
 
 /** What endpoints and pages share of reading a request. */
 
@@ -32,13 +33,13 @@ export function requireSoundRequest(event: H3Event): void {
   if (!raw) return;
   let hosts = 0;
   for (let i = 0; i < raw.length; i += 2) if (raw[i]?.length === 4 && raw[i]?.toLowerCase() === "host") hosts++;
-  if (hosts > 1) refuse(badRequest, { error: "The request names more than one host." });
+  if (hosts > 1) fail(badRequest, "The request names more than one host.");
 }
 
 /**
  * Draws on the limits of one kind; every one of them, so that the headers can tell of the nearest.
  * @param cost how much of each quota is drawn; never more than the whole of it
- * @throws Refusal rateLimited
+ * @throws Problem rateLimited
  */
 export function drawLimits(
   core: Core,
@@ -71,7 +72,7 @@ export function drawLimits(
     drawn.push({ limit, decision, seconds: quota.seconds });
     refused ||= !decision.allowed;
   }
-  if (refused) refuse(rateLimited);
+  if (refused) fail(rateLimited);
 }
 
 export function causeText(error: unknown): string {

@@ -7,7 +7,7 @@ import { quotaKey } from "../../kit/address.ts";
 import type { Buckets } from "../../kit/buckets.ts";
 import { storeTrouble } from "../../kit/errors.ts";
 import { Html } from "../../kit/html.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, forbidden, Problem, problem } from "../../kit/problem.ts";
 import { sentence } from "../../kit/strings.ts";
 import { newToken } from "../../kit/tokens.ts";
 import { type Admission, addressSender, Intake, SMALL_BODY_BYTES } from "./admission.ts";
@@ -21,7 +21,6 @@ import {
   readCookies,
   setCookie,
 } from "./cookies.ts";
-import { Refusal } from "./faults.ts";
 import type { Access, Flash, Page, PageCall, PageError, PageReply } from "./page.ts";
 import type { SessionPrincipal } from "./principal.ts";
 import { COMMON, type HeaderList, rateHeaders, respond } from "./render.ts";
@@ -37,8 +36,20 @@ export interface PageOptions {
   readonly sessionSeconds: number;
 }
 
-/** A form that its browser, or its team, has moved on from. */
-class StaleForm extends Complaint {}
+/** A form that its browser has moved on from. */
+const staleForm = problem({
+  name: "staleForm",
+  status: 403,
+  code: "stale_form",
+  message: "This form is out of date: go back, reload the page and send it again.",
+});
+/** A form of a team that is not shown any more. */
+const otherTeamsForm = problem({
+  name: "otherTeamsForm",
+  status: 409,
+  code: "other_teams_form",
+  message: "This form was for another team than you look at now. Nothing was done.",
+});
 
 interface Serving {
   readonly core: Core;
@@ -160,16 +171,15 @@ function judgeAccess(access: keyof Access, session: SessionPrincipal | undefined
  * same form of another team's page, left open in another tab, would act on this one.
  */
 function requireFormToken(wanted: Page, sent: string | null, { secret, session, fresh }: Arrived): void {
-  const stale = "This form is out of date: go back, reload the page and send it again.";
-  if (fresh) throw new StaleForm(stale, 403);
+  if (fresh) fail(staleForm);
   if (isCsrfToken(sent, secret, session?.team?.id)) return;
   const other = session?.teams.find((team) => isCsrfToken(sent, secret, team.id));
-  if (!other && !isCsrfToken(sent, secret)) throw new StaleForm(stale, 403);
+  if (!other && !isCsrfToken(sent, secret)) fail(staleForm);
   const { access } = wanted.spec;
   if (access === "anyone" || access === "person" || access === "operator") return;
-  throw new StaleForm(
+  fail(
+    otherTeamsForm,
     `You look at ${session?.team?.name} now, and this form was for ${other?.name ?? "no team"}. Nothing was done: switch the team, then send it again.`,
-    409,
   );
 }
 
@@ -191,7 +201,7 @@ export async function answerPage(event: H3Event, wanted: Page, serving: Serving)
     let refused = judgeAccess(wanted.spec.access, arrived.session);
     // Nothing is read of a form by somebody who may not send it.
     if (refused === "sign in") return send(signInFirst(call, serving, posted), arrived, serving);
-    if (refused) throw new Complaint(refused.text, refused.status);
+    if (refused) fail(forbidden, refused.text);
     const form = posted ? await readOwnForm(event, wanted, arrived.session, call, serving) : undefined;
     if (form) {
       // A form may trickle in: what was a right when its head came may have been taken away when its last byte does.
@@ -209,7 +219,7 @@ export async function answerPage(event: H3Event, wanted: Page, serving: Serving)
       }
       form.delete("_csrf");
     }
-    if (refused) throw new Complaint(refused.text, refused.status);
+    if (refused) fail(forbidden, refused.text);
     if (arrived.session) await pages.touchSession(core, arrived.session, call.ip());
     const result = await wanted.handle(call as PageCall<never>);
     return send(result instanceof Html ? { body: result } : (result as PageReply), arrived, serving);
@@ -262,9 +272,9 @@ function requireOwnOrigin(event: H3Event, call: PageCall): void {
   const { headers } = event.req;
   const told = { site: headers.get("sec-fetch-site"), origin: headers.get("origin"), host: headers.get("host") };
   if (!isOwnOrigin(told, call.baseUrl))
-    throw new Complaint(
+    fail(
+      forbidden,
       `This form was sent from another site, so nothing was done. This installation's address is ${call.baseUrl}; if you opened it at another one, its operator has to set RECKON_BASE_URL.`,
-      403,
     );
 }
 
@@ -279,10 +289,11 @@ function signInFirst(call: PageCall, { pages }: Serving, posted: boolean): PageR
 
 /** What a person is told of whatever was thrown; what we did not foresee says nothing of its cause outside the log. */
 function explain(core: Core, id: string, error: unknown): PageError {
-  if (error instanceof StaleForm)
-    return { status: error.status, text: error.message, title: "This page is out of date" };
-  if (error instanceof Complaint) return { status: error.status, text: sentence(error.message) };
-  if (error instanceof Refusal) return { status: error.fault.status, text: error.message };
+  if (error instanceof Problem) {
+    const isStale = error.row === staleForm || error.row === otherTeamsForm;
+    const title = isStale ? { title: "This page is out of date" } : {};
+    return { status: error.status, text: sentence(error.message), ...title };
+  }
   const trouble = storeTrouble(error);
   if (trouble !== undefined) {
     core.log.error("store_unavailable", { operation: id, cause: causeText(trouble) });

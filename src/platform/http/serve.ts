@@ -6,21 +6,11 @@ import type { Core } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { Buckets } from "../../kit/buckets.ts";
 import { storeTrouble } from "../../kit/errors.ts";
+import { fail, Problem, type ProblemDetails, unauthorized } from "../../kit/problem.ts";
 import { Admission, addressSender, Intake, type Sender } from "./admission.ts";
 import { ClientGone, readBody, validate } from "./body.ts";
-import { type Call, type Endpoint, type Limit, Reply } from "./endpoint.ts";
-import {
-  badRequest,
-  type Extra,
-  type Fault,
-  internal,
-  methodNotAllowed,
-  notFound,
-  Refusal,
-  refuse,
-  storeUnavailable,
-  unauthorized,
-} from "./faults.ts";
+import { type Call, type Endpoint, faultOf, type Limit, Reply } from "./endpoint.ts";
+import { badRequest, type Fault, internal, methodNotAllowed, noSuchPath, storeUnavailable, tooSlow } from "./faults.ts";
 import type { Page } from "./page.ts";
 import type { CliPrincipal, DevicePrincipal, Principals, ReadPrincipal } from "./principal.ts";
 import { type HeaderList, rateHeaders, respond, respondFault } from "./render.ts";
@@ -84,7 +74,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     if (get) methods.set("HEAD", get);
     const answer = (event: H3Event) => {
       const found = methods.get(event.req.method);
-      if (!found) return plainFault(event, methodNotAllowed, { headers: { allow } });
+      if (!found) return plainFault(event, methodNotAllowed, {}, [["allow", allow]]);
       return answerRequest(core, found, event, { options, trusted, buckets, admission });
     };
     app.all(path, answer);
@@ -106,7 +96,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
       const looks = event.req.method === "GET" || event.req.method === "HEAD";
       if (!found && serving && looks && wantsPage(event, subPath)) return answerFormAddress(event, serving, hasPage);
       if (!found || !serving)
-        return plainFault(event, methodNotAllowed, { headers: { allow: [...methods.keys()].join(", ") } });
+        return plainFault(event, methodNotAllowed, {}, [["allow", [...methods.keys()].join(", ")]]);
       return answerPage(event, found, serving);
     };
     app.all(path, answer);
@@ -115,7 +105,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
   app.all("/**", (event) =>
     serving && !refuseVersion(event) && wantsPage(event, subPath)
       ? answerNoPage(event, serving, { status: 404, text: "There is nothing at this address." })
-      : plainFault(event, notFound, unknownPath(options.baseUrl())),
+      : plainFault(event, noSuchPath, unknownPath(options.baseUrl())),
   );
   return app;
 }
@@ -135,17 +125,17 @@ function wantsPage(event: H3Event, subPath: string): boolean {
   return !/^\/+api(\/|$)/.test(own) && /\btext\/html\b/.test(event.req.headers.get("accept") ?? "");
 }
 
-function unknownPath(baseUrl: string): Extra {
+function unknownPath(baseUrl: string): ProblemDetails {
   const hint = `The API is described at ${baseUrl}/openapi.json`;
-  return { error: `There is nothing at this path. ${hint}`, members: { hint } };
+  return { message: `There is nothing at this path. ${hint}`, members: { hint } };
 }
 
 /** A refusal that belongs to no endpoint. */
-function plainFault(event: H3Event, fault: Fault, extra: Extra): Response {
+function plainFault(event: H3Event, fault: Fault, details: ProblemDetails, headers: HeaderList = []): Response {
   return (
     refusalOf(() => requireSoundRequest(event)) ??
     refuseVersion(event) ??
-    respondFault(fault, extra, { sentToken: false, rate: [] })
+    respondFault(fault, details, { sentToken: false, headers })
   );
 }
 
@@ -158,8 +148,8 @@ function refusalOf(demand: () => void): Response | undefined {
     demand();
     return undefined;
   } catch (refusal) {
-    if (refusal instanceof Refusal) return respondFault(refusal.fault, refusal.extra, { sentToken: false, rate: [] });
-    throw refusal;
+    if (!(refusal instanceof Problem)) throw refusal;
+    return respondFault({ shape: "canonical", ...refusal.row }, refusal.details, { sentToken: false });
   }
 }
 
@@ -239,15 +229,12 @@ async function answerRequest(core: Core, endpoint: Endpoint, event: H3Event, ser
     if (error instanceof ClientGone) return respond(499, null, []);
     if (error instanceof ShortCircuit) response = error.response;
     else {
-      const refusal = asRefusal(core, error, endpoint);
-      const shape = spec.errorShape ?? "legacy";
-      // Faults that any endpoint can meet take the row that this one declares of them, or else its own shape.
-      const own = spec.faults.find((one) => one.name === refusal.fault.name);
-      const fault = own ?? (refusal.fault.shape === "legacy" ? { ...refusal.fault, shape } : refusal.fault);
+      const { row, details } = asProblem(core, error, endpoint);
+      const fault = faultOf(endpoint, row);
       faultName = fault.name;
-      response = respondFault(fault, refusal.extra, {
+      response = respondFault(fault, details, {
         sentToken: bearer !== undefined,
-        rate: fault.status === 429 ? rateHeaders(drawn) : [],
+        headers: fault.status === 429 ? rateHeaders(drawn) : row === tooSlow ? [["connection", "close"]] : [],
       });
     }
   } finally {
@@ -287,7 +274,7 @@ function authenticate(
   authenticators: Authenticators,
 ): Principals[keyof Principals] | Promise<CliPrincipal> {
   if (spec.auth === "none") return undefined;
-  const invalid = () => refuse(unauthorized, bearer === undefined ? {} : { error: "The bearer token is not valid." });
+  const invalid = () => fail(unauthorized, bearer === undefined ? {} : "The bearer token is not valid.");
   if (spec.auth === "cli")
     return bearer === undefined ? invalid() : authenticators.cli(core, bearer).then((found) => found ?? invalid());
   if (spec.auth === "read") return (bearer === undefined ? undefined : authenticators.read(core, bearer)) ?? invalid();
@@ -295,34 +282,33 @@ function authenticate(
   if (spec.auth === "deviceAnyState") return principal;
   if (!principal) return invalid();
   if (principal.revokedAt !== null)
-    refuse(unauthorized, { error: "The device was disconnected; connect it again with a new code." });
-  if (principal.tokenReplacedAt !== null)
-    refuse(unauthorized, { error: "The bearer token was replaced by a newer one." });
+    fail(unauthorized, "The device was disconnected; connect it again with a new code.");
+  if (principal.tokenReplacedAt !== null) fail(unauthorized, "The bearer token was replaced by a newer one.");
   if (principal.tokenExpiresAt !== null && principal.tokenExpiresAt <= core.clock.now())
-    refuse(unauthorized, { error: "The bearer token has expired." });
+    fail(unauthorized, "The bearer token has expired.");
   return principal;
 }
 
-/** Turns whatever was thrown into a refusal; what we did not foresee says nothing of its cause outside the log. */
-function asRefusal(core: Core, error: unknown, { spec }: Endpoint): Refusal {
-  if (error instanceof Refusal) return error;
+/** Turns whatever was thrown into a problem; what we did not foresee says nothing of its cause outside the log. */
+function asProblem(core: Core, error: unknown, { spec }: Endpoint): Problem {
+  if (error instanceof Problem) return error;
   const trouble = storeTrouble(error);
   if (trouble !== undefined) {
     core.log.error("store_unavailable", { operation: spec.id, cause: causeText(trouble) });
-    return new Refusal(storeUnavailable);
+    return new Problem(storeUnavailable);
   }
   core.log.error("internal_error", { operation: spec.id, cause: causeText(error) });
-  return new Refusal(internal);
+  return new Problem(internal);
 }
 
 /** For what h3 itself refuses before a handler runs, a URL that cannot be read, and for what no handler caught. */
 function onUnhandled(core: Core, error: HTTPError, _event: H3Event): Response {
-  if (error.status < 500) return respondFault(badRequest, {}, { sentToken: false, rate: [] });
+  if (error.status < 500) return respondFault(badRequest, {}, { sentToken: false });
   const cause = error.cause ?? error;
   if (storeTrouble(cause) !== undefined) {
     core.log.error("store_unavailable", { cause: causeText(cause) });
-    return respondFault({ ...storeUnavailable, shape: "canonical" }, {}, { sentToken: false, rate: [] });
+    return respondFault({ ...storeUnavailable, shape: "canonical" }, {}, { sentToken: false });
   }
   core.log.error("internal_error", { cause: causeText(cause) });
-  return respondFault({ ...internal, shape: "canonical" }, {}, { sentToken: false, rate: [] });
+  return respondFault({ ...internal, shape: "canonical" }, {}, { sentToken: false });
 }

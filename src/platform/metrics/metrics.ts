@@ -1,97 +1,76 @@
-import { createServer, type Server } from "node:http";
-import type { Core } from "../../core.ts";
-import type { Observation } from "../http/serve.ts";
+/**
+ * Metrics: figures for Prometheus, declared by the rooms that know them, on a listener of their own so that a proxy never
+ * publishes them.
+ * Not here: what the figures count; whether the service is well (health).
+ */
+import { type Core, slot } from "../../core.ts";
 
-export interface Metrics {
-  observe(what: Observation): void;
-  listen(): Promise<void>;
-  close(): Promise<void>;
+/** One metric, with all its series, in the text exposition format of Prometheus (0.0.4). */
+export interface Metric {
+  readonly name: string;
+  /** Its lines at this moment, without line ends. */
+  lines(core: Core): string[];
 }
 
-const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1] as const;
+type Labels = Readonly<Record<string, string | number>>;
 
-interface Series {
-  count: number;
-  seconds: number;
-  /** Requests that took no longer than each bound and longer than the one before. */
-  readonly buckets: number[];
-  readonly statuses: Map<number, number>;
+const declared = (type: string, name: string, help: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+const series = (name: string, labels: Labels, value: number) =>
+  `${name}{${Object.entries(labels).map(([label, text]) => `${label}="${text}"`)}} ${value}`;
+
+/** A figure that is kept elsewhere and read when it is asked for. */
+export function figure(type: "counter" | "gauge", name: string, help: string, read: (core: Core) => number): Metric {
+  return { name, lines: (core) => [...declared(type, name, help), `${name} ${read(core)}`] };
 }
 
-/** Figures for Prometheus (text exposition format 0.0.4), on a listener of their own so that a proxy never publishes them. */
-export function openMetrics(core: Core): Metrics {
-  const durations = new Map<string, Series>();
-  let server: Server | undefined;
+/** Counts what happens, by labels; series stand together by their first label. */
+export function counter(name: string, help: string): Metric & { count(core: Core, labels: Labels): void } {
+  const counted = slot(() => new Map<string, { readonly labels: Labels; value: number }>());
   return {
-    observe({ operation, status, milliseconds }) {
-      let series = durations.get(operation);
-      if (!series) {
-        series = { count: 0, seconds: 0, buckets: BUCKETS_SECONDS.map(() => 0), statuses: new Map() };
-        durations.set(operation, series);
-      }
-      const seconds = milliseconds / 1000;
-      series.count++;
-      series.seconds += seconds;
-      series.statuses.set(status, (series.statuses.get(status) ?? 0) + 1);
-      const bucket = BUCKETS_SECONDS.findIndex((most) => seconds <= most);
-      if (bucket >= 0) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
+    name,
+    count(core, labels) {
+      const key = Object.values(labels).join("\n");
+      const known = counted(core).get(key);
+      if (known) known.value++;
+      else counted(core).set(key, { labels, value: 1 });
     },
-    async listen() {
-      const { metrics } = core.config;
-      if (!metrics) return;
-      const at = metrics.lastIndexOf(":");
-      server = createServer((_, reply) => {
-        reply.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(render(core, durations));
-      });
-      await new Promise<void>((resolve, reject) => {
-        const failed = (error: NodeJS.ErrnoException) =>
-          reject(new Error(`RECKON_METRICS=${metrics} cannot be listened on (${error.code})`));
-        server?.once("error", failed).listen(Number(metrics.slice(at + 1)), metrics.slice(0, at), resolve);
-      });
-    },
-    async close() {
-      server?.closeAllConnections();
-      await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    lines(core) {
+      const groups = Map.groupBy(counted(core).values(), ({ labels }) => Object.values(labels)[0]);
+      const lines = [...groups.values()].flat().map(({ labels, value }) => series(name, labels, value));
+      return [...declared("counter", name, help), ...lines];
     },
   };
 }
 
-function render(core: Core, durations: Map<string, Series>): string {
-  const { stats } = core.store;
-  const lines = [
-    "# HELP reckon_http_requests_total Requests answered.",
-    "# TYPE reckon_http_requests_total counter",
-    ...[...durations].flatMap(([operation, { statuses }]) =>
-      [...statuses].map(
-        ([status, count]) => `reckon_http_requests_total{operation="${operation}",status="${status}"} ${count}`,
-      ),
-    ),
-    "# HELP reckon_http_request_duration_seconds Time from the request's headers to its reply.",
-    "# TYPE reckon_http_request_duration_seconds histogram",
-    ...[...durations].flatMap(([operation, { count, seconds, buckets }]) => [
-      ...BUCKETS_SECONDS.map(
-        (most, i) =>
-          `reckon_http_request_duration_seconds_bucket{operation="${operation}",le="${most}"} ${buckets.slice(0, i + 1).reduce((sum, one) => sum + one, 0)}`,
-      ),
-      `reckon_http_request_duration_seconds_bucket{operation="${operation}",le="+Inf"} ${count}`,
-      `reckon_http_request_duration_seconds_sum{operation="${operation}"} ${seconds}`,
-      `reckon_http_request_duration_seconds_count{operation="${operation}"} ${count}`,
-    ]),
-    "# HELP reckon_store_transactions_total Transactions committed.",
-    "# TYPE reckon_store_transactions_total counter",
-    `reckon_store_transactions_total ${stats.transactions}`,
-    "# HELP reckon_store_changes_total Changes committed; several share a transaction.",
-    "# TYPE reckon_store_changes_total counter",
-    `reckon_store_changes_total ${stats.changes}`,
-    "# HELP reckon_store_failures_total Transactions that could not be stored.",
-    "# TYPE reckon_store_failures_total counter",
-    `reckon_store_failures_total ${stats.failures}`,
-    "# HELP reckon_store_wal_bytes Size of the write-ahead log.",
-    "# TYPE reckon_store_wal_bytes gauge",
-    `reckon_store_wal_bytes ${core.store.walBytes()}`,
-    "# HELP reckon_resident_bytes Resident memory.",
-    "# TYPE reckon_resident_bytes gauge",
-    `reckon_resident_bytes ${process.memoryUsage.rss()}`,
-  ];
-  return `${lines.join("\n")}\n`;
+/** Spreads what is measured over buckets, by labels. @param bounds upper bounds, ascending */
+export function histogram(
+  name: string,
+  help: string,
+  bounds: readonly number[],
+): Metric & { observe(core: Core, labels: Labels, value: number): void } {
+  const make = (labels: Labels) => ({ labels, count: 0, sum: 0, buckets: bounds.map(() => 0) });
+  const observed = slot(() => new Map<string, ReturnType<typeof make>>());
+  return {
+    name,
+    observe(core, labels, value) {
+      const key = Object.values(labels).join("\n");
+      const spread = observed(core).get(key) ?? make(labels);
+      observed(core).set(key, spread);
+      spread.count++;
+      spread.sum += value;
+      // Each bucket counts those below it, too.
+      bounds.forEach((bound, i) => {
+        if (value <= bound) spread.buckets[i] = (spread.buckets[i] ?? 0) + 1;
+      });
+    },
+    lines: (core) => [
+      ...declared("histogram", name, help),
+      ...[...observed(core).values()].flatMap(({ labels, count, sum, buckets }) => [
+        ...bounds.map((le, i) => series(`${name}_bucket`, { ...labels, le }, buckets[i] ?? 0)),
+        series(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
+        series(`${name}_sum`, labels, sum),
+        series(`${name}_count`, labels, count),
+      ]),
+    ],
+  };
 }

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { causeText } from "../jobs/jobs.ts";
 import { rows } from "./rows.ts";
 
 /** What one projection passed over. */
@@ -12,12 +13,6 @@ export interface Failures {
   readonly failedAt: number;
   readonly cause: string;
 }
-
-/** Of a cause: what it says, without what it may quote at length. */
-const MAX_CAUSE_CHARS = 200;
-
-/** An error in words short enough to be kept. */
-export const causeText = (error: unknown): string => String(error).slice(0, MAX_CAUSE_CHARS).toWellFormed();
 
 /**
  * Row change: keeps that a batch, or a part of it, could not be worked through. It is forgotten when the projection begins anew.

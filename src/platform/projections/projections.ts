@@ -5,6 +5,15 @@
  * recorded, so that one bad delivery keeps nothing behind it waiting.
  * Not here: what is derived (spend, defects), or the ledger that deliveries are chained in.
  */
+export { inBatches, type RowChange } from "./batches.ts";
 export { failures, recordFailure } from "./failures.ts";
-export { type Batch, catchUp, isBehind, type Projection, runProjections } from "./run.ts";
-export { Behind, refreshWithin, requireCaughtUp } from "./wait.ts";
+export {
+  type Batch,
+  catchUp,
+  checkpointOf,
+  forgetProjections,
+  isBehind,
+  type Projection,
+  runProjections,
+} from "./run.ts";
+export { Behind, refreshWithin, requireCaughtUp, stillReading } from "./wait.ts";

@@ -2,8 +2,11 @@ import { statements } from "../store/store.ts";
 
 export const rows = statements((db) => ({
   // By primary key.
-  checkpoint: db.prepare<[string], number>("SELECT checkpoint FROM projections WHERE name = ?").pluck(),
+  standing: db.prepare<[string], { checkpoint: number; part: number }>(
+    "SELECT checkpoint, part FROM projections WHERE name = ?",
+  ),
   start: db.prepare<[string]>("INSERT INTO projections (name, checkpoint) VALUES (?, 0) ON CONFLICT (name) DO NOTHING"),
+  remove: db.prepare<[string]>("DELETE FROM projections WHERE name = ?"),
   // By its first column: what begins anew has failed at nothing yet.
   forget: db.prepare<[string]>("DELETE FROM projection_failures WHERE name = ?"),
   fail: db.prepare<[string, number, number, string]>(
@@ -17,7 +20,8 @@ export const rows = statements((db) => ({
   ),
   // The newest delivery: the end of the table's own b-tree.
   lastDelivery: db.prepare<[], number>("SELECT max(id) FROM deliveries").pluck(),
-  advance: db.prepare<[number, string, number]>(
-    "UPDATE projections SET checkpoint = ? WHERE name = ? AND checkpoint = ?",
+  advance: db.prepare<[{ name: string; checkpoint: number; part: number; toCheckpoint: number; toPart: number }]>(
+    `UPDATE projections SET checkpoint = @toCheckpoint, part = @toPart
+     WHERE name = @name AND checkpoint = @checkpoint AND part = @part`,
   ),
 }));

@@ -1,7 +1,7 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
-import { perOwner } from "../../kit/memo.ts";
-import { causeText, recordFailure } from "./failures.ts";
+import { causeText, type IntervalJob, startJobs } from "../jobs/jobs.ts";
+import { recordFailure } from "./failures.ts";
 import { rows } from "./rows.ts";
 
 /** A table that follows a source whose rows have growing numbers. */
@@ -27,10 +27,10 @@ export interface Batch {
   /** The number of the last row read; above the checkpoint that was handed in. */
   readonly to: number;
   /**
-   * Row changes that are too many for one transaction: each runs in one of its own, before `apply`. What was done of them when
-   * the process ends is done again, and must then change nothing.
+   * Row changes that are too many for one transaction: each part runs in one of its own, before `apply`, and the next is asked
+   * for once it is stored. When the process ends, `next` is called anew and begins with what is left.
    */
-  readonly before?: Iterable<() => void>;
+  readonly before?: Iterable<() => void> | AsyncIterable<() => void>;
   /** Row changes; runs inside the transaction that stores the checkpoint. */
   readonly apply: () => void;
 }
@@ -38,26 +38,42 @@ export interface Batch {
 /** Another process has done the same batch of work meanwhile: the changes are undone. */
 class ConcurrentAdvance extends Error {}
 
-const running = perOwner((_core: Core) => new Map<string, Promise<void>>());
-/** Instances that are stopping: what they have not read yet, the next start reads. */
-const halted = new WeakSet<Core>();
+/** By projection what is in work; and whether the instance is stopping: what it has not read yet, the next start reads. */
+const work = slot(() => ({ running: new Map<string, Promise<void>>(), halted: false }));
 
-const checkpointOf = (core: Core, { name }: Projection): number => rows(core.store).checkpoint.get(name) ?? 0;
+/** Where a projection stands: what it has read of its source, and how many parts of what follows are stored. */
+interface Standing {
+  readonly checkpoint: number;
+  readonly part: number;
+}
+
+const standingOf = (core: Core, { name }: Projection): Standing =>
+  rows(core.store).standing.get(name) ?? { checkpoint: 0, part: 0 };
+
+/** The number of the last row of its source that a projection has read; 0 before the first. */
+export const checkpointOf = (core: Core, projection: Projection): number => standingOf(core, projection).checkpoint;
+
+/**
+ * Forgets projections that a newer program no longer has, so that their tables can be emptied. Call inside a transaction.
+ * @returns whether there were any
+ */
+export const forgetProjections = (core: Core, names: readonly string[]): boolean =>
+  names.filter((name) => rows(core.store).remove.run(name).changes > 0).length > 0;
 
 /**
  * Brings a projection up to what its source held when this was called. Calls at the same time share the work.
  * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
  */
 export async function catchUp(core: Core, projection: Projection): Promise<void> {
-  const inWork = running(core);
-  const before = inWork.get(projection.name);
+  const { running } = work(core);
+  const before = running.get(projection.name);
   // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
   const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, projection));
-  inWork.set(projection.name, own);
+  running.set(projection.name, own);
   try {
     await own;
   } finally {
-    if (inWork.get(projection.name) === own) inWork.delete(projection.name);
+    if (running.get(projection.name) === own) running.delete(projection.name);
   }
 }
 
@@ -80,16 +96,16 @@ export async function catchUpWithin(core: Core, projection: Projection, ms: numb
 async function follow(core: Core, projection: Projection): Promise<void> {
   let alone = false;
   for (;;) {
-    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
-    const from = checkpointOf(core, projection);
+    if (work(core).halted) throw new StoreUnavailable("the server is stopping");
+    const from = standingOf(core, projection);
     try {
-      const batch = await projection.next(core, from, alone);
+      const batch = await projection.next(core, from.checkpoint, alone);
       if (!batch) return;
       await advance(core, projection, from, batch);
     } catch (error) {
       if (!(error instanceof ConcurrentAdvance)) {
         if (!projection.skip || isTrouble(core, error)) throw error;
-        if (alone) await skipPoison(core, projection, from, error);
+        if (alone) await skipPoison(core, projection, from.checkpoint, error);
         alone = !alone;
       }
     }
@@ -98,24 +114,26 @@ async function follow(core: Core, projection: Projection): Promise<void> {
   }
 }
 
-async function advance(core: Core, projection: Projection, from: number, batch: Batch): Promise<void> {
-  const { name } = projection;
+async function advance(core: Core, { name }: Projection, from: Standing, batch: Batch): Promise<void> {
   const { to, apply, before = [] } = batch;
-  for (const step of before) {
-    await core.store.write(() => {
-      if (checkpointOf(core, projection) !== from) throw new ConcurrentAdvance();
-      step();
+  const { checkpoint } = from;
+  let { part } = from;
+  const store = (next: Standing, change: () => void) =>
+    core.store.write(() => {
+      const sql = rows(core.store);
+      if (sql.start.run(name).changes > 0) sql.forget.run(name);
+      if (sql.advance.run({ name, checkpoint, part, toCheckpoint: next.checkpoint, toPart: next.part }).changes === 0)
+        throw new ConcurrentAdvance();
+      change();
     });
+  for await (const step of before) {
+    await store({ checkpoint, part: part + 1 }, step);
+    part++;
     // Transactions that follow one another at once would let nobody in.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    if (halted.has(core)) throw new StoreUnavailable("the server is stopping");
+    if (work(core).halted) throw new StoreUnavailable("the server is stopping");
   }
-  await core.store.write(() => {
-    const sql = rows(core.store);
-    if (sql.start.run(name).changes > 0) sql.forget.run(name);
-    if (sql.advance.run(to, name, from).changes === 0) throw new ConcurrentAdvance();
-    apply();
-  });
+  await store({ checkpoint: to, part: 0 }, apply);
 }
 
 /** Whether it is the store that fails rather than a row: then all waits until it is well again. */
@@ -124,9 +142,11 @@ function isTrouble({ store }: Core, error: unknown): boolean {
 }
 
 /** Leaves out a row that failed twice, the second time by itself, where an operator sees it: in the log and by the doctor. */
-async function skipPoison(core: Core, projection: Projection, from: number, error: unknown): Promise<void> {
+async function skipPoison(core: Core, projection: Projection, checkpoint: number, error: unknown): Promise<void> {
   const { name } = projection;
-  const to = projection.skip?.(core, from);
+  const from = standingOf(core, projection);
+  if (from.checkpoint !== checkpoint) return;
+  const to = projection.skip?.(core, from.checkpoint);
   if (to === undefined) throw error;
   try {
     await advance(core, projection, from, { to, apply: () => recordFailure(core, name, to, error) });
@@ -139,56 +159,53 @@ async function skipPoison(core: Core, projection: Projection, from: number, erro
 
 /** Whether the source holds more than the projection has read. */
 export async function isBehind(core: Core, projection: Projection): Promise<boolean> {
-  return (await projection.next(core, checkpointOf(core, projection), false)) !== undefined;
+  return (await projection.next(core, standingOf(core, projection).checkpoint, false)) !== undefined;
 }
 
 const LOOK_EVERY_MS = 250;
 
-/**
- * Keeps projections up to date while the instance runs: looks a few times a second whether anything was delivered, by one
- * indexed question, so that taking a delivery waits for none of them.
- * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
- */
-export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
-  halted.delete(core);
+/** Looks whether anything was delivered, by one indexed question, and brings projections up to date then. */
+function projectionsJob(projections: readonly Projection[]): IntervalJob {
   let seen: number | undefined;
-  let round: Promise<void> | undefined;
   const failing = new Set<string>();
-  const look = async () => {
-    const now = rows(core.store).lastDelivery.get() ?? 0;
-    if (now === seen) return;
-    for (const projection of projections) {
-      const error = await attempt(projection);
-      // One that fails keeps no other waiting, unless nothing can be stored.
-      if (error instanceof StoreUnavailable || !core.store.db.open) return;
-    }
-    if (failing.size === 0) seen = now;
-  };
-  const attempt = async (projection: Projection): Promise<unknown> => {
+  const attempt = async (core: Core, projection: Projection): Promise<unknown> => {
     try {
       await catchUp(core, projection);
       failing.delete(projection.name);
       return undefined;
     } catch (error) {
       // Told once: a full disk stays full for longer than a quarter of a second.
-      if (core.store.db.open && !halted.has(core) && !failing.has(projection.name))
+      if (core.store.db.open && !work(core).halted && !failing.has(projection.name))
         core.log.warn("projection_failed", { projection: projection.name, cause: String(error) });
       failing.add(projection.name);
       return error;
     }
   };
-  const timer = setInterval(() => {
-    round ??= look()
-      // The question itself failed: it is asked again.
-      .catch(() => {})
-      .finally(() => {
-        round = undefined;
-      });
-  }, LOOK_EVERY_MS);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    halted.add(core);
-    await round;
+  return {
+    name: "projections",
+    everyMs: LOOK_EVERY_MS,
+    async run(core) {
+      const now = rows(core.store).lastDelivery.get() ?? 0;
+      if (now === seen) return;
+      for (const projection of projections) {
+        const error = await attempt(core, projection);
+        // One that fails keeps no other waiting, unless nothing can be stored.
+        if (error instanceof StoreUnavailable || !core.store.db.open) return;
+      }
+      if (failing.size === 0) seen = now;
+    },
+  };
+}
+
+/**
+ * Keeps projections up to date while the instance runs, a few times a second, so that taking a delivery waits for none of them.
+ * @returns a function that stops it, and everybody else who catches up, and waits for the batch in work
+ */
+export function runProjections(core: Core, projections: readonly Projection[]): () => Promise<void> {
+  work(core).halted = false;
+  const stop = startJobs(core, [projectionsJob(projections)]);
+  return () => {
+    work(core).halted = true;
+    return stop();
   };
 }

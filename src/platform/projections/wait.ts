@@ -1,14 +1,21 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
-import { refuse, stillReading } from "../http/faults.ts";
+import { fail, problem } from "../../kit/problem.ts";
 import { catchUpWithin, type Projection } from "./run.ts";
 
 /** How long a client is kept waiting: below what clients and proxies wait for a reply. */
 const CLIENT_WAITS_MS = 8_000;
 /** How long a person is, or an agent that begins its session. */
 const PAGE_WAITS_MS = 4_000;
-const RETRY_SECONDS = "10";
+const RETRY_SECONDS = 10;
+
+export const stillReading = problem({
+  name: "stillReading",
+  status: 503,
+  code: "still_reading",
+  message: "What was delivered is still being read, as after an upgrade. Ask again after the Retry-After seconds.",
+});
 
 /** A member for replies made of what stands while nothing can be stored. */
 export const Behind = v.optional(
@@ -21,7 +28,7 @@ export const Behind = v.optional(
 /**
  * For replies whose figures should be whole: brings a projection up to what was delivered.
  * @returns nothing; or that the reply is behind, to be spread into it, while nothing can be stored: reading goes on then
- * @throws Refusal stillReading (503) when there is so much to read that a client should rather ask again
+ * @throws Problem stillReading (503) when there is so much to read that a client should rather ask again
  */
 export async function requireCaughtUp(core: Core, projection: Projection): Promise<{ readonly behind?: true }> {
   try {
@@ -30,7 +37,7 @@ export async function requireCaughtUp(core: Core, projection: Projection): Promi
     tellBehind(core, projection, error);
     return { behind: true };
   }
-  return refuse(stillReading, { headers: { "retry-after": RETRY_SECONDS } });
+  return fail(stillReading, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 /** For what is worth showing as it stands when it cannot be brought up to what was delivered, or not soon. */

@@ -13,10 +13,10 @@ export function checkStructure(
   db: Database,
   check: "quick_check" | "integrity_check" = "quick_check",
 ): string | undefined {
-  const said = String(db.pragma(`${check}(1)`, { simple: true }));
-  if (said === "ok") return undefined;
+  const result = String(db.pragma(`${check}(1)`, { simple: true }));
+  if (result === "ok") return undefined;
   // Findings of one part of the file stand below its heading, such as "*** in database main ***".
-  return said.split("\n").find((line) => line !== "" && !/^\*\*\*.*\*\*\*$/.test(line)) ?? said;
+  return result.split("\n").find((line) => line !== "" && !/^\*\*\*.*\*\*\*$/.test(line)) ?? result;
 }
 
 const SQLITE_IOERR = 10;
@@ -42,15 +42,15 @@ function readThrough(path: string): void {
 
 /**
  * Looks again at an open file that SQLite called damaged: it says so of a disk that did not answer, too (SQLITE_IOERR_CORRUPTFS).
- * @param said SQLite's message
+ * @param message SQLite's message
  * @returns the finding
  */
-export function lookAgain(db: Database, said: string): string {
+export function lookAgain(db: Database, message: string): string {
   try {
     readThrough(db.name);
-    return checkStructure(db) ?? `disk I/O error, which is gone when looked at again: ${said}`;
+    return checkStructure(db) ?? `disk I/O error, which is gone when looked at again: ${message}`;
   } catch (error) {
-    return (error as { code?: unknown }).code === "EIO" ? "disk I/O error, EIO" : said;
+    return (error as { code?: unknown }).code === "EIO" ? "disk I/O error, EIO" : message;
   }
 }
 

@@ -23,6 +23,8 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 5, file: "src/platform/store/migrations/0005-link-makers.sql" },
   { version: 6, file: "src/platform/store/migrations/0006-tier-none.sql" },
   { version: 7, file: "src/platform/store/migrations/0007-names.sql" },
+  { version: 8, file: "src/platform/store/migrations/0008-jobs.sql" },
+  { version: 9, file: "src/platform/store/migrations/0009-parts-and-entries.sql" },
 ];
 
 export interface SchemaPlan {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
 import { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
+import type { Preparer } from "./types.ts";
 
 /**
  * Opens a database of an older schema to look at it. No byte of it is changed, not even by what SQLite does on opening and closing.
- * Statements on what its schema does not have yet fail when they are run, so that the others of their room can be used.
  * @returns undefined when the database is not older
  * @throws DataDirectoryError when it is newer than this program or is not ours
  */
@@ -21,7 +21,6 @@ export function openOlder(path: string): Database | undefined {
       db.close();
       return undefined;
     }
-    tolerate(db);
     return db;
   } catch (error) {
     db.close();
@@ -29,16 +28,17 @@ export function openOlder(path: string): Database | undefined {
   }
 }
 
-function tolerate(db: Database): void {
-  const prepare = db.prepare.bind(db) as (sql: string) => unknown;
-  db.prepare = ((sql: string) => {
+/** Prepares what can be prepared; any other statement says why not once it is run. */
+export function tolerant(db: Database): Preparer {
+  const prepare = (sql: string) => {
     try {
-      return prepare(sql);
+      return db.prepare(sql);
     } catch (error) {
       if ((error as { code?: string }).code !== "SQLITE_ERROR") throw error;
       return unusable(error);
     }
-  }) as Database["prepare"];
+  };
+  return { prepare: prepare as Preparer["prepare"] };
 }
 
 /** A statement that says why it could not be prepared, once it is run. */

@@ -9,8 +9,8 @@ import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
 import { databasePath } from "./file.ts";
 import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
-import { openOlder } from "./older.ts";
-import type { Store } from "./store.ts";
+import { openOlder, tolerant } from "./older.ts";
+import type { Preparer, Store } from "./types.ts";
 
 /** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
 export const CHECK_AT_START_BYTES = 64 * 1024 * 1024;
@@ -76,7 +76,7 @@ export function openStore(directory: string, options: OpenOptions): Store {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (!isNew && !options.locked) {
       const older = openOlder(path);
-      if (older && options.older === "look") return wrap(older, directory);
+      if (older && options.older === "look") return wrap(older, directory, tolerant(older));
       try {
         if (older) requireCurrent(older, directory);
       } finally {
@@ -94,9 +94,9 @@ export function openStore(directory: string, options: OpenOptions): Store {
     else requireCurrent(db, directory);
     return wrap(db, directory);
   } catch (error) {
-    const told = explain(error, directory, db);
+    const explained = explain(error, directory, db);
     db?.close();
-    throw told;
+    throw explained;
   }
 }
 
@@ -118,17 +118,23 @@ function configure(db: Database): void {
     );
 }
 
-function wrap(db: Database, directory: string): Store {
+/** @param preparer what prepares the statements of rooms */
+function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
   // Opening waits for others; from here on the commit queue does, without stopping the process (see CommitQueue).
   db.pragma("busy_timeout = 0");
   const queue = new CommitQueue(db);
   const dataVersion = db.prepare("PRAGMA data_version").pluck();
-  let watchers = 0;
+  let listeners = 0;
+  const statements = new Map<unknown, unknown>();
   const opened = statSync(db.name);
   let dirtySince = 0;
   return {
     db,
     directory,
+    prepared<T>(prepare: (db: Preparer) => T): T {
+      if (!statements.has(prepare)) statements.set(prepare, prepare(preparer));
+      return statements.get(prepare) as T;
+    },
     write: (change) => queue.write(change),
     tryWrite: (change) => queue.tryWrite(change),
     stats: queue.stats,
@@ -141,10 +147,10 @@ function wrap(db: Database, directory: string): Store {
       db.pragma("wal_checkpoint(PASSIVE)");
     },
     outsideVersion: () => dataVersion.get() as number,
-    onChange(tables, told) {
-      const name = `told_${watchers++}`;
+    onChange(tables, listener) {
+      const name = `changed_${listeners++}`;
       db.function(name, () => {
-        told();
+        listener();
         return null;
       });
       for (const table of tables)

@@ -2,37 +2,13 @@
  * The store: one SQLite file, opened safely, written through group commit, migrated, locked and checkpointed.
  * It knows no table's meaning: each room keeps its own SQL in its `rows.ts`.
  */
-import type { Database } from "better-sqlite3";
-import { perOwner } from "../../kit/memo.ts";
-import type { CommitStats } from "./commit.ts";
+import type { Preparer, Store } from "./types.ts";
 
-export interface Store {
-  readonly db: Database;
-  readonly directory: string;
-  /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
-  write<T>(change: () => T): Promise<T>;
-  /** Runs row changes at once, unless another process is writing; false then. See CommitQueue.tryWrite. */
-  tryWrite(change: () => unknown): boolean;
-  readonly stats: CommitStats;
-  /** The last transaction could not be stored. */
-  readonly failing: boolean;
-  /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
-  checkpoint(): void;
-  /** A number that changes when another process commits (SQLite's data_version). */
-  outsideVersion(): number;
-  /** Calls back whenever a row of these tables is changed or removed through this connection, committed or not. */
-  onChange(tables: readonly string[], told: () => void): void;
-  /** Whether the database is still the file that was opened. Once it is not, every write is refused: it would be lost. */
-  checkInPlace(): boolean;
-  walBytes(): number;
-  close(): void;
-}
-
-/** Prepares a room's statements once per open database. */
-export function statements<T>(prepare: (db: Database) => T): (store: Store) => T {
-  const made = perOwner((db: Database) => prepare(db));
-  return (store) => made(store.db);
-}
+/** Declares a room's statements, which are prepared once for each open store. */
+export const statements =
+  <T>(prepare: (db: Preparer) => T): ((store: Store) => T) =>
+  (store) =>
+    store.prepared(prepare);
 
 export { type BackupResult, finishBackup, isCarried, KEY_FILE, PRICES_FILE, RETIRED_FOLDER } from "./backup-file.ts";
 export { checkStructure, damageAdvice, isReadError } from "./damage.ts";
@@ -45,4 +21,4 @@ export {
   type OpenOptions,
   openStore,
 } from "./open.ts";
-export type { Database };
+export type { Preparer, Store } from "./types.ts";

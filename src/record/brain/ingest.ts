@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
+import { fail, malformed, problem, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { fault, malformed, refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, NO_REPO, RepoKey } from "../../platform/http/fields.ts";
 import { lineCounter, RULES_VERSION, redactLongText, redactText } from "../../redact/redact.ts";
 import { collisionKey, judgePath, PATH_SCHEMA } from "./paths.ts";
@@ -13,12 +14,11 @@ import { rows } from "./rows.ts";
 import { refreshIndex } from "./search-index.ts";
 import { manifestDigest, type ReadyFile, type Snapshot, storeSnapshot } from "./store-snapshot.ts";
 
-const rawSecret = fault({
+const rawSecret = problem({
   name: "rawSecret",
   status: 422,
   code: "unprocessable",
-  shape: "legacy",
-  says: "A file holds a raw secret. Nothing was stored; redact it and send the snapshot again.",
+  message: "A file holds a raw secret. Nothing was stored; redact it and send the snapshot again.",
 });
 
 const BrainSnapshot = v.object({
@@ -67,7 +67,7 @@ export const ingest = endpoint(
         }),
       ),
     }),
-    faults: [tierGate, rawSecret],
+    faults: [...inShape("tierGate", tierGate), rawSecret],
     limits: [{ name: "brain", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
     example: {
       ok: { ok: true, version: 7, files: 1, bytes: 96, redactionHits: 0, ledger: { gap: false, rollback: false } },
@@ -88,7 +88,7 @@ export const ingest = endpoint(
     requireCapability(principal.tier, "brain");
     const number = findMember(members(text), "version") as Member;
     if (!isWholeNumber(text.slice(number.start, number.end)))
-      refuse(malformed, { error: 'In the body, "version" must be a whole number.' });
+      fail(malformed, 'In the body, "version" must be a whole number.');
     requireSoundFiles(core, body.files);
     const snapshot = await prepare(core, principal.teamId, body);
     const digest = manifestDigest(snapshot.files);
@@ -109,28 +109,27 @@ const named = (path = "") => JSON.stringify(path.length > 200 ? `${path.slice(0,
 
 function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
   if (files.length > config.maxBrainFiles)
-    refuse(tooLarge, { error: `The snapshot has ${files.length} files; at most ${config.maxBrainFiles} fit in one.` });
+    fail(tooLarge, `The snapshot has ${files.length} files; at most ${config.maxBrainFiles} fit in one.`);
   const seen = new Map<string, number>();
   let total = 0;
   files.forEach(({ path, content }, i) => {
     const wrong = judgePath(path);
-    if (wrong) refuse(malformed, { error: `The path of file ${i} ${wrong}.` });
+    if (wrong) fail(malformed, `The path of file ${i} ${wrong}.`);
     const twin = seen.get(collisionKey(path));
     if (twin !== undefined)
-      refuse(malformed, {
-        error: `Files ${twin} and ${i} have paths that are the same but for case or Unicode form: ${named(files[twin]?.path)} and ${named(path)}.`,
-      });
+      fail(
+        malformed,
+        `Files ${twin} and ${i} have paths that are the same but for case or Unicode form: ${named(files[twin]?.path)} and ${named(path)}.`,
+      );
     seen.set(collisionKey(path), i);
-    if (!content.isWellFormed()) refuse(malformed, { error: `The content of file ${i} holds a lone surrogate.` });
+    if (!content.isWellFormed()) fail(malformed, `The content of file ${i} holds a lone surrogate.`);
     const bytes = Buffer.byteLength(content);
     if (bytes > config.maxBrainFileBytes)
-      refuse(tooLarge, { error: `File ${i} has ${bytes} bytes; at most ${config.maxBrainFileBytes} are taken.` });
+      fail(tooLarge, `File ${i} has ${bytes} bytes; at most ${config.maxBrainFileBytes} are taken.`);
     total += bytes;
   });
   if (total > config.maxBrainSnapshotBytes)
-    refuse(tooLarge, {
-      error: `The files have ${total} bytes together; at most ${config.maxBrainSnapshotBytes} are taken.`,
-    });
+    fail(tooLarge, `The files have ${total} bytes together; at most ${config.maxBrainSnapshotBytes} are taken.`);
 }
 
 /** Findings named in a refusal; one is enough to refuse, the others save a round trip each. */
@@ -171,9 +170,10 @@ async function prepare(core: Core, teamId: string, sent: v.InferOutput<typeof Br
   if (tripped.length > 0) {
     const unnamed = tripped.length - MAX_NAMED;
     const more = unnamed > 0 ? `; and ${unnamed} more` : "";
-    refuse(rawSecret, {
-      error: `Raw secret in ${tripped.slice(0, MAX_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
-    });
+    fail(
+      rawSecret,
+      `Raw secret in ${tripped.slice(0, MAX_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
+    );
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return {

@@ -1,7 +1,6 @@
 import MiniSearch, { type SearchResult } from "minisearch";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { sections } from "../../kit/markdown.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Kind, kindOf } from "./paths.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
@@ -168,7 +167,7 @@ function* parts(content: string): Generator<{ heading: string; line: number; tex
   }
 }
 
-const indexes = perOwner((_core: Core) => new Map<string, TeamIndex>());
+const indexes = slot(() => new Map<string, TeamIndex>());
 
 /** A team's index, up to date; built at first use. */
 export async function teamIndex(core: Core, teamId: string): Promise<TeamIndex> {

@@ -1,10 +1,11 @@
 import * as v from "valibot";
-import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
+import { fail, malformed } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { malformed, refuse, tierGate } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import {
   Counter,
   DateTime,
@@ -74,7 +75,7 @@ export const ingest = endpoint(
       repoKey: v.nullable(v.string()),
       at: v.pipe(Instant, v.description("When the figures that stand now were taken.")),
     }),
-    faults: [tierGate],
+    faults: [...inShape("tierGate", tierGate)],
     limits: [{ name: "brain", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
     example: {
       body: {
@@ -90,8 +91,8 @@ export const ingest = endpoint(
     requireCapability(principal.tier, "brain");
     const at = Date.parse(body.at);
     const now = core.clock.now();
-    if (at < 0) refuse(malformed, { error: 'In the body, "at" lies before 1970.' });
-    if (at > now + DAY_MS) refuse(malformed, { error: 'In the body, "at" lies more than a day ahead.' });
+    if (at < 0) fail(malformed, 'In the body, "at" lies before 1970.');
+    if (at > now + DAY_MS) fail(malformed, 'In the body, "at" lies more than a day ahead.');
     const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
     const counts = JSON.stringify(redactNames(body.counts));
     const fingerprints = JSON.stringify([...new Set(body.fingerprints)].sort());

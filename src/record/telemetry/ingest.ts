@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
-import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members } from "../../kit/json.ts";
+import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { malformed, refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, FreeObject, identifier, NO_REPO, RepoKey } from "../../platform/http/fields.ts";
 import { mightLongHoldSecret, redactLongJson, redactText } from "../../redact/redact.ts";
 import { appendBatch } from "./append.ts";
@@ -51,7 +52,7 @@ export const ingest = endpoint(
       ),
       serverRedacted: v.pipe(Count, v.description("Entries in which the server removed a secret.")),
     }),
-    faults: [tierGate],
+    faults: [...inShape("tierGate", tierGate)],
     limits: [{ name: "telemetry", quota: (config) => config.limitTelemetry, per: "team", headers: "limited" }],
     example: {
       ok: { ok: true, accepted: 1, maxSeq: 1, flagged: null, serverRedacted: 0 },
@@ -83,12 +84,10 @@ async function readEntries(
   text: string,
 ): Promise<{ entries: Entry[]; redacted: number }> {
   if (sent.length > config.maxTelemetryEntries)
-    refuse(tooLarge, {
-      error: `The batch has ${sent.length} entries; at most ${config.maxTelemetryEntries} fit in one.`,
-    });
+    fail(tooLarge, `The batch has ${sent.length} entries; at most ${config.maxTelemetryEntries} fit in one.`);
   const yieldNow = cooperative(clock);
   const top = members(text);
-  if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
+  if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
   await yieldNow();
   const slices = elements(text, findMember(top, "entries")?.start);
   const entries: Entry[] = [];
@@ -111,10 +110,10 @@ async function readEntries(
 
 function readEntry(config: Config, { seq, clientTimestamp }: SentEntry, text: string, start: number, i: number): Entry {
   const own = members(text, start);
-  if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Entry ${i} names a member twice.` });
+  if (duplicateKey(own) !== undefined) fail(malformed, `Entry ${i} names a member twice.`);
   const number = findMember(own, "seq") as Member;
   if (!isWholeNumber(text.slice(number.start, number.end)))
-    refuse(malformed, { error: `The seq of entry ${i} must be a whole number.` });
+    fail(malformed, `The seq of entry ${i} must be a whole number.`);
   const { start: from, end: to } = findMember(own, "payload") as Member;
   const payload = text.slice(from, to);
   // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
@@ -122,6 +121,6 @@ function readEntry(config: Config, { seq, clientTimestamp }: SentEntry, text: st
     payload.length * 3 > config.maxTelemetryPayloadBytes &&
     Buffer.byteLength(payload) > config.maxTelemetryPayloadBytes
   )
-    refuse(tooLarge, { error: `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.` });
+    fail(tooLarge, `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.`);
   return { seq, clientTimestamp: clientTimestamp ?? null, payload };
 }

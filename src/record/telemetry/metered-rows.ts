@@ -12,6 +12,8 @@ export interface MeteredEntry {
 }
 
 export const meteredRows = statements((db) => ({
+  // The end of the table's own b-tree.
+  lastId: db.prepare<[], number | null>("SELECT max(id) FROM telemetry_entries").pluck(),
   // Both by primary key; streams and deliveries by theirs.
   end: db
     .prepare<[number, number], number | null>(

@@ -17,3 +17,6 @@ export function meteredEntries(
   const to = sql.end.get(after, most);
   return to === null || to === undefined ? undefined : { to, entries: sql.within.all(after, to) };
 }
+
+/** The number of the entry that arrived last; 0 when there is none. */
+export const lastEntryId = (core: Core): number => meteredRows(core.store).lastId.get() ?? 0;

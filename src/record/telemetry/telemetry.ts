@@ -21,5 +21,5 @@ export {
   listEntries,
 } from "./entries.ts";
 export { exportEntries } from "./export.ts";
-export { type MeteredEntry, meteredEntries } from "./metered.ts";
+export { lastEntryId, type MeteredEntry, meteredEntries } from "./metered.ts";
 export { checkTelemetry } from "./verify.ts";

@@ -1,8 +1,9 @@
 import * as v from "valibot";
-import { requireCapability } from "../../identity/accounts/accounts.ts";
+import { requireCapability, tierGate } from "../../identity/accounts/accounts.ts";
+import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { refuse, tierGate, tooLarge } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { Count, DateTime, FreeObject, NO_REPO, openObject, RepoKey } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { MAX_ROWS, partsOf } from "./parts.ts";
@@ -43,7 +44,7 @@ export const ingest = endpoint(
         v.pipe(Count, v.description("Sessions, spans and labels in which the server removed a secret.")),
       ),
     }),
-    faults: [tierGate],
+    faults: [...inShape("tierGate", tierGate)],
     limits: [{ name: "traces", quota: (config) => config.limitTraces, per: "team", headers: "limited" }],
     example: {
       ok: { ok: true, sessions: 1, spans: 1, labels: 1, serverRedacted: 0 },
@@ -66,15 +67,13 @@ export const ingest = endpoint(
     requireCapability(principal.tier, "traces");
     const { config } = core;
     if (body.sessions.length > config.maxTraceSessions)
-      refuse(tooLarge, {
-        error: `The batch has ${body.sessions.length} sessions; at most ${config.maxTraceSessions} fit in one.`,
-      });
+      fail(tooLarge, `The batch has ${body.sessions.length} sessions; at most ${config.maxTraceSessions} fit in one.`);
     const spans = body.sessions.reduce((sum, session) => sum + session.spans.length, 0);
     if (spans > config.maxTraceSpans)
-      refuse(tooLarge, { error: `The batch has ${spans} spans; at most ${config.maxTraceSpans} fit in one.` });
+      fail(tooLarge, `The batch has ${spans} spans; at most ${config.maxTraceSpans} fit in one.`);
     const labels = body.labels?.length ?? 0;
     if (labels > config.maxTraceLabels)
-      refuse(tooLarge, { error: `The batch has ${labels} labels; at most ${config.maxTraceLabels} fit in one.` });
+      fail(tooLarge, `The batch has ${labels} labels; at most ${config.maxTraceLabels} fit in one.`);
     const batch = await readBatch(text, cooperative(core.clock));
     const repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
     if (body.sessions.length + spans + labels > MAX_ROWS) requireRoom(core, principal, batch);

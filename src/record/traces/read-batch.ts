@@ -1,6 +1,6 @@
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, members } from "../../kit/json.ts";
-import { malformed, refuse, tooLarge } from "../../platform/http/faults.ts";
+import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { mightLongHoldSecret, redactLongJson } from "../../redact/redact.ts";
 import {
   contentId,
@@ -57,7 +57,7 @@ export async function readBatch(text: string, yieldNow: YieldNow): Promise<ReadB
   const cleaner = new Cleaner(await mightLongHoldSecret(text, yieldNow), yieldNow);
   await yieldNow();
   const top = members(text);
-  if (duplicateKey(top) !== undefined) refuse(malformed, { error: "The body names a member twice." });
+  if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
   await yieldNow();
   const sessions: ReadSession[] = [];
   for (const [i, { start }] of elements(text, findMember(top, "sessions")?.start).entries())
@@ -95,8 +95,8 @@ async function readSessionAt(text: string, start: number, i: number, cleaner: Cl
   await cleaner.yieldNow();
   const own = members(text, start);
   if (own.length > MAX_MEMBERS)
-    refuse(tooLarge, { error: `Session ${i} has ${own.length} members; at most ${MAX_MEMBERS} are taken.` });
-  if (duplicateKey(own) !== undefined) refuse(malformed, { error: `Session ${i} names a member twice.` });
+    fail(tooLarge, `Session ${i} has ${own.length} members; at most ${MAX_MEMBERS} are taken.`);
+  if (duplicateKey(own) !== undefined) fail(malformed, `Session ${i} names a member twice.`);
   await cleaner.yieldNow();
   const spans: ReadSpan[] = [];
   for (const slice of elements(text, findMember(own, "spans")?.start)) {

@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
 import { members } from "../../kit/json.ts";
+import { fail, tooLarge } from "../../kit/problem.ts";
 import { recordDelivery, withdrawDelivery } from "../../log/log.ts";
-import { refuse, tooLarge } from "../../platform/http/faults.ts";
 import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import type { Part } from "./parts.ts";
 import type { ReadBatch, ReadSession } from "./read-batch.ts";
@@ -12,7 +12,7 @@ import { asObject, mergeMembers, readSession, spell, spelledMembers } from "./ru
 /**
  * Demands that every session of a batch may grow by it, for batches that are stored in several transactions: a refusal halfway
  * would leave half of it behind.
- * @throws Refusal tooLarge (413)
+ * @throws Problem tooLarge (413)
  */
 export function requireRoom(core: Core, device: DevicePrincipal, batch: ReadBatch): void {
   for (const session of batch.sessions) {
@@ -51,13 +51,11 @@ export function storePart(core: Core, device: DevicePrincipal, repoKey: string, 
   if (changes === 0) withdrawDelivery(core, deliveryId);
 }
 
-/** What a session that is held becomes. @throws Refusal tooLarge (413) */
+/** What a session that is held becomes. @throws Problem tooLarge (413) */
 function grown(core: Core, held: string, session: ReadSession): string {
   const document = spell(mergeMembers(spelledMembers(held, members(held)), session.members));
   if (document.length > core.config.maxTraceBytes)
-    refuse(tooLarge, {
-      error: `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`,
-    });
+    fail(tooLarge, `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`);
   return document;
 }
 

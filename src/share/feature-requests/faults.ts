@@ -1,7 +1,7 @@
-import { fault, tooLargeMalformed } from "../../platform/http/faults.ts";
+import { problem } from "../../kit/problem.ts";
+import { tooLargeMalformed } from "../../platform/http/faults.ts";
 
-export const requestTooLarge = fault({
+export const requestTooLarge = problem({
   ...tooLargeMalformed,
-  shape: "okFalse",
-  says: "The request exceeds 8 KB.",
+  message: "The request exceeds 8 KB.",
 });

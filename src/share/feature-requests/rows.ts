@@ -1,4 +1,4 @@
-import { type Database, statements } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 import type { Status } from "./statuses.ts";
 
 export interface RequestRow {
@@ -46,7 +46,7 @@ const REQUEST = `r.id, r.text, r.context, r.status, r.note, r.merged_into AS mer
   (SELECT count(*) FROM product_requests d WHERE d.merged_into = r.id) AS duplicates FROM product_requests r`;
 
 /** Reads ids in their order, by the primary key's index or, for one status, by product_requests_by_status. */
-function walk(db: Database, towards: "older" | "newer", ofStatus: boolean) {
+function walk(db: Preparer, towards: "older" | "newer", ofStatus: boolean) {
   const [beyond, upTo, way] = towards === "older" ? ["<", ">=", "DESC"] : [">", "<=", "ASC"];
   const status = ofStatus ? "r.status = @status AND" : "";
   return {

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type RequestRow, rows } from "./rows.ts";
 import type { Status } from "./statuses.ts";
@@ -32,7 +32,7 @@ export interface RequestChange {
 
 /**
  * Sets a request's status or note.
- * @throws Complaint 404 for an unknown id, 409 for the status of a merged request, 400 for a note that is too long
+ * @throws Problem 404 for an unknown id, 409 for the status of a merged request, 400 for a note that is too long
  */
 export function changeRequest(
   core: Core,
@@ -42,7 +42,7 @@ export function changeRequest(
 ): Promise<RequestRow> {
   const wanted = note?.replaceAll("\r\n", "\n").trim().toWellFormed();
   if (wanted !== undefined && wanted.length > MAX_NOTE_CHARS)
-    throw new Complaint(`A note has at most ${MAX_NOTE_CHARS} characters.`);
+    fail(invalid, `A note has at most ${MAX_NOTE_CHARS} characters.`);
   return core.store.write(() => {
     const before = known(core, id);
     const after = {
@@ -51,9 +51,9 @@ export function changeRequest(
       note: wanted === undefined ? before.note : wanted || null,
     };
     if (after.status !== before.status && before.mergedInto !== null)
-      throw new Complaint(
+      fail(
+        conflict,
         `${id} is merged into ${before.mergedInto} and has its status. Change that one, or take the merge back.`,
-        409,
       );
     return store(core, by, before, after, "request.changed", {
       ...(after.status === before.status ? {} : { from: before.status, to: after.status }),
@@ -65,20 +65,20 @@ export function changeRequest(
 /**
  * Marks a request as a repetition of another one, whose status it has from then on. When the other one is itself merged, it goes
  * where that one went; no chain can come back to where it began.
- * @throws Complaint 404 for an unknown id, 409 when the other one is this one or merged into it
+ * @throws Problem 404 for an unknown id, 409 when the other one is this one or merged into it
  */
 export function mergeRequest(core: Core, id: string, into: string, by: Actor = COMMAND_LINE): Promise<RequestRow> {
   return core.store.write(() => {
     const before = known(core, id);
     const root = rows(core.store).root.get(into);
-    if (!root) throw new Complaint(`There is no request ${into}.`, 404);
-    if (into === id) throw new Complaint("A request cannot be merged into itself.", 409);
-    if (root.id === id) throw new Complaint(`${into} is itself merged into ${id}. Take that back first.`, 409);
+    if (!root) fail(notFound, `There is no request ${into}.`);
+    if (into === id) fail(conflict, "A request cannot be merged into itself.");
+    if (root.id === id) fail(conflict, `${into} is itself merged into ${id}. Take that back first.`);
     return store(core, by, before, { ...before, mergedInto: root.id }, "request.merged", { into: root.id });
   });
 }
 
-/** Takes a merge back: the request has its own status again. @throws Complaint 404 for an unknown id */
+/** Takes a merge back: the request has its own status again. @throws Problem 404 for an unknown id */
 export function unmergeRequest(core: Core, id: string, by: Actor = COMMAND_LINE): Promise<RequestRow> {
   return core.store.write(() => {
     const before = known(core, id);
@@ -88,7 +88,7 @@ export function unmergeRequest(core: Core, id: string, by: Actor = COMMAND_LINE)
 
 function known(core: Core, id: string): RequestRow {
   const found = findRequest(core, id);
-  if (!found) throw new Complaint(`There is no request ${id}.`, 404);
+  if (!found) fail(notFound, `There is no request ${id}.`);
   return found;
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { conflict, fail } from "../../kit/problem.ts";
 import { type BackupResult, finishBackup, removeDatabase } from "../../platform/store/store.ts";
 
 /**
@@ -12,7 +13,7 @@ import { type BackupResult, finishBackup, removeDatabase } from "../../platform/
  */
 export async function backup(core: Core, file: string, onProgress: (share: number) => void): Promise<BackupResult> {
   const target = resolve(file);
-  if (existsSync(target)) throw new Error(`${target} exists already; a backup never overwrites one`);
+  if (existsSync(target)) fail(conflict, `${target} exists already; a backup never overwrites one`);
   const partial = `${target}.partial`;
   removeDatabase(partial);
   const { db, directory } = core.store;

@@ -1,9 +1,16 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
-import { ensureSigningKey, hasSigningKey } from "../../identity/license/license.ts";
+import { ensureSigningKey, hasSigningKey } from "../../platform/keys/keys.ts";
 import { checkStructure, damageAdvice, KEY_FILE } from "../../platform/store/store.ts";
-import { examineDerived, examinePrices, examineReleases, examineSchema, type Finding } from "./findings.ts";
+import {
+  examineDerived,
+  examineJobs,
+  examinePrices,
+  examineReleases,
+  examineSchema,
+  type Finding,
+} from "./findings.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 const LOW_SPACE_BYTES = 512 * 1024 * 1024;
@@ -52,7 +59,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
           `${first.detail}; "reckon ledger verify" names all`,
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
-    findings.push(examineDerived(core), examineReleases(core));
+    findings.push(examineDerived(core), examineJobs(core), examineReleases(core));
   }
   return findings;
 }

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { currentPrices } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
 import { examineInstallers } from "../releases/releases.ts";
@@ -36,6 +37,15 @@ export function examineDerived(core: Core): Finding {
   const times = [first, ...more].reduce((sum, { count }) => sum + count, 0);
   const at = `${first.name} at ${first.checkpoint} (${isoInstant(first.failedAt)}): ${first.cause}`;
   return { check, status: "warning", detail: `${times} could not be worked through and passed over, such as ${at}` };
+}
+
+/** Work in the background that failed when it was tried last; a running server tries it again. */
+export function examineJobs(core: Core): Finding {
+  const check = "background jobs";
+  const [first, ...more] = hasTable(core, "outbox") ? troubledJobs(core) : [];
+  if (!first) return { check, status: "ok", detail: "none failed" };
+  const others = more.length === 0 ? "" : `, and ${more.map(({ job }) => job).join(", ")} as well`;
+  return { check, status: "warning", detail: `${first.job} failed (${first.count}): ${first.cause}${others}` };
 }
 
 /** An installer without its file is not offered, but takes nothing from anything else. */

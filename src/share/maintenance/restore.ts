@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
+import { fail, invalid, notFound } from "../../kit/problem.ts";
 import {
   databasePath,
   isCarried,
@@ -33,15 +34,15 @@ const NOT_OURS =
  * @throws Error saying why it would not restore
  */
 export function inspectBackup(file: string): BackupFacts {
-  if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
   let db: ReturnType<typeof openFile> | undefined;
   try {
     db = openFile(file, { readonly: true });
     requireOurs(db);
     const finding = db.pragma("integrity_check(1)", { simple: true });
-    if (finding !== "ok") throw new Error(`it is damaged (${String(finding).split("\n")[0]})`);
+    if (finding !== "ok") fail(invalid, `it is damaged (${String(finding).split("\n")[0]})`);
     const hasFiles = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'backup_files'").pluck().get();
-    if (!hasFiles) throw new Error(NOT_OURS);
+    if (!hasFiles) fail(invalid, NOT_OURS);
     const one = (sql: string) => (db as ReturnType<typeof openFile>).prepare(sql).pluck().get();
     return {
       madeAt: one("SELECT made_at FROM backup_facts") as string,
@@ -52,7 +53,7 @@ export function inspectBackup(file: string): BackupFacts {
       deliveries: one("SELECT count(*) FROM deliveries") as number,
     };
   } catch (error) {
-    throw new Error(`${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);
+    return fail(invalid, `${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);
   } finally {
     db?.close();
   }

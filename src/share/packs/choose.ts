@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { visible } from "../../kit/escape-invisible.ts";
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { collisionKey, listFiles, readFile, type SnapshotFacts } from "../../record/brain/brain.ts";
 import { judgePackPath } from "./paths.ts";
 import { MAX_FILES, MAX_PACK_BYTES } from "./rules.ts";
@@ -43,34 +43,34 @@ export const isOfPack = (source: string) => brainPath(source).startsWith(PACKS_F
 /** Why a file of a brain cannot be published, continuing a sentence that begins with its name; undefined when it can. */
 export const judgeSource = (source: string): string | undefined => judgePackPath(brainPath(source));
 
-/** Takes files from the current brain of one of the team's repositories. @throws Complaint */
+/** Takes files from the current brain of one of the team's repositories. @throws Problem */
 export function chooseFiles(core: Core, teamId: string, { repoKey, globs = [], paths }: Choice): Chosen {
   const brain = listFiles(core, teamId, repoKey);
-  if (!brain) throw new Complaint(`the team has no brain of a repository "${repoKey.slice(0, 200)}"`, 404);
+  if (!brain) fail(notFound, `the team has no brain of a repository "${repoKey.slice(0, 200)}"`);
   const known = brain.files.map((file) => file.path);
   const wanted = paths === undefined ? matching(known, globs) : named(known, paths);
-  if (wanted.length === 0) throw new Complaint("no file is chosen; a pack holds at least one");
+  if (wanted.length === 0) fail(invalid, "no file is chosen; a pack holds at least one");
   requirePublishable(wanted);
-  if (wanted.length > MAX_FILES) throw new Complaint(`a pack holds at most ${MAX_FILES} files`);
+  if (wanted.length > MAX_FILES) fail(invalid, `a pack holds at most ${MAX_FILES} files`);
   const { snapshotId } = brain.snapshot;
   const files = wanted.map((source) => {
     const file = readFile(core, teamId, repoKey, source, snapshotId);
-    if (!file) throw new Complaint("the brain changed meanwhile; look again", 409);
+    if (!file) fail(conflict, "the brain changed meanwhile; look again");
     return { source, path: brainPath(source), content: file.content };
   });
   const bytes = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-  if (bytes > MAX_PACK_BYTES) throw new Complaint(`the files exceed ${MAX_PACK_BYTES / 1024 / 1024} MiB together`);
+  if (bytes > MAX_PACK_BYTES) fail(invalid, `the files exceed ${MAX_PACK_BYTES / 1024 / 1024} MiB together`);
   return { snapshot: brain.snapshot, files };
 }
 
 function matching(known: readonly string[], globs: readonly string[]): string[] {
-  if (globs.length > MAX_GLOBS) throw new Complaint(`at most ${MAX_GLOBS} globs choose a pack's files`);
+  if (globs.length > MAX_GLOBS) fail(invalid, `at most ${MAX_GLOBS} globs choose a pack's files`);
   const matchers = globs.map((glob) => {
     const wrong = judgeGlob(glob);
-    if (wrong) throw new Complaint(`the glob "${glob.slice(0, 100)}" ${wrong}`);
+    if (wrong) fail(invalid, `the glob "${glob.slice(0, 100)}" ${wrong}`);
     const matches = globMatcher(glob);
     if (!known.some((path) => matches(path) || matches(brainPath(path))))
-      throw new Complaint(`no file of the brain matches "${glob}"`);
+      fail(invalid, `no file of the brain matches "${glob}"`);
     return matches;
   });
   if (matchers.length === 0) return known.filter((path) => !isOfPack(path));
@@ -80,8 +80,7 @@ function matching(known: readonly string[], globs: readonly string[]): string[] 
 function named(known: readonly string[], paths: readonly string[]): string[] {
   const there = new Set(known);
   for (const path of paths)
-    if (!there.has(path))
-      throw new Complaint(`the brain has no file "${path.slice(0, 200)}" any more; choose again`, 409);
+    if (!there.has(path)) fail(conflict, `the brain has no file "${path.slice(0, 200)}" any more; choose again`);
   return [...new Set(paths)].sort();
 }
 
@@ -91,15 +90,13 @@ function requirePublishable(sources: readonly string[]): void {
   const [first] = refused;
   if (first === undefined) return;
   const more = refused.length > 1 ? `; ${refused.length - 1} more cannot be published either` : "";
-  throw new Complaint(
-    `the file "${visible(first)}" ${judgeSource(first)}, so no pack may hold it${more}. Choose the others`,
-  );
+  fail(invalid, `the file "${visible(first)}" ${judgeSource(first)}, so no pack may hold it${more}. Choose the others`);
 }
 
 /**
  * Refuses files that would be one, or a file and a folder, on some disk.
  * @param files `source` null for what is made for the pack
- * @throws Complaint
+ * @throws Problem
  */
 export function requireApart(files: readonly { readonly path: string; readonly source: string | null }[]): void {
   const seen = new Map<string, string>();
@@ -107,12 +104,12 @@ export function requireApart(files: readonly { readonly path: string; readonly s
     source === null ? `the pack's own ${path}` : `"${source}"`;
   for (const file of files) {
     const twin = seen.get(collisionKey(file.path));
-    if (twin !== undefined) throw new Complaint(`${twin} and ${named(file)} would be one file in the pack`);
+    if (twin !== undefined) fail(invalid, `${twin} and ${named(file)} would be one file in the pack`);
     seen.set(collisionKey(file.path), named(file));
   }
   for (const key of seen.keys())
     for (let at = key.indexOf("/"); at !== -1; at = key.indexOf("/", at + 1)) {
       const file = seen.get(key.slice(0, at));
-      if (file !== undefined) throw new Complaint(`${file} is a file and ${seen.get(key)} needs it as a folder`);
+      if (file !== undefined) fail(invalid, `${file} is a file and ${seen.get(key)} needs it as a folder`);
     }
 }

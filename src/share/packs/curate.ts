@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/accounts/accounts.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type OwnPack, packRows, rowByName, toEntry, toOwn } from "./list.ts";
@@ -18,7 +18,7 @@ const MAX_REASON = 300;
  * Decides about a pack. A removed one is found and handed out no more; its name stays taken and what was published stays stored.
  * @param teamId whose pack it must be, for what a team may do itself; operators leave it out
  * @returns false when it was so already
- * @throws Complaint for an unknown name or a missing reason
+ * @throws Problem for an unknown name or a missing reason
  */
 export async function curatePack(
   core: Core,
@@ -28,11 +28,11 @@ export async function curatePack(
   teamId?: string,
 ): Promise<boolean> {
   const reason = curation.act === "remove" ? readLine(curation.reason, "the reason", MAX_REASON) : null;
-  if (reason === "") throw new Complaint("say why the pack is removed: its page tells who looks for it");
+  if (reason === "") fail(invalid, "say why the pack is removed: its page tells who looks for it");
   return core.store.write(() => {
     const stored = rows(core.store).stored.get(name);
     if (!stored || (teamId !== undefined && stored.teamId !== teamId))
-      throw new Complaint(`there is no pack named "${name}" (see: reckon pack list)`, 404);
+      fail(notFound, `there is no pack named "${name}" (see: reckon pack list)`);
     const next = decide(stored, curation.act, reason, core.clock.now());
     if (!next) return false;
     rows(core.store).updatePack.run(next);
@@ -48,12 +48,12 @@ export async function curatePack(
 
 const DONE = { feature: "featured", unfeature: "unfeatured", remove: "removed", restore: "restored" } as const;
 
-/** The pack as the act leaves it; undefined when nothing changes. @throws Complaint */
+/** The pack as the act leaves it; undefined when nothing changes. @throws Problem */
 function decide(pack: StoredPack, act: Curation["act"], reason: string | null, now: number): StoredPack | undefined {
   const removed = pack.removedAt !== null;
   switch (act) {
     case "feature":
-      if (removed) throw new Complaint(`the pack "${pack.name}" was removed`, 409);
+      if (removed) fail(conflict, `the pack "${pack.name}" was removed`);
       return pack.featuredAt === null ? { ...pack, featuredAt: now, updatedAt: now } : undefined;
     case "unfeature":
       return pack.featuredAt === null ? undefined : { ...pack, featuredAt: null, updatedAt: now };

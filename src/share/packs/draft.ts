@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { getTeam, requireCapability } from "../../identity/accounts/accounts.ts";
 import { parseEntries } from "../../insight/defects/defects.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, forbidden, invalid } from "../../kit/problem.ts";
 import { packArchive } from "./archive.ts";
 import { type Choice, chooseFiles, requireApart } from "./choose.ts";
 import { type Cleaned, clean, type Leak, leaksIn, type Replaced } from "./clean.ts";
@@ -63,12 +63,12 @@ const MANIFEST = "pack.json";
 
 /**
  * Puts a pack together from the current brain and checks all of it for secrets; nothing is stored.
- * @throws Complaint for a name, version, file or text that cannot be published; Refusal tierGate
+ * @throws Problem for a name, version, file or text that cannot be published; Problem tierGate
  */
 export async function draftPack(core: Core, teamId: string, wanted: WantedPack): Promise<PackDraft> {
   const team = getTeam(core, teamId);
   requireCapability(team.tier, "brain");
-  if (team.suspendedAt !== null) throw new Complaint("the team's account is suspended", 403);
+  if (team.suspendedAt !== null) fail(forbidden, "the team's account is suspended");
   const name = readName(wanted.name);
   const version = readVersion(wanted.version);
   const stored = requirePublishable(core, team.id, name, version);
@@ -109,7 +109,7 @@ export async function draftPack(core: Core, teamId: string, wanted: WantedPack):
     ...bodies.filter((one) => !isReadme(one)),
   ];
   if (content.some(({ path }) => path.toLowerCase() === MANIFEST))
-    throw new Complaint(`a pack brings its own ${MANIFEST}; leave out the brain's`);
+    fail(invalid, `a pack brings its own ${MANIFEST}; leave out the brain's`);
   requireApart([...content, { source: null, path: MANIFEST }]);
   const rules = bodies.reduce((sum, { text }) => sum + countRules(text), 0);
   const classes = classesOf(bodies.map(({ text }) => text));

@@ -38,7 +38,7 @@ export const explore = endpoint(
       const baseUrl = baseUrlOf(core.config);
       const json = (list: readonly PackEntry[]) => list.map((one) => entryJson(one, baseUrl));
       const packs = publishedPacks(core);
-      return publicReply(packs, `sections ${baseUrl}`, header("if-none-match"), () => {
+      return publicReply(core, `sections ${baseUrl}`, header("if-none-match"), () => {
         const { byStack, ...lists } = sectionsOf(packs);
         return {
           featured: json(lists.featured),

@@ -1,7 +1,6 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { countEndedClasses } from "../../insight/defects/defects.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
-import { perOwner } from "../../kit/memo.ts";
 import type { FoundPacks, Pack, PackEntry, PackFile } from "./entry.ts";
 import { currentVersion, whyWithheld } from "./offer.ts";
 import { byRank, rankOf } from "./rank.ts";
@@ -58,7 +57,7 @@ interface Remembered {
   outsideVersion: number;
 }
 
-const remembered = perOwner((core: Core): Remembered => {
+const remembered = slot((core): Remembered => {
   const held: Remembered = { entries: undefined, at: 0, outsideVersion: -1 };
   core.store.onChange(["teams", "packs", "pack_versions"], () => {
     held.entries = undefined;

@@ -2,11 +2,10 @@ import * as v from "valibot";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { fault } from "../../platform/http/faults.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import type { PackEntry } from "./entry.ts";
 import { archivePath } from "./install.ts";
-import { listPacks, MAX_ENTRIES, publishedPacks } from "./list.ts";
+import { listPacks, MAX_ENTRIES } from "./list.ts";
 import { publicReply } from "./public-reply.ts";
 import { rankOf } from "./rank.ts";
 
@@ -60,14 +59,6 @@ export function entryJson(entry: PackEntry, baseUrl: string): v.InferInput<typeo
     download: baseUrl + archivePath(entry.name, entry.version),
   };
 }
-
-const internalCanonical = fault({
-  name: "internal",
-  status: 500,
-  code: "server_error",
-  shape: "canonical",
-  says: "Internal error.",
-});
 
 /** A form sends what was left empty as well, so that counts as not asked for. */
 const whole = (form: RegExp, range: string, what: string) =>
@@ -134,7 +125,7 @@ export const marketplace = endpoint(
       total: v.pipe(Count, v.description("All that match, whatever the limit.")),
     }),
     also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
-    faults: [internalCanonical],
+    faults: [],
     errorShape: "canonical",
     limits: [],
     cache: "public, max-age=60",
@@ -143,7 +134,7 @@ export const marketplace = endpoint(
   ({ core, query: { q, tag, limit, offset }, header }) => {
     const baseUrl = baseUrlOf(core.config);
     const whole = !q && !tag && !limit && !offset;
-    return publicReply(publishedPacks(core), whole ? `all ${baseUrl}` : undefined, header("if-none-match"), () => {
+    return publicReply(core, whole ? `all ${baseUrl}` : undefined, header("if-none-match"), () => {
       const { entries, total } = listPacks(core, {
         ...{ q, tag },
         ...(!limit ? {} : { limit: Number(limit) }),

@@ -1,6 +1,5 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { visible } from "../../kit/escape-invisible.ts";
-import { perOwner } from "../../kit/memo.ts";
 import { byVersion, pickLatest } from "../../kit/versions.ts";
 import type { PackFile } from "./entry.ts";
 import { judgePackPath } from "./paths.ts";
@@ -15,7 +14,7 @@ export interface Current {
   readonly withheld: string | null;
 }
 
-const judged = perOwner((_core: Core) => new Map<number, string | null>());
+const judged = slot(() => new Map<number, string | null>());
 
 /**
  * Why a published version is not handed out: it was let through before packs were text files only. A sentence without its end;

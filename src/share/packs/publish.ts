@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, unprocessable } from "../../kit/problem.ts";
 import { byVersion, compareVersions, isPrerelease, numbersOf } from "../../kit/versions.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { leaksText } from "./clean.ts";
@@ -13,27 +13,27 @@ import { MAX_PACKS_OF_TEAM, MAX_VERSIONS } from "./rules.ts";
 /**
  * Whether a team may publish this version of a pack of this name now.
  * @returns the pack as stored; undefined when it would be a new one
- * @throws Complaint
+ * @throws Problem
  */
 export function requirePublishable(core: Core, teamId: string, name: string, version: string): StoredPack | undefined {
   const sql = rows(core.store);
   const stored = sql.stored.get(name);
   if (!stored) {
     if ((sql.countOfTeam.get(teamId) ?? 0) >= MAX_PACKS_OF_TEAM)
-      throw new Complaint(`a team has at most ${MAX_PACKS_OF_TEAM} packs`, 409);
+      fail(conflict, `a team has at most ${MAX_PACKS_OF_TEAM} packs`);
     return undefined;
   }
   // Says nothing of whose it is: the name may belong to a team that is not known here.
-  if (stored.teamId !== teamId) throw new Complaint(`the name "${name}" is taken; choose another`, 409);
+  if (stored.teamId !== teamId) fail(conflict, `the name "${name}" is taken; choose another`);
   if (stored.removedAt !== null)
-    throw new Complaint(`the pack "${name}" was removed (${stored.removedReason}), so it takes no new version`, 409);
+    fail(conflict, `the pack "${name}" was removed (${stored.removedReason}), so it takes no new version`);
   const versions = sql.versionIds.all(stored.id);
   requireNext(
     name,
     version,
     versions.sort(byVersion).map((one) => one.version),
   );
-  if (versions.length >= MAX_VERSIONS) throw new Complaint(`a pack has at most ${MAX_VERSIONS} versions`, 409);
+  if (versions.length >= MAX_VERSIONS) fail(conflict, `a pack has at most ${MAX_VERSIONS} versions`);
   return stored;
 }
 
@@ -48,18 +48,18 @@ function requireNext(name: string, version: string, earlier: readonly string[]):
     (one) => isPrerelease(version) && isPrerelease(one) && numbersOf(one) === numbersOf(version),
   );
   if (stable !== undefined && compareVersions(version, stable) <= 0)
-    throw new Complaint(`version ${version} is not above ${stable}, the newest of "${name}"`, 409);
-  if (earlier.includes(version)) throw new Complaint(`version ${version} of "${name}" is there already`, 409);
+    fail(conflict, `version ${version} is not above ${stable}, the newest of "${name}"`);
+  if (earlier.includes(version)) fail(conflict, `version ${version} of "${name}" is there already`);
   if (sibling !== undefined && compareVersions(version, sibling) < 0)
-    throw new Complaint(`version ${version} is not above ${sibling}, the newest pre-release of its number`, 409);
+    fail(conflict, `version ${version} is not above ${sibling}, the newest pre-release of its number`);
 }
 
 /**
  * Publishes what was drafted, for everybody.
- * @throws Complaint when it holds a certain secret (422), or somebody was faster (409)
+ * @throws Problem when it holds a certain secret (422), or somebody was faster (409)
  */
 export async function publishPack(core: Core, draft: PackDraft, by: Actor = COMMAND_LINE): Promise<void> {
-  if (draft.leaks.length > 0) throw new Complaint(leaksText(draft.leaks), 422);
+  if (draft.leaks.length > 0) fail(unprocessable, leaksText(draft.leaks));
   const { teamId, name, version, title, summary, license, readme, rules, archive, sha256 } = draft;
   const classes = JSON.stringify(draft.classes);
   await core.store.write(() => {

@@ -1,4 +1,4 @@
-import { Complaint } from "../../kit/problem.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import { isVersion } from "../../kit/versions.ts";
 
@@ -31,26 +31,27 @@ const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 /** Names that pages of ours have. */
 const RESERVED = new Set(["new", "packs"]);
 
-/** @throws Complaint */
+/** @throws Problem */
 export function readName(text: string): string {
   const name = text.trim();
   if (!SLUG.test(name) || name.length < 2 || name.length > 64)
-    throw new Complaint("a pack's name has 2 to 64 lower-case letters and digits, words joined by single dashes");
-  if (RESERVED.has(name)) throw new Complaint(`"${name}" cannot be a pack's name; choose another`);
+    fail(invalid, "a pack's name has 2 to 64 lower-case letters and digits, words joined by single dashes");
+  if (RESERVED.has(name)) fail(invalid, `"${name}" cannot be a pack's name; choose another`);
   return name;
 }
 
-/** A version by semver.org 2.0.0, without build metadata, which orders nothing. @throws Complaint */
+/** A version by semver.org 2.0.0, without build metadata, which orders nothing. @throws Problem */
 export function readVersion(text: string): string {
   const version = text.trim();
   if (version.length > 64 || !isVersion(version))
-    throw new Complaint(
+    fail(
+      invalid,
       "a version has three numbers, as in 1.2.0, and may have a pre-release such as 1.2.0-beta.1 (semver.org)",
     );
   return version;
 }
 
-/** Tags as slugs, each once, in order. Everyday spellings become slugs: `C#`, `C++`, `Node.js`. @throws Complaint */
+/** Tags as slugs, each once, in order. Everyday spellings become slugs: `C#`, `C++`, `Node.js`. @throws Problem */
 export function readTags(texts: readonly string[]): string[] {
   const tags = new Set<string>();
   for (const text of texts) {
@@ -58,29 +59,29 @@ export function readTags(texts: readonly string[]): string[] {
     const tag = spelled.replace(/[\s._]+/g, "-").replace(/^-/, "");
     if (tag === "") continue;
     if (!SLUG.test(tag) || tag.length > 32)
-      throw new Complaint(
+      fail(
+        invalid,
         `a tag has up to 32 letters and digits, words joined by single dashes; "${text.slice(0, 60)}" has others`,
       );
     tags.add(tag);
   }
-  if (tags.size > MAX_TAGS) throw new Complaint(`a pack has at most ${MAX_TAGS} tags`);
+  if (tags.size > MAX_TAGS) fail(invalid, `a pack has at most ${MAX_TAGS} tags`);
   return [...tags].sort();
 }
 
-/** One line of text that may be empty. @throws Complaint */
+/** One line of text that may be empty. @throws Problem */
 export function readLine(text: string, what: string, most: number): string {
   const line = text.trim();
-  if (line.length > most || hasControls(line))
-    throw new Complaint(`${what} has at most ${most} characters on one line`);
+  if (line.length > most || hasControls(line)) fail(invalid, `${what} has at most ${most} characters on one line`);
   return line;
 }
 
-/** @throws Complaint */
+/** @throws Problem */
 export function readReadme(text: string): string {
   const readme = text.replaceAll("\r\n", "\n").trim();
   const bytes = Buffer.byteLength(readme);
-  if (bytes > MAX_README_BYTES) throw new Complaint(`the README exceeds ${MAX_README_BYTES / 1024} KiB`);
-  if (!readme.isWellFormed() || readme.includes("\0")) throw new Complaint("the README is not text");
+  if (bytes > MAX_README_BYTES) fail(invalid, `the README exceeds ${MAX_README_BYTES / 1024} KiB`);
+  if (!readme.isWellFormed() || readme.includes("\0")) fail(invalid, "the README is not text");
   return readme === "" || bytes === MAX_README_BYTES ? readme : `${readme}\n`;
 }
 

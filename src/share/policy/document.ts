@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { fail, invalid } from "../../kit/problem.ts";
 import { judgeGlob, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
 
 const Glob = v.pipe(
@@ -36,19 +37,20 @@ export function parsePolicy(text: string): Policy {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error("the policy is not valid JSON");
+    fail(invalid, "the policy is not valid JSON");
   }
   const strict = v.strictObject(PolicyDocument.entries);
   const result = v.safeParse(strict, value);
   if (!result.success) {
     const issue = result.issues[0];
-    throw new Error(
+    fail(
+      invalid,
       `in the policy, "${v.getDotPath(issue) ?? "the document"}" does not fit: expected ${issue.expected ?? "another value"}, received ${issue.received}`,
     );
   }
   for (const [i, glob] of (result.output.watchlist ?? []).entries()) {
     const wrong = judgeGlob(glob);
-    if (wrong !== undefined) throw new Error(`in the policy, "watchlist.${i}" ${wrong}`);
+    if (wrong !== undefined) fail(invalid, `in the policy, "watchlist.${i}" ${wrong}`);
   }
   return { ...DEFAULT_POLICY, ...result.output };
 }

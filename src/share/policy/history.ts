@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { keysetPage, type Page } from "../../kit/page.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { comparePolicies, type PolicyChange } from "./changes.ts";
 import { DEFAULT_POLICY, type Policy } from "./document.ts";
@@ -43,7 +43,7 @@ export function findPolicy(core: Core, teamId: string, id: number): PolicyVersio
  * Puts an earlier policy of a team in force again.
  * @param basedOn the version in force when the person decided
  * @returns false when it is in force already
- * @throws Complaint 404 when the team has no such version; NewerPolicy
+ * @throws Problem 404 when the team has no such version; newerPolicy
  */
 export async function restorePolicy(
   core: Core,
@@ -53,6 +53,6 @@ export async function restorePolicy(
   basedOn?: number,
 ): Promise<boolean> {
   const found = findPolicy(core, teamId, id);
-  if (!found) throw new Complaint("This team has no such version of its policy.", 404);
+  if (!found) fail(notFound, "This team has no such version of its policy.");
   return setPolicy(core, teamId, found.policy, by, { basedOn, restores: id });
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { comparePolicies } from "./changes.ts";
 import { DEFAULT_POLICY, type Policy } from "./document.ts";
@@ -43,16 +43,17 @@ export interface Basis {
 }
 
 /** Somebody else put a policy in force meanwhile. */
-export class NewerPolicy extends Complaint {
-  constructor() {
-    super("Somebody changed the policy meanwhile. Look at what is in force now, then decide again.", 409);
-  }
-}
+export const newerPolicy = problem({
+  name: "newerPolicy",
+  status: 409,
+  code: "newer_policy",
+  message: "Somebody changed the policy meanwhile. Look at what is in force now, then decide again.",
+});
 
 /**
  * Puts a policy in force; the earlier ones stay as history.
  * @returns false when the very same one was in force already: then nothing is stored
- * @throws NewerPolicy
+ * @throws Problem newerPolicy
  */
 export function setPolicy(
   core: Core,
@@ -63,7 +64,7 @@ export function setPolicy(
 ): Promise<boolean> {
   return core.store.write(() => {
     const before = currentVersion(core, teamId);
-    if (basedOn !== undefined && basedOn !== before.id) throw new NewerPolicy();
+    if (basedOn !== undefined && basedOn !== before.id) fail(newerPolicy);
     // The default may change with a new release; one that was set stays.
     if (before.id !== 0 && isDeepStrictEqual(before.policy, policy)) return false;
     const { lastInsertRowid } = rows(core.store).insert.run(teamId, JSON.stringify(policy), core.clock.now(), by.label);

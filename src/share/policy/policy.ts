@@ -5,5 +5,5 @@
 export { comparePolicies, type PolicyChange } from "./changes.ts";
 export { CAPTURE_MODES, type CaptureMode, type Policy, parsePolicy } from "./document.ts";
 export { listPolicies, type PolicyEntry, restorePolicy } from "./history.ts";
-export { currentPolicy, currentVersion, NewerPolicy, type PolicyVersion, setPolicy } from "./policies.ts";
+export { currentPolicy, currentVersion, newerPolicy, type PolicyVersion, setPolicy } from "./policies.ts";
 export { MAX_GLOBS, readWatchlist, type WrongGlob } from "./watchlist.ts";

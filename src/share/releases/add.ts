@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { dropFile, keepFile, type Summed, sumFile } from "./files.ts";
 import { removeLeftovers } from "./leftovers.ts";
@@ -23,7 +23,7 @@ export interface WantedRelease {
 /**
  * Registers an installer. Nothing is fetched: a URL alone needs the checksum, or the file to compute it from.
  * @param told the share of the file done, 0 to 1
- * @throws Complaint saying what is missing or does not fit
+ * @throws Problem saying what is missing or does not fit
  */
 export async function addRelease(
   core: Core,
@@ -32,13 +32,13 @@ export async function addRelease(
   by: Actor = COMMAND_LINE,
 ): Promise<Release> {
   const platform = platformOf(wanted.platform);
-  if (!platform) throw new Complaint("the platform must be win32 (or win)");
+  if (!platform) fail(invalid, "the platform must be win32 (or win)");
   const version = readVersion(wanted.version);
   const url = wanted.url === undefined ? null : readUrl(wanted.url);
   const expected = wanted.sha512 === undefined ? undefined : readSha512(wanted.sha512);
   const taken = () => {
     if (rows(core.store).one.get(platform, version))
-      throw new Complaint(`${version} for ${platform} is registered already; remove it first`, 409);
+      fail(conflict, `${version} for ${platform} is registered already; remove it first`);
   };
   taken();
   const { file } = wanted;
@@ -48,10 +48,10 @@ export async function addRelease(
   let summed: Summed;
   if (file !== undefined) summed = await (url === null ? keepFile(core, file, told) : sumFile(file, told));
   else if (url !== null && expected) summed = { sha512: expected, bytes: 0 };
-  else throw new Complaint("name the installer's file; or its URL, and its SHA-512 or a copy of the file");
+  else fail(invalid, "name the installer's file; or its URL, and its SHA-512 or a copy of the file");
   try {
     if (expected && !expected.equals(summed.sha512))
-      throw new Complaint(`the file's SHA-512 is ${summed.sha512.toString("base64")}, not the one given`);
+      fail(invalid, `the file's SHA-512 is ${summed.sha512.toString("base64")}, not the one given`);
     const row = { platform, version, url, fileName, ...summed, createdAt: core.clock.now() };
     await core.store.write(() => {
       // Somebody may have been faster while the file was read.

@@ -2,24 +2,23 @@ import * as v from "valibot";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
+import { fail, problem } from "../../kit/problem.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
-import { fault, refuse } from "../../platform/http/faults.ts";
+import { inShape } from "../../platform/http/faults.ts";
 import { latestRelease } from "./list.ts";
 import { PLATFORM_NAMES, platformOf } from "./rules.ts";
 
-const unsupportedPlatform = fault({
+const unsupportedPlatform = problem({
   name: "unsupportedPlatform",
   status: 404,
   code: "unsupported-platform",
-  shape: "download",
-  says: "There are no installers for this platform.",
+  message: "There are no installers for this platform.",
 });
-const notAvailable = fault({
+const notAvailable = problem({
   name: "notAvailable",
   status: 404,
   code: "not-available",
-  shape: "download",
-  says: "No installer for this platform is registered.",
+  message: "No installer for this platform is registered.",
 });
 
 const example = {
@@ -57,7 +56,7 @@ export const downloadLatest = endpoint(
       ),
     }),
     also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
-    faults: [unsupportedPlatform, notAvailable],
+    faults: inShape("download", unsupportedPlatform, notAvailable),
     limits: [],
     cache: "public, max-age=300",
     example: { query: { platform: "win32" }, ok: example },
@@ -65,9 +64,9 @@ export const downloadLatest = endpoint(
   ({ core, query, header }) => {
     const members = { download: `${baseUrlOf(core.config)}/download` };
     const platform = platformOf(query.platform);
-    if (!platform) return refuse(unsupportedPlatform, { members });
+    if (!platform) return fail(unsupportedPlatform, { members });
     const found = latestRelease(core, platform);
-    if (!found) return refuse(notAvailable, { members });
+    if (!found) return fail(notAvailable, { members });
     const { url, version, sha512 } = found;
     const pointer = { url, version, sha512 };
     const etag = `"${sha256Hex(JSON.stringify(pointer)).slice(0, 32)}"`;

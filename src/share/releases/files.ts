@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { syncDirectory } from "../../kit/files.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { rows } from "./rows.ts";
 
 /** Installers that we serve: files of the data directory, each named by the SHA-512 of its content. */
@@ -19,19 +19,19 @@ export interface Summed {
   readonly bytes: number;
 }
 
-/** Reads a file through once. @param told the share done @throws Complaint when it cannot be read or is empty */
+/** Reads a file through once. @param told the share done @throws Problem when it cannot be read or is empty */
 export async function sumFile(
   path: string,
   told: (share: number) => void,
   chunk: (bytes: Buffer) => Promise<unknown> = async () => {},
 ): Promise<Summed> {
   const unreadable = (error: NodeJS.ErrnoException): never => {
-    throw new Complaint(`${path} cannot be read (${error.code})`);
+    fail(invalid, `${path} cannot be read (${error.code})`);
   };
   const file = await open(path, "r").catch(unreadable);
   try {
     const facts = await file.stat();
-    if (!facts.isFile()) throw new Complaint(`${path} is no file`);
+    if (!facts.isFile()) fail(invalid, `${path} is no file`);
     const { size } = facts;
     const hash = createHash("sha512");
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -45,14 +45,14 @@ export async function sumFile(
       bytes += bytesRead;
       told(size === 0 ? 1 : Math.min(1, bytes / size));
     }
-    if (bytes === 0) throw new Complaint(`${path} is empty`);
+    if (bytes === 0) fail(invalid, `${path} is empty`);
     return { sha512: hash.digest(), bytes };
   } finally {
     await file.close();
   }
 }
 
-/** Copies a file into the data directory under the name of its content, durably. @throws Complaint */
+/** Copies a file into the data directory under the name of its content, durably. @throws Problem */
 export async function keepFile(core: Core, path: string, told: (share: number) => void): Promise<Summed> {
   const folder = join(core.store.directory, FOLDER);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

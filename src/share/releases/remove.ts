@@ -1,11 +1,11 @@
 import type { Core } from "../../core.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { dropFile } from "./files.ts";
 import { rows } from "./rows.ts";
 import { platformOf } from "./rules.ts";
 
-/** Withdraws an installer, its file included. @throws Complaint (404) when it is not registered */
+/** Withdraws an installer, its file included. @throws Problem (404) when it is not registered */
 export async function removeRelease(
   core: Core,
   platformName: string,
@@ -15,7 +15,7 @@ export async function removeRelease(
   const platform = platformOf(platformName) ?? "";
   const removed = await core.store.write(() => {
     const row = rows(core.store).one.get(platform, version);
-    if (!row) throw new Complaint("there is no such release", 404);
+    if (!row) fail(notFound, "there is no such release");
     rows(core.store).remove.run(platform, version);
     recordEvent(core, by, {
       action: "release.removed",

@@ -15,7 +15,13 @@ const when = (at: number | null) => (at === null ? null : isoInstant(at));
 
 export function cliCommands(program: Command, cli: Cli): void {
   const group = program.command("cli").description("command-line tools that sign in as people");
+  addApprove(group, cli);
+  addDeny(group, cli);
+  addList(group, cli);
+  addRevoke(group, cli);
+}
 
+function addApprove(group: Command, cli: Cli): void {
   common(group.command("approve").argument("<user-code>", "the code that the tool shows"))
     .description("let a waiting tool sign in as somebody, without a browser")
     .requiredOption("--user <email>", "whose access it gets: e-mail address or id")
@@ -32,7 +38,9 @@ export function cliCommands(program: Command, cli: Cli): void {
         );
       }),
     );
+}
 
+function addDeny(group: Command, cli: Cli): void {
   common(group.command("deny").argument("<user-code>", "the code that the tool shows"))
     .description("refuse a waiting tool")
     .action((userCode: string, options: CommonOptions) =>
@@ -44,7 +52,9 @@ export function cliCommands(program: Command, cli: Cli): void {
         );
       }),
     );
+}
 
+function addList(group: Command, cli: Cli): void {
   common(group.command("list").description("list the tools that wait for an answer and the tokens in force"))
     .option("--user <email>", "only this person's tokens: e-mail address or id")
     .action((options: CommonOptions & { user?: string }) =>
@@ -93,7 +103,9 @@ export function cliCommands(program: Command, cli: Cli): void {
         );
       }),
     );
+}
 
+function addRevoke(group: Command, cli: Cli): void {
   common(group.command("revoke").argument("<token>", "token id, as list shows it"))
     .description("end a tool's access token")
     .action((id: string, options: CommonOptions) =>

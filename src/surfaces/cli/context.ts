@@ -69,6 +69,7 @@ async function open<T>(
     random: systemRandom,
     log: processLog(config.log === "info" ? "warn" : config.log, clock.now),
     store,
+    state: new Map(),
   };
   try {
     return await work(core, outputOf(options));

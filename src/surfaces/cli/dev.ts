@@ -7,6 +7,7 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { type Log, processLog } from "../../kit/log.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
 import type { Local } from "../dev/dev.ts";
 import type { Cli } from "./context.ts";
@@ -97,7 +98,7 @@ function requireWritable(path: string): void {
     closeSync(openSync(probe, "w", 0o600));
     rmSync(probe, { force: true });
   } catch (error) {
-    throw new Error(`${path} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    fail(invalid, `${path} cannot be written (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -106,7 +107,7 @@ function readStart(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = text === "now" ? systemClock.now() : Date.parse(text);
   if (!Number.isNaN(at)) return at;
-  throw new Error(`--start must be an instant such as 2026-11-21T08:00:00Z, or now; not "${text}"`);
+  fail(invalid, `--start must be an instant such as 2026-11-21T08:00:00Z, or now; not "${text}"`);
 }
 
 async function run(cli: Cli, options: DevOptions, directory: string, startAt: number | undefined): Promise<void> {
@@ -114,10 +115,9 @@ async function run(cli: Cli, options: DevOptions, directory: string, startAt: nu
   const flags = { data: directory, host: "127.0.0.1", log: cli.env.RECKON_LOG ?? "warn", ...(port ? { port } : {}) };
   const config = readConfig(flags, limitsOnly(cli.env));
   const log = processLog(config.log, systemClock.now);
-  const [{ openLocal, programIdentity }, { createInstance }, { CONTRACT }, { listen }] = await Promise.all([
+  const [{ openLocal, programIdentity }, { CONTRACT, createInstance }, { listen }] = await Promise.all([
     import("../dev/dev.ts"),
     import("../../app.ts"),
-    import("../../contract.ts"),
     import("../../platform/http/listen.ts"),
   ]);
   // The address comes first: it stands in what is seeded.
@@ -138,49 +138,50 @@ async function run(cli: Cli, options: DevOptions, directory: string, startAt: nu
   });
   const bound = Object.freeze({ ...config, port: listener?.port ?? config.port });
   const baseUrl = baseUrlOf(bound);
-  let local: Local | undefined;
+  const local = await openLocal({
+    directory,
+    baseUrl,
+    config: bound,
+    seed: options.seed,
+    startAt,
+    frozen: options.freeze,
+    empty: options.empty,
+    program: programIdentity(),
+    base: { clock: systemClock, random: systemRandom },
+    endpoints: CONTRACT,
+    open: ({ seeding, ...parts }) =>
+      createInstance({
+        ...parts,
+        // A quota that a test sets low is for the test's requests, not for the seed's.
+        config: seeding ? Object.freeze({ ...readConfig(flags, {}), port: bound.port }) : bound,
+        log: seeding ? quiet(log) : log,
+        checkReplies: true,
+      }),
+  }).catch(async (error: unknown) => {
+    await listener?.close();
+    throw error;
+  });
   const close = async () => {
     await listener?.close();
-    await local?.close();
+    await local.close();
   };
-  try {
-    local = await openLocal({
-      directory,
-      baseUrl,
-      config: bound,
-      seed: options.seed,
-      startAt,
-      frozen: options.freeze,
-      empty: options.empty,
-      program: programIdentity(),
-      base: { clock: systemClock, random: systemRandom },
-      endpoints: CONTRACT,
-      open: ({ seeding, ...parts }) =>
-        createInstance({
-          ...parts,
-          // A quota that a test sets low is for the test's requests, not for the seed's.
-          config: seeding ? Object.freeze({ ...readConfig(flags, {}), port: bound.port }) : bound,
-          log: seeding ? quiet(log) : log,
-          checkReplies: true,
-        }),
-    });
-  } catch (error) {
-    await close();
-    throw error;
-  }
   ready(local);
   const stopped = untilStopped({ close }, (stop) => {
     process.on("SIGHUP", () => stop(0));
     if (options.watchParent) watchParent(() => stop(0));
   });
-  const facts = describe(local, directory);
+  announce(describe(local, directory), options);
+  cli.exitCode = await stopped;
+}
+
+/** Tells where the instance answers and with which credentials, in the forms that were asked for. */
+function announce(facts: ReturnType<typeof describe>, options: DevOptions): void {
   if (options.writeJson !== undefined) writeFileAtomically(options.writeJson, asJson(facts), true);
   if (options.writeEnv !== undefined) writeFileAtomically(options.writeEnv, asEnv(facts), true);
   const text = options.json ? asJson(facts) : options.env ? asEnv(facts) : asText(facts);
   process.stdout.write(text, () => {
     if (options.env) hangUp();
   });
-  cli.exitCode = await stopped;
 }
 
 /** Only what a test wants to set is read from the environment: the rest must not leak in from a real installation. */

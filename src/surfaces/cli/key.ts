@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { ensureSigningKey, exportKeys, listKeys, rotateKey } from "../../identity/license/license.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { ensureSigningKey, exportKeys, listKeys, rotateKey } from "../../platform/keys/keys.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 import { writeText } from "./texts.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { invalid, Problem } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
 import { facts } from "./output.ts";
 import { readText, writeText } from "./texts.ts";
@@ -41,8 +41,8 @@ export function licenseCommands(program: Command, cli: Cli): void {
       const pem = await readText(options.pubkey);
       const verdict = await verifyLicense(text, pem, new Date(options.at ?? systemClock.now())).catch(
         (error: Error) => {
-          throw error instanceof Complaint
-            ? new Complaint(`${options.pubkey} is of no use here: ${error.message}`)
+          throw error instanceof Problem
+            ? new Problem(invalid, `${options.pubkey} is of no use here: ${error.message}`)
             : error;
         },
       );

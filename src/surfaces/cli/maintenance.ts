@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
+import { fail, unavailable } from "../../kit/problem.ts";
 import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
 import { backup, examine, inspectBackup, restore, verifyLedger } from "../../share/maintenance/maintenance.ts";
 import { type Cli, type CommonOptions, common, configOf, outputOf, withCoreToLook } from "./context.ts";
@@ -11,7 +12,15 @@ function anchor(text: string): { id: number; chainSha256: string } {
   return { id: Number(match[1]), chainSha256: match[2] as string };
 }
 
-export function safekeepingCommands(program: Command, cli: Cli): void {
+export function maintenanceCommands(program: Command, cli: Cli): void {
+  addBackup(program, cli);
+  addRestore(program, cli);
+  addDoctor(program, cli);
+  addLedger(program, cli);
+  addQuickCheck(program);
+}
+
+function addBackup(program: Command, cli: Cli): void {
   common(
     program
       .command("backup")
@@ -24,7 +33,9 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
       output.note("It holds the private signing key: keep it as safe as the key itself.");
     }),
   );
+}
 
+function addRestore(program: Command, cli: Cli): void {
   common(
     program.command("restore").argument("<file>").description("put a backup in place; what was there is kept aside"),
   )
@@ -55,7 +66,9 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
       if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
       if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
     });
+}
 
+function addDoctor(program: Command, cli: Cli): void {
   common(program.command("doctor").description("examine a data directory; changes nothing")).action(
     (options: CommonOptions) =>
       withCoreToLook(cli, options, async (core, output) => {
@@ -70,7 +83,9 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
         if (findings.some((one) => one.status === "failed")) cli.exitCode = 1;
       }),
   );
+}
 
+function addLedger(program: Command, cli: Cli): void {
   const ledger = program.command("ledger").description("the chained record of what was acknowledged");
   common(ledger.command("verify").description("prove that every delivery is still there and unaltered"))
     .option("--anchor <id:hash>", "head that an earlier run printed", anchor)
@@ -89,7 +104,9 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
         if (report.faults.length > 0) cli.exitCode = 1;
       }),
     );
+}
 
+function addQuickCheck(program: Command): void {
   // Started by a server beside itself, for files too large to check before it answers.
   program
     .command("__quick-check", { hidden: true })
@@ -98,6 +115,6 @@ export function safekeepingCommands(program: Command, cli: Cli): void {
       const db = openFile(databasePath(directory), { readonly: true });
       const finding = checkStructure(db);
       db.close();
-      if (finding) throw new Error(finding);
+      if (finding) fail(unavailable, finding);
     });
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { readAsset } from "../../kit/assets.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { type CommonOptions, common, outputOf } from "./context.ts";
 
 /** What the build puts beside the code; a checkout has the packages themselves. */
@@ -19,6 +20,6 @@ function readNotices(): string {
     return readAsset(NOTICES);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new Error("the notices are part of the executable; here each package in node_modules has its own");
+    fail(notFound, "the notices are part of the executable; here each package in node_modules has its own");
   }
 }

@@ -5,9 +5,9 @@ import { type Cli, type CommonOptions, common, configOf, outputOf } from "./cont
 export function openapiCommand(program: Command, cli: Cli): void {
   common(program.command("openapi").description("print the OpenAPI 3.1 document")).action(
     async (options: CommonOptions) => {
-      const { CONTRACT } = await import("../../contract.ts");
+      const { API } = await import("../../app.ts");
       const { openApiDocument } = await import("../../platform/http/openapi.ts");
-      const document = openApiDocument(CONTRACT, baseUrlOf(configOf(cli, options)));
+      const document = openApiDocument(API, baseUrlOf(configOf(cli, options)));
       outputOf(options).result(document, () => JSON.stringify(document, null, 2));
     },
   );

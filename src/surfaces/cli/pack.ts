@@ -3,7 +3,7 @@ import { getTeam } from "../../identity/accounts/accounts.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, unprocessable } from "../../kit/problem.ts";
 import {
   type Curation,
   curatePack,
@@ -76,7 +76,30 @@ interface PublishOptions extends CommonOptions {
 
 export function packCommands(program: Command, cli: Cli): void {
   const pack = program.command("pack").description("brain packs: files of a team's brain, published for everybody");
+  addPublish(pack, cli);
+  addList(pack, cli);
+  const decide = async (options: CommonOptions, name: string, curation: Curation, status: string) =>
+    withCore(cli, options, async (core, output) => {
+      const changed = await curatePack(core, name, curation);
+      output.result({ name, status, changed }, () => `${name} is ${status}${changed ? "" : " already"}`);
+    });
+  for (const [act, status, description] of [
+    ["feature", "featured", "show a pack first"],
+    ["unfeature", "not featured", "show a pack first no longer"],
+    ["restore", "published", "bring a removed pack back"],
+  ] as const)
+    common(pack.command(act).argument("<name>", "the pack's name").description(description)).action(
+      (name: string, options: CommonOptions) => decide(options, name, { act }, status),
+    );
+  common(pack.command("remove").argument("<name>", "the pack's name").description("stop showing and serving a pack"))
+    .requiredOption("--reason <text>", "why; everybody who looks for it is told")
+    .action((name: string, options: CommonOptions & { reason: string }) =>
+      decide(options, name, { act: "remove", reason: options.reason }, "removed"),
+    );
+  addVerify(pack, cli);
+}
 
+function addPublish(pack: Command, cli: Cli): void {
   common(pack.command("publish").description("publish a version of a pack from a team's current brain"))
     .requiredOption("--team <team>", "whose brain: id or exact name")
     .requiredOption("--repo <key>", "the repository's key, as its devices name it")
@@ -97,7 +120,7 @@ export function packCommands(program: Command, cli: Cli): void {
           readme: readme === undefined ? undefined : await readText(readme),
         });
         noteReplaced(output, draft);
-        if (draft.leaks.length > 0) throw new Complaint(leaksText(draft.leaks), 422);
+        if (draft.leaks.length > 0) fail(unprocessable, leaksText(draft.leaks));
         if (!dryRun) await publishPack(core, draft);
         const install = installCommand(baseUrlOf(core.config), draft);
         output.result(draftJson(draft, !dryRun, install), () =>
@@ -111,7 +134,9 @@ export function packCommands(program: Command, cli: Cli): void {
         noteGuessedAddress(core, output);
       }),
     );
+}
 
+function addList(pack: Command, cli: Cli): void {
   common(pack.command("list").description("list packs by name, removed ones too"))
     .option("--team <team>", "only this team's: id or exact name")
     .option("--search <text>", "stands in the name, the title or the publisher")
@@ -136,28 +161,9 @@ export function packCommands(program: Command, cli: Cli): void {
         if (next !== undefined) output.note(`There are more than ${rows.length}: raise --limit to see them.`);
       }),
     );
+}
 
-  const decide = async (options: CommonOptions, name: string, curation: Curation, says: string) =>
-    withCore(cli, options, async (core, output) => {
-      const changed = await curatePack(core, name, curation);
-      output.result({ name, status: says, changed }, () => `${name} is ${says}${changed ? "" : " already"}`);
-    });
-
-  for (const [act, says, about] of [
-    ["feature", "featured", "show a pack first"],
-    ["unfeature", "not featured", "show a pack first no longer"],
-    ["restore", "published", "bring a removed pack back"],
-  ] as const)
-    common(pack.command(act).argument("<name>", "the pack's name").description(about)).action(
-      (name: string, options: CommonOptions) => decide(options, name, { act }, says),
-    );
-
-  common(pack.command("remove").argument("<name>", "the pack's name").description("stop showing and serving a pack"))
-    .requiredOption("--reason <text>", "why; everybody who looks for it is told")
-    .action((name: string, options: CommonOptions & { reason: string }) =>
-      decide(options, name, { act: "remove", reason: options.reason }, "removed"),
-    );
-
+function addVerify(pack: Command, cli: Cli): void {
   common(pack.command("verify").argument("<team>", "id or exact name").description("say that a publisher is known"))
     .option("--off", "take it back", false)
     .action((name: string, options: CommonOptions & { off: boolean }) =>

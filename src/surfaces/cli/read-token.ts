@@ -38,7 +38,12 @@ function scopeText({ scope }: ReadTokenFacts): string {
 
 export function readTokenCommands(program: Command, cli: Cli): void {
   const token = program.command("read-token").description("people's tokens for reading their brains from elsewhere");
+  addCreate(token, cli);
+  addList(token, cli);
+  addRevoke(token, cli);
+}
 
+function addCreate(token: Command, cli: Cli): void {
   common(token.command("create").description("make a read token; options that narrow it may be given several times"))
     .requiredOption("--user <email>", "whose token it is: e-mail address or id")
     .requiredOption("--name <name>", "what its owner will recognise it by")
@@ -62,7 +67,9 @@ export function readTokenCommands(program: Command, cli: Cli): void {
         output.note(`Shown once; its id is ${made.id} and it works until ${isoInstant(made.expiresAt)}.`);
       }),
     );
+}
 
+function addList(token: Command, cli: Cli): void {
   common(token.command("list").description("list the read tokens"))
     .option("--user <email>", "whose: e-mail address or id")
     .action((options: CommonOptions & { user?: string }) =>
@@ -100,7 +107,9 @@ export function readTokenCommands(program: Command, cli: Cli): void {
         );
       }),
     );
+}
 
+function addRevoke(token: Command, cli: Cli): void {
   common(token.command("revoke").argument("<id>", "id of the token").description("end a read token")).action(
     (id: string, options: CommonOptions) =>
       withCore(cli, options, async (core, output) => {

@@ -10,7 +10,7 @@ import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
 import { keyCommands } from "./key.ts";
 import { licenseCommands } from "./license.ts";
-import { safekeepingCommands } from "./maintenance.ts";
+import { maintenanceCommands } from "./maintenance.ts";
 import { noticesCommand } from "./notices.ts";
 import { openapiCommand } from "./openapi.ts";
 import { packCommands } from "./pack.ts";
@@ -55,7 +55,7 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     packCommands,
     spendCommands,
     keyCommands,
-    safekeepingCommands,
+    maintenanceCommands,
     openapiCommand,
     noticesCommand,
   ])

@@ -4,6 +4,7 @@ import { SETTINGS, type Settings } from "../../config.ts";
 import { type FirstRun, firstRun } from "../../identity/accounts/accounts.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { processLog } from "../../kit/log.ts";
+import { conflict, fail, unavailable } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
 import { type Cli, configOf } from "./context.ts";
 import { setUpUrls, startLines } from "./first-run.ts";
@@ -16,8 +17,8 @@ export function serveCommand(program: Command, cli: Cli): void {
   for (const row of Object.values(SETTINGS)) {
     const fallback = "shown" in row && row.shown ? row.shown : String(row.fallback);
     if ("flag" in row && row.flag)
-      serve.option(`${row.flag} <value>`, `${row.says} (env ${row.env}, default ${fallback})`);
-    else variables.push(`  ${row.env.padEnd(36)} ${row.says} (default ${fallback})`);
+      serve.option(`${row.flag} <value>`, `${row.description} (env ${row.env}, default ${fallback})`);
+    else variables.push(`  ${row.env.padEnd(36)} ${row.description} (default ${fallback})`);
   }
   serve.option("--json", "print the address as JSON", false);
   serve.addHelpText(
@@ -79,9 +80,9 @@ export async function listenOrExplain(instance: Listening): Promise<string> {
     const { code } = error as NodeJS.ErrnoException;
     const { host, port } = instance.core.config;
     if (code === "EADDRINUSE")
-      throw new Error(`port ${port} on ${host} is in use; choose another with --port, or 0 for a free one`);
+      fail(conflict, `port ${port} on ${host} is in use; choose another with --port, or 0 for a free one`);
     if (code === "EADDRNOTAVAIL" || code === "EACCES")
-      throw new Error(`cannot listen on ${host} port ${port} (${code})`);
+      fail(unavailable, `cannot listen on ${host} port ${port} (${code})`);
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import {
   type Grouping,
   isSince,
   isUntil,
-  readSpan,
+  readPeriod,
   type SpendFigures,
   type SpendReport,
   spendCsv,
@@ -16,6 +16,7 @@ import {
 } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
+import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { type Output, table } from "./output.ts";
@@ -53,12 +54,12 @@ export function spendCommands(program: Command, cli: Cli): void {
     .action((options: SpendOptions) =>
       withCore(cli, options, async (core, output) => {
         const teamId = teamOf(core, options.team);
-        const span = readSpan(options, core.clock.now());
-        if (!span) throw new Error("--until lies before --since.");
+        const span = readPeriod(options, core.clock.now());
+        if (!span) fail(invalid, "--until lies before --since.");
         await bringUpToDate(cli, core, output);
         const report = spendReport(core, teamId, { ...span, by: options.by, repoKey: options.repo });
         const { date, overridden, problem } = report.prices;
-        if (problem !== null) throw new Error(problem);
+        if (problem !== null) fail(invalid, problem);
         const [since, until] = [isoInstant(span.from).slice(0, 10), isoInstant(span.to).slice(0, 10)];
         if (options.csv)
           await recordAct(core, COMMAND_LINE, {
@@ -95,8 +96,8 @@ function teamOf(core: Core, named: string | undefined): string {
   if (named !== undefined) return getTeam(core, named).id;
   const teams = listTeams(core);
   const [only] = teams;
-  if (only === undefined) throw new Error("There is no team yet. Make one: reckon team create NAME");
-  if (teams.length > 1) throw new Error(`There are ${teams.length} teams: name one with --team.`);
+  if (only === undefined) fail(notFound, "There is no team yet. Make one: reckon team create NAME");
+  if (teams.length > 1) fail(invalid, `There are ${teams.length} teams: name one with --team.`);
   return only.id;
 }
 

@@ -43,7 +43,13 @@ type Tier = (typeof TIERS)[number];
 
 export function teamCommands(program: Command, cli: Cli): void {
   const team = program.command("team").description("teams, their tiers and subscriptions");
+  addCreate(team, cli);
+  addList(team, cli);
+  addShow(team, cli);
+  addSet(team, cli);
+}
 
+function addCreate(team: Command, cli: Cli): void {
   common(team.command("create").argument("<name>").description("make a team"))
     .option("--tier <tier>", `one of ${TIERS.join(", ")}`, oneOf(TIERS))
     .option("--seats <n>", "seats the team has paid for", wholeNumber)
@@ -59,7 +65,9 @@ export function teamCommands(program: Command, cli: Cli): void {
         true,
       ),
     );
+}
 
+function addList(team: Command, cli: Cli): void {
   common(team.command("list").description("list the teams")).action((options: CommonOptions) =>
     withCore(cli, options, (core, output) => {
       const teams = listTeams(core);
@@ -72,7 +80,9 @@ export function teamCommands(program: Command, cli: Cli): void {
       );
     }),
   );
+}
 
+function addShow(team: Command, cli: Cli): void {
   common(team.command("show").argument("<team>", "id or exact name").description("show one team")).action(
     (name: string, options: CommonOptions) =>
       withCore(cli, options, (core, output) => {
@@ -80,7 +90,9 @@ export function teamCommands(program: Command, cli: Cli): void {
         output.result(asJson(found), () => asText(found));
       }),
   );
+}
 
+function addSet(team: Command, cli: Cli): void {
   const set = common(team.command("set").argument("<team>", "id or exact name").description("change a team"))
     .option("--tier <tier>", `one of ${TIERS.join(", ")}`, oneOf(TIERS))
     .option("--seats <n>", "seats the team has paid for", wholeNumber)

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -7,30 +7,30 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Reads a text that an option or argument names.
  * @param file a path, or `-` for standard input
- * @throws Complaint naming the file and the reason
+ * @throws Problem naming the file and the reason
  */
 export async function readText(file: string): Promise<string> {
   if (file === "-") return readInput(MAX_BYTES);
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    throw new Complaint(`${file} cannot be read: ${systemErrorText(error) ?? String(error)}`);
+    fail(invalid, `${file} cannot be read: ${systemErrorText(error) ?? String(error)}`);
   }
 }
 
-/** Writes a text to the file that an option names. @throws Complaint naming the file and the reason */
+/** Writes a text to the file that an option names. @throws Problem naming the file and the reason */
 export async function writeText(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
-    throw new Complaint(`${file} cannot be written: ${systemErrorText(error) ?? String(error)}`);
+    fail(invalid, `${file} cannot be written: ${systemErrorText(error) ?? String(error)}`);
   }
 }
 
 /**
  * Reads standard input to its end, however slowly it comes. Not with `readFileSync(0)`: a pipe that somebody has looked at
  * through `process.stdin` no longer blocks, and reading it before its writer is there fails with EAGAIN.
- * @throws Complaint when more comes than may
+ * @throws Problem when more comes than may
  */
 export async function readInput(mostBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
@@ -38,7 +38,7 @@ export async function readInput(mostBytes: number): Promise<string> {
   for await (const chunk of process.stdin) {
     chunks.push(chunk as Buffer);
     bytes += (chunk as Buffer).length;
-    if (bytes > mostBytes) throw new Complaint(`what stands on standard input is longer than ${mostBytes} bytes`);
+    if (bytes > mostBytes) fail(invalid, `what stands on standard input is longer than ${mostBytes} bytes`);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

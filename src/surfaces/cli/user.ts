@@ -15,6 +15,7 @@ import {
 } from "../../identity/accounts/accounts.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import type { Output } from "./output.ts";
 import { table } from "./output.ts";
@@ -26,11 +27,12 @@ const MAX_PASSWORD_BYTES = 16 * 1024;
 /** Reads a password from standard input: the whole of it, less the line break that `echo` and editors put at its end. */
 async function readPassword(): Promise<string> {
   if (process.stdin.isTTY)
-    throw new Error(
+    fail(
+      invalid,
       'the password is read from standard input, not typed here: printf %s "$PASSWORD" | reckon user … --password-stdin',
     );
   const password = (await readInput(MAX_PASSWORD_BYTES)).replace(/\r?\n$/, "");
-  if (password === "") throw new Error("there is no password on standard input");
+  if (password === "") fail(invalid, "there is no password on standard input");
   return password;
 }
 
@@ -56,7 +58,14 @@ interface Created extends CommonOptions {
 
 export function userCommands(program: Command, cli: Cli): void {
   const user = program.command("user").description("people, who sign in to the dashboard");
+  addCreate(user, cli);
+  addList(user, cli);
+  addResetPassword(user, cli);
+  addSwitches(user, cli);
+  addSet(user, cli);
+}
 
+function addCreate(user: Command, cli: Cli): void {
   const create = common(user.command("create").argument("<email>").description("make an account"))
     .option("--name <name>", "what the person is called")
     .option("--team <team>", "put the person into this team: id or exact name")
@@ -83,14 +92,16 @@ export function userCommands(program: Command, cli: Cli): void {
           ...(name === undefined ? {} : { name }),
           ...team,
         });
-        said(output, made, "created");
+        printDone(output, made, "created");
         if (first && !operator)
           output.note(`Nobody runs this installation yet: reckon user set ${made.email} --operator true`);
       },
       true,
     );
   });
+}
 
+function addList(user: Command, cli: Cli): void {
   common(user.command("list").description("list the people")).action((options: CommonOptions) =>
     withCore(cli, options, (core, output) => {
       const users = listUsers(core);
@@ -111,7 +122,9 @@ export function userCommands(program: Command, cli: Cli): void {
       );
     }),
   );
+}
 
+function addResetPassword(user: Command, cli: Cli): void {
   common(user.command("reset-password").argument("<email>", "e-mail address or id"))
     .description("print a one-time link to choose a new password, or set one")
     .option("--password-stdin", "set the password that standard input holds instead", false)
@@ -121,7 +134,7 @@ export function userCommands(program: Command, cli: Cli): void {
         const { id, email } = getUser(core, who);
         if (password !== undefined) {
           await setPassword(core, id, password);
-          return said(output, { id, email }, "has a new password and is signed out everywhere");
+          return printDone(output, { id, email }, "has a new password and is signed out everywhere");
         }
         const link = await createResetLink(core, id);
         const url = baseUrlOf(core.config) + link.path;
@@ -131,12 +144,14 @@ export function userCommands(program: Command, cli: Cli): void {
         noteGuessedAddress(core, output);
       });
     });
+}
 
-  for (const [name, disabled, says, done] of [
+function addSwitches(user: Command, cli: Cli): void {
+  for (const [name, disabled, description, done] of [
     ["disable", true, "close an account: sign-ins end, tokens stop working; what the person did stays", "is disabled"],
     ["enable", false, "open a closed account again", "is enabled"],
   ] as const)
-    common(user.command(name).argument("<email>", "e-mail address or id").description(says)).action(
+    common(user.command(name).argument("<email>", "e-mail address or id").description(description)).action(
       (who: string, options: CommonOptions) =>
         withCore(cli, options, async (core, output) => {
           const changed = await setDisabled(core, who, disabled);
@@ -146,7 +161,9 @@ export function userCommands(program: Command, cli: Cli): void {
           );
         }),
     );
+}
 
+function addSet(user: Command, cli: Cli): void {
   common(user.command("set").argument("<email>", "e-mail address or id").description("change what a person may do"))
     .requiredOption("--operator <true|false>", "whether the person runs the installation", trueOrFalse)
     .action((who: string, options: CommonOptions & { operator: boolean }) =>
@@ -165,6 +182,6 @@ function trueOrFalse(text: string): boolean {
   return text === "true";
 }
 
-function said(output: Output, { id, email }: { readonly id: string; readonly email: string }, what: string): void {
+function printDone(output: Output, { id, email }: { readonly id: string; readonly email: string }, what: string): void {
   output.result({ userId: id, email }, () => `${email} ${what} (${id})`);
 }

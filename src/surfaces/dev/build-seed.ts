@@ -1,12 +1,12 @@
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { type Random, seededRandom } from "../../kit/random.ts";
 import type { LocalClock } from "./clock.ts";
-import { demoData } from "./demo.ts";
+import { demoData } from "./demo/demo.ts";
 import { type Kept, keep, keepSeed, writeKey } from "./directory.ts";
 import { keyFolder, localSigningKey } from "./key.ts";
-import type { LocalOptions } from "./local.ts";
-import { type Founded, found, mintCredentials } from "./seed.ts";
+import { type CreatedTeam, createTeamAndOwner, mintCredentials } from "./seed.ts";
 import { keepTemplate, type TemplateKey, useTemplate } from "./template.ts";
+import type { LocalOptions } from "./types.ts";
 
 /** Where a seeded instance's clock begins unless told otherwise. */
 const SEEDED_START = Date.UTC(2026, 10, 21, 8);
@@ -16,7 +16,7 @@ const SEEDED_START = Date.UTC(2026, 10, 21, 8);
  * hours, is the team of instances without a seed; the credentials, of which one names the address, are made at every start.
  * @param clock left frozen, at the start
  */
-export async function plant(options: LocalOptions, clock: LocalClock): Promise<Kept> {
+export async function buildSeed(options: LocalOptions, clock: LocalClock): Promise<Kept> {
   const { directory, seed, base, open, baseUrl, empty, cache = keyFolder() } = options;
   const signingPem = await localSigningKey(seed, cache);
   writeKey(directory, signingPem);
@@ -29,31 +29,31 @@ export async function plant(options: LocalOptions, clock: LocalClock): Promise<K
   const keys = cache === undefined ? [] : templateKeys(options, begins);
   const known = firstOf(keys, (key) => useTemplate(cache as string, key, directory));
   let from = stream("team");
-  const inner = await open({ clock, random: (bytes) => from(bytes), seeding: true });
+  const instance = await open({ clock, random: (bytes) => from(bytes), seeding: true });
   try {
     // Nothing here has to survive a power cut, and a hundred flushes take longer than all the rest.
-    inner.core.store.db.pragma("synchronous = OFF");
+    instance.core.store.db.pragma("synchronous = OFF");
     const team = known ?? (await settle());
-    if (!known && keys[0]) keepTemplate(cache as string, keys[0], inner.core.store.db.serialize(), team);
+    if (!known && keys[0]) keepTemplate(cache as string, keys[0], instance.core.store.db.serialize(), team);
     from = stream("credentials");
     clock.set(begins);
-    const credentials = await mintCredentials(inner.core, team, baseUrl);
-    await inner.close();
+    const credentials = await mintCredentials(instance.core, team, baseUrl);
+    await instance.close();
     keepSeed(directory);
     const kept = { credentials, seed: seed ?? null, startAt: startAt ?? null, signingPem, clock: null };
     keep(directory, kept);
     return kept;
   } catch (error) {
-    await inner.close().catch(() => {});
+    await instance.close().catch(() => {});
     throw error;
   }
 
-  async function settle(): Promise<Founded> {
+  async function settle(): Promise<CreatedTeam> {
     const others = stream("demo data");
-    const team = await found(inner.core, clock, begins, empty ? undefined : others);
+    const team = await createTeamAndOwner(instance.core, clock, begins, empty ? undefined : others);
     from = others;
-    if (!empty) await demoData(inner, clock, team, begins);
-    await inner.settle();
+    if (!empty) await demoData(instance, clock, team, begins);
+    await instance.settle();
     return team;
   }
 }

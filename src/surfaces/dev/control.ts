@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import * as v from "valibot";
-import { Complaint } from "../../kit/problem.ts";
-import type { Local } from "./local.ts";
-import { type ControlRoute, ROUTES } from "./routes.ts";
+import { fail, forbidden, invalid, notFound, Problem, tooLarge } from "../../kit/problem.ts";
+import { sentence } from "../../kit/strings.ts";
+import { type ControlRoute, ROUTES } from "./routes/routes.ts";
+import type { LocalInstance } from "./types.ts";
 
 /**
  * The control routes below `/_dev`: how a test drives an instance into any state. They are no part of the API, and answer to this
@@ -10,15 +11,6 @@ import { type ControlRoute, ROUTES } from "./routes.ts";
  */
 
 const MAX_BYTES = 64 * 1024;
-const CODES: Readonly<Record<number, string>> = {
-  400: "bad_request",
-  403: "forbidden",
-  404: "not_found",
-  405: "method_not_allowed",
-  409: "conflict",
-  410: "gone",
-  413: "too_large",
-};
 
 function reply(status: number, body: object, more: Record<string, string> = {}): Response {
   const text = `${JSON.stringify(body, null, 2)}\n`;
@@ -33,18 +25,17 @@ function reply(status: number, body: object, more: Record<string, string> = {}):
 }
 
 /** Answers a request for a control route; never throws. */
-export async function answerControl(local: Local, request: Request, pathname: string): Promise<Response> {
+export async function answerControl(local: LocalInstance, request: Request, pathname: string): Promise<Response> {
   try {
     requireLoopback(local, request);
     const found = ROUTES.map((route) => ({ route, match: route.pattern.exec(pathname) })).filter(({ match }) => match);
-    if (found.length === 0)
-      throw new Complaint(`There is no control route ${pathname}. GET /_dev lists them all.`, 404);
+    if (found.length === 0) fail(notFound, `There is no control route ${pathname}. GET /_dev lists them all.`);
     const method = request.method === "HEAD" ? "GET" : request.method;
     const one = found.find(({ route }) => route.method === method);
     if (!one) {
       const allow = found.map(({ route }) => route.method).join(", ");
       const error = `${pathname} answers ${allow}. GET /_dev lists all control routes.`;
-      return reply(405, { ok: false, code: CODES[405], error }, { allow });
+      return reply(405, { ok: false, code: "method_not_allowed", error }, { allow });
     }
     const body = await readBody(request, one.route);
     const result = await one.route.handle({
@@ -55,21 +46,16 @@ export async function answerControl(local: Local, request: Request, pathname: st
     });
     return reply(200, { ok: true, ...result });
   } catch (error) {
-    if (error instanceof Complaint)
+    if (error instanceof Problem)
       return reply(error.status, {
         ok: false,
-        code: CODES[error.status] ?? "bad_request",
+        code: error.code,
         error: sentence(error.message),
       });
     local.core.log.error("control_failed", { cause: error instanceof Error ? String(error.stack) : String(error) });
     return reply(500, { ok: false, code: "server_error", error: "The control route failed; its log says why." });
   }
 }
-
-const sentence = (text: string) => {
-  const upper = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
-};
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 const LOCAL_HOST = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?$/i;
@@ -78,7 +64,7 @@ const LOCAL_HOST = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?$/i;
  * The listener is on loopback already. A web page in this machine's browser is not kept out by that: it could post from another
  * origin, or read under a name of its own that resolves here.
  */
-function requireLoopback({ credentials }: Local, request: Request): void {
+function requireLoopback({ credentials }: LocalInstance, request: Request): void {
   const socket = (request as { runtime?: { node?: { req: { socket: { remoteAddress?: string } } } } }).runtime?.node
     ?.req.socket;
   const host = request.headers.get("host") ?? new URL(request.url).host;
@@ -86,7 +72,7 @@ function requireLoopback({ credentials }: Local, request: Request): void {
   const own = new URL(credentials.baseUrl);
   const foreign = origin !== null && origin !== own.origin && origin !== `http://localhost:${own.port}`;
   if ((socket && !LOOPBACK.test(socket.remoteAddress ?? "")) || !LOCAL_HOST.test(host) || foreign)
-    throw new Complaint("Control routes answer to programs on this machine only, and to no other site's pages.", 403);
+    fail(forbidden, "Control routes answer to programs on this machine only, and to no other site's pages.");
 }
 
 async function readBody(request: Request, { body: schema }: ControlRoute): Promise<unknown> {
@@ -96,14 +82,14 @@ async function readBody(request: Request, { body: schema }: ControlRoute): Promi
   try {
     value = text.trim() === "" ? {} : JSON.parse(text);
   } catch {
-    throw new Complaint("The body is not valid JSON.");
+    fail(invalid, "The body is not valid JSON.");
   }
-  if (Array.isArray(value)) throw new Complaint("The body must be a JSON object.");
+  if (Array.isArray(value)) fail(invalid, "The body must be a JSON object.");
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   const issue = result.issues[0];
   const known = "entries" in schema ? ` Members: ${Object.keys(schema.entries as object).join(", ")}.` : "";
-  throw new Complaint(`In the body, ${place(issue)}: ${issue.message.replace(/[.]$/, "")}.${known}`);
+  fail(invalid, `In the body, ${place(issue)}: ${issue.message.replace(/[.]$/, "")}.${known}`);
 }
 
 async function readText(request: Request): Promise<string> {
@@ -111,7 +97,7 @@ async function readText(request: Request): Promise<string> {
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new Complaint(`A body has at most ${MAX_BYTES} bytes.`, 413);
+    if (size > MAX_BYTES) fail(tooLarge, `A body has at most ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -4,6 +4,7 @@
  * Not here: the listener and what is printed (cli), and any decision of the API itself, which every other room makes as ever.
  */
 
-export { type Local, type LocalOptions, openLocal } from "./local.ts";
+export { type Local, openLocal } from "./local.ts";
 export type { Credentials } from "./seed.ts";
 export { programIdentity } from "./template.ts";
+export type { LocalOptions } from "./types.ts";

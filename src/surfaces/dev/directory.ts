@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { conflict, fail } from "../../kit/problem.ts";
 import { databasePath, removeDatabase } from "../../platform/store/store.ts";
 import type { ClockState } from "./clock.ts";
 import type { Credentials } from "./seed.ts";
@@ -27,7 +28,7 @@ export interface Kept {
 export function claimLocal(directory: string): Kept | undefined {
   const mark = join(directory, MARK);
   if (existsSync(databasePath(directory)) && !existsSync(mark))
-    throw new Error(`${directory} belongs to a real server; "reckon dev" only uses directories that it made itself`);
+    fail(conflict, `${directory} belongs to a real server; "reckon dev" only uses directories that it made itself`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (!existsSync(mark)) writeFileSync(mark, "{}\n", { mode: 0o600 });
   try {

@@ -2,9 +2,9 @@ import type { Config } from "../../config.ts";
 import { tiersWith } from "../../identity/accounts/accounts.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { Complaint } from "../../kit/problem.ts";
+import { fail, invalid, Problem, type ProblemDetails } from "../../kit/problem.ts";
 import { type Endpoint, faultsOf, Reply } from "../../platform/http/endpoint.ts";
-import { type Extra, type Fault, Refusal } from "../../platform/http/faults.ts";
+import type { Fault } from "../../platform/http/faults.ts";
 import type { LimitUse } from "../../platform/http/request.ts";
 import { SERVED_VERSIONS } from "../../platform/http/version.ts";
 
@@ -77,7 +77,7 @@ export class PlannedFaults {
       [...this.#endpoints].map(([id, endpoint]) => [
         id,
         [
-          ...faultsOf(endpoint).map(({ status, name, code, says }) => ({ status, name, code, says })),
+          ...faultsOf(endpoint).map(({ status, name, code, message }) => ({ status, name, code, says: message })),
           ...(BESIDE[id]
             ? [{ status: BESIDE[id].status, name: BESIDE[id].name, code: null, says: BESIDE[id].says }]
             : []),
@@ -86,7 +86,7 @@ export class PlannedFaults {
     );
   }
 
-  /** Plans a fault in place of the operation's last one; `times: 0` takes it back. @throws Complaint naming what is declared */
+  /** Plans a fault in place of the operation's last one; `times: 0` takes it back. @throws Problem naming what is declared */
   plan(wanted: WantedFault): Planned {
     const { operationId, status, times } = wanted;
     const endpoint = this.#endpoint(operationId);
@@ -115,7 +115,7 @@ export class PlannedFaults {
     return this.#planned.has(spec.id);
   }
 
-  /** Answers a request with what is planned for its operation, if anything is. @throws Refusal for a fault */
+  /** Answers a request with what is planned for its operation, if anything is. @throws Problem for a fault */
   take(endpoint: Endpoint, drawn: LimitUse[]): Reply<unknown> | undefined {
     const { id } = endpoint.spec;
     const planned = this.#planned.get(id);
@@ -123,7 +123,7 @@ export class PlannedFaults {
     if (planned.times > 1) this.#planned.set(id, { ...planned, times: planned.times - 1 });
     else this.#planned.delete(id);
     const fault = faultsOf(endpoint).find(({ name }) => name === planned.fault);
-    if (fault) throw new Refusal(fault, this.#extra(endpoint, fault, planned, drawn));
+    if (fault) throw new Problem(fault, this.#extra(endpoint, fault, planned, drawn));
     const headers = { "retry-after": String(planned.retryAfter ?? 5) };
     return new Reply(BESIDE[id]?.body(this.#now()), { status: planned.status, headers });
   }
@@ -131,9 +131,7 @@ export class PlannedFaults {
   #endpoint(operationId: string): Endpoint {
     const endpoint = this.#endpoints.get(operationId);
     if (!endpoint)
-      throw new Complaint(
-        `There is no operation "${operationId}". There are: ${[...this.#endpoints.keys()].join(", ")}.`,
-      );
+      fail(invalid, `There is no operation "${operationId}". There are: ${[...this.#endpoints.keys()].join(", ")}.`);
     return endpoint;
   }
 
@@ -146,24 +144,24 @@ export class PlannedFaults {
     const names = declared.map((one) => `${one.status} ${one.name}`);
     const beside = BESIDE[operationId];
     if (beside) names.push(`${beside.status} ${beside.name}`);
-    throw new Complaint(
+    fail(
+      invalid,
       `The operation ${operationId} declares no ${status}${fault === undefined ? "" : ` "${fault}"`}. It declares: ${names.join(", ")}.`,
     );
   }
 
   /** What the endpoint itself would have said beside the fault's own row. */
-  #extra(endpoint: Endpoint, fault: Fault, { retryAfter }: Planned, drawn: LimitUse[]): Extra {
+  #extra(endpoint: Endpoint, fault: Fault, { retryAfter }: Planned, drawn: LimitUse[]): ProblemDetails {
     const members: Record<string, unknown> = {};
     if (fault.shape === "tierGate") members.entitled = tiersWith(CAPABILITIES[endpoint.spec.id] ?? "brain");
     if (fault.shape === "download") members.download = `${baseUrlOf(this.#config)}/download`;
     if (fault.name === "unsupportedVersion") members.served = SERVED_VERSIONS;
     if (fault.status !== 429) {
-      const seconds = fault.retryable === false ? undefined : (retryAfter ?? WAITS[fault.name]);
-      return { members, ...(seconds === undefined ? {} : { headers: { "retry-after": String(seconds) } }) };
+      return { members, retryAfterSeconds: fault.retryable === false ? undefined : (retryAfter ?? WAITS[fault.name]) };
     }
     const wait = retryAfter ?? DEFAULT_RETRY_SECONDS;
     this.#exhaust(endpoint, wait, drawn);
-    return { members, ...(drawn.length > 0 ? {} : { headers: { "retry-after": String(wait) } }) };
+    return { members, retryAfterSeconds: drawn.length > 0 ? undefined : wait };
   }
 
   /** Adds the endpoint's limits as used up, for the headers of a 429. */

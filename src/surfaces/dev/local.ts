@@ -1,58 +1,20 @@
-import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { createCliToken } from "../../identity/device-flow/device-flow.ts";
-import { type Clock, isoInstant } from "../../kit/clock.ts";
-import { type Random, seededRandom } from "../../kit/random.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { conflict, fail } from "../../kit/problem.ts";
+import { seededRandom } from "../../kit/random.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
-import type { Endpoint } from "../../platform/http/endpoint.ts";
-import type { Intercept, Observation } from "../../platform/http/serve.ts";
+import type { Observation } from "../../platform/http/serve.ts";
 import { removeLeftovers } from "../../share/releases/releases.ts";
-import { plant } from "./build-seed.ts";
+import { buildSeed } from "./build-seed.ts";
 import { LocalClock } from "./clock.ts";
 import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
 import { PlannedFaults } from "./faults.ts";
 import { captureBody, Journal, maskBody, maskHeaders, maskPath } from "./journal.ts";
-import { resetRoute } from "./route-reset.ts";
+import { resetRoute } from "./routes/reset.ts";
 import type { Credentials } from "./seed.ts";
-
-/** The server's own code on a directory, as `server.ts` composes it. */
-export interface Inner {
-  readonly core: Core;
-  fetch(request: Request): Response | Promise<Response>;
-  /** Brings all that is derived from deliveries up to date. */
-  settle(): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface InnerParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  /** The instance that takes in the seed, whose limits are the defaults. */
-  readonly seeding: boolean;
-  readonly interrupt?: Intercept;
-  readonly observe?: (what: Observation) => void;
-}
-
-export interface LocalOptions {
-  readonly directory: string;
-  readonly baseUrl: string;
-  readonly config: Config;
-  /** Every id and credential follows from it; unpredictable ones when undefined. */
-  readonly seed: string | undefined;
-  /** Where the clock begins, at every reset anew; it keeps the base clock's time when undefined. */
-  readonly startAt: number | undefined;
-  readonly frozen: boolean;
-  /** Without demo data: a team, a person and credentials only. */
-  readonly empty: boolean;
-  /** Where signing keys and seeds are kept between starts; the user's own folder when undefined. */
-  readonly cache?: string;
-  /** Tells one build of the program from another; seeds are not kept when undefined. */
-  readonly program?: string | undefined;
-  readonly base: { readonly clock: Clock; readonly random: Random };
-  readonly endpoints: readonly Endpoint[];
-  readonly open: (parts: InnerParts) => Promise<Inner>;
-}
+import type { InstanceHandle, LocalInstance, LocalOptions } from "./types.ts";
 
 /** A reset does not wait longer for requests in flight. */
 const DRAIN_MS = 2_000;
@@ -61,15 +23,14 @@ const DRAIN_MS = 2_000;
  * A local instance: the server's own code, between a front that records and may answer instead, and a database that goes back to
  * its seed. A reset opens a new instance on a copy of the seed, so nothing that the old one remembered can survive it.
  */
-export class Local {
+export class Local implements LocalInstance {
   readonly clock: LocalClock;
   readonly journal = new Journal();
   readonly faults: PlannedFaults;
   readonly options: LocalOptions;
   readonly kept: Kept;
-  /** Device tokens that are known here, by device. */
   readonly deviceTokens = new Map<string, string>();
-  #opened: Inner | undefined;
+  #opened: InstanceHandle | undefined;
   #open = 0;
   #idle: (() => void) | undefined;
   #resetting: Promise<void> | undefined;
@@ -85,13 +46,13 @@ export class Local {
     this.faults = new PlannedFaults(options.endpoints, options.config, clock.now);
   }
 
-  get #inner(): Inner {
+  get #instance(): InstanceHandle {
     if (!this.#opened) throw new Error("the local instance has not started");
     return this.#opened;
   }
 
   get core(): Core {
-    return this.#inner.core;
+    return this.#instance.core;
   }
 
   get credentials(): Credentials {
@@ -148,9 +109,8 @@ export class Local {
     }
   }
 
-  /** Asks the server's code itself, without a record. */
   async ask(request: Request): Promise<Response> {
-    return this.#inner.fetch(request);
+    return this.#instance.fetch(request);
   }
 
   async #answer(request: Request, pathname: string): Promise<Response> {
@@ -158,7 +118,7 @@ export class Local {
     const started = clock.monotonic();
     const at = isoInstant(this.clock.now());
     const body = captureBody(request);
-    const response = await this.#inner.fetch(request);
+    const response = await this.#instance.fetch(request);
     const what = this.#observed.get(request);
     const type = response.headers.get("content-type") ?? "";
     // Pages and their assets would crowd out what an agent asked.
@@ -194,10 +154,6 @@ export class Local {
         this.deviceTokens.set(deviceId, (JSON.parse(reply) as { deviceToken: string }).deviceToken);
   }
 
-  /**
-   * Goes back to the seed: data, credentials, clock, faults and everything remembered. Who asks meanwhile shares it.
-   * @returns milliseconds it took
-   */
   async reset(): Promise<number> {
     const { monotonic } = this.options.base.clock;
     const started = monotonic();
@@ -218,7 +174,7 @@ export class Local {
       clearTimeout(late);
       this.#idle = undefined;
     }
-    await this.#inner.close();
+    await this.#instance.close();
     restoreSeed(this.options.directory, this.kept.signingPem);
     this.faults.clear();
     this.journal.clear();
@@ -229,7 +185,7 @@ export class Local {
 
   async close(): Promise<void> {
     await this.#resetting;
-    await this.#inner.close();
+    await this.#instance.close();
     keep(this.options.directory, { ...this.kept, clock: this.clock.state() });
   }
 }
@@ -260,10 +216,11 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
   const clock = new LocalClock(base.clock);
   const earlier = claimLocal(directory);
   if (earlier && seed !== undefined && seed !== earlier.seed)
-    throw new Error(
+    fail(
+      conflict,
       `${directory} was seeded ${earlier.seed === null ? "without a seed" : `with ${earlier.seed}`}; choose another`,
     );
-  const kept = earlier ?? (await plant(options, clock));
+  const kept = earlier ?? (await buildSeed(options, clock));
   const local = new Local(options, clock, kept);
   if (earlier) writeKey(directory, earlier.signingPem);
   if (earlier?.clock && options.startAt === undefined) clock.restore(earlier.clock);

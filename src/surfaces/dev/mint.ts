@@ -4,8 +4,8 @@ import { bindDevice, createCode, revokeDevice } from "../../identity/devices/dev
 import { createReadToken, revokeAnyReadToken } from "../../identity/read-tokens/read-tokens.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
-import type { Local } from "./local.ts";
 import { rotateKnown } from "./rotate.ts";
+import type { LocalInstance } from "./types.ts";
 
 /** What can be made, and in which states; the first is the default. */
 export const STATES = {
@@ -28,14 +28,14 @@ function longAgo(core: Core): Core {
 }
 
 /** Makes a credential in a state. Expired ones were made long ago by the instance's clock, so that all about them is true. */
-export function mintIn(local: Local, kind: Kind, state: string): Promise<object> {
+export function mintIn(local: LocalInstance, kind: Kind, state: string): Promise<object> {
   const core = state === "expired" ? longAgo(local.core) : local.core;
   if (kind === "device") return mintDevice(local, core, state);
   if (kind === "connectCode") return mintCode(local, core, state);
   return kind === "readToken" ? mintReadToken(local, core, state) : mintCliToken(local, core, state);
 }
 
-async function mintDevice(local: Local, core: Core, state: string): Promise<object> {
+async function mintDevice(local: LocalInstance, core: Core, state: string): Promise<object> {
   const { code } = await createCode(core, local.credentials.teamId, MINUTE_MS, SYSTEM);
   const { deviceId, deviceToken, expiresAt } = await bindDevice(core, code, "dev", `${state} device`);
   local.deviceTokens.set(deviceId, deviceToken);
@@ -46,13 +46,13 @@ async function mintDevice(local: Local, core: Core, state: string): Promise<obje
   return { ...made, replacement };
 }
 
-async function mintCode(local: Local, core: Core, state: string): Promise<object> {
+async function mintCode(local: LocalInstance, core: Core, state: string): Promise<object> {
   const { code, expiresAt } = await createCode(core, local.credentials.teamId, 30 * DAY_MS, SYSTEM);
   if (state === "used") await bindDevice(core, code, "dev", "device of a used code");
   return { connectCode: code, expiresAt: isoInstant(expiresAt) };
 }
 
-async function mintReadToken(local: Local, core: Core, state: string): Promise<object> {
+async function mintReadToken(local: LocalInstance, core: Core, state: string): Promise<object> {
   const { id, token, expiresAt } = await createReadToken(
     core,
     { userId: local.credentials.userId, name: `${state} token` },
@@ -62,7 +62,7 @@ async function mintReadToken(local: Local, core: Core, state: string): Promise<o
   return { readTokenId: id, readToken: token, expiresAt: isoInstant(expiresAt) };
 }
 
-async function mintCliToken(local: Local, core: Core, state: string): Promise<object> {
+async function mintCliToken(local: LocalInstance, core: Core, state: string): Promise<object> {
   const { userId, email } = local.credentials;
   const { id, accessToken, expiresAt } = await createCliToken(core, { id: userId, email }, SYSTEM);
   if (state === "revoked") await revokeCliToken(core, userId, id, SYSTEM);

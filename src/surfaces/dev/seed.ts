@@ -31,7 +31,7 @@ const CODE_LIFETIME_MS = 30 * DAY_MS;
 /** How long before the start the team and its first person are there, and so how far the demo data may reach back. */
 export const TEAM_AGE_MS = 45 * DAY_MS;
 
-export interface Founded {
+export interface CreatedTeam {
   readonly teamId: string;
   readonly user: { readonly id: string; readonly email: string };
   readonly password: string;
@@ -41,19 +41,19 @@ export interface Founded {
  * Makes the team and its owner, some time before the start.
  * @param others source of the bytes for a colleague to be looked at; nobody else is in the team without one
  */
-export async function found(
+export async function createTeamAndOwner(
   core: Core,
   clock: LocalClock,
   startAt: number,
   others: Random | undefined,
-): Promise<Founded> {
+): Promise<CreatedTeam> {
   clock.set(startAt - TEAM_AGE_MS);
   const team = await createTeam(core, TEAM, { seats: 10 }, SYSTEM);
   const password = newPassword(core);
-  const wanted = { email: EMAIL, name: "Demo", password, operator: true };
+  const owner = { email: EMAIL, name: "Demo", password, operator: true };
   // Together: hashing a password takes a good part of a start.
   const [user] = await Promise.all([
-    createUser(core, { ...wanted, team: { id: team.id, role: "owner" } }, SYSTEM),
+    createUser(core, { ...owner, team: { id: team.id, role: "owner" } }, SYSTEM),
     others && createColleague({ ...core, random: others }, team.id),
   ]);
   return { teamId: team.id, user: { id: user.id, email: user.email }, password };
@@ -68,7 +68,7 @@ const newPassword = (core: Core) => newToken("rkl", core.random).slice(4, 24);
 /** Makes the credentials that are printed, at the start itself. */
 export async function mintCredentials(
   core: Core,
-  { teamId, user, password }: Founded,
+  { teamId, user, password }: CreatedTeam,
   baseUrl: string,
 ): Promise<Credentials> {
   const cliToken = await createCliToken(core, user, SYSTEM);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { programVersion } from "../../kit/assets.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { databasePath } from "../../platform/store/store.ts";
-import type { Founded } from "./seed.ts";
+import type { CreatedTeam } from "./seed.ts";
 
 /** Set by the bundler; absent when run from source. */
 declare const RECKON_VERSION: string | undefined;
@@ -37,10 +37,10 @@ const pathOf = (folder: string, key: TemplateKey) =>
   join(folder, `seed-${sha256Hex(JSON.stringify(Object.entries(key)))}`);
 
 /** Copies the database of an earlier start with the same key. @returns undefined when there is none */
-export function useTemplate(folder: string, key: TemplateKey, directory: string): Founded | undefined {
+export function useTemplate(folder: string, key: TemplateKey, directory: string): CreatedTeam | undefined {
   const path = pathOf(folder, key);
   try {
-    const founded = JSON.parse(readFileSync(`${path}.json`, "utf8")) as Founded;
+    const founded = JSON.parse(readFileSync(`${path}.json`, "utf8")) as CreatedTeam;
     copyFileSync(`${path}.db`, databasePath(directory));
     return founded;
   } catch {
@@ -49,7 +49,7 @@ export function useTemplate(folder: string, key: TemplateKey, directory: string)
 }
 
 /** Keeps a database for later starts; what cannot be kept is made again. */
-export function keepTemplate(folder: string, key: TemplateKey, database: Buffer, founded: Founded): void {
+export function keepTemplate(folder: string, key: TemplateKey, database: Buffer, founded: CreatedTeam): void {
   const path = pathOf(folder, key);
   try {
     writeWhole(`${path}.db`, database);

@@ -37,6 +37,7 @@ export async function withDirectory<T>(directory: string, work: (core: Core) => 
       random: systemRandom,
       log: createLog({ level: "silent", now: systemClock.now, write: () => {} }),
       store,
+      state: new Map(),
     });
   } finally {
     store.close();

@@ -75,12 +75,12 @@ it("says when to try again", async () => {
   await tries(t, 10, "ada@example.com", "x", () => "192.0.2.1");
   await expect(signIn(t.instance.core, "ada@example.com", "x", from("192.0.2.1"))).rejects.toMatchObject({
     status: 429,
-    retryAfterSeconds: 90,
+    details: { retryAfterSeconds: 90 },
     message: expect.stringContaining("Try again in 2 minutes."),
   });
   t.clock.advance(60_000);
   await expect(signIn(t.instance.core, "ada@example.com", "x", from("192.0.2.1"))).rejects.toMatchObject({
-    retryAfterSeconds: 30,
+    details: { retryAfterSeconds: 30 },
     message: expect.stringContaining("Try again in a minute."),
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createCode, revokeDevice, revokeDeviceOf } from "../../../src/identity/devices/devices.ts";
-import { rotateKey } from "../../../src/identity/license/license.ts";
+import { rotateKey } from "../../../src/platform/keys/keys.ts";
 import { parsePolicy, setPolicy } from "../../../src/share/policy/policy.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 

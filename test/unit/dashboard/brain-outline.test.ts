@@ -27,13 +27,13 @@ const anchored = (line: number) => {
 };
 
 it("lists the headings as they are rendered, escaped once", () => {
-  const { entries } = outlined(FILE, undefined);
-  expect(entries.map(({ level, id, text }) => [level, id, String(text)])).toEqual([
-    [2, "md-errors-with-code-b-marks-b", "Errors with code &amp; &lt;b&gt;marks&lt;/b&gt;"],
-    [3, "md-quoted", "Quoted"],
-    [3, "md-same", "Same"],
-    [3, "md-same-2", "Same"],
-    [3, "md-underlined", "Underlined"],
+  const { headings } = outlined(FILE, undefined);
+  expect(headings.map(({ level, line, id, text }) => [level, line, id, String(html`${text}`)])).toEqual([
+    [1, 4, "md-errors-with-code-b-marks-b", "Errors with code &amp; &lt;b&gt;marks&lt;/b&gt;"],
+    [2, 6, "md-quoted", "Quoted"],
+    [2, 8, "md-same", "Same"],
+    [2, 12, "md-same-2", "Same"],
+    [2, 16, "md-underlined", "Underlined"],
   ]);
 });
 

@@ -3,7 +3,6 @@ import {
   defectsOfClass,
   entryText,
   findDefect,
-  findDefectAt,
   listDefects,
   onWire,
   pageOfDefects,
@@ -67,11 +66,8 @@ it("finds an entry by its number and by its place, for its own team alone", asyn
   const [first] = listDefects(core, team);
   if (!first) throw new Error("no entry");
   expect(findDefect(core, team, first.id)).toEqual(first);
-  expect(findDefectAt(core, team, first)).toEqual(first);
   const other = await t.team();
   expect(findDefect(core, other.id, first.id)).toBeUndefined();
-  expect(findDefectAt(core, other.id, first)).toBeUndefined();
-  expect(findDefectAt(core, team, { ...first, ordinal: 1 })).toBeUndefined();
   expect(findDefect(core, team, Number.NaN)).toBeUndefined();
   expect(entryText(core, other.id, first)).toBeUndefined();
   expect(defectsOfClass(core, other.id, onWire(first.fingerprint))).toEqual([]);

@@ -2,6 +2,7 @@ import MarkdownIt from "markdown-it";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { entriesProjection, listDefects } from "../../../src/insight/defects/defects.ts";
 import { catchUp, failures, isBehind } from "../../../src/platform/projections/projections.ts";
+import { openStore } from "../../../src/platform/store/store.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const publish = (
@@ -194,18 +195,35 @@ it("stores a file of thousands of entries piece by piece, and can be filled agai
   const device = await t.device();
   const many = Array.from({ length: 1_100 }, (_, i) => `## 2026-11-20 Entry ${i}\n`).join("\n");
   await publish(t, device, "a", 1, { "errors.md": many });
-  const pieces: number[] = [];
-  const { write } = t.instance.core.store;
-  const piece = await entriesProjection.next(t.instance.core, 0, false);
-  await write.call(t.instance.core.store, () => piece?.apply());
-  pieces.push(t.count("defects"));
-  expect(pieces).toEqual([250]);
+  const { core } = t.instance;
+  const batch = await entriesProjection.next(core, 0, false);
+  const parts: number[] = [];
+  for await (const part of batch?.before ?? []) {
+    await core.store.write(part);
+    parts.push(t.count("defects"));
+    if (parts.length === 2) break;
+  }
+  expect(parts).toEqual([250, 500]);
   await follow(t);
   expect(t.count("defects")).toBe(1_100);
   const before = list(t, device).map(({ title, line }) => [title, line]);
   t.instance.core.store.db.exec("DELETE FROM defects; DELETE FROM defect_files; DELETE FROM projections;");
   await follow(t);
   expect(list(t, device).map(({ title, line }) => [title, line])).toEqual(before);
+});
+
+it("is filled by two processes at once as by one", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const store = openStore(t.directory, { create: false, now: t.clock.now });
+  onTestFinished(() => store.close());
+  const { core } = t.instance;
+  for (const [i, count] of [1_100, 900].entries()) {
+    const entries = Array.from({ length: count }, (_, n) => `## 2026-11-20\n\n**Prevention rule:** r${n}\n`);
+    await publish(t, device, "a", i + 1, { "errors.md": entries.join("\n") });
+    await Promise.all([catchUp(core, entriesProjection), catchUp({ ...core, store }, entriesProjection)]);
+    expect([t.count("defects"), failures(core)]).toEqual([count, []]);
+  }
 });
 
 it("follows a return to earlier content", async () => {

@@ -12,7 +12,7 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { answered, cliToken, type Person, person, poll, waiting } from "../../support/cli.ts";
 import { startInstance } from "../../support/instance.ts";
 
-const complaint = (status: number) => expect.objectContaining({ name: "Complaint", status });
+const problem = (status: number) => expect.objectContaining({ name: "Problem", status });
 const actor = (user: Person) => ({ kind: "user", id: user.id, label: user.email, ip: "192.0.2.1" }) as const;
 
 describe("finding who waits", () => {
@@ -59,7 +59,7 @@ describe("finding who waits", () => {
       [done.userCode, 409],
       [late.userCode, 410],
     ] as const)
-      expect(() => getAuthorization(core, typed)).toThrow(complaint(status));
+      expect(() => getAuthorization(core, typed)).toThrow(problem(status));
   });
 });
 
@@ -104,10 +104,10 @@ describe("answering", () => {
     const before = rows();
     const events = t.count("audit_events");
     for (const typed of ["BBBB-BBBB", "", "nonsense", "'; --"])
-      await expect(approve(typed)).rejects.toEqual(complaint(404));
-    await expect(approve(done.userCode)).rejects.toEqual(complaint(409));
+      await expect(approve(typed)).rejects.toEqual(problem(404));
+    await expect(approve(done.userCode)).rejects.toEqual(problem(409));
     t.clock.advance(900_000);
-    await expect(approve(late.userCode)).rejects.toEqual(complaint(410));
+    await expect(approve(late.userCode)).rejects.toEqual(problem(410));
     expect([rows(), t.count("audit_events")]).toEqual([before, events]);
   });
 
@@ -117,8 +117,8 @@ describe("answering", () => {
     const user = await person(t);
     await setDisabled(core, user.id, true);
     const { userCode, deviceCode } = await waiting(t);
-    await expect(decideAuthorization(core, userCode, "approved", null, COMMAND_LINE)).rejects.toEqual(complaint(404));
-    await expect(decideAuthorization(core, userCode, "approved", user, COMMAND_LINE)).rejects.toEqual(complaint(409));
+    await expect(decideAuthorization(core, userCode, "approved", null, COMMAND_LINE)).rejects.toEqual(problem(404));
+    await expect(decideAuthorization(core, userCode, "approved", user, COMMAND_LINE)).rejects.toEqual(problem(409));
     expect((await poll(t, deviceCode)).body.error).toBe("authorization_pending");
     await decideAuthorization(core, userCode, "denied", null, COMMAND_LINE);
     expect(t.rows("SELECT status, user_id FROM device_authorizations")).toEqual([{ status: "denied", user_id: null }]);
@@ -174,8 +174,8 @@ describe("a person's tokens", () => {
     const { core } = t.instance;
     const [ada, bob] = [await person(t), await person(t)];
     const { id } = await cliToken(t, ada);
-    await expect(revokeCliToken(core, bob.id, id, actor(bob))).rejects.toEqual(complaint(404));
-    await expect(revokeCliToken(core, ada.id, "cli_unknown", actor(ada))).rejects.toEqual(complaint(404));
+    await expect(revokeCliToken(core, bob.id, id, actor(bob))).rejects.toEqual(problem(404));
+    await expect(revokeCliToken(core, ada.id, "cli_unknown", actor(ada))).rejects.toEqual(problem(404));
     expect(t.rows("SELECT revoked_at FROM cli_tokens")).toEqual([{ revoked_at: null }]);
     expect(await revokeCliToken(core, ada.id, id, actor(ada))).toBe(true);
     expect(await revokeCliToken(core, null, id, COMMAND_LINE)).toBe(false);

@@ -15,9 +15,11 @@ describe("entering user codes", () => {
   it("makes who entered ten wrong ones wait, right ones included, and nobody else at the address", async () => {
     const t = await startInstance();
     enterWrong(t, 10, "usr_a");
-    expect(() => look(t, "usr_a")).toThrow(expect.objectContaining({ name: "Complaint", status: 429 }));
+    expect(() => look(t, "usr_a")).toThrow(expect.objectContaining({ name: "Problem", status: 429 }));
     // Another network does not help.
-    expect(() => look(t, "usr_a", "198.51.100.1")).toThrow(expect.objectContaining({ retryAfterSeconds: 30 }));
+    expect(() => look(t, "usr_a", "198.51.100.1")).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ retryAfterSeconds: 30 }) }),
+    );
     expect(() => enterWrong(t, 5, "usr_b")).not.toThrow();
   });
 

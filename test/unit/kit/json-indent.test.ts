@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { indentJson } from "../../../src/kit/json-indent.ts";
+import { indentJson, layOutJson } from "../../../src/kit/json-indent.ts";
 
 it("lays out any JSON as JSON.stringify does", () => {
   fc.assert(
@@ -21,4 +21,11 @@ it("gives up when the layout would be longer than allowed", () => {
   const deep = `${"[".repeat(64)}${"0,".repeat(30_000)}0${"]".repeat(64)}`;
   expect(indentJson(deep, 4 * deep.length)).toBeUndefined();
   expect(indentJson("[1]", 2)).toBeUndefined();
+});
+
+it("leaves as it is spelled what would become more than four times as long", () => {
+  const value = { a: [1, { b: 'x "{[,:]}" \\ y' }, [], {}], c: null, "d,": true };
+  expect(layOutJson(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
+  const deep = `${"[".repeat(64)}${"0,".repeat(30_000)}0${"]".repeat(64)}`;
+  expect(layOutJson(deep)).toBe(deep);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { renderMarkdown } from "../../../src/kit/markdown.ts";
+import { renderMarkdown } from "../../../src/kit/markdown-html.ts";
 
 /** Elements and attributes that rendering may write; all else is a hole. */
 const TAGS = /^(?:h[2-6]|p|a|span|em|strong|s|code|pre|ul|ol|li|blockquote|hr|br|table|thead|tbody|tr|th|td)$/;

@@ -86,7 +86,7 @@ it("counts once when several ask at the same time, and when another process does
   await deliver(t, token, 1, 8);
   const store = openStore(t.directory, { create: false, now: t.clock.now });
   onTestFinished(() => store.close());
-  const other: Core = { ...core, store };
+  const other: Core = { ...core, store, state: new Map() };
   await Promise.all([
     catchUp(core, summing(1)),
     catchUp(other, summing(1)),
@@ -94,6 +94,27 @@ it("counts once when several ask at the same time, and when another process does
     catchUp(other, summing(3)),
   ]);
   expect(summed().n).toBe(36);
+});
+
+it("stores no part twice when two processes work through the same batch", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  const store = openStore(t.directory, { create: false, now: t.clock.now });
+  onTestFinished(() => store.close());
+  const inParts = {
+    ...summing(10),
+    name: "test.parts",
+    next({ store: { db } }: Core, checkpoint: number) {
+      if (checkpoint === 2) return undefined;
+      async function* parts() {
+        for (let at = db.prepare("SELECT n FROM summed").pluck().get() as number; at < 20; at++)
+          yield () => void db.prepare("UPDATE summed SET n = n + 1, times = times + 1").run();
+      }
+      return { to: 2, before: parts(), apply: () => {} };
+    },
+  };
+  await Promise.all([catchUp(core, inParts), catchUp({ ...core, store }, inParts)]);
+  expect(summed()).toEqual({ n: 20, times: 20 });
 });
 
 it("makes changes that are too many for one transaction in steps, each by itself, and begins anew after a failure", async () => {
@@ -114,12 +135,13 @@ it("makes changes that are too many for one transaction in steps, each by itself
     },
   };
   await expect(catchUp(core, stepwise)).rejects.toThrow("no room");
-  expect([summed(), t.count("projections WHERE name = 'test.steps'")]).toEqual([{ n: 2, times: 2 }, 0]);
+  const standing = () => t.rows("SELECT checkpoint, part FROM projections WHERE name = 'test.steps'");
+  expect([summed(), standing()]).toEqual([{ n: 2, times: 2 }, [{ checkpoint: 0, part: 2 }]]);
   broken = false;
   const before = stats.transactions;
   await catchUp(core, stepwise);
   expect(stats.transactions - before).toBe(4);
-  expect(summed()).toEqual({ n: 3, times: 5 });
+  expect([summed(), standing()]).toEqual([{ n: 3, times: 5 }, [{ checkpoint: 2, part: 0 }]]);
 });
 
 it("sees what was there when it was called, though an earlier call is under way", async () => {

@@ -2,11 +2,11 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { comparePrices } from "../../../build/prices.ts";
-import { contextClass } from "../../../src/insight/spend/context-tier.ts";
+import { contextTier } from "../../../src/insight/spend/context-tier.ts";
+import { shippedPrices } from "../../../src/insight/spend/current-prices.ts";
 import { namesOf } from "../../../src/insight/spend/model-names.ts";
 import { readPriceFile } from "../../../src/insight/spend/price-file.ts";
 import { PriceTable, usdOf } from "../../../src/insight/spend/price-table.ts";
-import { SHIPPED_PRICES } from "../../../src/insight/spend/prices.ts";
 import { currentPrices } from "../../../src/insight/spend/spend.ts";
 import { startInstance } from "../../support/instance.ts";
 
@@ -24,10 +24,10 @@ function perMillion(table: PriceTable, model: string, context = 0, at = TODAY) {
 }
 
 describe("the prices that ship", () => {
-  const table = new PriceTable(SHIPPED_PRICES);
+  const table = new PriceTable(shippedPrices());
 
   it("pass the check that a data directory's own must pass", () => {
-    expect(readPriceFile(JSON.stringify(SHIPPED_PRICES)).date).toBe(SHIPPED_PRICES.date);
+    expect(readPriceFile(JSON.stringify(shippedPrices())).date).toBe(shippedPrices().date);
   });
 
   it("hold what the providers' lists say of input, output, cache writes for five minutes and an hour, and cache reads", () => {
@@ -55,8 +55,8 @@ describe("the prices that ship", () => {
     expect(perMillion(table, "claude-opus-5-5")).toEqual([4, 20, 5, 8, 0.2]);
     expect(perMillion(table, "claude-opus-5-5[1m]", 272_000)).toEqual([4, 20, 5, 8, 0.2]);
     expect(perMillion(table, "claude-fable-5-1")).toEqual([10, 50, 12.5, 20, 0.25]);
-    expect(perMillion(table, "claude-haiku-5-5", contextClass(100_000))).toEqual([0.1, 0.5, 0.125, 0.2, 0.01]);
-    expect(perMillion(table, "claude-haiku-5-5", contextClass(100_001))).toEqual([0.5, 2.5, 0.625, 1, 0.05]);
+    expect(perMillion(table, "claude-haiku-5-5", contextTier(100_000))).toEqual([0.1, 0.5, 0.125, 0.2, 0.01]);
+    expect(perMillion(table, "claude-haiku-5-5", contextTier(100_001))).toEqual([0.5, 2.5, 0.625, 1, 0.05]);
     expect(perMillion(table, "gpt-6.1-terra", 272_000)).toEqual([2, 7.5, 2.5, 2.5, 0.1]);
     expect(perMillion(table, "gpt-6-luna")).toEqual([0.1, 0.5, 0.125, 0.125, 0.01]);
   });
@@ -146,7 +146,7 @@ describe("a data directory's own prices", () => {
     const t = await startInstance();
     const path = join(t.directory, "prices.json");
     const { core } = t.instance;
-    expect(currentPrices(core)).toMatchObject({ overridden: false, problem: null, date: SHIPPED_PRICES.date });
+    expect(currentPrices(core)).toMatchObject({ overridden: false, problem: null, date: shippedPrices().date });
     expect(currentPrices(core)).toBe(currentPrices(core));
     writeFileSync(path, JSON.stringify(good));
     const { table, ...facts } = currentPrices(core);
@@ -164,7 +164,7 @@ describe("a data directory's own prices", () => {
 
   it("reach a model by all its names, and take names away from others", () => {
     const own = (models: object) =>
-      new PriceTable(SHIPPED_PRICES, readPriceFile(JSON.stringify({ date: "2026-11-01", models })));
+      new PriceTable(shippedPrices(), readPriceFile(JSON.stringify({ date: "2026-11-01", models })));
     const price = { input: 7, output: 8, cacheRead: 9 };
     const sonnet = own({ "claude-sonnet-4-5": price });
     for (const name of ["claude-sonnet-4-5", "claude-4.5-sonnet", "anthropic/claude-sonnet-4.5"])
@@ -223,7 +223,7 @@ describe("a data directory's own prices", () => {
 });
 
 it("sums are exact: no order of adding makes a difference", () => {
-  const table = new PriceTable(SHIPPED_PRICES);
+  const table = new PriceTable(shippedPrices());
   const parts = [1, 3, 7, 11, 333_333, 1_000_003].map((input) => ({ ...none, input, cacheRead: input * 3 }));
   const sum = (of: typeof parts) =>
     of.reduce((total, one) => total + (table.cost("gemini-2.0-flash-lite", TODAY, 0, one) ?? 0n), 0n);

@@ -331,7 +331,7 @@ it("groups by everything it is asked for, dearest first, and narrows to a reposi
   expect(await brief("day")).toEqual([["2026-11-20", 22]]);
   expect((await report("model", "till")).total).toMatchObject({ usd: 15, usages: 1 });
   expect((await report()).total).toMatchObject({ usd: 22, unpricedTokens: 9_000_000, usages: 4 });
-  expect((await report("repo")).byDayAndModel.map(({ day, model, usd }) => [day, model, usd])).toEqual([
+  expect((await report("repo")).byDayAndModel().map(({ day, model, usd }) => [day, model, usd])).toEqual([
     ["2026-11-20", "claude-haiku-4-5", 2],
     ["2026-11-20", OPUS, 20],
     ["2026-11-20", "own-model", null],
@@ -369,8 +369,8 @@ it("gives days in their order, whatever they cost", async () => {
   const told = (day: string, input: number) => ({ at: `${day}T10:00:00Z`, model: OPUS, usage: usage(input, 0) });
   await entries([told("2026-11-19", 900), told("2026-11-17", 500), told("2026-11-18", 1)]);
   await catchUpSpend(t.instance.core);
-  const span = { from: Date.parse("2026-11-01"), to: Date.parse(AT) };
-  const { groups } = spendReport(t.instance.core, device.team.id, { ...span, by: "day" });
+  const period = { from: Date.parse("2026-11-01"), to: Date.parse(AT) };
+  const { groups } = spendReport(t.instance.core, device.team.id, { ...period, by: "day" });
   expect(groups.map(({ key }) => key)).toEqual(["2026-11-17", "2026-11-18", "2026-11-19"]);
 });
 

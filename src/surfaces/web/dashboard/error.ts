@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { html } from "../../../kit/html.ts";
 import type { PageCall, PageError } from "../../../platform/http/page.ts";
 import { buttonLink } from "../ui/button.ts";
-import { pageHead } from "../ui/page-head.ts";
+import { pageHead } from "../ui/parts.ts";
 import { frame, plainFrame } from "./frame.ts";
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -1,38 +1,9 @@
 import type { Content, Html } from "../../../kit/html.ts";
 import type { PageCall } from "../../../platform/http/page.ts";
 import type { SessionPrincipal } from "../../../platform/http/principal.ts";
+import { type Place, places } from "../../../platform/rooms/rooms.ts";
+import { assetPath } from "../ui/assets.ts";
 import { layout, type NavItem } from "../ui/layout.ts";
-import { assetPath } from "./assets.ts";
-
-interface Place {
-  readonly path: string;
-  readonly label: string;
-  readonly group?: string;
-  /** For who runs the installation; for owners and admins of the team. */
-  readonly operator?: true;
-  readonly admin?: true;
-}
-
-/** The places of the dashboard, in the order of its navigation. */
-const PLACES: readonly Place[] = [
-  { path: "/overview", label: "Overview" },
-  { path: "/devices", label: "Devices" },
-  { path: "/brain", label: "Brain", group: "Record" },
-  { path: "/sessions", label: "Sessions", group: "Record" },
-  { path: "/telemetry", label: "Telemetry", group: "Record" },
-  { path: "/errors", label: "Errors", group: "Team" },
-  { path: "/spend", label: "Spend", group: "Team" },
-  { path: "/policy", label: "Policy", group: "Team" },
-  { path: "/license", label: "Licence", group: "Team" },
-  { path: "/packs", label: "Packs", group: "Team" },
-  { path: "/people", label: "People", group: "Team" },
-  { path: "/audit", label: "Audit", group: "Team", admin: true },
-  { path: "/my-brain", label: "My Brain", group: "You" },
-  { path: "/account", label: "Your account", group: "You" },
-  { path: "/settings", label: "Settings", group: "Installation", operator: true },
-  { path: "/requests", label: "Requests", group: "Installation", operator: true },
-  { path: "/curate", label: "Marketplace", group: "Installation", operator: true },
-];
 
 interface Framed {
   readonly title: string;
@@ -50,12 +21,14 @@ const isAt = (path: string, place: string) => path === place || path.startsWith(
 export function frame(call: PageCall, { title, main, wide }: Framed): Html {
   const { session, href } = call;
   const nav: NavItem[] | null = session
-    ? PLACES.filter((place) => isFor(place, session)).map(({ path, label, group }) => ({
-        path,
-        label,
-        group,
-        current: isAt(call.path, path),
-      }))
+    ? places(call.core)
+        .filter((place) => isFor(place, session))
+        .map(({ path, label, group }) => ({
+          path,
+          label,
+          group,
+          current: isAt(call.path, path),
+        }))
     : null;
   return layout({
     title,

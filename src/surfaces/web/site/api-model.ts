@@ -1,5 +1,4 @@
-import type { Core } from "../../../core.ts";
-import { perOwner } from "../../../kit/memo.ts";
+import { type Core, slot } from "../../../core.ts";
 import { servedDocument } from "../../../platform/http/openapi-endpoint.ts";
 import { type Member, membersOf, type Schema, typeOf } from "./api-schema.ts";
 
@@ -10,7 +9,7 @@ export interface Parameter {
   readonly where: string;
   readonly required: boolean;
   readonly type: string;
-  readonly says: string;
+  readonly description: string;
 }
 
 export interface Shown {
@@ -22,7 +21,7 @@ export interface Shown {
 
 export interface Answer {
   readonly status: number;
-  readonly says: string;
+  readonly description: string;
   readonly headers: readonly string[];
   readonly content: Shown | undefined;
 }
@@ -31,7 +30,7 @@ export interface Answer {
 export interface Failure {
   readonly status: number;
   readonly code: string;
-  readonly says: string;
+  readonly description: string;
   /** Name of the body's shape. */
   readonly shape: string;
   /** JSON on one line. */
@@ -49,7 +48,11 @@ export interface Operation {
   readonly auth: string | undefined;
   readonly parameters: readonly Parameter[];
   readonly body:
-    | (Shown & { readonly required: boolean; readonly says: string | undefined; readonly medias: readonly string[] })
+    | (Shown & {
+        readonly required: boolean;
+        readonly description: string | undefined;
+        readonly medias: readonly string[];
+      })
     | undefined;
   readonly answers: readonly Answer[];
   readonly failures: readonly Failure[];
@@ -59,10 +62,18 @@ export interface Operation {
 
 export interface Reference {
   readonly baseUrl: string;
-  readonly tags: readonly { readonly name: string; readonly says: string; readonly operations: readonly Operation[] }[];
+  readonly tags: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly operations: readonly Operation[];
+  }[];
   readonly operations: readonly Operation[];
-  readonly schemes: readonly { readonly name: string; readonly says: string; readonly format: string | undefined }[];
-  readonly headers: readonly { readonly name: string; readonly says: string }[];
+  readonly schemes: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly format: string | undefined;
+  }[];
+  readonly headers: readonly { readonly name: string; readonly description: string }[];
   readonly shapes: readonly { readonly name: string; readonly members: readonly Member[] }[];
 }
 
@@ -77,102 +88,139 @@ const KEPT_IN: Readonly<Record<string, string>> = {
 const indented = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value, null, 2));
 
 /** The reference of this instance's API. */
-export const apiReference: (core: Core) => Reference = perOwner((core: Core) => {
-  const document: Node = servedDocument(core);
-  const { components } = document;
-  const follow = (node: Node): Node =>
+export const apiReference: (core: Core) => Reference = slot((core) => {
+  const source = new Source(servedDocument(core));
+  const { document } = source;
+  const operations = Object.entries<Node>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Node>(methods).map(([method, op]) => operationOf(source, path, method, op)),
+  );
+  const shapes = [...new Set(operations.flatMap(({ failures }) => failures.map(({ shape }) => shape)))];
+  return {
+    baseUrl: source.baseUrl,
+    operations,
+    tags: document.tags.map(({ name, description }: Node) => ({
+      name,
+      description,
+      operations: operations.filter(({ tag }) => tag === name),
+    })),
+    schemes: Object.entries<Node>(document.components.securitySchemes).map(([name, { description, bearerFormat }]) => ({
+      name,
+      description,
+      format: bearerFormat,
+    })),
+    headers: ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy", "Retry-After"].map(
+      (name) => ({ name, description: document.components.headers[name.replaceAll("-", "")].description }),
+    ),
+    shapes: shapes.map((name) => ({ name, members: source.membersOf(document.components.schemas[name]) })),
+  };
+});
+
+/** The document, with its references followed. */
+class Source {
+  readonly document: Node;
+  constructor(document: Node) {
+    this.document = document;
+  }
+
+  get baseUrl(): string {
+    return this.document.servers[0].url;
+  }
+
+  readonly follow = (node: Node): Node =>
     typeof node?.$ref === "string"
       ? node.$ref
           .split("/")
           .slice(1)
-          .reduce((at: Node, key: string) => at[key.replaceAll("~1", "/")], document)
+          .reduce((at: Node, key: string) => at[key.replaceAll("~1", "/")], this.document)
       : node;
-  const schemaOf = (node: Node) => follow(node) as Schema;
-  const baseUrl = document.servers[0].url as string;
 
-  const shown = (content: Node): Shown | undefined => {
+  readonly schemaOf = (node: Node): Schema => this.follow(node);
+
+  membersOf(schema: Node): Member[] {
+    return membersOf(this.schemaOf(schema), this.schemaOf);
+  }
+
+  /** What a body or reply holds, in its first media type. */
+  shown(content: Node): Shown | undefined {
     const [media] = Object.keys(content ?? {});
     if (media === undefined) return undefined;
     const { schema, example } = content[media];
-    return { media, members: membersOf(schemaOf(schema), schemaOf), example: indented(example) };
-  };
+    return { media, members: this.membersOf(schema), example: indented(example) };
+  }
 
-  const operationOf = (path: string, method: string, op: Node): Operation => {
-    const auth = Object.keys(op.security[0] ?? {})[0];
-    const parameters = op.parameters.map(follow).map(
-      ({ name, in: where, required, schema, description }: Node): Parameter => ({
-        ...{ name, where, required },
-        type: [typeOf(schema, schemaOf), ...(schema.default === undefined ? [] : [`default ${schema.default}`])].join(
-          ", ",
-        ),
-        says: description ?? "",
-      }),
-    );
-    const content = shown(op.requestBody?.content);
-    const answers: Answer[] = [];
-    const failures: Failure[] = [];
-    for (const [status, reply] of Object.entries<Node>(op.responses)) {
-      const headers = Object.keys(reply.headers ?? {});
-      const json = reply.content?.["application/json"];
-      if (json?.examples)
-        for (const { summary, description, value } of Object.values<Node>(json.examples))
-          failures.push({
-            ...{ status: Number(status), code: summary, says: description, headers },
-            shape: shapeName(json.schema, value),
-            example: JSON.stringify(value),
-          });
-      else answers.push({ status: Number(status), says: reply.description, headers, content: shown(reply.content) });
-    }
-    const query = op.parameters.filter((one: Node) => one.in === "query" && one.example !== undefined);
-    return {
-      ...{
-        id: op.operationId,
-        method: method.toUpperCase(),
-        path,
-        summary: op.summary,
-        tag: op.tags[0],
-        auth,
-        parameters,
-      },
-      body: content && {
-        ...content,
-        required: op.requestBody.required,
-        says: op.requestBody.description,
-        medias: Object.keys(op.requestBody.content),
-      },
-      ...{ answers, failures },
-      curl: curlOf(method, baseUrl + path, auth, query, content?.example),
-    };
-  };
-
-  const shapeName = (schema: Node, value: Node): string => {
+  /** The error shape that an example has, of those that a schema allows. */
+  shapeName(schema: Node, value: Node): string {
     const names = (schema.anyOf ?? [schema]).map(({ $ref }: Node) => String($ref).split("/").at(-1));
-    const fits = (name: string) =>
-      Object.keys(value).every((key) => components.schemas[name].properties?.[key]) &&
-      components.schemas[name].required.every((key: string) => key in value);
+    const fits = (name: string) => {
+      const shape = this.document.components.schemas[name];
+      return (
+        Object.keys(value).every((key) => shape.properties?.[key]) &&
+        shape.required.every((key: string) => key in value)
+      );
+    };
     return names.find(fits) ?? names.at(-1);
-  };
+  }
+}
 
-  const operations = Object.entries<Node>(document.paths).flatMap(([path, methods]) =>
-    Object.entries<Node>(methods).map(([method, op]) => operationOf(path, method, op)),
-  );
-  const shapes = [...new Set(operations.flatMap(({ failures }) => failures.map(({ shape }) => shape)))];
+function operationOf(source: Source, path: string, method: string, op: Node): Operation {
+  const auth = Object.keys(op.security[0] ?? {})[0];
+  const content = source.shown(op.requestBody?.content);
+  const query = op.parameters.filter((one: Node) => one.in === "query" && one.example !== undefined);
   return {
-    baseUrl,
-    operations,
-    tags: document.tags.map(({ name, description }: Node) => ({
-      ...{ name, says: description },
-      operations: operations.filter(({ tag }) => tag === name),
-    })),
-    schemes: Object.entries<Node>(components.securitySchemes).map(([name, { description, bearerFormat }]) => ({
-      ...{ name, says: description, format: bearerFormat },
-    })),
-    headers: ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy", "Retry-After"].map(
-      (name) => ({ name, says: components.headers[name.replaceAll("-", "")].description }),
-    ),
-    shapes: shapes.map((name) => ({ name, members: membersOf(components.schemas[name], schemaOf) })),
+    id: op.operationId,
+    method: method.toUpperCase(),
+    path,
+    summary: op.summary,
+    tag: op.tags[0],
+    auth,
+    parameters: op.parameters.map(source.follow).map((one: Node) => parameterOf(source, one)),
+    body: content && {
+      ...content,
+      required: op.requestBody.required,
+      description: op.requestBody.description,
+      medias: Object.keys(op.requestBody.content),
+    },
+    ...repliesOf(source, op),
+    curl: curlOf(method, source.baseUrl + path, auth, query, content?.example),
   };
-});
+}
+
+function parameterOf(source: Source, { name, in: where, required, schema, description }: Node): Parameter {
+  const standard = schema.default === undefined ? [] : [`default ${schema.default}`];
+  return {
+    name,
+    where,
+    required,
+    type: [typeOf(schema, source.schemaOf), ...standard].join(", "),
+    description: description ?? "",
+  };
+}
+
+function repliesOf(source: Source, op: Node): Pick<Operation, "answers" | "failures"> {
+  const answers: Answer[] = [];
+  const failures: Failure[] = [];
+  for (const [status, reply] of Object.entries<Node>(op.responses)) {
+    const headers = Object.keys(reply.headers ?? {});
+    const json = reply.content?.["application/json"];
+    if (!json?.examples)
+      answers.push({
+        status: Number(status),
+        description: reply.description,
+        headers,
+        content: source.shown(reply.content),
+      });
+    for (const { summary, description, value } of Object.values<Node>(json?.examples ?? {}))
+      failures.push({
+        status: Number(status),
+        code: summary,
+        description,
+        headers,
+        shape: source.shapeName(json.schema, value),
+        example: JSON.stringify(value),
+      });
+  }
+  return { answers, failures };
+}
 
 function curlOf(
   method: string,

@@ -1,13 +1,12 @@
 import { type Html, html } from "../../../kit/html.ts";
-import { Complaint } from "../../../kit/problem.ts";
-import { badge } from "../ui/badge.ts";
-import { codeBlock } from "../ui/code.ts";
+import { fail, notFound } from "../../../kit/problem.ts";
+import { badge, codeBlock, withCode } from "../ui/parts.ts";
 import { type Answer, apiReference, type Operation, type Shown } from "./api-model.ts";
 import type { Member } from "./api-schema.ts";
-import { withCode } from "./code-spans.ts";
 import { docsLayout } from "./docs.ts";
+import type { Visit } from "./frame.ts";
 import { fence, markdownTable } from "./markdown.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 /** One operation of the API. */
 
@@ -28,8 +27,8 @@ function memberList(
 ): Html {
   if (members.length === 0) return html`<p class="says">${none}</p>`;
   return html`<dl class="members">${members.map(
-    ({ path, required, type, says, where }) =>
-      html`<div><dt><code>${path}</code> <span>${type}${where && `, ${where}`}${!required && path !== "…" && html` <em>optional</em>`}</span></dt>${says && html`<dd>${withCode(says)}</dd>`}</div>\n`,
+    ({ path, required, type, description, where }) =>
+      html`<div><dt><code>${path}</code> <span>${type}${where && `, ${where}`}${!required && path !== "…" && html` <em>optional</em>`}</span></dt>${description && html`<dd>${withCode(description)}</dd>`}</div>\n`,
   )}</dl>`;
 }
 
@@ -37,8 +36,8 @@ function shownParts(label: string, { members, example }: Shown): Html {
   return html`${memberList(members)}${example !== undefined && codeBlock(example, { label, titled: true, tall: true })}`;
 }
 
-const answerHead = ({ status, says }: Answer) =>
-  html`<h3>${badge(status < 400 ? "good" : "warn", status)} ${status === 200 ? "Success" : says}</h3>`;
+const answerHead = ({ status, description }: Answer) =>
+  html`<h3>${badge(status < 400 ? "good" : "warn", status)} ${status === 200 ? "Success" : description}</h3>`;
 
 function operationHtml(call: Visit, one: Operation): Html {
   const { method, path, summary, tag, auth, parameters, body, answers, failures, id, curl } = one;
@@ -54,21 +53,21 @@ ${
 }
 ${
   body &&
-  html`<section id="body"><h2>Body</h2><p class="says">${body.medias.map((media, i) => html`${i > 0 && " or "}<code>${media}</code>`)}${!body.required && "; may be left out"}. ${body.says === undefined ? "" : html`May be sent with <code>Content-Encoding: gzip</code>.`}</p>${shownParts("Example body", body)}</section>`
+  html`<section id="body"><h2>Body</h2><p class="says">${body.medias.map((media, i) => html`${i > 0 && " or "}<code>${media}</code>`)}${!body.required && "; may be left out"}. ${body.description === undefined ? "" : html`May be sent with <code>Content-Encoding: gzip</code>.`}</p>${shownParts("Example body", body)}</section>`
 }
 <section id="replies"><h2>Replies</h2>${answers.map(
     (answer) =>
       html`${answerHead(answer)}${answer.content && shownParts(`Example reply, ${answer.status}`, answer.content)}`,
   )}</section>
 <section id="errors"><h2>Errors</h2><dl class="members">${failures.map(
-    ({ status, code, says, example, headers }) =>
-      html`<div><dt><span class="status">${status}</span><code>${code}</code></dt><dd>${says}${headers.filter((name) => !EVERYWHERE.test(name)).map((name) => html` Header <code>${name}</code>.`)}</dd>${moreThanText(example, says)}</div>`,
+    ({ status, code, description, example, headers }) =>
+      html`<div><dt><span class="status">${status}</span><code>${code}</code></dt><dd>${description}${headers.filter((name) => !EVERYWHERE.test(name)).map((name) => html` Header <code>${name}</code>.`)}</dd>${moreThanText(example, description)}</div>`,
   )}</dl></section>`;
 }
 
 /** The body of a refusal where it says more than the text for people, that text left out. */
-function moreThanText(example: string, says: string): Html | false {
-  const rest = example.replace(JSON.stringify(says), '"…"');
+function moreThanText(example: string, description: string): Html | false {
+  const rest = example.replace(JSON.stringify(description), '"…"');
   return rest !== '{"error":"…"}' && html`<dd><code>${rest}</code></dd>`;
 }
 
@@ -76,7 +75,7 @@ function memberLines(members: readonly Member[]): string {
   if (members.length === 0) return "An object without declared members.";
   return markdownTable(
     ["Member", "Type", "Required", "Meaning"],
-    members.map(({ path, type, required, says }) => [`\`${path}\``, type, required ? "yes" : "no", says]),
+    members.map(({ path, type, required, description }) => [`\`${path}\``, type, required ? "yes" : "no", description]),
   );
 }
 
@@ -96,28 +95,34 @@ function operationMarkdown(one: Operation): string {
           "## Parameters",
           markdownTable(
             ["Name", "In", "Type", "Required", "Meaning"],
-            parameters.map((one) => [`\`${one.name}\``, one.where, one.type, one.required ? "yes" : "no", one.says]),
+            parameters.map((one) => [
+              `\`${one.name}\``,
+              one.where,
+              one.type,
+              one.required ? "yes" : "no",
+              one.description,
+            ]),
           ),
         ]
       : []),
     ...(body
       ? [
           "## Body",
-          `${body.medias.map((media) => `\`${media}\``).join(" or ")}. ${body.says ?? ""}`.trim(),
+          `${body.medias.map((media) => `\`${media}\``).join(" or ")}. ${body.description ?? ""}`.trim(),
           ...shown(body),
         ]
       : []),
     "## Replies",
-    ...answers.flatMap(({ status, says, content, headers }) => [
-      `### ${status} ${says}`,
+    ...answers.flatMap(({ status, description, content, headers }) => [
+      `### ${status} ${description}`,
       `Headers: ${headers.map((name) => `\`${name}\``).join(", ")}`,
       ...(content ? shown(content) : []),
     ]),
     "## Errors",
     markdownTable(
       ["Status", "Code", "Meaning", "Body", "Headers"],
-      failures.map(({ status, code, says, example, headers }) => [
-        ...[String(status), `\`${code}\``, says, `\`${example}\``],
+      failures.map(({ status, code, description, example, headers }) => [
+        ...[String(status), `\`${code}\``, description, `\`${example}\``],
         headers.join(", "),
       ]),
     ),
@@ -126,7 +131,7 @@ function operationMarkdown(one: Operation): string {
 
 export const operationPages = publicPage({ id: "apiOperation", path: "/docs/api/:operation" }, (call) => {
   const one = apiReference(call.core).operations.find(({ id }) => id === call.params.operation);
-  if (!one) throw new Complaint("The API has no operation of that name.", 404);
+  if (!one) fail(notFound, "The API has no operation of that name.");
   const headings = [
     ...(one.parameters.length > 0 ? [["parameters", "Parameters"]] : []),
     ...(one.body ? [["body", "Body"]] : []),

@@ -27,7 +27,7 @@ export interface Member {
   readonly path: string;
   readonly required: boolean;
   readonly type: string;
-  readonly says: string;
+  readonly description: string;
 }
 
 const MAX_DEPTH = 6;
@@ -48,11 +48,13 @@ export function membersOf(schema: Schema, follow: (schema: Schema) => Schema): M
     if (before === undefined) listed.set(key, path);
     return before;
   };
-  const add = (path: string, required: boolean, at: Schema, says: string | undefined, depth: number) => {
+  const add = (path: string, required: boolean, at: Schema, description: string | undefined, depth: number) => {
     const same = sameAs(at, path);
     found.push({
       ...{ path, required, type: typeOf(at, follow) },
-      says: [says, bounds(nonNull(at, follow)), same !== undefined && `Like \`${same}\`.`].filter(Boolean).join(" "),
+      description: [description, bounds(nonNull(at, follow)), same !== undefined && `Like \`${same}\`.`]
+        .filter(Boolean)
+        .join(" "),
     });
     if (same === undefined) walk(at, path, depth + 1);
   };
@@ -68,7 +70,7 @@ export function membersOf(schema: Schema, follow: (schema: Schema) => Schema): M
     const { additionalProperties: rest } = one;
     if (typeof rest === "object") add(below("*"), false, follow(rest), "Any name.", depth);
     else if (rest === true && Object.keys(one.properties ?? {}).length > 0)
-      found.push({ path: below("…"), required: false, type: "any", says: "Further members are welcome." });
+      found.push({ path: below("…"), required: false, type: "any", description: "Further members are welcome." });
   };
   walk(schema, "", 0);
   return found;

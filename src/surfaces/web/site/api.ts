@@ -1,12 +1,12 @@
 import { html } from "../../../kit/html.ts";
-import { codeBlock } from "../ui/code.ts";
+import { codeBlock, withCode } from "../ui/parts.ts";
 import { plural } from "../ui/units.ts";
 import { apiReference, type Operation, type Reference } from "./api-model.ts";
 import { operationPages } from "./api-operation.ts";
-import { withCode } from "./code-spans.ts";
 import { docsLayout } from "./docs.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, fence, markdownTable } from "./markdown.ts";
-import { publicPage, twinOf, type Visit } from "./rendition.ts";
+import { publicPage, twinOf } from "./rendition.ts";
 
 /** The reference of the API, drawn from the same document that programs read: what holds for all operations, and their list. */
 
@@ -41,12 +41,12 @@ function index(call: Visit, reference: Reference) {
 ${codeBlock(call.baseUrl, { label: "Base URL", titled: true })}
 <section id="rules"><h2>Rules for every request</h2><ul class="dots">${RULES.map((rule) => html`<li>${withCode(rule)}</li>`)}</ul></section>
 <section id="operations"><h2>Operations</h2>${tags.map(
-    ({ name, says, operations }) =>
-      html`<h3 id="${idOf(name)}">${name}</h3><p class="says">${says}</p><ul class="ops">${operations.map(row)}</ul>`,
+    ({ name, description, operations }) =>
+      html`<h3 id="${idOf(name)}">${name}</h3><p class="says">${description}</p><ul class="ops">${operations.map(row)}</ul>`,
   )}</section>
 <section id="credentials"><h2>Credentials</h2><dl class="members">${schemes.map(
-    ({ name, says, format }) =>
-      html`<div><dt><strong>${schemeTitle(name)}</strong>${format && html` <span>${format}</span>`} <span>${plural(reference.operations.filter(({ auth }) => auth === name).length, "operation")}</span></dt><dd>${says}</dd></div>`,
+    ({ name, description, format }) =>
+      html`<div><dt><strong>${schemeTitle(name)}</strong>${format && html` <span>${format}</span>`} <span>${plural(reference.operations.filter(({ auth }) => auth === name).length, "operation")}</span></dt><dd>${description}</dd></div>`,
   )}</dl></section>
 <section id="errors"><h2>Errors</h2><p class="says">Errors are JSON, always. Branch on the status and on <code>code</code>, <code>reason</code> or the code in <code>error</code>; the wording for people may change. Each operation names its own; <a href="${href("/docs/faults")}">all of them</a> are in one table.</p>
 <dl class="members">${shapes.map(
@@ -58,7 +58,7 @@ ${codeBlock(call.baseUrl, { label: "Base URL", titled: true })}
         )}</div>`,
   )}</dl></section>
 <section id="rate-limits"><h2>Rate limits</h2><p class="says">Ingest is limited per team, what needs no credential per address, reading per token. A limited reply is 429.</p>
-<dl class="members">${headers.map(({ name, says }) => html`<div><dt><code>${name}</code></dt><dd>${withCode(says)}</dd></div>`)}</dl></section>`;
+<dl class="members">${headers.map(({ name, description }) => html`<div><dt><code>${name}</code></dt><dd>${withCode(description)}</dd></div>`)}</dl></section>`;
 }
 
 const HEADINGS = [
@@ -77,9 +77,9 @@ function inMarkdown({ baseUrl, tags, schemes, shapes, headers }: Reference): str
     "## Rules for every request",
     bullets(RULES),
     "## Operations",
-    ...tags.flatMap(({ name, says, operations }) => [
+    ...tags.flatMap(({ name, description, operations }) => [
       `### ${name}`,
-      says,
+      description,
       bullets(
         operations.map(
           ({ id, method, path, summary, auth }) =>
@@ -88,7 +88,7 @@ function inMarkdown({ baseUrl, tags, schemes, shapes, headers }: Reference): str
       ),
     ]),
     "## Credentials",
-    bullets(schemes.map(({ name, says }) => `**${schemeTitle(name)}**: ${says}`)),
+    bullets(schemes.map(({ name, description }) => `**${schemeTitle(name)}**: ${description}`)),
     "## Errors",
     markdownTable(
       ["Shape", "Members"],
@@ -98,7 +98,7 @@ function inMarkdown({ baseUrl, tags, schemes, shapes, headers }: Reference): str
       ]),
     ),
     "## Rate limits",
-    bullets(headers.map(({ name, says }) => `\`${name}\`: ${says}`)),
+    bullets(headers.map(({ name, description }) => `\`${name}\`: ${description}`)),
   ].join("\n\n");
 }
 

@@ -1,8 +1,7 @@
-import type { Core } from "../../../core.ts";
+import { type Core, slot } from "../../../core.ts";
 import { readAsset } from "../../../kit/assets.ts";
 import { baseUrlOf } from "../../../kit/base-url.ts";
 import { type Heading, renderDocument } from "../../../kit/markdown-html.ts";
-import { perOwner } from "../../../kit/memo.ts";
 import { DOCS, type Doc, resolveDocLink } from "./docs-list.ts";
 
 /** A document as this installation shows it. */
@@ -20,7 +19,7 @@ export interface DocText {
 /** The address that documents name in their examples: that of a first start. */
 const FIRST_START = "http://127.0.0.1:4870";
 
-const texts = perOwner((_core: Core) => new Map<string, DocText>());
+const texts = slot(() => new Map<string, DocText>());
 
 /** Reads and renders a document; each once an instance. */
 export function docText(core: Core, doc: Doc): DocText {

@@ -1,9 +1,10 @@
 import { attributes, type Content, type Html, html, trustedHtml } from "../../../kit/html.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, notFound } from "../../../kit/problem.ts";
 import { docText } from "./doc-text.ts";
 import { DOC_GROUPS, DOCS } from "./docs-list.ts";
+import type { Visit } from "./frame.ts";
 import { bullets } from "./markdown.ts";
-import { publicPage, twinOf, type Visit } from "./rendition.ts";
+import { publicPage, twinOf } from "./rendition.ts";
 
 /** The documentation: its index, and a page for each document. */
 
@@ -78,7 +79,7 @@ ${groups.map(
 
 function docPage(call: Visit) {
   const doc = DOCS.find(({ slug }) => slug === call.params.name);
-  if (!doc) throw new Complaint("There is no document of that name.", 404);
+  if (!doc) fail(notFound, "There is no document of that name.");
   const { title, html: body, headings, markdown } = docText(call.core, doc);
   return {
     title,

@@ -1,12 +1,12 @@
 import { isoInstant } from "../../../kit/clock.ts";
 import { html } from "../../../kit/html.ts";
 import { latestRelease, listReleases, type Release } from "../../../share/releases/releases.ts";
-import { codeBlock } from "../ui/code.ts";
-import { table } from "../ui/table.ts";
-import { dayText } from "../ui/time.ts";
-import { bytes } from "../ui/units.ts";
+import { table } from "../ui/list.ts";
+import { codeBlock } from "../ui/parts.ts";
+import { bytes, dayText } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 const SUMMARY = "Desktop installers that this installation hands out, with checksums.";
 const NONE =
@@ -53,20 +53,17 @@ ${
   html`<section class="band"><h2>Other versions</h2>${table({
     caption: "Other versions",
     columns: [
-      { label: "Version", heading: true },
-      { label: "Size" },
-      { label: "Registered" },
-      { label: "SHA-512 (base64)", grow: true },
-      { label: "Download", hidden: true },
+      { label: "Version", heading: true, cell: (release) => release.version },
+      { label: "Size", cell: sizeOf },
+      { label: "Registered", cell: (release) => dayOf(release.createdAt) },
+      { label: "SHA-512 (base64)", grow: true, cell: (release) => html`<code>${release.sha512}</code>` },
+      {
+        label: "Download",
+        hidden: true,
+        cell: (release) => html`<a href="${release.url}">Download<span class="vh"> ${release.version}</span></a>`,
+      },
     ],
-    rows: older.map((one) => [
-      one.version,
-      sizeOf(one),
-      dayOf(one.createdAt),
-      html`<code>${one.sha512}</code>`,
-      html`<a href="${one.url}">Download<span class="vh"> ${one.version}</span></a>`,
-    ]),
-    empty: "",
+    rows: older,
   })}</section>`
 }
 ${forPrograms(call)}`;

@@ -1,9 +1,10 @@
 import { html } from "../../../kit/html.ts";
 import { type Explored, explore, type PackEntry } from "../../../share/packs/packs.ts";
-import { empty } from "../ui/empty.ts";
+import { empty } from "../ui/parts.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown } from "./markdown.ts";
 import { packCards, packLine, packTabs, tagPath } from "./pack-cards.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 const UNREADABLE = "The packs cannot be read at the moment. Try again later.";
 const SUMMARY = "Packs worth a look: chosen by the operators, installed most in two weeks, newest, and by stack.";

@@ -1,8 +1,7 @@
 import { etagMatches } from "../../../kit/etag.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, notFound } from "../../../kit/problem.ts";
 import { type PageReply, page } from "../../../platform/http/page.ts";
 import { installerFile } from "../../../share/releases/releases.ts";
-import { readRange } from "./range.ts";
 
 /** Hands out an installer that lies here: whole, in part after an interruption, or not at all to whoever has it. */
 export const installerPages = [
@@ -16,7 +15,7 @@ export const installerPages = [
     },
     ({ core, params, header }): PageReply => {
       const file = installerFile(core, params.platform ?? "", params.version ?? "", params.name ?? "");
-      if (!file) throw new Complaint("There is no such installer here.", 404);
+      if (!file) fail(notFound, "There is no such installer here.");
       const { bytes, name } = file;
       const etag = `"${file.sha512.toString("base64url").slice(0, 43)}"`;
       const headers: [string, string][] = [
@@ -28,8 +27,8 @@ export const installerPages = [
         ["repr-digest", `sha-512=:${file.sha512.toString("base64")}:`],
       ];
       if (etagMatches(header("if-none-match"), etag)) return { status: 304, headers };
-      const wanted = readRange(header("range"), header("if-range"), etag, bytes);
-      if (wanted.kind === "unsatisfiable")
+      const range = readRange(header("range"), header("if-range"), etag, bytes);
+      if (range.kind === "unsatisfiable")
         return {
           status: 416,
           headers: [
@@ -37,10 +36,10 @@ export const installerPages = [
             ["cache-control", "no-store"],
           ],
         };
-      const [first, last] = wanted.kind === "part" ? [wanted.first, wanted.last] : [0, bytes - 1];
-      if (wanted.kind === "part") headers.push(["content-range", `bytes ${first}-${last}/${bytes}`]);
+      const [first, last] = range.kind === "part" ? [range.first, range.last] : [0, bytes - 1];
+      if (range.kind === "part") headers.push(["content-range", `bytes ${first}-${last}/${bytes}`]);
       return {
-        status: wanted.kind === "part" ? 206 : 200,
+        status: range.kind === "part" ? 206 : 200,
         headers: [...headers, ["content-length", String(last - first + 1)]],
         media: "application/octet-stream",
         filename: name,
@@ -49,3 +48,30 @@ export const installerPages = [
     },
   ),
 ];
+
+/** What part of a file a reader asks for (RFC 9110 section 14); both ends are included. */
+type RequestedRange =
+  | { readonly kind: "whole" }
+  | { readonly kind: "part"; readonly first: number; readonly last: number }
+  | { readonly kind: "unsatisfiable" };
+
+/**
+ * Reads `Range`. Several ranges, other units and what cannot be read are answered with the whole, as section 14.2 allows; a range
+ * is honoured only while `If-Range` names the file as it is now (by its strong entity tag).
+ * @param size of the file in bytes, above 0
+ */
+export function readRange(range: string | null, ifRange: string | null, etag: string, size: number): RequestedRange {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range?.trim() ?? "");
+  if (!match || (match[1] === "" && match[2] === "")) return { kind: "whole" };
+  if (ifRange !== null && ifRange.trim() !== etag) return { kind: "whole" };
+  if (match[1] === "") {
+    // The last so many bytes.
+    const length = Number(match[2]);
+    if (length === 0) return { kind: "unsatisfiable" };
+    return { kind: "part", first: Math.max(0, size - length), last: size - 1 };
+  }
+  const first = Number(match[1]);
+  const last = match[2] === "" ? size - 1 : Math.min(Number(match[2]), size - 1);
+  if (match[2] !== "" && Number(match[2]) < first) return { kind: "whole" };
+  return first >= size ? { kind: "unsatisfiable" } : { kind: "part", first, last };
+}

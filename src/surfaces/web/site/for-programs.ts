@@ -1,8 +1,9 @@
 import { html } from "../../../kit/html.ts";
 import { page } from "../../../platform/http/page.ts";
+import type { Visit } from "./frame.ts";
 import { bullets } from "./markdown.ts";
 import { type IndexedPage, type PageIndex, pageIndex } from "./page-index.ts";
-import { kept, markdownError, twinOf, type Visit } from "./rendition.ts";
+import { kept, markdownError, twinOf } from "./rendition.ts";
 
 /** What agents and search engines read first. */
 

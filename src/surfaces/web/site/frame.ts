@@ -1,8 +1,11 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
-import { assetPath } from "../dashboard/assets.ts";
+import type { PageCall } from "../../../platform/http/page.ts";
+import { assetPath } from "../ui/assets.ts";
 import { BRAND, MARK, THEME_ICON } from "../ui/layout.ts";
 import { DOWNLOAD_PATH, hasDownload } from "./page-index.ts";
-import type { Visit } from "./rendition.ts";
+
+/** A request for a public page, by whoever. */
+export type Visit = PageCall<"anyone">;
 
 interface Framed {
   readonly title: string;

@@ -1,12 +1,12 @@
 import { type Html, html } from "../../../kit/html.ts";
 import { explore, listPacks } from "../../../share/packs/packs.ts";
-import { empty } from "../ui/empty.ts";
-import { filters } from "../ui/filters.ts";
-import { pager } from "../ui/pager.ts";
+import { filters, pager } from "../ui/list.ts";
+import { empty } from "../ui/parts.ts";
 import { plural } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown } from "./markdown.ts";
 import { packCards, packLine, packTabs } from "./pack-cards.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 /** All published packs, found by words and tags. */
 

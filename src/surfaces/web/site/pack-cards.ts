@@ -1,10 +1,10 @@
 import { type Html, html } from "../../../kit/html.ts";
 import { archivePath, type PackEntry } from "../../../share/packs/packs.ts";
-import { badge } from "../ui/badge.ts";
-import { tabs } from "../ui/tabs.ts";
+import { badge, tabs } from "../ui/parts.ts";
 import { plural } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { escapeMarkdown } from "./markdown.ts";
-import { twinOf, type Visit } from "./rendition.ts";
+import { twinOf } from "./rendition.ts";
 
 /** How packs look in lists. Titles, summaries and names of publishers are other people's text. */
 

@@ -2,7 +2,7 @@ import { isoInstant } from "../../../kit/clock.ts";
 import { visible } from "../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../kit/html.ts";
 import { renderMarkdown } from "../../../kit/markdown-html.ts";
-import { Complaint } from "../../../kit/problem.ts";
+import { fail, gone, notFound } from "../../../kit/problem.ts";
 import {
   archivePath,
   getPack,
@@ -12,14 +12,13 @@ import {
   whyNotOffered,
   whyRemoved,
 } from "../../../share/packs/packs.ts";
-import { codeBlock } from "../ui/code.ts";
-import { facts } from "../ui/facts.ts";
-import { table } from "../ui/table.ts";
-import { dayText } from "../ui/time.ts";
-import { bytes, number, plural } from "../ui/units.ts";
+import { table } from "../ui/list.ts";
+import { codeBlock, facts } from "../ui/parts.ts";
+import { bytes, dayText, number, plural } from "../ui/units.ts";
+import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { standing, tagPath } from "./pack-cards.ts";
-import { publicPage, type Visit } from "./rendition.ts";
+import { publicPage } from "./rendition.ts";
 
 /** One pack: what it holds, how far to trust it and why, how to install it. All of its text is other people's. */
 
@@ -38,9 +37,9 @@ function found(call: Visit): Pack {
   if (pack) return pack;
   const removed = whyRemoved(call.core, name);
   const withheld = whyNotOffered(call.core, name);
-  if (!removed && withheld) throw new Complaint(`This pack is not offered any more: ${withheld}.`, 410);
-  if (!removed) throw new Complaint("There is no pack of that name.", 404);
-  throw new Complaint(`This pack was removed on ${dayOf(removed.at)}: ${removed.reason}`, 410);
+  if (!removed && withheld) fail(gone, `This pack is not offered any more: ${withheld}.`);
+  if (!removed) fail(notFound, "There is no pack of that name.");
+  fail(gone, `This pack was removed on ${dayOf(removed.at)}: ${removed.reason}`);
 }
 
 function packHtml(call: Visit, pack: Pack): Html {
@@ -61,33 +60,28 @@ ${
 <section><h2>Files</h2>${table({
     caption: "Files of the version to install",
     columns: [
-      { label: "Path", heading: true, grow: true },
-      { label: "Size", numeric: true },
+      { label: "Path", heading: true, grow: true, cell: (file) => html`<code>${visible(file.path)}</code>` },
+      { label: "Size", numeric: true, cell: (file) => bytes(file.bytes) },
     ],
-    rows: contents.slice(0, MAX_FILES).map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
-    empty: "",
+    rows: contents.slice(0, MAX_FILES),
   })}${contents.length > MAX_FILES && html`<p class="says">And ${number(contents.length - MAX_FILES)} more.</p>`}</section>
 <section><h2>Versions</h2>${table({
     caption: "Versions",
     columns: [
-      { label: "Version", heading: true },
-      { label: "Published" },
-      { label: "Files", numeric: true },
-      { label: "Archive", numeric: true },
-      { label: "Download", hidden: true },
+      { label: "Version", heading: true, cell: (version) => version.version },
+      { label: "Published", cell: (version) => dayOf(version.publishedAt) },
+      { label: "Files", numeric: true, cell: (version) => version.files },
+      { label: "Archive", numeric: true, cell: (version) => bytes(version.bytes) },
+      {
+        label: "Download",
+        hidden: true,
+        cell: (version) =>
+          version.withheld === null
+            ? html`<a href="${href(archivePath(name, version.version))}">Download<span class="vh"> ${version.version}</span></a>`
+            : "not handed out",
+      },
     ],
-    rows: versions
-      .slice(0, MAX_VERSIONS)
-      .map((one) => [
-        one.version,
-        dayOf(one.publishedAt),
-        one.files,
-        bytes(one.bytes),
-        one.withheld === null
-          ? html`<a href="${href(archivePath(name, one.version))}">Download<span class="vh"> ${one.version}</span></a>`
-          : "not handed out",
-      ]),
-    empty: "",
+    rows: versions.slice(0, MAX_VERSIONS),
   })}</section></div>
 <aside class="pack-side" aria-label="Facts"><section class="card"><h2>Trust <span class="rank">${rank}</span></h2>
 <ul class="why">${why.map(

@@ -1,11 +1,9 @@
+import Negotiator from "negotiator";
 import { etagMatches } from "../../../kit/etag.ts";
 import { sha256Hex } from "../../../kit/hash.ts";
 import { type Content, html } from "../../../kit/html.ts";
-import { type Page, type PageCall, type PageError, type PageReply, page } from "../../../platform/http/page.ts";
-import { siteFrame } from "./frame.ts";
-import { prefersMarkdown } from "./negotiate.ts";
-
-export type Visit = PageCall<"anyone">;
+import { type Page, type PageError, type PageReply, page } from "../../../platform/http/page.ts";
+import { siteFrame, type Visit } from "./frame.ts";
 
 /** A public page, before it is known in which form it is wanted. */
 export interface Rendered {
@@ -118,3 +116,20 @@ export const markdownError = (call: Visit, error: PageError): PageReply => ({
 });
 
 const errorTitle = ({ status }: PageError) => (status === 404 ? "Nothing here" : "Not available");
+
+const HTML_TYPE = "text/html";
+const MARKDOWN_TYPE = "text/markdown";
+/** Parameters of text types (RFC 7763 section 3) say nothing of which rendition is wanted; any charset asked for gets UTF-8. */
+const PARAMETERS = /;\s*(?:charset|variant)\s*=\s*(?:"[^"]*"|[^\s;,]*)/gi;
+
+/**
+ * Whether a reader would rather have markdown than HTML (RFC 9110 section 12.5.1): the higher quality value wins, each type
+ * taking that of the most specific range that covers it, and 0 refuses. Of equal ones the type that is named wins over one that
+ * only a wildcard covers, then the one named first: agents name markdown and add the rest as a fallback, browsers never name it.
+ * Whoever takes neither gets HTML.
+ */
+export function prefersMarkdown(accept: string | null): boolean {
+  if (accept === null) return false;
+  const negotiator = new Negotiator({ headers: { accept: accept.replace(PARAMETERS, "") } });
+  return negotiator.mediaTypes([HTML_TYPE, MARKDOWN_TYPE])[0] === MARKDOWN_TYPE;
+}

@@ -3,7 +3,7 @@
  * reference, marketplace, download, and the indexes of all these.
  * Not here: the dashboard, whose look it shares; what is shown, which belongs to the rooms whose doors it calls (catalog, releases).
  */
-import type { Page } from "../../../platform/http/page.ts";
+import { room } from "../../../platform/rooms/rooms.ts";
 import { apiPages } from "./api.ts";
 import { docsPages } from "./docs.ts";
 import { downloadPages } from "./download.ts";
@@ -14,15 +14,17 @@ import { homePages } from "./home.ts";
 import { marketplacePages } from "./marketplace.ts";
 import { packPages } from "./pack.ts";
 
-/** Every public page, for the router and the tests. */
-export const SITE_PAGES: readonly Page[] = [
-  ...homePages,
-  ...docsPages,
-  ...apiPages,
-  ...marketplacePages,
-  ...packPages,
-  ...explorePages,
-  ...downloadPages,
-  ...installerPages,
-  ...programPages,
-];
+export const site = room({
+  name: "site",
+  pages: [
+    ...homePages,
+    ...docsPages,
+    ...apiPages,
+    ...marketplacePages,
+    ...packPages,
+    ...explorePages,
+    ...downloadPages,
+    ...installerPages,
+    ...programPages,
+  ],
+});

@@ -1,7 +1,7 @@
 import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
-import type { Kind } from "./badge.ts";
-import { table } from "./table.ts";
+import { table } from "./list.ts";
+import type { Kind } from "./parts.ts";
 import { compact, number } from "./units.ts";
 
 /**
@@ -120,17 +120,14 @@ function numbers(chart: Chart): Html {
   return table({
     caption: `${chart.title}, in ${chart.unit}`,
     columns: [
-      { label: chart.period ?? "Day", heading: true },
-      ...chart.series.map(({ name }) => ({ label: name, numeric: true })),
+      { label: chart.period ?? "Day", heading: true, cell: ({ iso }) => iso },
+      ...chart.series.map(({ name }, i) => ({
+        label: name,
+        numeric: true,
+        cell: ({ values }: Point) => (typeof values[i] === "number" ? spell(values[i]) : "–"),
+      })),
     ],
-    rows: chart.days.map(({ iso, values }) => [
-      iso,
-      ...chart.series.map((_, s) => {
-        const value = values[s] ?? null;
-        return value === null ? "–" : spell(value);
-      }),
-    ]),
-    empty: "",
+    rows: chart.days,
     narrow: "scroll",
   });
 }

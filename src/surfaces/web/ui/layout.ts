@@ -1,7 +1,6 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import { hiddenInputs } from "./confirm.ts";
 import { options } from "./field.ts";
-import { number } from "./units.ts";
 
 /** A place of the dashboard. Items of one group stand together, under its name; those without a group come first. */
 export interface NavItem {
@@ -10,8 +9,6 @@ export interface NavItem {
   readonly label: string;
   readonly current: boolean;
   readonly group?: string | undefined;
-  /** How many things wait there; 0 is not shown. */
-  readonly count?: number | undefined;
 }
 
 /** What was just done, or went wrong. */
@@ -111,8 +108,8 @@ function sidebar(nav: readonly NavItem[], href: (path: string) => string): Html 
   return html`<nav id="menu" class="side" aria-label="Main" popover>${lists.map(
     ([group, items]) =>
       html`${group && html`<h2>${group}</h2>`}<ul>${items.map(
-        ({ path, label, current, count }) =>
-          html`<li><a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}${count ? html` <span class="count">${number(count)}</span>` : ""}</a></li>`,
+        ({ path, label, current }) =>
+          html`<li><a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}</a></li>`,
       )}</ul>`,
   )}</nav>`;
 }

@@ -1,8 +1,7 @@
 import { scaleLinear, scaleSqrt } from "d3-scale";
 import { attributes, type Html, html } from "../../../kit/html.ts";
 import type { Tone } from "./chart-frame.ts";
-import { dayText } from "./time.ts";
-import { plural } from "./units.ts";
+import { dayText, plural } from "./units.ts";
 
 /** When something happened, along a line. Days are `YYYY-MM-DD`. */
 export interface Occurrences {

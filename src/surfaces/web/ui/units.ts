@@ -1,3 +1,6 @@
+import { isoInstant } from "../../../kit/clock.ts";
+import { type Html, html } from "../../../kit/html.ts";
+
 const GROUPED = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
 const COMPACT = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 });
 const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
@@ -43,4 +46,80 @@ export function duration(ms: number): string {
 
 function two(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${number(large)} ${largeUnit}` : `${number(large)} ${largeUnit} ${small} ${smallUnit}`;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/** The last instant a Date can hold (ECMA-262, time values), milliseconds since the epoch. Agents send any number. */
+const LAST_INSTANT = 8.64e15;
+
+const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
+  [31_536_000, "year"],
+  [2_592_000, "month"],
+  [86_400, "day"],
+  [3_600, "hour"],
+  [60, "minute"],
+];
+
+/** An instant as people read it: `21 Nov 2026, 08:00 UTC`. */
+export function utcText(at: number): string {
+  const [date, clock] = isoInstant(at).split("T") as [string, string];
+  return `${dayText(date)}, ${clock.slice(0, 5)} UTC`;
+}
+
+/** A day as people read it, from `2026-11-21`: `21 Nov 2026`. */
+export function dayText(isoDay: string): string {
+  const [year, month, day] = isoDay.split(/(?<=.)-/) as [string, string, string];
+  return `${Number(day)} ${MONTHS[Number(month) - 1]} ${year}`;
+}
+
+/** Whether a number is an instant that can be shown. */
+export function isInstant(at: number | null): at is number {
+  return at !== null && Math.abs(at) <= LAST_INSTANT;
+}
+
+/** How far an instant lies from now: `just now`, `3 minutes ago`, `in 2 days`. */
+export function agoText(at: number, now: number): string {
+  const seconds = Math.abs(now - at) / 1_000;
+  for (const [size, unit] of STEPS)
+    if (seconds >= size) {
+      const span = plural(Math.floor(seconds / size), unit);
+      return at <= now ? `${span} ago` : `in ${span}`;
+    }
+  return at <= now ? "just now" : "in under a minute";
+}
+
+const missing = (none: string) => html`<span class="none">${none}</span>`;
+
+/**
+ * An instant in full, in UTC as everything that is shown; the script adds the reader's own time to the title.
+ * @param at milliseconds since the epoch, or null for "not known"
+ * @param none what stands for null
+ */
+export function time(at: number | null, now: number, none = "–"): Html {
+  if (!isInstant(at)) return missing(none);
+  return html`<time datetime="${isoInstant(at)}" title="${isoInstant(at)}, ${agoText(at, now)}">${utcText(at)}</time>`;
+}
+
+/** An instant relative to now; the exact one stands in the title, before it the reader's own time. Parameters as for `time`. */
+export function ago(at: number | null, now: number, none = "–"): Html {
+  if (!isInstant(at)) return missing(none);
+  return html`<time datetime="${isoInstant(at)}" title="${isoInstant(at)}">${agoText(at, now)}</time>`;
+}
+
+/**
+ * How long something stays valid: `expires in 14 min`, then `expired`. The script ticks it once a second.
+ * @param until milliseconds since the epoch
+ */
+export function countdown(until: number, now: number): Html {
+  const left = until - now;
+  const text = left <= 0 ? "expired" : `expires in ${coarse(left)}`;
+  // Seconds left rather than the instant: the reader's clock may be wrong, ours is what expires things.
+  return html`<time class="countdown" datetime="${isoInstant(until)}" title="${isoInstant(until)}" data-left="${Math.max(0, Math.ceil(left / 1_000))}">${text}</time>`;
+}
+
+function coarse(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.ceil(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.ceil(seconds / 3_600)} h` : `${Math.ceil(seconds / 86_400)} days`;
 }

@@ -1,8 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import { placeSpans } from "./span-tree.ts";
-import { isInstant, time } from "./time.ts";
-import { duration, number } from "./units.ts";
+import { duration, isInstant, number, time } from "./units.ts";
 
 /** A step of a session. Instants in milliseconds since the epoch, null when the agent did not say. */
 export interface Span {

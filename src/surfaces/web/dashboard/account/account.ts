@@ -10,23 +10,19 @@ import {
 } from "../../../../identity/accounts/accounts.ts";
 import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
-import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
+import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
+import { page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { badge, empty, pageHead, section } from "../../ui/parts.ts";
+import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Person } from "../shared/call.ts";
 import { endWithPassword } from "../sign-in/password-ends.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
-
-type Person = PageCall<"person">;
 
 function accountPage(call: Person, wrong?: { readonly form: "password"; readonly text: string }) {
   const { core, session, csrf, href, form: sent } = call;
@@ -99,8 +95,11 @@ ${section({
   title: "Teams",
   body: table({
     caption: "Your teams",
-    columns: [{ label: "Team", heading: true }, { label: "Role" }],
-    rows: membershipsOf(core, session.userId).map(({ teamName, role }) => [teamName, role]),
+    columns: [
+      { label: "Team", heading: true, cell: ({ teamName }) => teamName },
+      { label: "Role", cell: ({ role }) => role },
+    ],
+    rows: membershipsOf(core, session.userId),
     empty: empty({ title: "No team yet", says: "An owner or admin of a team can invite you by a link." }),
   }),
 })}`;
@@ -112,29 +111,33 @@ function sessionTable({ core, session, csrf, href }: Person, now: number) {
   return html`${table({
     caption: "Sign-ins",
     columns: [
-      { label: "Browser", heading: true, grow: true },
-      { label: "Address" },
-      { label: "Signed in" },
-      { label: "Last used" },
-      { label: "Actions", hidden: true },
+      {
+        label: "Browser",
+        heading: true,
+        grow: true,
+        cell: (signIn) =>
+          html`${signIn.userAgent ?? "unknown browser"}${signIn.id === session.sessionId && html` ${badge("info", "this one")}`}`,
+      },
+      { label: "Address", cell: (signIn) => signIn.ip },
+      { label: "Signed in", cell: (signIn) => time(signIn.createdAt, now) },
+      { label: "Last used", cell: (signIn) => ago(signIn.lastSeenAt, now) },
+      {
+        label: "Actions",
+        hidden: true,
+        cell: (signIn) =>
+          signIn.id !== session.sessionId &&
+          confirmButton({
+            action: href("/account/sessions/end"),
+            csrf,
+            hidden: { id: signIn.id },
+            label: "Sign out",
+            question: "Sign this browser out?",
+            confirm: "Sign out",
+            small: true,
+          }),
+      },
     ],
-    rows: sessions.map((one) => [
-      html`${one.userAgent ?? "unknown browser"}${one.id === session.sessionId && html` ${badge("info", "this one")}`}`,
-      one.ip,
-      time(one.createdAt, now),
-      ago(one.lastSeenAt, now),
-      one.id !== session.sessionId &&
-        confirmButton({
-          action: href("/account/sessions/end"),
-          csrf,
-          hidden: { id: one.id },
-          label: "Sign out",
-          question: "Sign this browser out?",
-          confirm: "Sign out",
-          small: true,
-        }),
-    ]),
-    empty: "",
+    rows: sessions,
   })}
 ${
   sessions.length > 1 &&
@@ -152,33 +155,42 @@ function cliTable({ core, session, csrf, href }: Person, now: number) {
   return table({
     caption: "Command-line tools",
     columns: [
-      { label: "Tool", heading: true, grow: true },
-      { label: "Approved" },
-      { label: "Last used" },
-      { label: "Expires" },
-      { label: "Actions", hidden: true },
+      {
+        label: "Tool",
+        heading: true,
+        grow: true,
+        cell: (token) =>
+          html`${token.channel ?? "command line"}${token.userAgent && html`<br><small>${token.userAgent} · ${token.ip}</small>`}`,
+      },
+      { label: "Approved", cell: (token) => time(token.createdAt, now) },
+      { label: "Last used", cell: (token) => ago(token.lastUsedAt, now) },
+      {
+        label: "Expires",
+        cell: (token) =>
+          token.revokedAt !== null
+            ? badge("neutral", "revoked")
+            : token.expiresAt <= now
+              ? badge("neutral", "expired")
+              : time(token.expiresAt, now),
+      },
+      {
+        label: "Actions",
+        hidden: true,
+        cell: (token) =>
+          token.revokedAt === null &&
+          token.expiresAt > now &&
+          confirmButton({
+            action: href("/account/cli/revoke"),
+            csrf,
+            hidden: { id: token.id },
+            label: "Revoke",
+            question: "Revoke this access token? The tool has to be approved again.",
+            confirm: "Revoke",
+            small: true,
+          }),
+      },
     ],
-    rows: listCliTokens(core, session.userId).map((one) => [
-      html`${one.channel ?? "command line"}${one.userAgent && html`<br><small>${one.userAgent} · ${one.ip}</small>`}`,
-      time(one.createdAt, now),
-      ago(one.lastUsedAt, now),
-      one.revokedAt !== null
-        ? badge("neutral", "revoked")
-        : one.expiresAt <= now
-          ? badge("neutral", "expired")
-          : time(one.expiresAt, now),
-      one.revokedAt === null &&
-        one.expiresAt > now &&
-        confirmButton({
-          action: href("/account/cli/revoke"),
-          csrf,
-          hidden: { id: one.id },
-          label: "Revoke",
-          question: "Revoke this access token? The tool has to be approved again.",
-          confirm: "Revoke",
-          small: true,
-        }),
-    ]),
+    rows: listCliTokens(core, session.userId),
     empty: empty({
       title: "No command-line tool yet",
       says: "A tool that signs in shows a code, which you enter at the address it names.",
@@ -190,7 +202,7 @@ async function changePassword(call: Person) {
   const { core, session, form } = call;
   const password = form.get("password") ?? "";
   await confirmPassword(core, session.userId, form.get("current") ?? "");
-  if (password !== form.get("again")) throw new Complaint("The two new passwords are not the same.");
+  if (password !== form.get("again")) fail(invalid, "The two new passwords are not the same.");
   const by = actorOf(session, call.ip());
   const alongside = endWithPassword(core, form.get("end") === "yes");
   await setPassword(core, session.userId, password, by, session.sessionId, alongside);
@@ -206,7 +218,7 @@ export const accountPages = [
     try {
       await changePassword(call);
     } catch (error) {
-      if (!(error instanceof Complaint)) throw error;
+      if (!(error instanceof Problem)) throw error;
       const body = accountPage(call, { form: "password", text: error.message });
       return { status: error.status, headers: retryAfter(error), body };
     }
@@ -215,7 +227,7 @@ export const accountPages = [
   page({ id: "endSession", method: "POST", path: "/account/sessions/end", access: "person" }, async (call) => {
     const { core, session, form } = call;
     if (!(await endSession(core, session.userId, form.get("id") ?? "", actorOf(session, call.ip()))))
-      throw new Complaint("This sign-in has ended already.", 404);
+      fail(notFound, "This sign-in has ended already.");
     return redirect("/account", "That browser is signed out.");
   }),
   page(

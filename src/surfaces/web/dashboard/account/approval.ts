@@ -6,30 +6,27 @@ import {
   guardUserCode,
 } from "../../../../identity/device-flow/device-flow.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
-import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
+import { Problem } from "../../../../kit/problem.ts";
+import { page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { button, buttonLink } from "../../ui/button.ts";
 import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { stats } from "../../ui/stat.ts";
-import { ago, countdown } from "../../ui/time.ts";
+import { facts, pageHead, stats } from "../../ui/parts.ts";
+import { ago, countdown } from "../../ui/units.ts";
 import { plainFrame } from "../frame.ts";
+import type { Person } from "../shared/call.ts";
 
 /**
  * Where a person answers a command-line tool that wants to sign in as them (RFC 8628 sections 3.3 and 5.4). Nothing is ever
  * approved by opening an address: the answer is a form of this page.
  */
 
-type Person = PageCall<"person">;
-
 const TOOLS = { npm: "installed from npm", desktop: "a desktop app" } as const;
 
 /**
  * Looks a typed code up; every unknown one counts against the person and their address.
- * @throws Complaint 404 unknown, 409 answered before, 410 expired, 429 too many unknown ones
+ * @throws Problem 404 unknown, 409 answered before, 410 expired, 429 too many unknown ones
  */
 function lookUp({ core, session, ip }: Person, typed: string): Authorization {
   const countWrong = guardUserCode(core, session.userId, ip());
@@ -37,7 +34,7 @@ function lookUp({ core, session, ip }: Person, typed: string): Authorization {
     return getAuthorization(core, typed);
   } catch (error) {
     // Whoever enters a code that was answered or has expired had a right one: a double click is no guess.
-    if (error instanceof Complaint && error.status === 404) countWrong();
+    if (error instanceof Problem && error.status === 404) countWrong();
     throw error;
   }
 }
@@ -119,7 +116,7 @@ function answerForm({ csrf, href }: Person, { userCode }: Authorization, answer:
 
 /** Says what is wrong with a code, beside the form for another one. */
 function explain(call: Person, error: unknown) {
-  if (!(error instanceof Complaint)) throw error;
+  if (!(error instanceof Problem)) throw error;
   return { status: error.status, headers: retryAfter(error), body: codePage(call, error.message) };
 }
 

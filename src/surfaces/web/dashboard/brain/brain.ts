@@ -1,72 +1,71 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import { KINDS, type Kind, listRepositories, type Repository } from "../../../../record/brain/brain.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
-import { bytes } from "../../ui/units.ts";
+import type { Table } from "../../ui/list.ts";
+import { anchor, badge, empty, pageHead } from "../../ui/parts.ts";
+import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { deviceLink, kindName, link, type Member, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, kindName, link, repoName } from "../shared/links.ts";
+import { listPage } from "../shared/list.ts";
 import { changesPage } from "./changes.ts";
 import { downloadPage, filePage } from "./file.ts";
 import { repositoryPage } from "./repository.ts";
-import { askedIn, searchFilters, searchResults } from "./search.ts";
+import { readParams, searchFilters, searchResults } from "./search.ts";
 import { historyPage, versionsPage } from "./versions.ts";
 
 /** The team's brain: all repositories and the search over them. */
 
 async function brainPage(call: Member): Promise<Html> {
-  const asked = askedIn(call);
+  const params = readParams(call);
   const repositories = listRepositories(call.core, call.session.team.id);
-  const head = pageHead({
+  const head = {
     title: "Brain",
     says: "Errors, decisions and notes that agents keep as markdown, by repository. Every version is kept.",
+  };
+  if (repositories.length === 0) return frame(call, { title: "Brain", main: html`${pageHead(head)}${noBrain(call)}` });
+  const searching = params.q !== "";
+  return listPage(call, {
+    ...head,
+    path: "/brain",
+    id: "results",
+    label: "Search the brain",
+    filters: searchFilters(params, "Search all repositories"),
+    ...(searching
+      ? { body: await searchResults(call, params) }
+      : { table: repositoryTable(call, repositories, params.kind), count: repositories.length }),
   });
-  if (repositories.length === 0) return frame(call, { title: "Brain", main: html`${head}${noBrain(call)}` });
-  const searching = asked.question !== "";
-  const main = html`${head}
-${filters({
-  action: call.href("/brain"),
-  label: "Search the brain",
-  live: "#results",
-  filters: searchFilters(asked, "Search all repositories"),
-})}
-${
-  searching
-    ? html`<div id="results">${await searchResults(call, asked)}</div>`
-    : html`<div id="results" data-count="${repositories.length}">${repositoryTable(call, repositories, asked.kind)}</div>`
-}`;
-  return frame(call, { title: "Brain", main });
 }
 
-function repositoryTable(call: Member, repositories: readonly Repository[], kind: Kind | undefined): Html {
+function repositoryTable(call: Member, repositories: readonly Repository[], kind: Kind | undefined): Table<Repository> {
   const now = call.core.clock.now();
   const shown = repositories.filter((one) => kind === undefined || (one.kinds[kind] ?? 0) > 0);
-  return table({
+  return {
     caption: "Repositories",
     columns: [
-      { label: "Repository", heading: true, grow: true },
-      { label: "Holds" },
-      { label: "Files", numeric: true },
-      { label: "Size", numeric: true },
-      { label: "Last snapshot" },
+      {
+        label: "Repository",
+        heading: true,
+        grow: true,
+        cell: (repository) =>
+          anchor(link(call, "/brain/repository", { repo: repository.repoKey, kind }), repoName(repository.repoKey)),
+      },
+      { label: "Holds", cell: (repository) => kindCounts(repository.kinds) },
+      { label: "Files", numeric: true, cell: (repository) => repository.files },
+      { label: "Size", numeric: true, cell: (repository) => bytes(repository.bytes) },
+      {
+        label: "Last snapshot",
+        cell: (repository) =>
+          html`${ago(repository.receivedAt, now)}<br><small class="muted">version ${repository.version} from ${deviceLink(call, repository)}</small>`,
+      },
     ],
-    rows: shown.map((one): Content[] => [
-      html`<a href="${link(call, "/brain/repository", { repo: one.repoKey, kind })}">${repoName(one.repoKey)}</a>`,
-      kindCounts(one.kinds),
-      one.files,
-      bytes(one.bytes),
-      html`${ago(one.receivedAt, now)}<br><small class="muted">version ${one.version} from ${deviceLink(call, one)}</small>`,
-    ]),
+    rows: shown,
     empty: empty({
       title: `No repository with ${kind === undefined ? "files" : kindName(kind)}`,
       says: "What a file holds is told from its name: errors.md, decisions/, security.md and so on.",
     }),
-  });
+  };
 }
 
 const TONES = {

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import {
   type Diff,
@@ -13,19 +13,17 @@ import {
 } from "../../../../record/brain/brain.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { diff } from "../../ui/diff.ts";
-import { empty } from "../../ui/empty.ts";
 import { type Option, options as optionsOf } from "../../ui/field.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { utcText } from "../../ui/time.ts";
-import { bytes, number } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, empty, section } from "../../ui/parts.ts";
+import { bytes, number, utcText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import {
   deviceName,
   gapMeans,
   kindBadge,
   link,
-  type Member,
   pathText,
   repoName,
   repoOf,
@@ -117,19 +115,18 @@ async function allFiles(call: Member, between: SnapshotDiff): Promise<Html> {
   const list = table({
     caption: "Files that differ",
     columns: [
-      { label: "File", heading: true, grow: true },
-      { label: "Change" },
-      { label: "Kind" },
-      { label: "Before", numeric: true },
-      { label: "After", numeric: true },
+      {
+        label: "File",
+        heading: true,
+        grow: true,
+        cell: (file) => anchor(changeLink(call, between, file.path), pathText(file.path)),
+      },
+      { label: "Change", cell: (file) => changeBadge(file.change) },
+      { label: "Kind", cell: (file) => kindBadge(file.kind) },
+      { label: "Before", numeric: true, cell: (file) => (file.oldBytes === null ? "–" : bytes(file.oldBytes)) },
+      { label: "After", numeric: true, cell: (file) => (file.newBytes === null ? "–" : bytes(file.newBytes)) },
     ],
-    rows: files.map((file): Content[] => [
-      html`<a href="${changeLink(call, between, file.path)}">${pathText(file.path)}</a>`,
-      changeBadge(file.change),
-      kindBadge(file.kind),
-      file.oldBytes === null ? "–" : bytes(file.oldBytes),
-      file.newBytes === null ? "–" : bytes(file.newBytes),
-    ]),
+    rows: files,
     empty: empty({ title: "No differences", says: "Both versions hold the same files with the same content." }),
   });
   return html`${list}${files.length > 0 && (await diffsOf(call, between))}`;

@@ -4,7 +4,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import type { FileContent } from "../../../../record/brain/brain.ts";
 import { plural } from "../../ui/units.ts";
 import { bandBadge, causeName } from "../errors/labels.ts";
-import type { Member } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
 
 /** What stands below the headings of entries in a rendered file: the way to the entry, how often it came, what caused it. */
 

@@ -1,27 +1,19 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import type { Heading } from "../../../../kit/markdown-html.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { type FileContent, readFile } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { tabs } from "../../ui/tabs.ts";
-import { time } from "../../ui/time.ts";
-import { bytes, number, plural } from "../../ui/units.ts";
+import { pageHead, tabs } from "../../ui/parts.ts";
+import { bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import {
-  deviceLink,
-  kindBadge,
-  link,
-  type Member,
-  repoName,
-  repoOf,
-  snapshotBadges,
-  snapshotIn,
-} from "../shared/links.ts";
+import { deviceLink, kindBadge, link, repoName, repoOf, snapshotBadges, snapshotIn } from "../shared/links.ts";
+import { idIn } from "../shared/params.ts";
 import { repoValue } from "../telemetry/filter.ts";
 import { entryNotes } from "./entries.ts";
-import { type Entry, outlined } from "./outline.ts";
+import { outlined } from "./outline.ts";
 
 /** The path that a page is about. */
 export const pathOf = (call: Member) => call.query.get("path") ?? "";
@@ -29,9 +21,9 @@ export const pathOf = (call: Member) => call.query.get("path") ?? "";
 function fileOf(call: Member): FileContent {
   const file = readFile(call.core, call.session.team.id, repoOf(call), pathOf(call), snapshotIn(call));
   if (!file)
-    throw new Complaint(
+    fail(
+      notFound,
       "This team's brain holds no such file. It may have been removed or renamed: look at the repository's versions.",
-      404,
     );
   return file;
 }
@@ -69,17 +61,12 @@ export async function filePage(call: Member): Promise<Html> {
   const file = fileOf(call);
   const { repoKey: repo, snapshotId } = file.snapshot;
   const source = call.query.get("view") === "source";
-  const line = lineIn(call);
+  const line = idIn(call.query.get("line"));
   const snapshot = file.current ? undefined : snapshotId;
   const main = html`${fileHead(call, { repo, path: file.path, snapshot }, source ? "source" : "rendered")}
 ${stems(call, file)}
 ${source ? sourceView(file, line) : renderedView(file, line, await entryNotes(call, file))}`;
   return frame(call, { title: file.path, main });
-}
-
-function lineIn({ query }: Member): number | undefined {
-  const text = query.get("line") ?? "";
-  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined;
 }
 
 /** Where this content comes from. */
@@ -96,28 +83,28 @@ function renderedView(
   line: number | undefined,
   notes: ReadonlyMap<number, Html>,
 ): Html {
-  const { rendered, entries } = outlined(content, line, notes);
-  return html`${entries.length > 2 && outlineBox(entries)}
+  const { rendered, headings } = outlined(content, line, notes);
+  return html`${headings.length > 2 && outlineBox(headings)}
 <article class="card" aria-label="${path}"><div class="prose">${rendered}</div></article>`;
 }
 
 const MAX_ENTRIES = 200;
 
-function outlineBox(entries: readonly Entry[]): Html {
-  const shown = entries.slice(0, MAX_ENTRIES);
+function outlineBox(headings: readonly Heading[]): Html {
+  const shown = headings.slice(0, MAX_ENTRIES);
   const top = Math.min(...shown.map(({ level }) => level));
-  return html`<details class="numbers"><summary>Outline, ${plural(entries.length, "section")}</summary>
-<nav class="prose" aria-label="Outline">${nested(shown, top)}</nav>
-${entries.length > shown.length && html`<p class="says">${number(entries.length - shown.length)} more sections are not listed.</p>`}</details>`;
+  return html`<details class="numbers"><summary>Contents, ${plural(headings.length, "section")}</summary>
+<nav class="prose" aria-label="Contents">${nested(shown, top)}</nav>
+${headings.length > shown.length && html`<p class="says">${number(headings.length - shown.length)} more sections are not listed.</p>`}</details>`;
 }
 
-/** Entries as lists in lists; each deeper level is a list in the item before it. */
-function nested(entries: readonly Entry[], level: number): Html {
-  const groups: { head: Entry | undefined; below: Entry[] }[] = [];
-  for (const entry of entries) {
+/** Headings as lists in lists; each deeper level is a list in the item before it. */
+function nested(headings: readonly Heading[], level: number): Html {
+  const groups: { head: Heading | undefined; below: Heading[] }[] = [];
+  for (const heading of headings) {
     const last = groups.at(-1);
-    if (entry.level > level && last) last.below.push(entry);
-    else groups.push({ head: entry, below: [] });
+    if (heading.level > level && last) last.below.push(heading);
+    else groups.push({ head: heading, below: [] });
   }
   return html`<ul>${groups.map(
     ({ head, below }) =>

@@ -1,28 +1,25 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { notFound, Problem } from "../../../../kit/problem.ts";
 import { type BrainFile, type FileList, listFiles } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { table } from "../../ui/table.ts";
-import { tabs } from "../../ui/tabs.ts";
-import { ago, time } from "../../ui/time.ts";
-import { bytes, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, empty, pageHead, tabs } from "../../ui/parts.ts";
+import { ago, bytes, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import {
   deviceLink,
   kindBadge,
   kindName,
   link,
-  type Member,
   pathText,
   repoName,
   repoOf,
   snapshotBadges,
   snapshotIn,
 } from "../shared/links.ts";
-import { askedIn, searchFilters, searchResults } from "./search.ts";
+import { list } from "../shared/list.ts";
+import { readParams, searchFilters, searchResults } from "./search.ts";
 
 /** The head of every page about a repository as a whole. */
 export function repositoryHead(
@@ -45,30 +42,26 @@ ${tabs("Repository", [
 }
 
 /** What answers a repository or a snapshot that the team does not have. */
-export const noSuchRepository = () => new Complaint("This team's brain holds no such repository or version.", 404);
+export const noSuchRepository = () => new Problem(notFound, "This team's brain holds no such repository or version.");
 
 /** A repository's files as of one snapshot, and the search through the current ones. */
 export async function repositoryPage(call: Member): Promise<Html> {
   const repo = repoOf(call);
-  const asked = askedIn(call);
+  const params = readParams(call);
   const snapshot = snapshotIn(call);
-  const list = listFiles(call.core, call.session.team.id, repo, snapshot);
-  if (!list) throw noSuchRepository();
-  const search =
-    list.current &&
-    filters({
-      action: call.href("/brain/repository"),
-      label: "Search the repository",
-      live: "#results",
-      hidden: { repo },
-      clear: link(call, "/brain/repository", { repo }),
-      filters: searchFilters(asked, "Search this repository"),
-    });
-  const results =
-    asked.question !== "" && list.current ? await searchResults(call, asked, repo) : fileTable(call, list, asked.kind);
+  const files = listFiles(call.core, call.session.team.id, repo, snapshot);
+  if (!files) throw noSuchRepository();
+  const body =
+    params.q !== "" && files.current ? await searchResults(call, params, repo) : fileTable(call, files, params.kind);
   const main = html`${repositoryHead(call, repo, "files")}
-${stems(call, list)}${search}
-<div id="results">${results}</div>`;
+${stems(call, files)}${list(call, {
+  path: "/brain/repository",
+  kept: { repo },
+  id: "results",
+  label: "Search the repository",
+  filters: files.current && searchFilters(params, "Search this repository"),
+  body,
+})}`;
   return frame(call, { title: repoName(repo), main });
 }
 
@@ -88,17 +81,21 @@ function fileTable(call: Member, { snapshot, current, files }: FileList, kind: B
   return table({
     caption: "Files",
     columns: [
-      { label: "File", heading: true, grow: true },
-      { label: "Kind" },
-      { label: "Size", numeric: true },
-      { label: "Changed" },
+      {
+        label: "File",
+        heading: true,
+        grow: true,
+        cell: (file) =>
+          anchor(
+            link(call, "/brain/file", { repo: snapshot.repoKey, path: file.path, snapshot: at }),
+            pathText(file.path),
+          ),
+      },
+      { label: "Kind", cell: (file) => kindBadge(file.kind) },
+      { label: "Size", numeric: true, cell: (file) => bytes(file.bytes) },
+      { label: "Changed", cell: (file) => html`${file.orEarlier && "before "}${ago(file.changedAt, now)}` },
     ],
-    rows: shown.map((file): Content[] => [
-      html`<a href="${link(call, "/brain/file", { repo: snapshot.repoKey, path: file.path, snapshot: at })}">${pathText(file.path)}</a>`,
-      kindBadge(file.kind),
-      bytes(file.bytes),
-      html`${file.orEarlier && "before "}${ago(file.changedAt, now)}`,
-    ]),
+    rows: shown,
     empty: empty({
       title: kind === undefined ? "No files" : `No ${kindName(kind)}`,
       says:

@@ -1,59 +1,61 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { beginning } from "../../../../kit/strings.ts";
 import { type Answer, KINDS, type Kind, searchBrain } from "../../../../record/brain/brain.ts";
-import { empty } from "../../ui/empty.ts";
-import type { Filter } from "../../ui/filters.ts";
-import { table } from "../../ui/table.ts";
+import { type Filter, table } from "../../ui/list.ts";
+import { empty } from "../../ui/parts.ts";
 import { plural } from "../../ui/units.ts";
-import { kindBadge, kindName, link, type Member, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { kindBadge, kindName, link, repoName } from "../shared/links.ts";
+import { choiceIn, selectFilter } from "../shared/params.ts";
 
 /** Searching the team's brain, on the page of all repositories and on that of one. */
 
 const MAX_HITS = 50;
 const MAX_QUESTION = 256;
 
-/** What is asked for in the query. */
-export interface Asked {
-  readonly question: string;
+export interface Params {
+  readonly q: string;
   readonly kind: Kind | undefined;
 }
 
-export function askedIn({ query }: Member): Asked {
-  const kind = KINDS.find((one) => one === query.get("kind"));
-  return { question: beginning(query.get("q") ?? "", MAX_QUESTION).trim(), kind };
-}
+export const readParams = ({ query }: Member): Params => ({
+  q: beginning(query.get("q") ?? "", MAX_QUESTION).trim(),
+  kind: choiceIn(query, "kind", KINDS),
+});
 
 /** The filters that a search has everywhere. */
-export const searchFilters = ({ question, kind }: Asked, placeholder: string): Filter[] => [
-  { kind: "search", name: "q", label: "Search", value: question, placeholder },
-  {
-    kind: "select",
-    name: "kind",
-    label: "Kind",
-    value: kind ?? "",
-    options: [{ value: "", label: "all kinds" }, ...KINDS.map((one) => ({ value: one, label: kindName(one) }))],
-  },
+export const searchFilters = ({ q, kind }: Params, placeholder: string): Filter[] => [
+  { kind: "search", name: "q", label: "Search", value: q, placeholder },
+  selectFilter(
+    { name: "kind", label: "Kind", value: kind ?? "" },
+    "all kinds",
+    KINDS.map((value) => ({ value, label: kindName(value) })),
+  ),
 ];
 
 /** Sections found, best first. @param repoKey narrows to one repository */
-export async function searchResults(call: Member, { question, kind }: Asked, repoKey?: string): Promise<Html> {
-  const answer = await searchBrain(call.core, call.session.team.id, question, { repoKey, kind, limit: MAX_HITS });
-  const rows = answer.hits.map((hit): Content[] => [
-    html`<a href="${link(call, "/brain/file", { repo: hit.repoKey ?? "", path: hit.filePath, line: hit.line })}#L${hit.line}">${hit.heading || hit.filePath}</a>
-<br><small class="muted mono">${repoKey === undefined && `${repoName(hit.repoKey ?? "")} · `}${hit.filePath}:${hit.line}</small>`,
-    kindBadge(hit.kind),
-    marked(withoutHeading(hit), answer),
-  ]);
+export async function searchResults(call: Member, { q, kind }: Params, repoKey?: string): Promise<Html> {
+  const answer = await searchBrain(call.core, call.session.team.id, q, { repoKey, kind, limit: MAX_HITS });
   return html`${table({
     caption: "Sections found",
-    columns: [{ label: "Section", heading: true }, { label: "Kind" }, { label: "Text", grow: true }],
-    rows,
+    columns: [
+      {
+        label: "Section",
+        heading: true,
+        cell: (hit) =>
+          html`<a href="${link(call, "/brain/file", { repo: hit.repoKey ?? "", path: hit.filePath, line: hit.line })}#L${hit.line}">${hit.heading || hit.filePath}</a>
+<br><small class="muted mono">${repoKey === undefined && `${repoName(hit.repoKey ?? "")} · `}${hit.filePath}:${hit.line}</small>`,
+      },
+      { label: "Kind", cell: ({ kind }) => kindBadge(kind) },
+      { label: "Text", grow: true, cell: (hit) => marked(withoutHeading(hit), answer) },
+    ],
+    rows: answer.hits,
     empty: empty({
       title: "Nothing found",
-      says: html`No section of the current files holds ${question ? html`“${question}”` : "that"}. Fewer or other words may help.`,
+      says: html`No section of the current files holds ${q ? html`“${q}”` : "that"}. Fewer or other words may help.`,
     }),
   })}
-${rows.length > 0 && html`<p class="says">${saysHowMany(answer)}</p>`}`;
+${answer.hits.length > 0 && html`<p class="says">${saysHowMany(answer)}</p>`}`;
 }
 
 function saysHowMany({ total, hits }: Answer): Content {

@@ -1,22 +1,11 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fileVersions, listFiles, listVersions, type Version } from "../../../../record/brain/brain.ts";
-import { badge, type Kind } from "../../ui/badge.ts";
-import { empty } from "../../ui/empty.ts";
-import { pager } from "../../ui/pager.ts";
-import { table } from "../../ui/table.ts";
-import { time } from "../../ui/time.ts";
-import { bytes } from "../../ui/units.ts";
+import { badge, empty, type Kind } from "../../ui/parts.ts";
+import { bytes, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import {
-  deviceLink,
-  gapMeans,
-  link,
-  type Member,
-  repoName,
-  repoOf,
-  rollbackMeans,
-  snapshotBadges,
-} from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, gapMeans, link, repoName, repoOf, rollbackMeans, snapshotBadges } from "../shared/links.ts";
+import { list } from "../shared/list.ts";
 import { fileHead, pathOf } from "./file.ts";
 import { noSuchRepository, repositoryHead } from "./repository.ts";
 
@@ -30,32 +19,40 @@ export function versionsPage(call: Member): Html {
   const current = listFiles(core, session.team.id, repo)?.snapshot.snapshotId;
   if (page.rows.length === 0 && current === undefined) throw noSuchRepository();
   const now = core.clock.now();
-  const to = (cursor: string | undefined) => cursor && link(call, "/brain/versions", { repo, cursor });
   const main = html`${repositoryHead(call, repo, "versions")}
 <p class="says">A device sends a snapshot of its brain files whenever they change. The newest accepted one of any device is current.</p>
-${table({
-  caption: "Versions",
-  columns: [
-    { label: "Version", heading: true },
-    { label: "Received" },
-    { label: "Device" },
-    { label: "Changes" },
-    { label: "Files", numeric: true },
-    { label: "Size", numeric: true },
-    { label: "Actions", hidden: true },
-  ],
-  rows: page.rows.map((one): Content[] => [
-    html`${one.version} ${snapshotBadges(one, one.snapshotId === current)}`,
-    time(one.receivedAt, now),
-    deviceLink(call, one),
-    html`${changeCounts(one)}${one.redactionHits > 0 && html` ${badge("warn", `${one.redactionHits} redacted`)}`}`,
-    one.files,
-    bytes(one.bytes),
-    html`<span class="nowrap"><a href="${link(call, "/brain/repository", { repo, snapshot: one.snapshotId })}">Files</a> · <a href="${link(call, "/brain/changes", { repo, from: one.previousId ?? "none", to: one.snapshotId })}">Changes</a></span>`,
-  ]),
-  empty: empty({ title: "No versions here", says: "Go back to the newest." }),
+${list(call, {
+  path: "/brain/versions",
+  kept: { repo },
+  table: {
+    caption: "Versions",
+    columns: [
+      {
+        label: "Version",
+        heading: true,
+        cell: (version) => html`${version.version} ${snapshotBadges(version, version.snapshotId === current)}`,
+      },
+      { label: "Received", cell: (version) => time(version.receivedAt, now) },
+      { label: "Device", cell: (version) => deviceLink(call, version) },
+      {
+        label: "Changes",
+        cell: (version) =>
+          html`${changeCounts(version)}${version.redactionHits > 0 && html` ${badge("warn", `${version.redactionHits} redacted`)}`}`,
+      },
+      { label: "Files", numeric: true, cell: (version) => version.files },
+      { label: "Size", numeric: true, cell: (version) => bytes(version.bytes) },
+      {
+        label: "Actions",
+        hidden: true,
+        cell: (version) =>
+          html`<span class="nowrap"><a href="${link(call, "/brain/repository", { repo, snapshot: version.snapshotId })}">Files</a> · <a href="${link(call, "/brain/changes", { repo, from: version.previousId ?? "none", to: version.snapshotId })}">Changes</a></span>`,
+      },
+    ],
+    rows: page.rows,
+    empty: empty({ title: "No versions here", says: "Go back to the newest." }),
+  },
+  pages: { older: { cursor: page.older }, newer: { cursor: page.newer } },
 })}
-${pager({ older: to(page.older), newer: to(page.newer) })}
 ${meanings(page.rows)}`;
   return frame(call, { title: `Versions of ${repoName(repo)}`, main });
 }
@@ -93,28 +90,37 @@ export function historyPage(call: Member): Html {
   const page = fileVersions(core, session.team.id, repo, path, { cursor, limit: PAGE });
   if (page.rows.length === 0 && page.older === undefined && cursor === "") throw noSuchRepository();
   const now = core.clock.now();
-  const to = (at: string | undefined) => at && link(call, "/brain/history", { repo, path, cursor: at });
   const main = html`${fileHead(call, { repo, path }, "history")}
-${table({
-  caption: "Versions in which this file changed",
-  columns: [
-    { label: "Version", heading: true },
-    { label: "Change" },
-    { label: "Received" },
-    { label: "Device" },
-    { label: "Size", numeric: true },
-    { label: "Actions", hidden: true },
-  ],
-  rows: page.rows.map((one): Content[] => [
-    html`${one.version} ${one.gap === 1 && badge("warn", "gap")}`,
-    changeBadge(one.change),
-    time(one.receivedAt, now),
-    deviceLink(call, one),
-    one.fileBytes === null ? "–" : bytes(one.fileBytes),
-    html`<span class="nowrap">${one.change !== "removed" && html`<a href="${link(call, "/brain/file", { repo, path, snapshot: one.snapshotId })}">File</a> · `}<a href="${link(call, "/brain/changes", { repo, path, from: one.previousId ?? "none", to: one.snapshotId })}">Changes</a></span>`,
-  ]),
-  empty: empty({ title: "No change here", says: "Many versions left this file alone. Look further back." }),
-})}
-${pager({ older: to(page.older), first: cursor === "" ? undefined : link(call, "/brain/history", { repo, path }) })}`;
+${list(call, {
+  path: "/brain/history",
+  kept: { repo, path },
+  table: {
+    caption: "Versions in which this file changed",
+    columns: [
+      {
+        label: "Version",
+        heading: true,
+        cell: (version) => html`${version.version} ${version.gap === 1 && badge("warn", "gap")}`,
+      },
+      { label: "Change", cell: (version) => changeBadge(version.change) },
+      { label: "Received", cell: (version) => time(version.receivedAt, now) },
+      { label: "Device", cell: (version) => deviceLink(call, version) },
+      {
+        label: "Size",
+        numeric: true,
+        cell: (version) => (version.fileBytes === null ? "–" : bytes(version.fileBytes)),
+      },
+      {
+        label: "Actions",
+        hidden: true,
+        cell: (version) =>
+          html`<span class="nowrap">${version.change !== "removed" && html`<a href="${link(call, "/brain/file", { repo, path, snapshot: version.snapshotId })}">File</a> · `}<a href="${link(call, "/brain/changes", { repo, path, from: version.previousId ?? "none", to: version.snapshotId })}">Changes</a></span>`,
+      },
+    ],
+    rows: page.rows,
+    empty: empty({ title: "No change here", says: "Many versions left this file alone. Look further back." }),
+  },
+  pages: { older: { cursor: page.older }, first: cursor !== "" },
+})}`;
   return frame(call, { title: `History of ${path}`, main });
 }

@@ -1,6 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
-import { codeBlock } from "../../ui/code.ts";
+import { codeBlock } from "../../ui/parts.ts";
 
 /** The commands that bind a machine and make it report, as they work when pasted into a POSIX shell. */
 
@@ -33,8 +32,6 @@ export const tokenCommand = "export RECKON_TOKEN=rkd_…";
 
 /** What a member reads where an admin has a button. */
 export const ASK_AN_ADMIN = "Ask an owner or admin of the team for a connect code.";
-
-export const isAdmin = ({ session }: PageCall<"member">): boolean => session.team.role !== "member";
 
 /** A command to copy, below an empty state that says what it is for. */
 export const command = (text: string): Html => codeBlock(text, { label: "Command", titled: true, wrap: true });

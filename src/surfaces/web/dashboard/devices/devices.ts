@@ -7,26 +7,20 @@ import {
   revokeCode,
 } from "../../../../identity/devices/devices.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { button, buttonLink } from "../../ui/button.ts";
-import { secretOnce } from "../../ui/code.ts";
 import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, countdown } from "../../ui/time.ts";
-import { number } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { badge, empty, pageHead, secretOnce, section } from "../../ui/parts.ts";
+import { ago, countdown, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { ASK_AN_ADMIN, exchangeSteps, isAdmin } from "./connect.ts";
+import { isAdmin, type Member } from "../shared/call.ts";
+import { ASK_AN_ADMIN, exchangeSteps } from "./connect.ts";
 import { deviceList } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
 
 /** The team's machines: connecting them, and what is known of each. */
-
-type Member = PageCall<"member">;
 
 function mintButton({ href, csrf }: Member): Html {
   return html`<form method="post" action="${href("/devices/codes")}">${hiddenInputs({ _csrf: csrf })}${button("Connect a device", { look: "primary" })}</form>`;
@@ -64,26 +58,25 @@ function openCodes(call: Member): Html | false {
     body: table({
       caption: "Open connect codes",
       columns: [
-        { label: "Made by", heading: true },
-        { label: "Made" },
-        { label: "Expires" },
-        { label: "Actions", hidden: true },
+        { label: "Made by", heading: true, cell: (code) => code.createdBy ?? "unknown" },
+        { label: "Made", cell: (code) => ago(code.createdAt, now) },
+        { label: "Expires", cell: (code) => countdown(code.expiresAt, now) },
+        {
+          label: "Actions",
+          hidden: true,
+          cell: (code) =>
+            confirmButton({
+              action: href("/devices/codes/revoke"),
+              csrf,
+              hidden: { id: code.id },
+              label: "Revoke",
+              question: `Revoke the code that ${code.createdBy ?? "somebody"} made? No machine can be connected with it then.`,
+              confirm: "Revoke code",
+              small: true,
+            }),
+        },
       ],
-      rows: codes.map((one) => [
-        one.createdBy ?? "unknown",
-        ago(one.createdAt, now),
-        countdown(one.expiresAt, now),
-        confirmButton({
-          action: href("/devices/codes/revoke"),
-          csrf,
-          hidden: { id: one.id },
-          label: "Revoke",
-          question: `Revoke the code that ${one.createdBy ?? "somebody"} made? No machine can be connected with it then.`,
-          confirm: "Revoke code",
-          small: true,
-        }),
-      ]),
-      empty: "",
+      rows: codes,
     }),
   });
 }
@@ -116,7 +109,7 @@ export const devicePages = [
   page({ id: "revokeCode", method: "POST", path: "/devices/codes/revoke", access: "admin" }, async (call) => {
     const { core, session, form } = call;
     if (!(await revokeCode(core, session.team.id, form.get("id") ?? "", actorOf(session, call.ip()))))
-      throw new Complaint("There is no such open code: it was used, has expired, or was revoked before.", 404);
+      fail(notFound, "There is no such open code: it was used, has expired, or was revoked before.");
     return redirect("/devices", "The connect code is revoked.");
   }),
   ...deviceDetailPages,

@@ -1,16 +1,11 @@
 import { type DeviceOverview, deviceOverview } from "../../../../identity/devices/devices.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
-import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
-import { pager } from "../../ui/pager.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
-
-type Member = PageCall<"member">;
+import { anchor, badge, empty } from "../../ui/parts.ts";
+import { ago, plural } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
+import { list } from "../shared/list.ts";
+import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
 
 const PAGE_SIZE = 50;
 const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;
@@ -47,76 +42,66 @@ function isIn(state: State, device: DeviceOverview, now: number): boolean {
 export function deviceList(call: Member, none: Content): Html {
   const { core, session, query, href } = call;
   const now = core.clock.now();
-  const state = STATES.find((one) => one === query.get("state")) ?? "";
-  const text = (query.get("q") ?? "").trim().slice(0, 256);
   const all = deviceOverview(core, session.team.id);
   if (all.length === 0) return html`<div id="results" data-count="0">${none}</div>`;
-  const words = text.toLowerCase();
+  const state = choiceIn(query, "state", STATES) ?? "";
+  const q = textIn(query, "q", 256).trim();
+  const text = q.toLowerCase();
   const found = all.filter(
-    (one) =>
-      isIn(state, one, now) && [one.id, one.label, one.userAgent].some((value) => value?.toLowerCase().includes(words)),
+    (device) =>
+      isIn(state, device, now) &&
+      [device.id, device.label, device.userAgent].some((value) => value?.toLowerCase().includes(text)),
   );
   // Devices stand newest first and so do their ids; a page begins below the last one's.
   const after = query.get("after") ?? "";
-  const from = after === "" ? 0 : Math.max(0, found.findIndex(({ id }) => id === after) + 1);
+  const from = after === "" ? 0 : found.findIndex(({ id }) => id === after) + 1;
   const shown = found.slice(from, from + PAGE_SIZE);
-  const at = (last: string | undefined) => {
-    const to = new URLSearchParams(Object.entries({ state, q: text, after: last ?? "" }).filter(([, value]) => value));
-    return href(`/devices${to.size > 0 ? `?${to}` : ""}`);
-  };
-  return html`${filters({
-    action: href("/devices"),
+  return list(call, {
+    path: "/devices",
+    params: { state, q },
+    id: "results",
     label: "Filter devices",
-    live: "#results",
     filters: [
-      { kind: "search", name: "q", label: "Search", value: text, placeholder: "Label, id or program" },
-      {
-        kind: "select",
-        name: "state",
-        label: "State",
-        value: state,
-        options: [
-          { value: "", label: "All but revoked" },
-          { value: "active", label: "Can report" },
-          { value: "quiet", label: "Not heard of for a day" },
-          { value: "expired", label: "Token expired" },
-          { value: "revoked", label: "Revoked" },
-          { value: "all", label: "All" },
-        ],
-      },
+      { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id or program" },
+      selectFilter({ name: "state", label: "State", value: state }, "All but revoked", [
+        { value: "active", label: "Can report" },
+        { value: "quiet", label: "Not heard of for a day" },
+        { value: "expired", label: "Token expired" },
+        { value: "revoked", label: "Revoked" },
+        { value: "all", label: "All" },
+      ]),
     ],
-  })}
-<div id="results" data-count="${found.length}">${table({
-    caption: "Devices",
-    columns: [
-      { label: "Device", heading: true },
-      { label: "State" },
-      { label: "Last seen" },
-      { label: "Program" },
-      { label: "Streams", numeric: true },
-      { label: "Record" },
-    ],
-    rows: shown.map((one) => [
-      html`<a href="${href(`/devices/${one.id}`)}">${deviceName(one)}</a>`,
-      stateBadge(one, now),
-      ago(one.lastSeenAt, now, "never"),
-      html`<span class="muted">${one.userAgent ?? "–"}</span>`,
-      one.streams,
-      one.missing + one.conflicts > 0
-        ? flawBadges(one)
-        : html`<span class="muted">${one.streams === 0 ? "–" : "complete"}</span>`,
-    ]),
-    empty: empty({
-      title: "No device like that",
+    count: found.length,
+    table: {
+      caption: "Devices",
+      columns: [
+        { label: "Device", heading: true, cell: (device) => anchor(href(`/devices/${device.id}`), deviceName(device)) },
+        { label: "State", cell: (device) => stateBadge(device, now) },
+        { label: "Last seen", cell: (device) => ago(device.lastSeenAt, now, "never") },
+        { label: "Program", cell: (device) => html`<span class="muted">${device.userAgent ?? "–"}</span>` },
+        { label: "Streams", numeric: true, cell: (device) => device.streams },
+        {
+          label: "Record",
+          cell: (device) =>
+            device.missing + device.conflicts > 0
+              ? flawBadges(device)
+              : html`<span class="muted">${device.streams === 0 ? "–" : "complete"}</span>`,
+        },
+      ],
+      rows: shown,
+      empty: empty({
+        title: "No device like that",
+        says:
+          q === "" && state === ""
+            ? "All of the team's devices are revoked. Connect one, or choose “All” to see those."
+            : "No device matches these filters.",
+      }),
+    },
+    pages: {
+      first: from > 0,
+      older: { after: from + PAGE_SIZE < found.length ? shown.at(-1)?.id : undefined },
       says:
-        text === "" && state === ""
-          ? "All of the team's devices are revoked. Connect one, or choose “All” to see those."
-          : "No device matches these filters.",
-    }),
-  })}${pager({
-    first: from > 0 ? at(undefined) : undefined,
-    older: from + PAGE_SIZE < found.length ? at(shown.at(-1)?.id) : undefined,
-    says: found.length > PAGE_SIZE ? `${from + 1} to ${from + shown.length} of ${plural(found.length, "device")}` : "",
-    labels: { newer: "Newer", older: "Older" },
-  })}</div>`;
+        found.length > PAGE_SIZE ? `${from + 1} to ${from + shown.length} of ${plural(found.length, "device")}` : "",
+    },
+  });
 }

@@ -6,32 +6,27 @@ import {
   revokeDeviceOf,
 } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { ago, time } from "../../ui/time.ts";
-import { number } from "../../ui/units.ts";
+import { empty, facts, pageHead, section } from "../../ui/parts.ts";
+import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import { isAdmin, type Member } from "../shared/call.ts";
 import { flawsExplained, streamTable } from "../telemetry/streams.ts";
-import { command, isAdmin, telemetryCommand } from "./connect.ts";
+import { command, telemetryCommand } from "./connect.ts";
 import { deviceName, stateBadge } from "./list.ts";
 
 /** One device: what is known of it, what it sent, its name, its end. */
 
-type Member = PageCall<"member">;
-
-/** @throws Complaint (404) for a device that the team does not have */
+/** @throws Problem (404) for a device that the team does not have */
 function getDevice({ core, session, params }: PageCall<"member" | "admin">): DeviceOverview {
   const device = findDeviceOf(core, session.team.id, params.id ?? "");
-  if (!device) throw new Complaint("The team has no such device.", 404);
+  if (!device) fail(notFound, "The team has no such device.");
   return device;
 }
 

@@ -1,10 +1,10 @@
 import type { Attribution, NamedShare, SessionShare } from "../../../../insight/causes/causes.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { columns, section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, columns, section } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
-import type { Member } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { short } from "../shared/text.ts";
 
 /** Whose work defects were, as far as that is known well enough to be counted. */
 
@@ -14,7 +14,7 @@ export function attributionSection(call: Member, { sessions, models, agents, def
   if (defects === 0) return false;
   return section({
     id: "causes",
-    title: "What they are put down to",
+    title: "Caused by",
     says: "Counted is what evidence makes sure or probable, and what people said. “Possibly caused by” is never counted. An entry with several causes counts once for each.",
     body: html`${sessionTable(call, sessions)}${
       (models.length > 0 || agents.length > 0) && columns(shareTable("Model", models), shareTable("Agent", agents))
@@ -27,39 +27,37 @@ const more = (all: number, what: string) =>
 
 function sessionTable(call: Member, sessions: readonly SessionShare[]): Html {
   return html`${table({
-    caption: "Entries put down to sessions",
+    caption: "Entries caused by sessions",
     columns: [
-      { label: "Session", heading: true, grow: true },
-      { label: "Agent" },
-      { label: "Model" },
-      { label: "Entries", numeric: true },
+      {
+        label: "Session",
+        heading: true,
+        grow: true,
+        cell: (share) => anchor(call.href(`/sessions/${share.sessionNumber}`), short(share.sessionId, 80)),
+      },
+      { label: "Agent", cell: (share) => short(share.agent ?? "–", 60) },
+      { label: "Model", cell: (share) => short(share.model ?? "–", 60) },
+      { label: "Entries", numeric: true, cell: (share) => share.defects },
     ],
-    rows: sessions
-      .slice(0, SHOWN)
-      .map((one): Content[] => [
-        html`<a href="${call.href(`/sessions/${one.sessionNumber}`)}">${short(one.sessionId, 80)}</a>`,
-        short(one.agent ?? "–", 60),
-        short(one.model ?? "–", 60),
-        one.defects,
-      ]),
-    empty: html`<p class="says">To commits only: no session made them.</p>`,
+    rows: sessions.slice(0, SHOWN),
+    empty: html`<p class="says">Commits only: no session made them.</p>`,
   })}${more(sessions.length, "sessions")}`;
 }
 
 function shareTable(label: string, shares: readonly NamedShare[]): Html {
   return html`${table({
-    caption: `Entries put down to each ${label.toLowerCase()}`,
+    caption: `Entries caused by each ${label.toLowerCase()}`,
     narrow: "scroll",
     columns: [
-      { label, heading: true, grow: true },
-      { label: "Entries", numeric: true },
+      {
+        label,
+        heading: true,
+        grow: true,
+        cell: ({ name }) =>
+          name === null || name === "" ? html`<span class="muted">not said</span>` : short(name, 120),
+      },
+      { label: "Entries", numeric: true, cell: ({ defects }) => defects },
     ],
-    rows: shares
-      .slice(0, SHOWN)
-      .map(({ name, defects }): Content[] => [
-        name === null || name === "" ? html`<span class="muted">not said</span>` : short(name, 120),
-        defects,
-      ]),
-    empty: "",
+    rows: shares.slice(0, SHOWN),
   })}${more(shares.length, `${label.toLowerCase()}s`)}`;
 }

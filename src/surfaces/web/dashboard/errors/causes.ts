@@ -6,11 +6,11 @@ import { button } from "../../ui/button.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { section } from "../../ui/section.ts";
-import { time } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
-import { link, type Member, NO_REPO } from "../shared/links.ts";
+import { section } from "../../ui/parts.ts";
+import { plural, time } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
+import { link, NO_REPO } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 import { bandBadge, causeName, isWord } from "./labels.ts";
 
 /** What one entry is put down to, why, and what people say of it. */
@@ -74,7 +74,7 @@ function acts(call: Member, defect: Defect, one: Link): Html {
     html`<form method="post" class="confirm-form" action="${call.href(`/errors/${defect.id}/links/${one.id}`)}">${hiddenInputs({ _csrf: call.csrf, verdict })}${button(html`${label}<span class="vh"> ${says}</span>`, { small: true })}</form>`;
   const of = `session ${short(one.sessionId ?? one.commit ?? "", 60)}`;
   if (one.verdict !== null) return html`<div class="actions">${act("none", "Undo", `what was said of ${of}`)}</div>`;
-  if (one.origin === "person") return html`<div class="actions">${act("rejected", "Take back", of)}</div>`;
+  if (one.origin === "person") return html`<div class="actions">${act("rejected", "Remove", of)}</div>`;
   return html`<div class="actions">${act("confirmed", "Yes, it was", of)}${act("rejected", "No, it was not", of)}</div>`;
 }
 
@@ -105,7 +105,7 @@ function ownLink(call: Member, defect: Defect, wrong: Wrong | undefined): Html {
         ...{ maxLength: 64, mono: true, autocomplete: "off" },
         hint: "At least 7 digits. One that no session made is taken too: people commit as well.",
       })}`,
-      submit: "Put it down to this",
+      submit: "Add the cause",
     }),
   });
 }

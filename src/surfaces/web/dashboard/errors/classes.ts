@@ -1,17 +1,15 @@
 import { type Defect, defectsOfClass, onWire, type RecurringClass } from "../../../../insight/defects/defects.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
-import { facts } from "../../ui/facts.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
+import { type Table, table } from "../../ui/list.ts";
 import { occurrences } from "../../ui/occurrences.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { dayText } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { facts, pageHead, section } from "../../ui/parts.ts";
+import { dayText, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { short } from "../sessions/labels.ts";
-import { link, type Member, pathText, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link, pathText, repoName } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 import { causeCell, entryBadges, entryLink, ruleText, titleOf } from "./labels.ts";
 
 /** Classes of entries: what came again although there was a rule against it. */
@@ -42,20 +40,27 @@ export function recurringSection(
     body: html`${table({
       caption: "Recurring classes",
       columns: [
-        { label: "Prevention rule", heading: true, grow: true },
-        { label: "Times", numeric: true },
-        { label: "When", grow: true },
-        { label: "Last seen" },
+        {
+          label: "Prevention rule",
+          heading: true,
+          grow: true,
+          cell: ({ fingerprint, rule, titles }) =>
+            html`<a href="${classPath(call, fingerprint)}">${ruleText(rule ?? titles[0] ?? fingerprint, MAX_RULE)}</a>${rule === null && html`<br><small class="muted">no rule written; the title came again</small>`}`,
+        },
+        { label: "Times", numeric: true, cell: ({ occurrences }) => occurrences },
+        {
+          label: "When",
+          grow: true,
+          cell: ({ fingerprint, occurrences: times }) =>
+            occurrences({ days: daysOf(call, fingerprint, repoKey), from, to, says: plural(times, "time") }),
+        },
+        {
+          label: "Last seen",
+          cell: ({ firstSeen, lastSeen }) =>
+            html`<span class="nowrap">${dayText(lastSeen)}</span><br><small class="muted nowrap">since ${dayText(firstSeen)}</small>`,
+        },
       ],
-      rows: shown.map((one): Content[] => {
-        const days = daysOf(call, one.fingerprint, repoKey);
-        return [
-          html`<a href="${classPath(call, one.fingerprint)}">${ruleText(one.rule ?? one.titles[0] ?? one.fingerprint, MAX_RULE)}</a>${one.rule === null && html`<br><small class="muted">no rule written; the title came again</small>`}`,
-          one.occurrences,
-          occurrences({ days, from, to, says: plural(one.occurrences, "time") }),
-          html`<span class="nowrap">${dayText(one.lastSeen)}</span><br><small class="muted nowrap">since ${dayText(one.firstSeen)}</small>`,
-        ];
-      }),
+      rows: shown,
       empty: html`<p class="says">Nothing came twice. Two entries are of one class when their prevention rule is the same.</p>`,
     })}${classes.length > shown.length && html`<p class="says">${number(classes.length - shown.length)} more classes came again${classes.length === 100 ? ", or even more" : ""}.</p>`}`,
   });
@@ -74,7 +79,7 @@ export function classPage(call: Member): Html {
   const all = defectsOfClass(core, session.team.id, fingerprint);
   const [newest] = all;
   const oldest = all.at(-1);
-  if (!newest || !oldest) throw new Complaint("This team's brain holds no entry of such a class.", 404);
+  if (!newest || !oldest) fail(notFound, "This team's brain holds no entry of such a class.");
   const repos = new Set(all.map(({ repoKey }) => repoKey));
   const main = html`${pageHead({
     title: newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MAX_HEAD),
@@ -101,7 +106,7 @@ ${section({
     },
   ])}`,
 })}
-${section({ title: "Its entries", body: entryTable(call, all, "Entries of the class") })}`;
+${section({ title: "Its entries", body: table(entryTable(call, all, "Entries of the class")) })}`;
   return frame(call, { title: `Class ${fingerprint}`, main });
 }
 
@@ -114,28 +119,29 @@ export function siblingsSection(call: Member, defect: Defect): Content {
     title: "It happened before or again",
     says: `Entries with the same ${defect.rule === null ? "title" : "prevention rule"}.`,
     actions: html`<a class="button small" href="${classPath(call, fingerprint)}">The whole class</a>`,
-    body: entryTable(call, others.slice(0, SHOWN), "Entries of the same class"),
+    body: table(entryTable(call, others.slice(0, SHOWN), "Entries of the same class")),
   });
 }
 
 /** Entries with what they are put down to. */
-export function entryTable(call: Member, rows: readonly Defect[], caption: string, empty: Content = ""): Html {
-  return table({
+export function entryTable(call: Member, rows: readonly Defect[], caption: string, empty?: Content): Table<Defect> {
+  return {
     caption,
     columns: [
-      { label: "Entry", heading: true, grow: true },
-      { label: "Kind" },
-      { label: "Date" },
-      { label: "Put down to" },
+      {
+        label: "Entry",
+        heading: true,
+        grow: true,
+        cell: (entry) =>
+          html`${entryLink(call, entry)}<br><small class="muted">${short(repoName(entry.repoKey), 60)} · <a href="${fileLink(call, entry)}">${pathText(short(entry.path, 120))}</a></small>`,
+      },
+      { label: "Kind", cell: entryBadges },
+      { label: "Date", cell: (entry) => html`<span class="nowrap">${dayText(entry.date)}</span>` },
+      { label: "Caused by", cell: (entry) => causeCell(call, entry) },
     ],
-    rows: rows.map((one): Content[] => [
-      html`${entryLink(call, one)}<br><small class="muted">${short(repoName(one.repoKey), 60)} · <a href="${fileLink(call, one)}">${pathText(short(one.path, 120))}</a></small>`,
-      entryBadges(one),
-      html`<span class="nowrap">${dayText(one.date)}</span>`,
-      causeCell(call, one),
-    ]),
+    rows,
     empty,
-  });
+  };
 }
 
 /** The place of an entry in the current brain. */

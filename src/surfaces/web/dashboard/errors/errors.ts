@@ -5,16 +5,15 @@ import { cooperative } from "../../../../kit/yield.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
+import { filters, table } from "../../ui/list.ts";
+import { codeBlock, empty, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
-import { link, type Member, NO_REPO, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link, repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
+import { selectFilter } from "../shared/params.ts";
 import { attributionSection } from "./attribution.ts";
 import { classPage, entryTable, recurringSection } from "./classes.ts";
-import { listSection, readAsked } from "./list.ts";
+import { listSection, readParams } from "./list.ts";
 import { defectOf, entryPage, judgeCause, sayCause } from "./one.ts";
 import { figures, trendChart, trendWords } from "./trend.ts";
 
@@ -27,8 +26,8 @@ async function errorsPage(call: Member): Promise<Html> {
   const team = session.team.id;
   await freshenLinks(core);
   const yieldNow = cooperative(core.clock);
-  const asked = readAsked(call);
-  const repoKey = asked.repo === "" ? undefined : asked.repo === NO_REPO ? "" : asked.repo;
+  const params = readParams(call);
+  const repoKey = repoKeyIn(params.repo);
   const repos = listRepositories(core, team).map((one) => one.repoKey);
   const metrics = brainMetrics(core, team, repoKey);
   // Entries of other files than errors are listed, but not counted.
@@ -39,39 +38,35 @@ async function errorsPage(call: Member): Promise<Html> {
   await yieldNow();
   const paged = query.has("cursor");
   const main = html`${head}
-${(repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, asked.repo)}
+${(repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, params.repo)}
 ${
   !paged &&
   html`${figures(metrics, causes, repoKey === undefined ? "" : repoName(repoKey))}
 <section class="section" aria-label="Trend"><p>${trendWords(metrics)}</p>${trendChart(call, metrics, repoKey)}</section>
-${openSection(call, metrics.openTotal, asked.repo, repoKey)}
+${openSection(call, metrics.openTotal, params.repo, repoKey)}
 ${recurringSection(call, metrics.recurring, repoKey)}
 ${attributionSection(call, causes)}`
 }
-${listSection(call, asked, repoKey)}`;
+${listSection(call, params)}`;
   return frame(call, { title: "Errors", main });
 }
 
 const head = pageHead({
   title: "Errors",
-  says: "What went wrong, as the brains' errors files record it: how often, what comes again, and which agent session it is put down to.",
+  says: "What went wrong, as the brains' errors files record it: how often, what comes again, and which agent session caused it.",
 });
 
-function repoFilter(call: Member, repos: readonly string[], chosen: string): Html {
-  const values = repos.map((key) => ({ value: key === "" ? NO_REPO : key, label: repoName(key) }));
-  const known = chosen === "" || values.some(({ value }) => value === chosen);
+function repoFilter(call: Member, repos: readonly string[], repo: string): Html {
   return filters({
     action: call.href("/errors"),
     label: "Choose a repository",
     filters: [
-      {
-        ...{ kind: "select", name: "repo", label: "Repository", value: chosen },
-        options: [
-          { value: "", label: "all repositories" },
-          ...values,
-          ...(known ? [] : [{ value: chosen, label: repoName(chosen) }]),
-        ],
-      },
+      selectFilter(
+        { name: "repo", label: "Repository", value: repo },
+        "all repositories",
+        repoOptions(repos),
+        repoName,
+      ),
     ],
   });
 }
@@ -89,11 +84,13 @@ function openSection(call: Member, total: number, repo: string, repoKey: string 
     title: "Open",
     says: total > 0 && "Entries whose heading is marked or whose status says open, unresolved, in progress or pending.",
     actions: total > rows.length && buttonLink(`All ${total}`, `${all}#entries`, { small: true }),
-    body: entryTable(
-      call,
-      rows,
-      "Open entries",
-      html`<p class="says">None. An entry is open while its heading is marked or its status says so.</p>`,
+    body: table(
+      entryTable(
+        call,
+        rows,
+        "Open entries",
+        html`<p class="says">None. An entry is open while its heading is marked or its status says so.</p>`,
+      ),
     ),
   });
 }

@@ -2,9 +2,10 @@ import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { plainText } from "../../../../kit/markdown-blocks.ts";
-import { badge } from "../../ui/badge.ts";
-import { shaText, short } from "../sessions/labels.ts";
-import { kindBadge, type Member } from "../shared/links.ts";
+import { anchor, badge } from "../../ui/parts.ts";
+import type { Member } from "../shared/call.ts";
+import { kindBadge } from "../shared/links.ts";
+import { shaText, short } from "../shared/text.ts";
 
 /** How entries and what they are put down to are named and addressed, on every page that shows them. */
 
@@ -18,7 +19,7 @@ export const titleOf = ({ title, heading }: Pick<Defect, "title" | "heading">): 
 export const ruleText = (rule: string, most: number): string => short(plainText(rule), most);
 
 export const entryLink = ({ href }: Member, defect: Pick<Defect, "id" | "title" | "heading">): Html =>
-  html`<a href="${href(`/errors/${defect.id}`)}">${titleOf(defect)}</a>`;
+  anchor(href(`/errors/${defect.id}`), titleOf(defect));
 
 /** What an entry is, and whether it is open. */
 export const entryBadges = ({ kind, open }: Pick<Defect, "kind" | "open">): Html =>
@@ -58,6 +59,6 @@ export function causeCell(call: Member, defect: Defect): Content {
   const name =
     sessionNumber === null
       ? html`<code>${shaText(commit ?? "")}</code>`
-      : html`<a href="${call.href(`/sessions/${sessionNumber}`)}">${short(agent || (sessionId ?? "session"), 32)}</a>`;
+      : anchor(call.href(`/sessions/${sessionNumber}`), short(agent || (sessionId ?? "session"), 32));
   return html`<span class="nowrap">${bandBadge(first)}</span><br><small>${name}${more.length > 0 && html` <span class="muted">and ${more.length} more</span>`}</small>`;
 }

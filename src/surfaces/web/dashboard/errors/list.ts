@@ -1,10 +1,10 @@
 import { DEFECT_KINDS, pageOfDefects } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
-import { pager } from "../../ui/pager.ts";
-import { section } from "../../ui/section.ts";
-import { kindName, link, type Member } from "../shared/links.ts";
+import { empty, section } from "../../ui/parts.ts";
+import type { Member } from "../shared/call.ts";
+import { kindName, repoKeyIn } from "../shared/links.ts";
+import { list } from "../shared/list.ts";
+import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
 import { entryTable } from "./classes.ts";
 
 /** All entries, page by page. */
@@ -13,58 +13,55 @@ const PAGE = 25;
 const MAX_TEXT = 200;
 
 /** What narrows the list; what cannot be understood does not. */
-export interface Asked {
+export interface Params {
   /** As in the address; `""` for all. */
   readonly repo: string;
   readonly q: string;
-  readonly kind: (typeof DEFECT_KINDS)[number] | "";
+  readonly kind: (typeof DEFECT_KINDS)[number] | undefined;
   readonly open: "" | "on";
 }
 
-export function readAsked({ query }: Member): Asked {
+export function readParams({ query }: Member): Params {
   return {
-    repo: (query.get("repo") ?? "").slice(0, 1_024),
-    q: (query.get("q") ?? "").slice(0, MAX_TEXT),
-    kind: DEFECT_KINDS.find((one) => one === query.get("kind")) ?? "",
-    open: query.get("open") === "on" ? "on" : "",
+    repo: textIn(query, "repo", 1_024),
+    q: textIn(query, "q", MAX_TEXT),
+    kind: choiceIn(query, "kind", DEFECT_KINDS),
+    open: choiceIn(query, "open", ["on"]) ?? "",
   };
 }
 
-export function listSection(call: Member, asked: Asked, repoKey: string | undefined): Html {
-  const { repo, q, kind, open } = asked;
+export function listSection(call: Member, { repo, q, kind, open }: Params): Html {
   const { rows, older, newer } = pageOfDefects(call.core, call.session.team.id, {
-    ...{ repoKey, text: q, cursor: call.query.get("cursor") ?? undefined, limit: PAGE },
-    ...(kind === "" ? {} : { kind }),
-    ...(open === "" ? {} : { open: true }),
+    repoKey: repoKeyIn(repo),
+    text: q,
+    cursor: call.query.get("cursor") ?? undefined,
+    limit: PAGE,
+    ...(kind && { kind }),
+    ...(open && { open: true }),
   });
-  const kept = { repo: repo || undefined };
-  const to = (cursor: string | undefined) =>
-    cursor &&
-    `${link(call, "/errors", { ...kept, q: q || undefined, kind: kind || undefined, open: open || undefined, cursor })}#entries`;
-  return section({
-    id: "entries",
-    title: "All entries",
-    body: html`<div class="stack">${filters({
-      action: call.href("/errors"),
-      label: "Filter entries",
-      live: "#results",
-      clear: `${link(call, "/errors", kept)}#entries`,
-      ...(repo === "" ? {} : { hidden: { repo } }),
-      filters: [
-        { kind: "search", name: "q", label: "Text", value: q, placeholder: "Words of a heading, a rule or a path" },
-        {
-          ...{ kind: "select", name: "kind", label: "Kind", value: kind },
-          options: [{ value: "", label: "all" }, ...DEFECT_KINDS.map((value) => ({ value, label: kindName(value) }))],
-        },
-        { kind: "checkbox", name: "open", label: "Only open", value: open },
-      ],
-    })}
-<div id="results" data-count="${rows.length}">${entryTable(
+  const body = list(call, {
+    path: "/errors",
+    params: { q, kind, open },
+    kept: { repo: repo || undefined },
+    hash: "#entries",
+    id: "results",
+    label: "Filter entries",
+    filters: [
+      { kind: "search", name: "q", label: "Text", value: q, placeholder: "Words of a heading, a rule or a path" },
+      selectFilter(
+        { name: "kind", label: "Kind", value: kind ?? "" },
+        "all",
+        DEFECT_KINDS.map((value) => ({ value, label: kindName(value) })),
+      ),
+      { kind: "checkbox", name: "open", label: "Only open", value: open },
+    ],
+    table: entryTable(
       call,
       rows,
       "Entries",
       empty({ title: "No entry fits", says: "Take a filter back, or search for other words." }),
-    )}
-${pager({ older: to(older), newer: to(newer) })}</div></div>`,
+    ),
+    pages: { older: { cursor: older }, newer: { cursor: newer } },
   });
+  return section({ id: "entries", title: "All entries", body: html`<div class="stack">${body}</div>` });
 }

@@ -2,19 +2,17 @@ import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { createLink, type Doubt, decideLink, getLink } from "../../../../insight/causes/causes.ts";
 import { type Defect, defectsOfClass, entryText, findDefect, onWire } from "../../../../insight/defects/defects.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
-import { renderMarkdown } from "../../../../kit/markdown.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { renderMarkdown } from "../../../../kit/markdown-html.ts";
+import { fail, invalid, notFound } from "../../../../kit/problem.ts";
 import { type PageReply, redirect } from "../../../../platform/http/page.ts";
 import { getSession } from "../../../../record/traces/traces.ts";
-import { facts } from "../../ui/facts.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { prose } from "../../ui/prose.ts";
-import { section } from "../../ui/section.ts";
-import { dayText } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
+import { anchor, facts, pageHead, prose, section } from "../../ui/parts.ts";
+import { dayText, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { shaText, short } from "../sessions/labels.ts";
-import { link, type Member, pathText, repoName, sessionsOf } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link, pathText, repoName, sessionsOf } from "../shared/links.ts";
+import { idIn } from "../shared/params.ts";
+import { shaText, short } from "../shared/text.ts";
 import { causesSection, type Wrong } from "./causes.ts";
 import { fileLink, siblingsSection } from "./classes.ts";
 import { entryBadges, ruleText, titleOf } from "./labels.ts";
@@ -23,11 +21,11 @@ import { entryBadges, ruleText, titleOf } from "./labels.ts";
 
 const MAX_NAMED = 20;
 
-/** @throws Complaint (404) for an entry that the team's current brains do not have */
+/** @throws Problem (404) for an entry that the team's current brains do not have */
 export function defectOf({ core, session, params }: Member): Defect {
-  const text = params.id ?? "";
-  const found = /^[1-9]\d{0,14}$/.test(text) ? findDefect(core, session.team.id, Number(text)) : undefined;
-  if (!found) throw new Complaint("This team's brain holds no such entry. It may have been removed or renamed.", 404);
+  const id = idIn(params.id);
+  const found = id === undefined ? undefined : findDefect(core, session.team.id, id);
+  if (!found) fail(notFound, "This team's brain holds no such entry. It may have been removed or renamed.");
   return found;
 }
 
@@ -58,7 +56,7 @@ function factList(call: Member, defect: Defect): Html {
   return facts([
     {
       label: "Repository",
-      value: html`<a href="${link(call, "/errors", { repo: repoKey })}">${repoName(repoKey)}</a>`,
+      value: anchor(link(call, "/errors", { repo: repoKey }), repoName(repoKey)),
     },
     { label: "File", value: html`<a href="${fileLink(call, defect)}">${pathText(path)}</a>, line ${line}` },
     {
@@ -126,11 +124,11 @@ export async function judgeCause(call: Member): Promise<PageReply> {
   const defect = defectOf(call);
   const { core, session, params, form } = call;
   const said = (["confirmed", "rejected", "none"] as const).find((one) => one === form.get("verdict"));
-  if (said === undefined) throw new Complaint("Say whether it was the cause or not.");
+  if (said === undefined) fail(invalid, "Say whether it was the cause or not.");
   const { repoKey, path, heading, ordinal } = defect;
   const held = getLink(core, session.team.id, params.link ?? "");
   if (!held || held.repoKey !== repoKey || held.path !== path || held.heading !== heading || held.ordinal !== ordinal)
-    throw new Complaint("This entry has no such cause any more: what is known of sessions may have changed.", 404);
+    fail(notFound, "This entry has no such cause any more: what is known of sessions may have changed.");
   await decideLink(core, session.team.id, held.id, said === "none" ? null : said, actorOf(session, call.ip()));
   return redirect(`/errors/${defect.id}#causes`, SAID[said]);
 }

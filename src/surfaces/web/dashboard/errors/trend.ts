@@ -2,10 +2,9 @@ import type { Attribution } from "../../../../insight/causes/causes.ts";
 import { type Metrics, type Trend, weeklyHistory } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
-import { type Stat, stats } from "../../ui/stat.ts";
-import { dayText } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
-import type { Member } from "../shared/links.ts";
+import { type Stat, stats } from "../../ui/parts.ts";
+import { dayText, number, plural } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
 
 /** How many entries there are, whether they become more. */
 
@@ -46,9 +45,9 @@ export function figures(metrics: Metrics, { ofSessions, defects }: Attribution, 
       href: recurring.length > 0 ? "#recurring" : undefined,
     },
     {
-      label: "Put down to a session",
+      label: "Caused by a session",
       value: number(ofSessions),
-      sub: defects > ofSessions ? `and ${number(defects - ofSessions)} to a commit` : "by evidence or somebody's word",
+      sub: defects > ofSessions ? `and ${number(defects - ofSessions)} by a commit` : "by evidence or somebody's word",
       href: ofSessions > 0 ? "#causes" : undefined,
     },
   ];

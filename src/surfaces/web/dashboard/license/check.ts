@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { codeBlock } from "../../ui/code.ts";
+import { codeBlock } from "../../ui/parts.ts";
 
 /** How a licence is checked where there is no network: commands that work as they stand with the files downloaded here. */
 

@@ -1,13 +1,11 @@
-import { findPublicKey, listKeys } from "../../../../identity/license/license.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
+import { findPublicKey, listKeys } from "../../../../platform/keys/keys.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { time } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { badge, empty, section } from "../../ui/parts.ts";
+import { time } from "../../ui/units.ts";
 
 /** What the file of a public key is called. */
 export const pemFilename = (kid: string) => `reckon-key-${kid.replace(/\W/g, "").slice(0, 8)}.pem`;
@@ -21,21 +19,22 @@ export function keySection({ core, href }: PageCall<"member" | "admin">, now: nu
     body: html`${table({
       caption: "Signing keys",
       columns: [
-        { label: "Key id", heading: true, grow: true },
-        { label: "Algorithm" },
-        { label: "State" },
-        { label: "Made" },
-        { label: "Retired" },
-        { label: "Public key", hidden: true },
+        { label: "Key id", heading: true, grow: true, cell: ({ kid }) => html`<span class="mono">${kid}</span>` },
+        { label: "Algorithm", cell: ({ alg }) => alg },
+        {
+          label: "State",
+          cell: ({ retiredAt }) => (retiredAt === null ? badge("good", "signs") : badge("neutral", "retired")),
+        },
+        { label: "Made", cell: ({ createdAt }) => time(createdAt, now) },
+        { label: "Retired", cell: ({ retiredAt }) => time(retiredAt, now) },
+        {
+          label: "Public key",
+          hidden: true,
+          cell: ({ kid }) =>
+            html`<a class="button small" href="${href(`/license/keys/${kid}`)}" download>PEM<span class="vh"> of key ${kid.slice(0, 8)}</span></a>`,
+        },
       ],
-      rows: listKeys(core).map(({ kid, alg, createdAt, retiredAt }) => [
-        html`<span class="mono">${kid}</span>`,
-        alg,
-        retiredAt === null ? badge("good", "signs") : badge("neutral", "retired"),
-        time(createdAt, now),
-        time(retiredAt, now),
-        html`<a class="button small" href="${href(`/license/keys/${kid}`)}" download>PEM<span class="vh"> of key ${kid.slice(0, 8)}</span></a>`,
-      ]),
+      rows: listKeys(core),
       empty: empty({ title: "No key yet", says: "The first one is made when signing is switched on." }),
     })}<p class="says">Whoever runs this installation makes a new one with <code>reckon key rotate</code>.</p>`,
   });
@@ -46,7 +45,7 @@ export const publicKeyPage = page(
   ({ core, params }) => {
     const kid = params.kid ?? "";
     const pem = findPublicKey(core, kid);
-    if (pem === undefined) throw new Complaint("No key of this name ever signed here.", 404);
+    if (pem === undefined) fail(notFound, "No key of this name ever signed here.");
     return download(pemFilename(kid), "application/x-pem-file", pem);
   },
 );

@@ -2,9 +2,8 @@ import type { Team } from "../../../../identity/accounts/accounts.ts";
 import { type Entitlement, GRACE_DAYS } from "../../../../identity/license/license.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
-import type { Kind } from "../../ui/badge.ts";
-import { time } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
+import type { Kind } from "../../ui/parts.ts";
+import { plural, time } from "../../ui/units.ts";
 
 /** A subscription's state in words. */
 export interface StateWords {

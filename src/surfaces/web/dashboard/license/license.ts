@@ -1,21 +1,18 @@
 import { actorOf, getTeam, type Team } from "../../../../identity/accounts/accounts.ts";
 import { countDevices } from "../../../../identity/devices/devices.ts";
-import { issueLicense, judgeSubscription, listKeys, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
+import { issueLicense, judgeSubscription, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { Problem } from "../../../../kit/problem.ts";
 import { listEvents } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
+import { listKeys } from "../../../../platform/keys/keys.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { stats } from "../../ui/stat.ts";
-import { table } from "../../ui/table.ts";
-import { ago, dayText, isInstant, time } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { empty, pageHead, section, stats } from "../../ui/parts.ts";
+import { ago, dayText, isInstant, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { checkCommands } from "./check.ts";
 import { keySection, pemFilename, publicKeyPage } from "./keys.ts";
@@ -126,19 +123,17 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
     body: table({
       caption: "Licences minted lately",
       columns: [
-        { label: "When", heading: true },
-        { label: "By", grow: true },
-        { label: "From" },
-        { label: "Days asked", numeric: true },
-        { label: "Valid until" },
+        { label: "When", heading: true, cell: ({ at }) => time(at, now) },
+        { label: "By", grow: true, cell: ({ actorLabel }) => actorLabel },
+        { label: "From", cell: ({ ip }) => ip ?? "–" },
+        {
+          label: "Days asked",
+          numeric: true,
+          cell: ({ detail }) => (typeof detail.days === "number" ? detail.days : "–"),
+        },
+        { label: "Valid until", cell: ({ detail }) => time(Date.parse(String(detail.expiresAt)), now) },
       ],
-      rows: rows.map(({ at, actorLabel, ip, detail }) => [
-        time(at, now),
-        actorLabel,
-        ip ?? "–",
-        typeof detail.days === "number" ? detail.days : "–",
-        time(Date.parse(String(detail.expiresAt)), now),
-      ]),
+      rows,
       empty: empty({
         title: "None yet",
         says: "Every licence that a person mints is listed here and in the audit, with who and from where.",
@@ -155,7 +150,7 @@ async function mint(call: PageCall<"admin">) {
     const { license } = await issueLicense(core, session.team.id, wanted, actorOf(session, call.ip()));
     return download(licenseFilename(session.team, core.clock.now()), "application/jwt", `${license}\n`);
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem)) throw error;
     const wrong = `Nothing was minted: ${error.message}.`;
     return { status: error.status, body: await licensePage(call, wrong) };
   }

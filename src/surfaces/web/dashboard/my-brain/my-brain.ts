@@ -6,25 +6,20 @@ import {
   revokeReadToken,
 } from "../../../../identity/read-tokens/read-tokens.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
+import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { pager } from "../../ui/pager.ts";
-import { section } from "../../ui/section.ts";
-import { type Column, table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { type Column, table } from "../../ui/list.ts";
+import { badge, empty, pageHead, section } from "../../ui/parts.ts";
+import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Person } from "../shared/call.ts";
+import { list } from "../shared/list.ts";
+import { idIn, selectFilter } from "../shared/params.ts";
 import { scopeWords } from "./labels.ts";
 import { readTokenPages } from "./token.ts";
 
 /** A person's read tokens, and what they were used for. */
-
-type Person = PageCall<"person">;
 
 const READS_SHOWN = 25;
 const ENDED_SHOWN = 50;
@@ -50,17 +45,12 @@ ${section({
   body: table({
     caption: "Read tokens",
     columns: [
-      ...TOKEN_COLUMNS,
-      { label: "Today", numeric: true },
-      { label: "Expires" },
-      { label: "Actions", hidden: true },
+      ...tokenColumns(call, now),
+      { label: "Today", numeric: true, cell: (token) => usedToday(call, token) },
+      { label: "Expires", cell: ({ expiresAt }) => time(expiresAt, now) },
+      { label: "Actions", hidden: true, cell: (token) => revoke(call, token) },
     ],
-    rows: live.map((token) => [
-      ...tokenCells(call, token, now),
-      usedToday(call, token),
-      time(token.expiresAt, now),
-      revoke(call, token),
-    ]),
+    rows: live,
     empty: empty({
       title: ended.length === 0 ? "No read token yet" : "No read token that works",
       says: "Make one for an assistant, a chat bot or a script that should know what your teams know.",
@@ -73,16 +63,10 @@ ${tokens.length > 0 && reads(call, [...live, ...ended.slice(0, ENDED_SHOWN)], no
   return frame(call, { title: "My Brain", main });
 }
 
-const TOKEN_COLUMNS: readonly Column[] = [
-  { label: "Name", heading: true },
-  { label: "May read", grow: true },
-  { label: "Last used" },
-];
-
-const tokenCells = ({ session }: Person, { name, scope, lastUsedAt }: ReadTokenFacts, now: number): Content[] => [
-  name,
-  scopeWords(scope, session.teams),
-  ago(lastUsedAt, now, "never"),
+const tokenColumns = ({ session }: Person, now: number): Column<ReadTokenFacts>[] => [
+  { label: "Name", heading: true, cell: ({ name }) => name },
+  { label: "May read", grow: true, cell: ({ scope }) => scopeWords(scope, session.teams) },
+  { label: "Last used", cell: ({ lastUsedAt }) => ago(lastUsedAt, now, "never") },
 ];
 
 function usedToday({ core }: Person, { readsToday }: ReadTokenFacts): Content {
@@ -107,74 +91,63 @@ function endedTokens(call: Person, ended: readonly ReadTokenFacts[], now: number
   return html`<details><summary>${plural(ended.length, "token that no longer works", "tokens that no longer work")}</summary>
 <div class="stack">${table({
     caption: "Read tokens that no longer work",
-    columns: [...TOKEN_COLUMNS, { label: "Ended" }],
-    rows: shown.map((token) => [
-      ...tokenCells(call, token, now),
-      token.status === "revoked"
-        ? html`${badge("neutral", "revoked")} ${time(token.revokedAt, now)}`
-        : html`${badge("neutral", "expired")} ${time(token.expiresAt, now)}`,
-    ]),
-    empty: "",
+    columns: [
+      ...tokenColumns(call, now),
+      {
+        label: "Ended",
+        cell: ({ status, revokedAt, expiresAt }) =>
+          html`${badge("neutral", status)} ${time(status === "revoked" ? revokedAt : expiresAt, now)}`,
+      },
+    ],
+    rows: shown,
   })}${shown.length < ended.length && html`<p class="says">The newest ${shown.length} are shown.</p>`}</div></details>`;
 }
 
 function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Html {
-  const { core, session, query, href } = call;
+  const { core, session, query } = call;
   const chosen = tokens.find(({ id }) => id === query.get("token"));
-  const before = query.get("before") ?? "";
-  const beforeId = /^[1-9]\d{0,14}$/.test(before) ? Number(before) : undefined;
+  const beforeId = idIn(query.get("before"));
   const page = listReads(core, session.userId, { tokenId: chosen?.id, beforeId, limit: READS_SHOWN });
-  const at = (id?: number) => {
-    const search = new URLSearchParams({ ...(chosen && { token: chosen.id }), ...(id && { before: String(id) }) });
-    return `${href("/my-brain")}${search.size > 0 ? `?${search}` : ""}#reads`;
-  };
   return section({
     id: "reads",
     title: "What was read",
     says: "Every read is written down before it is answered. Secrets in a question are taken out first.",
-    body: html`${filters({
-      action: href("/my-brain"),
+    body: list(call, {
+      path: "/my-brain",
+      params: { token: chosen?.id },
+      hash: "#reads",
       label: "Filter reads",
       filters: [
-        {
-          kind: "select",
-          name: "token",
-          label: "Token",
-          value: chosen?.id ?? "",
-          options: [
-            { value: "", label: "All tokens" },
-            ...tokens.map(({ id, name, status }) => ({
-              value: id,
-              label: status === "active" ? name : `${name} (${status})`,
-            })),
-          ],
-        },
+        selectFilter(
+          { name: "token", label: "Token", value: chosen?.id ?? "" },
+          "All tokens",
+          tokens.map(({ id, name, status }) => ({
+            value: id,
+            label: status === "active" ? name : `${name} (${status})`,
+          })),
+        ),
       ],
-    })}
-${table({
-  caption: "Reads",
-  columns: [
-    { label: "When", heading: true },
-    { label: "Asked", grow: true },
-    { label: "Slices", numeric: true },
-    { label: "Token" },
-    { label: "From" },
-  ],
-  rows: page.rows.map(({ at, question, total, shown, tokenName, ip }) => [
-    time(at, now),
-    question,
-    total === 0 ? "none" : `${number(shown)} of ${number(total)}`,
-    tokenName,
-    ip,
-  ]),
-  empty: empty({
-    title: beforeId === undefined ? "Nothing was read yet" : "Nothing older",
-    says: "Every question that a token of yours asks will stand here: when, what, how much it got, and from where.",
-  }),
-})}${pager({
-  first: beforeId === undefined ? undefined : at(),
-  older: page.older === undefined ? undefined : at(page.older),
-})}`,
+      table: {
+        caption: "Reads",
+        columns: [
+          { label: "When", heading: true, cell: ({ at }) => time(at, now) },
+          { label: "Asked", grow: true, cell: ({ question }) => question },
+          {
+            label: "Slices",
+            numeric: true,
+            cell: ({ total, shown }) => (total === 0 ? "none" : `${number(shown)} of ${number(total)}`),
+          },
+          { label: "Token", cell: ({ tokenName }) => tokenName },
+          { label: "From", cell: ({ ip }) => ip },
+        ],
+        rows: page.rows,
+        empty: empty({
+          title: beforeId === undefined ? "Nothing was read yet" : "Nothing older",
+          says: "Every question that a token of yours asks will stand here: when, what, how much it got, and from where.",
+        }),
+      },
+      pages: { first: beforeId !== undefined, older: { before: page.older } },
+    }),
   });
 }
 

@@ -2,24 +2,19 @@ import { actorOf, getTeam, tiersWith } from "../../../../identity/accounts/accou
 import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
-import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { fail, invalid, Problem } from "../../../../kit/problem.ts";
+import { page } from "../../../../platform/http/page.ts";
 import { KINDS, listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock, secretOnce } from "../../ui/code.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { time } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { codeBlock, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
+import { number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Person } from "../shared/call.ts";
 import { KIND_NAMES, scopeWords } from "./labels.ts";
 
 /** Making a personal read token: what it may read and for how long, then the token, once. */
-
-type Person = PageCall<"person">;
 
 const DAYS = [7, 30, 90, 365];
 const DEFAULT_DAYS = "90";
@@ -151,7 +146,7 @@ async function mint(call: Person) {
   const days = Number(form.get("days"));
   try {
     if (!DAYS.includes(days))
-      throw new Complaint(`A read token works for ${DAYS.map((one) => plural(one, "day")).join(", ")}.`);
+      fail(invalid, `A read token works for ${DAYS.map((one) => plural(one, "day")).join(", ")}.`);
     const name = form.get("name") ?? "";
     const issued = await createReadToken(
       core,
@@ -170,7 +165,7 @@ async function mint(call: Person) {
     );
     return issuedPage(call, name.trim(), issued);
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem)) throw error;
     return { status: error.status, body: newTokenPage(call, error.message) };
   }
 }

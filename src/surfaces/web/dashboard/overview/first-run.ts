@@ -1,18 +1,16 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { section } from "../../ui/section.ts";
+import { badge, codeBlock, section } from "../../ui/parts.ts";
 import {
   ASK_AN_ADMIN,
   brainCommand,
   CODE_PLACE,
   exchangeCommand,
-  isAdmin,
   telemetryCommand,
   tokenCommand,
 } from "../devices/connect.ts";
+import { isAdmin } from "../shared/call.ts";
 
 /** What a team has done already of what it takes to begin. */
 export interface Begun {

@@ -7,25 +7,20 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { type ActivityDay, activity, type FlagRow, recentFlags } from "../../../../log/log.ts";
 import { type PageCall, page } from "../../../../platform/http/page.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { barChart } from "../../ui/chart.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { columns, section } from "../../ui/section.ts";
-import { stats } from "../../ui/stat.ts";
-import { table } from "../../ui/table.ts";
-import { ago, dayText } from "../../ui/time.ts";
-import { number } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, badge, columns, empty, pageHead, section, stats } from "../../ui/parts.ts";
+import { ago, dayText, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { repoName, repoValue } from "../telemetry/filter.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, repoName } from "../shared/links.ts";
+import { repoValue } from "../telemetry/filter.ts";
 import { firstRun, isBegun } from "./first-run.ts";
 import { pulsesSection } from "./pulses.ts";
 import { activityTiles, DAYS, type Glance, stateTiles, sum } from "./tiles.ts";
 
 /** The team at a glance; every figure leads to where it comes from. */
-
-type Member = PageCall<"member">;
 
 const FLAGS_SHOWN = 8;
 
@@ -99,7 +94,8 @@ function charts(days: readonly ActivityDay[]): Html {
 
 const KINDS = { telemetry: "telemetry", brain: "brain snapshot", traces: "traces" } as const;
 
-function flags({ core, href }: Member, rows: readonly FlagRow[]): Html {
+function flags(call: Member, rows: readonly FlagRow[]): Html {
+  const { core, href } = call;
   const now = core.clock.now();
   return section({
     title: "Latest gaps and rollbacks",
@@ -107,19 +103,24 @@ function flags({ core, href }: Member, rows: readonly FlagRow[]): Html {
     body: table({
       caption: "Latest gaps and rollbacks",
       columns: [
-        { label: "What", heading: true },
-        { label: "In" },
-        { label: "Repository" },
-        { label: "Device" },
-        { label: "When" },
+        {
+          label: "What",
+          heading: true,
+          cell: (flag) =>
+            anchor(
+              href(flagPath(flag)),
+              badge(flag.flagged === "gap" ? "warn" : "bad", flag.flagged === "gap" ? "Gap" : "Rollback"),
+            ),
+        },
+        { label: "In", cell: (flag) => KINDS[flag.kind] },
+        { label: "Repository", cell: (flag) => repoName(flag.repoKey) },
+        {
+          label: "Device",
+          cell: (flag) => deviceLink(call, flag),
+        },
+        { label: "When", cell: (flag) => ago(flag.at, now) },
       ],
-      rows: rows.map((one) => [
-        html`<a href="${href(flagPath(one))}">${badge(one.flagged === "gap" ? "warn" : "bad", one.flagged === "gap" ? "Gap" : "Rollback")}</a>`,
-        KINDS[one.kind],
-        repoName(one.repoKey),
-        html`<a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>`,
-        ago(one.at, now),
-      ]),
+      rows,
       empty: empty({
         title: "None",
         says: "Nothing is missing and nothing was rewritten, as far as the devices' own numbering tells.",

@@ -2,14 +2,13 @@ import { defectsOfClass } from "../../../../insight/defects/defects.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { listPulses, type Pulses } from "../../../../record/pulses/pulses.ts";
-import { facts } from "../../ui/facts.ts";
-import { columns, section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, columns, facts, section } from "../../ui/parts.ts";
+import { ago, number, plural } from "../../ui/units.ts";
 import { ruleText, titleOf } from "../errors/labels.ts";
-import { short } from "../sessions/labels.ts";
-import { deviceName, type Member, repoName } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceName, repoName } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 
 /** What devices tell of their brains between two publications. */
 
@@ -50,12 +49,15 @@ function sharedTable(call: Member, { shared }: Pulses): Html {
   return html`${table({
     caption: "Errors known on several devices",
     columns: [
-      { label: "Met on several devices", heading: true, grow: true },
-      { label: "Devices", numeric: true },
+      {
+        label: "Met on several devices",
+        heading: true,
+        grow: true,
+        cell: ({ fingerprint }) => className(call, fingerprint),
+      },
+      { label: "Devices", numeric: true, cell: ({ devices }) => devices },
     ],
-    rows: shared
-      .slice(0, SHARED_SHOWN)
-      .map(({ fingerprint, devices }): Content[] => [className(call, fingerprint), devices]),
+    rows: shared.slice(0, SHARED_SHOWN),
     empty: html`<div class="card"><p class="says">No class of errors was met on two devices.</p></div>`,
     narrow: "scroll",
   })}${shared.length > SHARED_SHOWN && html`<p class="says">and ${plural(shared.length - SHARED_SHOWN, "more class", "more classes")}</p>`}`;
@@ -66,5 +68,5 @@ function className({ core, session, href }: Member, fingerprint: string): Conten
   const [newest] = defectsOfClass(core, session.team.id, fingerprint);
   if (!newest) return html`<code>${fingerprint}</code> <small class="muted">in no published brain</small>`;
   const name = newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MAX_RULE);
-  return html`<a href="${href(`/errors/classes/${fingerprint}`)}">${name}</a>`;
+  return anchor(href(`/errors/classes/${fingerprint}`), name);
 }

@@ -5,17 +5,14 @@ import type { EntryCounts, Trend } from "../../../../insight/defects/defects.ts"
 import type { SpendReport } from "../../../../insight/spend/spend.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import type { ActivityDay, FlagRow } from "../../../../log/log.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
-import type { Stat } from "../../ui/stat.ts";
-import { dayText } from "../../ui/time.ts";
-import { compact, number, plural } from "../../ui/units.ts";
+import type { Stat } from "../../ui/parts.ts";
+import { compact, dayText, number, plural } from "../../ui/units.ts";
 import { trendShort } from "../errors/trend.ts";
+import type { Member } from "../shared/call.ts";
 import { dollars } from "../spend/labels.ts";
 import type { Begun } from "./first-run.ts";
 
 /** The figures of the overview. */
-
-type Member = PageCall<"member">;
 
 /** How far the overview looks back, today included. */
 export const DAYS = 14;
@@ -68,7 +65,7 @@ export function activityTiles({ href }: Member, { days, devices, bound, spend }:
 function spendTile({ total, prices }: Glance["spend"], href: string): Stat {
   const { usd, reportedUsd, unpricedTokens, usages } = total;
   const cost = usd ?? reportedUsd;
-  const unpriced = unpricedTokens > 0 && `${compact(unpricedTokens)} tokens without a price`;
+  const unpriced = unpricedTokens > 0 && `${compact(unpricedTokens)} unpriced tokens`;
   const said = usd === null && reportedUsd !== null && "as agents reported it";
   return {
     label: "Spend in 7 days",

@@ -1,7 +1,7 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
-import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
+import { page, redirect } from "../../../../platform/http/page.ts";
 import {
   type Curation,
   curatePack,
@@ -11,81 +11,69 @@ import {
   type OwnPack,
   verifyPublisher,
 } from "../../../../share/packs/packs.ts";
-import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
 import { field } from "../../ui/field.ts";
-import { filters } from "../../ui/filters.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { pager } from "../../ui/pager.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
-import { bytes } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { badge, empty, pageHead, section } from "../../ui/parts.ts";
+import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { ByOperator } from "../shared/call.ts";
+import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
+import { textIn } from "../shared/params.ts";
 import { stateBadges, whyTable } from "./labels.ts";
 
 /** What the people who run the installation decide about everybody's packs. */
 
-type ByOperator = PageCall<"operator">;
-
 const PATH = "/curate";
 const PAGE = 50;
 
-function listPage(call: ByOperator): Html {
+function curatePage(call: ByOperator): Html {
   const { core, query, href } = call;
   const now = core.clock.now();
-  const q = (query.get("q") ?? "").slice(0, 200);
-  const after = (query.get("after") ?? "").slice(0, 100);
+  const q = textIn(query, "q", 200);
+  const after = textIn(query, "after", 100);
   const { rows, next } = listAllPacks(core, q, PAGE, after);
-  const address = (more?: string) => {
-    const search = new URLSearchParams({ ...(q ? { q } : {}), ...(more === undefined ? {} : { after: more }) });
-    return href(search.size > 0 ? `${PATH}?${search}` : PATH);
-  };
-  const main = html`${pageHead({
+  return listPage(call, {
     title: "Marketplace",
     says: html`Every team’s packs. Feature what is good, remove what is not. <a href="${href("/marketplace")}">See it as everybody does</a>.`,
-  })}
-${filters({
-  action: href(PATH),
-  label: "Find packs",
-  filters: [{ kind: "search", name: "q", label: "Name, title or publisher", value: q }],
-  live: "#packs",
-})}
-<div id="packs" data-count="${rows.length}">${table({
-    caption: "Packs",
-    columns: [
-      { label: "Pack", heading: true, grow: true },
-      { label: "State" },
-      { label: "Publisher" },
-      { label: "Installs", numeric: true },
-      { label: "Rank", numeric: true },
-      { label: "Published" },
-    ],
-    rows: rows.map((one) => [
-      html`<a href="${href(`${PATH}/${one.name}`)}">${one.title}</a><br><small><code>${one.name}</code> ${one.version}</small>`,
-      stateBadges(one),
-      html`${one.publisher.name}${one.publisher.verified && html` ${badge("good", "verified")}`}`,
-      one.installs,
-      one.rank,
-      ago(one.publishedAt, now),
-    ]),
-    empty: q
-      ? empty({ title: "Nothing like that", says: "No pack matches. Search for other words." })
-      : empty({
-          title: "No packs yet",
-          says: "Teams publish them on their Packs page, or from a terminal:",
-          code: "reckon pack publish --help",
-        }),
-  })}
-${pager({
-  labels: { newer: "Previous", older: "Next" },
-  ...(after === "" ? {} : { first: address() }),
-  ...(next === undefined ? {} : { older: address(next) }),
-})}</div>
-${publishersSection(call)}`;
-  return frame(call, { title: "Marketplace", main, wide: true });
+    wide: true,
+    below: publishersSection(call),
+    path: PATH,
+    params: { q },
+    id: "packs",
+    label: "Find packs",
+    filters: [{ kind: "search", name: "q", label: "Name, title or publisher", value: q }],
+    table: {
+      caption: "Packs",
+      columns: [
+        {
+          label: "Pack",
+          heading: true,
+          grow: true,
+          cell: (pack) =>
+            html`<a href="${href(`${PATH}/${pack.name}`)}">${pack.title}</a><br><small><code>${pack.name}</code> ${pack.version}</small>`,
+        },
+        { label: "State", cell: stateBadges },
+        {
+          label: "Publisher",
+          cell: (pack) => html`${pack.publisher.name}${pack.publisher.verified && html` ${badge("good", "verified")}`}`,
+        },
+        { label: "Installs", numeric: true, cell: (pack) => pack.installs },
+        { label: "Rank", numeric: true, cell: (pack) => pack.rank },
+        { label: "Published", cell: (pack) => ago(pack.publishedAt, now) },
+      ],
+      rows,
+      empty: q
+        ? empty({ title: "Nothing like that", says: "No pack matches. Search for other words." })
+        : empty({
+            title: "No packs yet",
+            says: "Teams publish them on their Packs page, or from a terminal:",
+            code: "reckon pack publish --help",
+          }),
+    },
+    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
+  });
 }
 
 function publishersSection(call: ByOperator): Html {
@@ -97,29 +85,35 @@ function publishersSection(call: ByOperator): Html {
     body: table({
       caption: "Publishers",
       columns: [
-        { label: "Team", heading: true, grow: true },
-        { label: "Packs", numeric: true },
-        { label: "Verified" },
-        { label: "Decide", hidden: true },
+        { label: "Team", heading: true, grow: true, cell: (publisher) => publisher.name },
+        { label: "Packs", numeric: true, cell: (publisher) => publisher.packs },
+        {
+          label: "Verified",
+          cell: (publisher) =>
+            publisher.verifiedAt === null
+              ? badge("neutral", "no")
+              : html`${badge("good", "yes")} ${ago(publisher.verifiedAt, now)}`,
+        },
+        {
+          label: "Decide",
+          hidden: true,
+          cell: (publisher) =>
+            confirmButton({
+              action: href(`${PATH}/publishers/${publisher.id}`),
+              csrf,
+              hidden: { verified: publisher.verifiedAt === null ? "true" : "false" },
+              label: publisher.verifiedAt === null ? "Verify" : "Take back",
+              question:
+                publisher.verifiedAt === null
+                  ? `Do you know that “${publisher.name}” is who it says it is?`
+                  : `Is “${publisher.name}” verified no longer?`,
+              confirm: publisher.verifiedAt === null ? "Verify the team" : "Take it back",
+              look: "plain",
+              small: true,
+            }),
+        },
       ],
-      rows: listPublishers(core).map((one) => [
-        one.name,
-        one.packs,
-        one.verifiedAt === null ? badge("neutral", "no") : html`${badge("good", "yes")} ${ago(one.verifiedAt, now)}`,
-        confirmButton({
-          action: href(`${PATH}/publishers/${one.id}`),
-          csrf,
-          hidden: { verified: one.verifiedAt === null ? "true" : "false" },
-          label: one.verifiedAt === null ? "Verify" : "Take back",
-          question:
-            one.verifiedAt === null
-              ? `Do you know that “${one.name}” is who it says it is?`
-              : `Is “${one.name}” verified no longer?`,
-          confirm: one.verifiedAt === null ? "Verify the team" : "Take it back",
-          look: "plain",
-          small: true,
-        }),
-      ]),
+      rows: listPublishers(core),
       empty: empty({ title: "No publishers yet", says: "Teams appear here once they publish a pack." }),
     }),
   });
@@ -192,7 +186,7 @@ ${
 /** The pack of exactly that name. */
 function wanted({ core, params }: ByOperator): OwnPack {
   const pack = findAnyPack(core, params.name ?? "");
-  if (!pack) throw new Complaint("There is no such pack.", 404);
+  if (!pack) fail(notFound, "There is no such pack.");
   return pack;
 }
 
@@ -207,13 +201,13 @@ function readCuration({ form }: ByOperator): Curation {
   const act = form.get("act");
   if (act === "remove") return { act, reason: form.get("reason") ?? "" };
   if (act === "feature" || act === "unfeature" || act === "restore") return { act };
-  throw new Complaint("Choose what to do with the pack.");
+  fail(invalid, "Choose what to do with the pack.");
 }
 
 const access = "operator";
 
 export const curatePages = [
-  page({ id: "curate", method: "GET", path: PATH, access }, listPage),
+  page({ id: "curate", method: "GET", path: PATH, access }, curatePage),
   page({ id: "curatePack", method: "GET", path: `${PATH}/:name`, access }, (call) => onePage(call, wanted(call))),
   page({ id: "curateDecide", method: "POST", path: `${PATH}/:name`, access }, async (call) => {
     const pack = wanted(call);
@@ -221,7 +215,7 @@ export const curatePages = [
     try {
       await curatePack(call.core, pack.name, curation, actorOf(call.session, call.ip()));
     } catch (error) {
-      if (!(error instanceof Complaint) || curation.act !== "remove") throw error;
+      if (!(error instanceof Problem) || curation.act !== "remove") throw error;
       return { status: error.status, body: onePage(call, pack, "Say why: its page tells whoever looks for it.") };
     }
     return redirect(`${PATH}/${pack.name}`, `${pack.title} ${DONE[curation.act]}`);

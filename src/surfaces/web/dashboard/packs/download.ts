@@ -1,5 +1,5 @@
 import { etagMatches } from "../../../../kit/etag.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, gone, notFound, type ProblemRow } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page } from "../../../../platform/http/page.ts";
 import { downloadPack, whyNotOffered, whyRemoved } from "../../../../share/packs/packs.ts";
 
@@ -10,18 +10,18 @@ const KEEP = "public, no-cache";
 
 const bearerOf = (header: string | null) => /^Bearer +(\S+)$/i.exec(header ?? "")?.[1];
 
-function whyNot(core: PageCall["core"], name: string, version: string): [status: number, text: string] {
+function whyNot(core: PageCall["core"], name: string, version: string): [row: ProblemRow, text: string] {
   const removed = whyRemoved(core, name);
-  if (removed) return [410, `The pack was removed: ${removed.reason}`];
+  if (removed) return [gone, `The pack was removed: ${removed.reason}`];
   const withheld = whyNotOffered(core, name, version);
-  if (withheld) return [410, `This version is not handed out any more: ${withheld}.`];
-  return [404, "There is no such version of a pack."];
+  if (withheld) return [gone, `This version is not handed out any more: ${withheld}.`];
+  return [notFound, "There is no such version of a pack."];
 }
 
 /** Installers are programs, which show the text as it is; a page for people who follow a link. */
-function refusal(header: PageCall["header"], status: number, text: string): PageReply {
-  if (/\btext\/html\b/.test(header("accept") ?? "")) throw new Complaint(text, status);
-  return { status, media: "text/plain; charset=utf-8", headers: [["vary", "Accept"]], body: `${text}\n` };
+function refusal(header: PageCall["header"], row: ProblemRow, text: string): PageReply {
+  if (/\btext\/html\b/.test(header("accept") ?? "")) fail(row, text);
+  return { status: row.status, media: "text/plain; charset=utf-8", headers: [["vary", "Accept"]], body: `${text}\n` };
 }
 
 export const packDownload = page(

@@ -1,7 +1,7 @@
-import { type Html, html } from "../../../../kit/html.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Factor, PackEntry } from "../../../../share/packs/packs.ts";
-import { badge } from "../../ui/badge.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { badge } from "../../ui/parts.ts";
 
 /** What pages about packs share. */
 
@@ -13,21 +13,24 @@ const FACTORS: Readonly<Record<Factor["factor"], string>> = {
   freshness: "Freshness",
 };
 
+interface WhyRow extends Record<"name" | "points", Content>, Pick<Factor, "says" | "most"> {}
+
+const strong = (text: Content) => html`<strong>${text}</strong>`;
+
 /** What makes up a rank. */
 export function whyTable(why: readonly Factor[], rank: number): Html {
   return table({
     caption: "What the rank is made of",
     columns: [
-      { label: "Factor", heading: true },
-      { label: "What was found", grow: true },
-      { label: "Points", numeric: true },
-      { label: "At most", numeric: true },
+      { label: "Factor", heading: true, cell: ({ name }) => name },
+      { label: "What was found", grow: true, cell: ({ says }) => says },
+      { label: "Points", numeric: true, cell: ({ points }) => points },
+      { label: "At most", numeric: true, cell: ({ most }) => most },
     ],
     rows: [
-      ...why.map(({ factor, says, points, most }) => [FACTORS[factor], says, points, most]),
-      [html`<strong>Rank</strong>`, "The points together.", html`<strong>${rank}</strong>`, 100],
+      ...why.map((factor): WhyRow => ({ ...factor, name: FACTORS[factor.factor] })),
+      { name: strong("Rank"), says: "The points together.", points: strong(rank), most: 100 },
     ],
-    empty: "",
   });
 }
 

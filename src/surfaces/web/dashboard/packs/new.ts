@@ -1,13 +1,12 @@
-import { actorOf } from "../../../../identity/accounts/accounts.ts";
+import { actorOf, tierGate } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import { type FileList, listFiles, listRepositories } from "../../../../record/brain/brain.ts";
 import { draftPack, getTeamPack, type PackDraft, publishPack } from "../../../../share/packs/packs.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, empty, pageHead } from "../../ui/parts.ts";
+import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { type PackInput, packForm, readInput, startInput, wantedOf } from "./form.ts";
 import { previewBody } from "./preview.ts";
@@ -41,15 +40,16 @@ function repositoryPage(call: Admin): Html {
     table({
       caption: "Repositories",
       columns: [
-        { label: "Repository", heading: true, grow: true },
-        { label: "Files", numeric: true },
-        { label: "Last pushed" },
+        {
+          label: "Repository",
+          heading: true,
+          grow: true,
+          cell: (repository) => anchor(address(repository.repoKey), named(repository.repoKey)),
+        },
+        { label: "Files", numeric: true, cell: (repository) => repository.files },
+        { label: "Last pushed", cell: (repository) => ago(repository.receivedAt, now) },
       ],
-      rows: repositories.map((one) => [
-        html`<a href="${address(one.repoKey)}">${named(one.repoKey)}</a>`,
-        one.files,
-        ago(one.receivedAt, now),
-      ]),
+      rows: repositories,
       empty: empty({
         title: "No brain to publish from",
         says: "A pack is made of files that one of the team’s devices pushed. Connect a device, and let its agent, or a script, push the brain.",
@@ -72,7 +72,7 @@ function formPage(call: Admin, brain: FileList, input: PackInput, wrong?: string
 
 function brainOf({ core, session }: Admin, repo: string): FileList {
   const brain = listFiles(core, session.team.id, repo);
-  if (!brain) throw new Complaint("The team has no brain of that repository.", 404);
+  if (!brain) fail(notFound, "The team has no brain of that repository.");
   return brain;
 }
 
@@ -110,7 +110,7 @@ async function takeForm(call: Admin): Promise<Html | PageReply> {
     await publishPack(core, draft, actorOf(session, call.ip()));
     return redirect(`/packs/${draft.name}`, `${draft.name} ${draft.version} is published.`);
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem) || error.row === tierGate) throw error;
     return { status: error.status, body: formPage(call, brain, input, sentence(error.message)) };
   }
 }

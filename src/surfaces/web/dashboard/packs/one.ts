@@ -1,20 +1,14 @@
 import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
-import { renderMarkdown } from "../../../../kit/markdown.ts";
+import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { installCommand, installFolder, type OwnPack, type Pack } from "../../../../share/packs/packs.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { prose } from "../../ui/prose.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
-import { bytes, number, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { badge, codeBlock, facts, pageHead, prose, section } from "../../ui/parts.ts";
+import { ago, bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { stateBadges, tagList, whyTable } from "./labels.ts";
 
@@ -70,11 +64,10 @@ ${section({
   body: table({
     caption: "Files of the version to install",
     columns: [
-      { label: "Path", heading: true, grow: true },
-      { label: "Size", numeric: true },
+      { label: "Path", heading: true, grow: true, cell: (file) => html`<code>${visible(file.path)}</code>` },
+      { label: "Size", numeric: true, cell: (file) => bytes(file.bytes) },
     ],
-    rows: pack.contents.map((one) => [html`<code>${visible(one.path)}</code>`, bytes(one.bytes)]),
-    empty: "",
+    rows: pack.contents,
   }),
 })}
 ${section({
@@ -88,20 +81,18 @@ ${section({
   body: table({
     caption: "Versions",
     columns: [
-      { label: "Version", heading: true },
-      { label: "Files", numeric: true },
-      { label: "Rules", numeric: true },
-      { label: "Archive", numeric: true },
-      { label: "Published" },
+      {
+        label: "Version",
+        heading: true,
+        cell: (version) =>
+          version.withheld === null ? version.version : html`${version.version} ${badge("bad", "not handed out")}`,
+      },
+      { label: "Files", numeric: true, cell: (version) => version.files },
+      { label: "Rules", numeric: true, cell: (version) => version.rules },
+      { label: "Archive", numeric: true, cell: (version) => bytes(version.bytes) },
+      { label: "Published", cell: (version) => time(version.publishedAt, now) },
     ],
-    rows: pack.versions.map((one) => [
-      one.withheld === null ? one.version : html`${one.version} ${badge("bad", "not handed out")}`,
-      one.files,
-      one.rules,
-      bytes(one.bytes),
-      time(one.publishedAt, now),
-    ]),
-    empty: "",
+    rows: pack.versions,
   }),
 })}
 ${

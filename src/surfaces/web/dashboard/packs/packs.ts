@@ -1,15 +1,15 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { curatePack, getTeamPack, listTeamPacks } from "../../../../share/packs/packs.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { empty, pageHead } from "../../ui/parts.ts";
+import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { curatePages } from "./curate.ts";
+import { isAdmin } from "../shared/call.ts";
+
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
 import { newPackPages } from "./new.ts";
@@ -18,8 +18,6 @@ import { onePack } from "./one.ts";
 /** What the team publishes for everybody. */
 
 type Member = PageCall<"member" | "admin">;
-
-const isAdmin = ({ session }: Member) => session.team.role !== "member";
 
 function listPage(call: Member) {
   const { core, session, href } = call;
@@ -34,23 +32,21 @@ function listPage(call: Member) {
 ${table({
   caption: "Packs",
   columns: [
-    { label: "Pack", heading: true, grow: true },
-    { label: "State" },
-    { label: "Version" },
-    { label: "Rules", numeric: true },
-    { label: "Installs", numeric: true },
-    { label: "Rank", numeric: true },
-    { label: "Published" },
+    {
+      label: "Pack",
+      heading: true,
+      grow: true,
+      cell: (pack) =>
+        html`<a href="${href(`/packs/${pack.name}`)}">${pack.title}</a><br><small><code>${pack.name}</code></small>`,
+    },
+    { label: "State", cell: stateBadges },
+    { label: "Version", cell: (pack) => pack.version },
+    { label: "Rules", numeric: true, cell: (pack) => pack.rules },
+    { label: "Installs", numeric: true, cell: (pack) => pack.installs },
+    { label: "Rank", numeric: true, cell: (pack) => pack.rank },
+    { label: "Published", cell: (pack) => ago(pack.publishedAt, now) },
   ],
-  rows: packs.map((one) => [
-    html`<a href="${href(`/packs/${one.name}`)}">${one.title}</a><br><small><code>${one.name}</code></small>`,
-    stateBadges(one),
-    one.version,
-    one.rules,
-    one.installs,
-    one.rank,
-    ago(one.publishedAt, now),
-  ]),
+  rows: packs,
   empty: empty({
     title: "No packs yet",
     says: isAdmin(call)
@@ -69,7 +65,7 @@ ${table({
 
 function wanted({ core, session, params }: Member) {
   const found = getTeamPack(core, session.team.id, params.name ?? "");
-  if (!found) throw new Complaint("The team has no such pack.", 404);
+  if (!found) fail(notFound, "The team has no such pack.");
   return found;
 }
 
@@ -87,5 +83,4 @@ export const packPages = [
     await curatePack(core, name, { act: "remove", reason }, actorOf(session, call.ip()), session.team.id);
     return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
   }),
-  ...curatePages,
 ];

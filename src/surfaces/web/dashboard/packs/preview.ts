@@ -1,14 +1,12 @@
 import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
-import { renderMarkdown } from "../../../../kit/markdown.ts";
+import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { installFolder, type PackDraft } from "../../../../share/packs/packs.ts";
 import { button } from "../../ui/button.ts";
-import { facts } from "../../ui/facts.ts";
 import { form } from "../../ui/form.ts";
-import { prose } from "../../ui/prose.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { facts, prose, section } from "../../ui/parts.ts";
 import { bytes, number, plural } from "../../ui/units.ts";
 import { hiddenFields, type PackInput } from "./form.ts";
 import { tagList } from "./labels.ts";
@@ -21,14 +19,11 @@ function leaksSection({ leaks }: PackDraft): Html {
     body: table({
       caption: "Secrets",
       columns: [
-        { label: "Where", heading: true, grow: true },
-        { label: "Line", numeric: true },
-        { label: "What it is" },
+        { label: "Where", heading: true, grow: true, cell: ({ path }) => html`<code>${visible(path)}</code>` },
+        { label: "Line", numeric: true, cell: ({ line }) => line },
+        { label: "What it is", cell: ({ rule }) => html`<code>${rule}</code>` },
       ],
-      rows: leaks
-        .slice(0, 200)
-        .map(({ path, line, rule }) => [html`<code>${visible(path)}</code>`, line, html`<code>${rule}</code>`]),
-      empty: "",
+      rows: leaks.slice(0, 200),
     }),
   });
 }
@@ -45,14 +40,11 @@ function replacedSection({ replaced }: PackDraft): Html {
       table({
         caption: "Replaced texts",
         columns: [
-          { label: "Where", heading: true },
-          { label: "Line", numeric: true },
-          { label: "The line as it will be published", grow: true },
+          { label: "Where", heading: true, cell: ({ path }) => html`<code>${visible(path)}</code>` },
+          { label: "Line", numeric: true, cell: ({ line }) => line },
+          { label: "The line as it will be published", grow: true, cell: ({ text }) => html`<code>${text}</code>` },
         ],
-        rows: replaced
-          .slice(0, 200)
-          .map(({ path, line, text }) => [html`<code>${visible(path)}</code>`, line, html`<code>${text}</code>`]),
-        empty: "",
+        rows: replaced.slice(0, 200),
       }),
   });
 }
@@ -88,16 +80,14 @@ ${section({
   body: table({
     caption: "Files of the pack",
     columns: [
-      { label: "In the pack", heading: true, grow: true },
-      { label: "From the brain" },
-      { label: "Size", numeric: true },
+      { label: "In the pack", heading: true, grow: true, cell: (file) => html`<code>${visible(file.path)}</code>` },
+      {
+        label: "From the brain",
+        cell: (file) => (file.source === null ? "made for the pack" : html`<code>${visible(file.source)}</code>`),
+      },
+      { label: "Size", numeric: true, cell: (file) => bytes(file.bytes) },
     ],
-    rows: draft.files.map((one) => [
-      html`<code>${visible(one.path)}</code>`,
-      one.source === null ? "made for the pack" : html`<code>${visible(one.source)}</code>`,
-      bytes(one.bytes),
-    ]),
-    empty: "",
+    rows: draft.files,
   }),
 })}
 ${section({

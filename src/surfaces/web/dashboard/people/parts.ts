@@ -1,11 +1,10 @@
 import { type OneTimeLink, ROLES, type Role } from "../../../../identity/accounts/accounts.ts";
 import { type Content, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, invalid } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { secretOnce } from "../../ui/code.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { countdown } from "../../ui/time.ts";
+import { pageHead, secretOnce } from "../../ui/parts.ts";
+import { countdown } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 
 /** What the pages about people share. */
@@ -21,10 +20,10 @@ const ROLE_HINTS: Readonly<Record<Role, string>> = {
 export const rolesFor = (role: Role): readonly Role[] =>
   role === "owner" ? ROLES : ROLES.filter((one) => one !== "owner");
 
-/** Reads a role from a form. @throws Complaint for anything else */
+/** Reads a role from a form. @throws Problem for anything else */
 export function readRole(given: string | null): Role {
   const role = ROLES.find((one) => one === given);
-  if (!role) throw new Complaint("Choose one of the roles.");
+  if (!role) fail(invalid, "Choose one of the roles.");
   return role;
 }
 

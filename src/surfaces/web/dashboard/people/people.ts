@@ -10,21 +10,18 @@ import {
   revokeInvitation,
 } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
 import { field } from "../../ui/field.ts";
-import { filters } from "../../ui/filters.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, countdown, time } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
-import { frame } from "../frame.ts";
+import { type Table, table } from "../../ui/list.ts";
+import { badge, empty, section } from "../../ui/parts.ts";
+import { ago, countdown, plural, time } from "../../ui/units.ts";
+import { isAdmin } from "../shared/call.ts";
+import { listPage } from "../shared/list.ts";
+import { textIn } from "../shared/params.ts";
 import { invitationSays, linkPage, named, readRole, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
@@ -32,60 +29,60 @@ import { personPages } from "./person.ts";
 
 type ByMember = PageCall<"member"> | PageCall<"admin">;
 
-const manages = ({ session }: ByMember) => session.team.role !== "member";
-
 function peoplePage(call: ByMember, wrong?: string) {
-  const { core, session, query, href } = call;
+  const { core, session, query } = call;
   const { team } = session;
-  const text = (query.get("q") ?? "").slice(0, 200);
-  const members = listMembers(core, team.id, text);
+  const q = textIn(query, "q", 200);
+  const members = listMembers(core, team.id, q);
   const total = countMembers(core, team.id);
-  const main = html`${pageHead({
+  return listPage(call, {
     title: "People",
     says: `Who is in ${team.name}: ${plural(total, "person", "people")}.`,
-    actions: manages(call) && html`<a class="button primary" href="#invite">Invite somebody</a>`,
-  })}
-${
-  (total > 8 || text !== "") &&
-  filters({
-    action: href("/people"),
+    actions: isAdmin(call) && html`<a class="button primary" href="#invite">Invite somebody</a>`,
+    path: "/people",
+    id: "people",
     label: "Find people",
-    filters: [{ kind: "search", name: "q", label: "Name or address", value: text }],
-    live: "#people",
-  })
-}
-<div id="people" data-count="${members.length}">${memberTable(call, members)}
-${members.length === MAX_LISTED && html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`}</div>
-${manages(call) && invitations(call, wrong)}
-${leave(call)}`;
-  return frame(call, { title: "People", main });
+    filters: (total > 8 || q !== "") && [{ kind: "search", name: "q", label: "Name or address", value: q }],
+    table: memberTable(call, members),
+    body:
+      members.length === MAX_LISTED &&
+      html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
+    below: html`${isAdmin(call) && invitations(call, wrong)}
+${leave(call)}`,
+  });
 }
 
-function memberTable(call: ByMember, members: readonly Member[]) {
+function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
   const { core, session, href } = call;
   const now = core.clock.now();
-  return table({
+  return {
     caption: "People of the team",
     columns: [
-      { label: "Person", heading: true, grow: true },
-      { label: "Role" },
-      { label: "Since" },
-      { label: "Last seen" },
-      ...(manages(call) ? [{ label: "Actions", hidden: true }] : []),
+      {
+        label: "Person",
+        heading: true,
+        grow: true,
+        cell: (member) =>
+          named(member, [
+            member.userId === session.userId && badge("info", "you"),
+            member.disabledAt !== null && badge("neutral", "account closed"),
+          ]),
+      },
+      { label: "Role", cell: (member) => roleWord(member.role) },
+      { label: "Since", cell: (member) => time(member.createdAt, now) },
+      { label: "Last seen", cell: (member) => ago(member.lastSeenAt, now, "never") },
+      isAdmin(call) && {
+        label: "Actions",
+        hidden: true,
+        cell: (member) =>
+          buttonLink(html`Manage<span class="vh"> ${member.email}</span>`, href(`/people/${member.userId}`), {
+            small: true,
+          }),
+      },
     ],
-    rows: members.map((one) => [
-      named(one, [
-        one.userId === session.userId && badge("info", "you"),
-        one.disabledAt !== null && badge("neutral", "account closed"),
-      ]),
-      roleWord(one.role),
-      time(one.createdAt, now),
-      ago(one.lastSeenAt, now, "never"),
-      manages(call) &&
-        buttonLink(html`Manage<span class="vh"> ${one.email}</span>`, href(`/people/${one.userId}`), { small: true }),
-    ]),
+    rows,
     empty: empty({ title: "Nobody of that name", says: "Search for part of a name or an e-mail address." }),
-  });
+  };
 }
 
 function invitations(call: ByMember, wrong?: string) {
@@ -126,26 +123,28 @@ ${section({
   body: table({
     caption: "Open invitations",
     columns: [
-      { label: "For", heading: true, grow: true },
-      { label: "Role" },
-      { label: "Made by" },
-      { label: "Expires" },
-      { label: "Actions", hidden: true },
+      { label: "For", heading: true, grow: true, cell: (invitation) => invitation.email ?? "whoever has the link" },
+      { label: "Role", cell: (invitation) => invitation.role && roleWord(invitation.role) },
+      {
+        label: "Made by",
+        cell: (invitation) => html`${invitation.createdBy}<br><small>${time(invitation.createdAt, now)}</small>`,
+      },
+      { label: "Expires", cell: (invitation) => countdown(invitation.expiresAt, now) },
+      {
+        label: "Actions",
+        hidden: true,
+        cell: (invitation) =>
+          confirmButton({
+            action: href(`/people/invitations/${invitation.id}/revoke`),
+            csrf,
+            label: "Revoke",
+            question: `Revoke the invitation for ${invitation.email ?? "whoever has the link"}? Its link stops working.`,
+            confirm: "Revoke invitation",
+            small: true,
+          }),
+      },
     ],
-    rows: listInvitations(core, session.team.id).map((one) => [
-      one.email ?? "whoever has the link",
-      one.role && roleWord(one.role),
-      html`${one.createdBy}<br><small>${time(one.createdAt, now)}</small>`,
-      countdown(one.expiresAt, now),
-      confirmButton({
-        action: href(`/people/invitations/${one.id}/revoke`),
-        csrf,
-        label: "Take back",
-        question: `Take the invitation for ${one.email ?? "whoever has the link"} back? Its link stops working.`,
-        confirm: "Take it back",
-        small: true,
-      }),
-    ]),
+    rows: listInvitations(core, session.team.id),
     empty: empty({ title: "No open invitation", says: "Invitations that nobody used yet stand here." }),
   }),
 })}`;
@@ -185,7 +184,7 @@ export const peoplePages = [
     try {
       return await invite(call);
     } catch (error) {
-      if (!(error instanceof Complaint)) throw error;
+      if (!(error instanceof Problem)) throw error;
       return { status: error.status, body: peoplePage(call, error.message) };
     }
   }),
@@ -193,7 +192,7 @@ export const peoplePages = [
     { id: "revokeInvitation", method: "POST", path: "/people/invitations/:id/revoke", access: "admin" },
     async ({ core, session, params, ip }) => {
       await revokeInvitation(core, session.team.id, params.id ?? "", actorOf(session, ip()));
-      return redirect("/people", "The invitation is taken back.");
+      return redirect("/people", "The invitation is revoked.");
     },
   ),
   page({ id: "leaveTeam", method: "POST", path: "/people/leave", access: "member" }, async (call) => {

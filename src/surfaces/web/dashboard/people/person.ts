@@ -9,14 +9,11 @@ import {
 } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { ago, time } from "../../ui/time.ts";
+import { badge, facts, pageHead, section } from "../../ui/parts.ts";
+import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { linkPage, readRole, roleOptions, rolesFor, roleWord } from "./parts.ts";
 

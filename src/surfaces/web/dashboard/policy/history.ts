@@ -5,13 +5,12 @@ import {
   type PolicyEntry,
   type PolicyVersion,
 } from "../../../../share/policy/policy.ts";
-import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { pager } from "../../ui/pager.ts";
-import { section } from "../../ui/section.ts";
-import { timeline } from "../../ui/timeline.ts";
+import { pager } from "../../ui/list.ts";
+import { badge, section, timeline } from "../../ui/parts.ts";
+import { isAdmin } from "../shared/call.ts";
 import { changeWords } from "./labels.ts";
-import { isAdmin, type Member } from "./view.ts";
+import type { Member } from "./view.ts";
 
 const HISTORY_ROWS = 10;
 

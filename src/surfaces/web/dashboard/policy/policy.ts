@@ -1,16 +1,15 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { currentVersion, NewerPolicy, type Policy, restorePolicy, setPolicy } from "../../../../share/policy/policy.ts";
+import { currentVersion, newerPolicy, type Policy, restorePolicy, setPolicy } from "../../../../share/policy/policy.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { columns, section } from "../../ui/section.ts";
+import { codeBlock, columns, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
+import { isAdmin } from "../shared/call.ts";
 import { type DraftErrors, draftOf, judgeDraft, type PolicyDraft, policyForm, readDraft } from "./form.ts";
 import { policyHistory } from "./history.ts";
-import { byWhom, isAdmin, type Member, policyFacts, signed } from "./view.ts";
+import { byWhom, type Member, policyFacts, signed } from "./view.ts";
 
 /** What the team's agents may record: the policy in force, changing it, its history. */
 
@@ -105,7 +104,7 @@ async function change(call: PageCall<"admin">) {
     const changed = await setPolicy(core, teamId, judged.policy, actorOf(session, call.ip()), basis);
     return redirect("/policy", changed ? "The policy is in force." : "Nothing differed, so nothing was changed.");
   } catch (error) {
-    if (!(error instanceof NewerPolicy)) throw error;
+    if (!(error instanceof Problem && error.row === newerPolicy)) throw error;
     return { status: error.status, body: conflictPage(call, judged.policy) };
   }
 }
@@ -113,7 +112,7 @@ async function change(call: PageCall<"admin">) {
 async function restore(call: PageCall<"admin">) {
   const { core, session, form } = call;
   const id = versionIn(form.get("id"));
-  if (Number.isNaN(id)) throw new Complaint("This team has no such version of its policy.", 404);
+  if (Number.isNaN(id)) fail(notFound, "This team has no such version of its policy.");
   const by = actorOf(session, call.ip());
   const changed = await restorePolicy(core, session.team.id, id, by, versionIn(form.get("based_on")));
   return redirect("/policy", changed ? "The earlier policy is in force again." : "It is in force already.");

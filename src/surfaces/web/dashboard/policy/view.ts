@@ -2,15 +2,11 @@ import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { COMMAND_LINE } from "../../../../platform/audit/audit.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { Policy, PolicyVersion } from "../../../../share/policy/policy.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { facts } from "../../ui/facts.ts";
-import { time } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
+import { codeBlock, facts } from "../../ui/parts.ts";
+import { plural, time } from "../../ui/units.ts";
 import { MODES } from "./labels.ts";
 
 export type Member = PageCall<"member" | "admin">;
-
-export const isAdmin = ({ session }: Member) => session.team.role !== "member";
 
 /** A policy in words. @param name tells its lists from those of another policy on the page */
 export function policyFacts({ captureMode, watchlist = [], actions }: Policy, name: string): Html {

@@ -2,15 +2,12 @@ import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { listReleases, type Release, removeRelease } from "../../../../share/releases/releases.ts";
-import { badge } from "../../ui/badge.ts";
-import { codeBlock } from "../../ui/code.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { time } from "../../ui/time.ts";
-import { bytes } from "../../ui/units.ts";
-import { type ByOperator, settingsFrame } from "../settings/parts.ts";
+import { table } from "../../ui/list.ts";
+import { badge, codeBlock, empty, section } from "../../ui/parts.ts";
+import { bytes, time } from "../../ui/units.ts";
+import { settingsFrame } from "../settings/parts.ts";
+import type { ByOperator } from "../shared/call.ts";
 
 /** Desktop installers, for who runs the installation: what is registered, and withdrawing it. Adding one takes the server's disk. */
 
@@ -32,29 +29,30 @@ function releasesPage(call: ByOperator) {
   const body = html`${table({
     caption: "Installers",
     columns: [
-      { label: "Version", heading: true },
-      { label: "Platform" },
-      { label: "Where", grow: true },
-      { label: "Size" },
-      { label: "Registered" },
-      { label: "Actions", hidden: true },
+      { label: "Version", heading: true, cell: (release) => release.version },
+      { label: "Platform", cell: (release) => release.platform },
+      { label: "Where", grow: true, cell: where },
+      {
+        label: "Size",
+        cell: (release) => (release.bytes === null ? "–" : html`<span class="nowrap">${bytes(release.bytes)}</span>`),
+      },
+      { label: "Registered", cell: (release) => time(release.createdAt, now) },
+      {
+        label: "Actions",
+        hidden: true,
+        cell: (release) =>
+          confirmButton({
+            action: href("/settings/releases/remove"),
+            csrf,
+            hidden: { platform: release.platform, version: release.version },
+            label: "Withdraw",
+            question: `Withdraw ${release.version} for ${release.platform}? It is offered no more${release.fileName === null ? "" : ", and its file is deleted here"}. What people installed stays with them.`,
+            confirm: "Withdraw installer",
+            small: true,
+          }),
+      },
     ],
-    rows: found.map((one) => [
-      one.version,
-      one.platform,
-      where(one),
-      one.bytes === null ? "–" : html`<span class="nowrap">${bytes(one.bytes)}</span>`,
-      time(one.createdAt, now),
-      confirmButton({
-        action: href("/settings/releases/remove"),
-        csrf,
-        hidden: { platform: one.platform, version: one.version },
-        label: "Withdraw",
-        question: `Withdraw ${one.version} for ${one.platform}? It is offered no more${one.fileName === null ? "" : ", and its file is deleted here"}. What people installed stays with them.`,
-        confirm: "Withdraw installer",
-        small: true,
-      }),
-    ]),
+    rows: found,
     empty: empty({
       title: "No installer is registered",
       says: "The download page and updaters find nothing until one is. Register it on the server:",

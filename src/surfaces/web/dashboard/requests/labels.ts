@@ -1,5 +1,5 @@
 import type { RequestRow, Status } from "../../../../share/feature-requests/feature-requests.ts";
-import { badge, type Kind } from "../../ui/badge.ts";
+import { badge, type Kind } from "../../ui/parts.ts";
 
 /** How requests are spoken of. */
 

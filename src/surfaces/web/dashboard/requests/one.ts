@@ -1,6 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { indentJson } from "../../../../kit/json-indent.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
+import { layOutJson } from "../../../../kit/json-indent.ts";
 import {
   duplicatesOf,
   MAX_NOTE_CHARS,
@@ -8,23 +7,17 @@ import {
   STATUSES,
   titleOf,
 } from "../../../../share/feature-requests/feature-requests.ts";
-import { codeBlock } from "../../ui/code.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { columns, section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
-import { number } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, codeBlock, columns, empty, facts, pageHead, section } from "../../ui/parts.ts";
+import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { ByOperator } from "../shared/call.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
 
 /** One request: what was sent, what becomes of it, what repeats it. */
-
-type ByOperator = PageCall<"operator">;
 
 /** Which form was sent, and what was wrong with it. */
 export interface Wrong {
@@ -33,8 +26,6 @@ export interface Wrong {
 }
 
 const MAX_DUPLICATES = 50;
-/** Indented JSON may be this many times as long as it was sent. */
-const LAID_OUT = 4;
 
 /** @param similar requests that may ask for the same */
 export function oneRequest(call: ByOperator, request: RequestRow, similar: readonly RequestRow[], wrong?: Wrong): Html {
@@ -60,7 +51,7 @@ ${facts([
 ${section({
   title: "What was sent",
   body: html`${codeBlock(request.text, { label: "Text", wrap: true, tall: true })}
-${request.context !== "{}" && codeBlock(indentJson(request.context, request.context.length * LAID_OUT + 1_024) ?? request.context, { label: "Beside the text", titled: true, wrap: true, tall: true })}`,
+${request.context !== "{}" && codeBlock(layOutJson(request.context), { label: "Beside the text", titled: true, wrap: true, tall: true })}`,
 })}
 ${mergedInto === null ? columns(changeSection(call, request, wrong), mergeSection(call, request, wrong)) : unmergeSection(call, request)}
 ${mergedInto === null && similar.length > 0 && similarSection(call, request, similar)}
@@ -149,26 +140,31 @@ function similarSection({ core, csrf, href }: ByOperator, { id }: RequestRow, si
     body: table({
       caption: "Similar requests",
       columns: [
-        { label: "Request", heading: true, grow: true },
-        { label: "Status" },
-        { label: "Received" },
-        { label: "Merge", hidden: true },
+        {
+          label: "Request",
+          heading: true,
+          grow: true,
+          cell: (request) => anchor(href(`/requests/${request.id}`), titleOf(request, 160)),
+        },
+        { label: "Status", cell: statusBadge },
+        { label: "Received", cell: (request) => ago(request.createdAt, core.clock.now()) },
+        {
+          label: "Merge",
+          hidden: true,
+          cell: (request) =>
+            confirmButton({
+              action: href(`/requests/${id}/merge`),
+              csrf,
+              hidden: { into: request.id },
+              label: "Merge into it",
+              question: `Mark this request as a duplicate of “${titleOf(request)}”?`,
+              confirm: "Merge",
+              look: "plain",
+              small: true,
+            }),
+        },
       ],
-      rows: similar.map((one) => [
-        html`<a href="${href(`/requests/${one.id}`)}">${titleOf(one, 160)}</a>`,
-        statusBadge(one),
-        ago(one.createdAt, core.clock.now()),
-        confirmButton({
-          action: href(`/requests/${id}/merge`),
-          csrf,
-          hidden: { into: one.id },
-          label: "Merge into it",
-          question: `Mark this request as a duplicate of “${titleOf(one)}”?`,
-          confirm: "Merge",
-          look: "plain",
-          small: true,
-        }),
-      ]),
+      rows: similar,
       empty: empty({ title: "Nothing similar", says: "" }),
     }),
   });
@@ -183,12 +179,17 @@ function duplicatesSection({ core, href }: ByOperator, { id, duplicates }: Reque
         : "They have the status of this request.",
     body: table({
       caption: "Duplicates",
-      columns: [{ label: "Request", heading: true, grow: true }, { label: "Sender" }, { label: "Received" }],
-      rows: duplicatesOf(core, id, MAX_DUPLICATES).map((one) => [
-        html`<a href="${href(`/requests/${one.id}`)}">${titleOf(one, 160)}</a>`,
-        html`<code>${senderOf(one)}</code>`,
-        ago(one.createdAt, core.clock.now()),
-      ]),
+      columns: [
+        {
+          label: "Request",
+          heading: true,
+          grow: true,
+          cell: (request) => anchor(href(`/requests/${request.id}`), titleOf(request, 160)),
+        },
+        { label: "Sender", cell: (request) => html`<code>${senderOf(request)}</code>` },
+        { label: "Received", cell: (request) => ago(request.createdAt, core.clock.now()) },
+      ],
+      rows: duplicatesOf(core, id, MAX_DUPLICATES),
       empty: empty({ title: "No duplicates", says: "" }),
     }),
   });

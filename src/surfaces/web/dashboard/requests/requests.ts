@@ -1,117 +1,93 @@
 import { actorOf } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
-import { type PageCall, type PageReply, page, redirect } from "../../../../platform/http/page.ts";
+import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
+import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
 import {
   changeRequest,
   findRequest,
   listRequests,
   mergeRequest,
-  type RequestFilter,
   type RequestRow,
   STATUSES,
   similarRequests,
   titleOf,
   unmergeRequest,
 } from "../../../../share/feature-requests/feature-requests.ts";
-import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { pager } from "../../ui/pager.ts";
-import { table } from "../../ui/table.ts";
-import { ago } from "../../ui/time.ts";
-import { plural } from "../../ui/units.ts";
-import { frame } from "../frame.ts";
+import { empty } from "../../ui/parts.ts";
+import { ago, plural } from "../../ui/units.ts";
+import type { ByOperator } from "../shared/call.ts";
+import { listPage } from "../shared/list.ts";
+import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
 import { oneRequest, type Wrong } from "./one.ts";
 
 /** What people and agents ask of the product, for who runs the installation. */
-
-type ByOperator = PageCall<"operator">;
 
 const PAGE = 50;
 const PATH = "/requests";
 const MAX_SIMILAR = 5;
 const TITLE_CHARS = 140;
 
-/** What is asked for. What cannot be understood counts as not asked. */
-function readAsked({ query }: ByOperator): { readonly q: string; readonly status: RequestFilter["status"] } {
-  return {
-    q: (query.get("q") ?? "").slice(0, 200),
-    status: ([...STATUSES, "merged"] as const).find((one) => one === query.get("status")),
-  };
-}
-
-async function listPage(call: ByOperator) {
+async function requestsPage(call: ByOperator): Promise<Html> {
   const { core, query, href, baseUrl } = call;
-  const asked = readAsked(call);
-  const cursor = { before: query.get("before") ?? undefined, after: query.get("after") ?? undefined };
-  const found = await listRequests(core, { text: asked.q, status: asked.status }, PAGE, cursor);
-  const address = (more: Record<string, string> = {}) => {
-    const given = { q: asked.q, status: asked.status ?? "", ...more };
-    const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ""));
-    return href(search.size > 0 ? `${PATH}?${search}` : PATH);
-  };
   const now = core.clock.now();
-  const main = html`${pageHead({
+  const q = textIn(query, "q", 200);
+  const status = choiceIn(query, "status", [...STATUSES, "merged"]);
+  const cursor = { before: query.get("before") ?? undefined, after: query.get("after") ?? undefined };
+  const found = await listRequests(core, { text: q, status }, PAGE, cursor);
+  return listPage(call, {
     title: "Requests",
     says: "What people and agents ask of the product. They follow its status by the id they were given. Equal senders are one address, of which only a keyed hash is kept.",
-  })}
-${filters({
-  action: href(PATH),
-  label: "Filter requests",
-  live: "#requests",
-  filters: [
-    { kind: "search", name: "q", label: "Text, note or id", value: asked.q },
-    {
-      kind: "select",
-      name: "status",
-      label: "Status",
-      value: asked.status ?? "",
-      options: [
-        { value: "", label: "All" },
+    wide: true,
+    path: PATH,
+    params: { q, status },
+    id: "requests",
+    label: "Filter requests",
+    filters: [
+      { kind: "search", name: "q", label: "Text, note or id", value: q },
+      selectFilter({ name: "status", label: "Status", value: status ?? "" }, "All", [
         ...STATUSES.map((value) => ({ value, label: WORDS[value].label })),
         { value: "merged", label: "Duplicates" },
-      ],
-    },
-  ],
-})}
-<div id="requests" data-count="${found.rows.length}">${table({
-    caption: "Requests",
-    columns: [
-      { label: "Request", heading: true, grow: true },
-      { label: "Status" },
-      { label: "Sender" },
-      { label: "Received" },
+      ]),
     ],
-    rows: found.rows.map((one) => [
-      html`<a href="${href(`${PATH}/${one.id}`)}">${titleOf(one, TITLE_CHARS)}</a>${one.duplicates > 0 && html`<br><small>${plural(one.duplicates, "duplicate")}</small>`}`,
-      statusBadge(one),
-      html`<code>${senderOf(one)}</code>`,
-      ago(one.createdAt, now),
-    ]),
-    empty:
-      asked.q || asked.status
-        ? empty({
-            title: "Nothing like that",
-            says: "No request matches. Search for other words or clear the filters.",
-          })
-        : empty({
-            title: "No requests yet",
-            says: "Anybody can send one, without an account:",
-            code: `curl ${baseUrl}/api/requests/ingest -H 'content-type: application/json' -d '{"text": "Let the search match whole phrases."}'`,
-          }),
-  })}
-${pager({
-  ...(found.newer === undefined ? {} : { first: address(), newer: address({ after: found.newer }) }),
-  ...(found.older === undefined ? {} : { older: address({ before: found.older }) }),
-})}</div>`;
-  return frame(call, { title: "Requests", main, wide: true });
+    table: {
+      caption: "Requests",
+      columns: [
+        {
+          label: "Request",
+          heading: true,
+          grow: true,
+          cell: (request) =>
+            html`<a href="${href(`${PATH}/${request.id}`)}">${titleOf(request, TITLE_CHARS)}</a>${request.duplicates > 0 && html`<br><small>${plural(request.duplicates, "duplicate")}</small>`}`,
+        },
+        { label: "Status", cell: statusBadge },
+        { label: "Sender", cell: (request) => html`<code>${senderOf(request)}</code>` },
+        { label: "Received", cell: (request) => ago(request.createdAt, now) },
+      ],
+      rows: found.rows,
+      empty:
+        q || status
+          ? empty({
+              title: "Nothing like that",
+              says: "No request matches. Search for other words or clear the filters.",
+            })
+          : empty({
+              title: "No requests yet",
+              says: "Anybody can send one, without an account:",
+              code: `curl ${baseUrl}/api/requests/ingest -H 'content-type: application/json' -d '{"text": "Let the search match whole phrases."}'`,
+            }),
+    },
+    pages: {
+      first: found.newer !== undefined,
+      newer: { after: found.newer },
+      older: { before: found.older },
+    },
+  });
 }
 
 function wanted({ core, params }: ByOperator): RequestRow {
   const found = findRequest(core, params.id ?? "");
-  if (!found) throw new Complaint("There is no such request.", 404);
+  if (!found) fail(notFound, "There is no such request.");
   return found;
 }
 
@@ -133,7 +109,7 @@ async function orAgain(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem)) throw error;
     return { status: error.status, body: await show(call, request, { form, text: error.message }) };
   }
 }
@@ -142,14 +118,14 @@ const by = (call: ByOperator) => actorOf(call.session, call.ip());
 const access = "operator";
 
 export const requestPages = [
-  page({ id: "requests", method: "GET", path: "/requests", access }, (call) => listPage(call)),
+  page({ id: "requests", method: "GET", path: "/requests", access }, requestsPage),
   page({ id: "request", method: "GET", path: "/requests/:id", access }, (call) => show(call, wanted(call))),
   page({ id: "requestChange", method: "POST", path: "/requests/:id", access }, (call) => {
     const { core, form } = call;
     const request = wanted(call);
     return orAgain(call, request, "change", async () => {
       const status = STATUSES.find((one) => one === form.get("status"));
-      if (!status) throw new Complaint("Choose one of the statuses.");
+      if (!status) fail(invalid, "Choose one of the statuses.");
       await changeRequest(core, request.id, { status, note: form.get("note") ?? undefined }, by(call));
       return redirect(`${PATH}/${request.id}`, "Saved.");
     });
@@ -159,7 +135,7 @@ export const requestPages = [
     const request = wanted(call);
     return orAgain(call, request, "merge", async () => {
       const into = /req_[\w-]{1,128}/.exec((form.get("into") ?? "").slice(0, 500))?.[0];
-      if (into === undefined) throw new Complaint("Give the id of the other request; it begins with req_.");
+      if (into === undefined) fail(invalid, "Give the id of the other request; it begins with req_.");
       const { mergedInto } = await mergeRequest(core, request.id, into, by(call));
       const target = mergedInto === null ? undefined : findRequest(core, mergedInto);
       return redirect(`${PATH}/${request.id}`, `It is a duplicate of “${target ? titleOf(target) : into}” now.`);

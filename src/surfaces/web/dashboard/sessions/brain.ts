@@ -1,10 +1,11 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Mention, Mentions } from "../../../../record/brain/brain.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { kindBadge, link, type Member, repoName } from "../shared/links.ts";
-import { short } from "./labels.ts";
+import { table } from "../../ui/list.ts";
+import { section } from "../../ui/parts.ts";
+import type { Member } from "../shared/call.ts";
+import { kindBadge, link, repoName } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 
 /** Places of the team's brain that name what a session committed or touched. */
 
@@ -16,18 +17,19 @@ export function mentionsSection(call: Member, session: Session, { mentions, cutS
     body: html`${table({
       caption: "Places in the brain",
       columns: [
-        { label: "Entry", heading: true },
-        { label: "Kind" },
-        { label: "Mentions" },
-        { label: "Line", grow: true },
+        {
+          label: "Entry",
+          heading: true,
+          cell: (
+            mention,
+          ) => html`<a href="${link(call, "/brain/file", { repo: mention.repoKey, path: mention.path, view: "source", line: mention.line })}#L${mention.line}">${short(mention.heading || mention.path, 160)}</a>
+<br><small class="muted mono">${mention.repoKey !== session.repoKey && `${repoName(mention.repoKey)} · `}${mention.path}:${mention.line}</small>`,
+        },
+        { label: "Kind", cell: (mention) => kindBadge(mention.kind) },
+        { label: "Mentions", cell: mentionText },
+        { label: "Line", grow: true, cell: (mention) => mention.text },
       ],
-      rows: mentions.map((one): Content[] => [
-        html`<a href="${link(call, "/brain/file", { repo: one.repoKey, path: one.path, view: "source", line: one.line })}#L${one.line}">${short(one.heading || one.path, 160)}</a>
-<br><small class="muted mono">${one.repoKey !== session.repoKey && `${repoName(one.repoKey)} · `}${one.path}:${one.line}</small>`,
-        kindBadge(one.kind),
-        mentionText(one),
-        one.text,
-      ]),
+      rows: mentions,
       empty: html`<p class="says">No entry names one of them.</p>`,
     })}${cutShort && html`<p class="says">Not everything was looked through: there may be more.</p>`}`,
   });

@@ -1,12 +1,10 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Session, tokensOf } from "../../../../record/traces/traces.ts";
-import { badge } from "../../ui/badge.ts";
-import { facts } from "../../ui/facts.ts";
-import type { Stat } from "../../ui/stat.ts";
-import { isInstant, time } from "../../ui/time.ts";
-import { compact, duration, number, plural } from "../../ui/units.ts";
-import { deviceLink, type Member, repoName, sessionsOf } from "../shared/links.ts";
-import { shaText, short } from "./labels.ts";
+import { anchor, badge, facts, type Stat } from "../../ui/parts.ts";
+import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, repoName, sessionsOf } from "../shared/links.ts";
+import { shaText, short } from "../shared/text.ts";
 
 /** The figures of a session. @param files how many it touched */
 export function figures(session: Session, files: number): Stat[] {
@@ -38,7 +36,7 @@ export function factList(call: Member, session: Session): Html {
     { label: "Device", value: deviceLink(call, session) },
     {
       label: "Repository",
-      value: html`<a href="${sessionsOf(call, session.repoKey)}">${repoName(session.repoKey)}</a>`,
+      value: anchor(sessionsOf(call, session.repoKey), repoName(session.repoKey)),
     },
     { label: "Branch", value: session.branch && html`<code>${session.branch}</code>` },
     { label: "Started", value: time(session.startedAt, now, "not said") },

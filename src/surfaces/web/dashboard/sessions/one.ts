@@ -1,32 +1,33 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { layOutJson } from "../../../../kit/json-indent.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { findMentions } from "../../../../record/brain/brain.ts";
 import { getSession, promptTitle, type Session, type Span } from "../../../../record/traces/traces.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { stats } from "../../ui/stat.ts";
+import { codeBlock, pageHead, section, stats } from "../../ui/parts.ts";
 import { bytes, compact, plural } from "../../ui/units.ts";
 import { type Span as SpanBar, waterfall } from "../../ui/waterfall.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import { type Member, repoName } from "../shared/links.ts";
+import { repoName } from "../shared/links.ts";
+import { idIn } from "../shared/params.ts";
+import { short } from "../shared/text.ts";
 import { repoValue } from "../telemetry/filter.ts";
 import { mentionsSection } from "./brain.ts";
 import { causedSection } from "./causes.ts";
 import { factList, figures } from "./facts.ts";
-import { indentJson, outcomeBadge, short } from "./labels.ts";
+import { outcomeBadge } from "./labels.ts";
 import { filesOf, filesSection, labelsSection } from "./tables.ts";
 import { timelineSection } from "./timeline.ts";
 
 /** One session, whole. */
 
 function sessionOf(call: Member): Session {
-  const text = call.params.id ?? "";
-  const found = /^[1-9]\d{0,14}$/.test(text) ? getSession(call.core, call.session.team.id, Number(text)) : undefined;
-  if (!found) throw new Complaint("This team has no such session.", 404);
+  const id = idIn(call.params.id);
+  const found = id === undefined ? undefined : getSession(call.core, call.session.team.id, id);
+  if (!found) fail(notFound, "This team has no such session.");
   return found;
 }
 
@@ -93,7 +94,7 @@ function recordSection({ document, deliveries }: Session): Html {
     says: `The session as the agent sent it, without its steps, ${bytes(Buffer.byteLength(document))}. ${deliveries.some(({ redacted }) => redacted > 0) ? "Secrets were replaced before it was stored." : ""}`,
     // What is cut is no JSON any more, and is shown as it is.
     body: html`<details><summary>Show the record</summary>
-${codeBlock(whole ? indentJson(document) : document.slice(0, MAX_RECORD_SHOWN), { label: "Record of the session", wrap: true, tall: true })}
+${codeBlock(whole ? layOutJson(document) : document.slice(0, MAX_RECORD_SHOWN), { label: "Record of the session", wrap: true, tall: true })}
 ${!whole && html`<p class="says">Only the beginning is shown. Download the record to read it all.</p>`}</details>`,
   });
 }

@@ -8,16 +8,16 @@ import {
   sessionFacets,
 } from "../../../../record/traces/traces.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { empty } from "../../ui/empty.ts";
-import { type Filter, filters } from "../../ui/filters.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { pager } from "../../ui/pager.ts";
-import { table } from "../../ui/table.ts";
-import { isInstant, time, utcText } from "../../ui/time.ts";
-import { duration, number, plural } from "../../ui/units.ts";
+import type { Filter, Table } from "../../ui/list.ts";
+import { empty, pageHead } from "../../ui/parts.ts";
+import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { link, type Member, NO_REPO, repoName } from "../shared/links.ts";
-import { outcomeBadge, short } from "./labels.ts";
+import type { Member } from "../shared/call.ts";
+import { repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
+import { listPage, type Pages } from "../shared/list.ts";
+import { type Days, dayFilters, daysIn, selectFilter, spanOf, textIn } from "../shared/params.ts";
+import { short } from "../shared/text.ts";
+import { outcomeBadge } from "./labels.ts";
 import { sessionPage, sessionRecord } from "./one.ts";
 
 /** The team's agent sessions. */
@@ -27,116 +27,102 @@ const MAX_TITLE = 110;
 const MAX_NAME = 60;
 const MAX_WORD = 28;
 const MAX_VALUE = 1_000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
+const NAMES = ["q", "repo", "agent", "model", "outcome", "branch", "device"] as const;
 /** Filters as the query spells them; `""` is not set. */
-const NAMES = ["q", "repo", "agent", "model", "outcome", "branch", "device", "from", "to"] as const;
-type Chosen = Readonly<Record<(typeof NAMES)[number], string>>;
+type Params = Readonly<Record<(typeof NAMES)[number], string>> & Days;
 
-function setIn({ query }: Member): Chosen {
-  const pairs = NAMES.map((name) => [name, (query.get(name) ?? "").slice(0, MAX_VALUE)] as const);
-  const set = Object.fromEntries(pairs) as Chosen;
-  return { ...set, from: dayIn(set.from) === undefined ? "" : set.from, to: dayIn(set.to) === undefined ? "" : set.to };
-}
-
-/** The start of a day (UTC), milliseconds since the epoch; undefined for anything that is no day. */
-function dayIn(text: string): number | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
-  const at = Date.parse(`${text}T00:00:00Z`);
-  return Number.isNaN(at) ? undefined : at;
+function readParams({ query }: Member): Params {
+  const texts = Object.fromEntries(NAMES.map((name) => [name, textIn(query, name, MAX_VALUE)]));
+  return { ...(texts as Record<(typeof NAMES)[number], string>), ...daysIn(query) };
 }
 
 async function sessionsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
-  const set = setIn(call);
-  const to = dayIn(set.to);
-  const text = (value: string) => (value === "" ? undefined : value);
+  const params = readParams(call);
+  const { repo, device, outcome, agent, model, branch, q, from, to } = params;
   const found = await listSessions(core, team, {
-    repoKey: set.repo === NO_REPO ? "" : text(set.repo),
-    deviceId: text(set.device),
-    outcome: text(set.outcome),
-    agent: text(set.agent),
-    model: text(set.model),
-    branch: text(set.branch),
-    from: dayIn(set.from),
-    to: to === undefined ? undefined : to + DAY_MS,
-    text: text(set.q.trim()),
+    repoKey: repoKeyIn(repo),
+    deviceId: device || undefined,
+    outcome: outcome || undefined,
+    agent: agent || undefined,
+    model: model || undefined,
+    branch: branch || undefined,
+    ...spanOf({ from, to }),
+    text: q.trim() || undefined,
     cursor: query.get("cursor") ?? "",
     limit: PAGE,
   });
-  const facets = sessionFacets(core, team);
-  const head = pageHead({
+  const head = {
     title: "Sessions",
     says: "What agents did: each session with its prompts, steps, commits and the files it touched.",
-  });
-  const filtered = NAMES.some((name) => set[name] !== "");
+  };
+  const filtered = Object.values(params).some((value) => value !== "");
   if (found.rows.length === 0 && !filtered && !query.has("cursor"))
-    return frame(call, { title: "Sessions", main: html`${head}${noSessions(call)}` });
-  const main = html`${head}
-${filters({ action: call.href("/sessions"), label: "Filter sessions", live: "#results", filters: filtersOf(set, facets) })}
-<div id="results" data-count="${found.rows.length}">${sessionTable(call, found.rows)}
-${around(call, set, found)}</div>`;
-  return frame(call, { title: "Sessions", main, wide: true });
+    return frame(call, { title: "Sessions", main: html`${pageHead(head)}${noSessions(call)}` });
+  return listPage(call, {
+    ...head,
+    wide: true,
+    path: "/sessions",
+    params,
+    id: "results",
+    label: "Filter sessions",
+    filters: filtersOf(params, sessionFacets(core, team)),
+    table: sessionTable(call, found.rows),
+    pages: pagesOf(found),
+  });
 }
 
-function filtersOf(set: Chosen, facets: SessionFacets): Filter[] {
-  const select = (
-    name: keyof Chosen,
-    label: string,
-    all: string,
-    values: readonly { value: string; label: string }[],
-  ): Filter => {
-    // A value from an old link stays to be seen and taken back.
-    const known = set[name] === "" || values.some(({ value }) => value === set[name]);
-    const options = [{ value: "", label: all }, ...values, ...(known ? [] : [{ value: set[name], label: set[name] }])];
-    return { kind: "select", name, label, value: set[name], options };
-  };
-  const plain = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+function filtersOf(params: Params, { repoKeys, agents, models, outcomes, branches, devices }: SessionFacets): Filter[] {
+  const select = (name: keyof Params, label: string, values: readonly string[]) =>
+    selectFilter(
+      { name, label, value: params[name] },
+      "all",
+      values.map((value) => ({ value, label: value })),
+    );
   return [
-    { kind: "search", name: "q", label: "Text", value: set.q, placeholder: "Words of a prompt, a file, a commit" },
-    select(
-      "repo",
-      "Repository",
+    { kind: "search", name: "q", label: "Text", value: params.q, placeholder: "Words of a prompt, a file, a commit" },
+    selectFilter({ name: "repo", label: "Repository", value: params.repo }, "all", repoOptions(repoKeys)),
+    select("agent", "Agent", agents),
+    select("model", "Model", models),
+    select("outcome", "Outcome", outcomes),
+    select("branch", "Branch", branches),
+    selectFilter(
+      { name: "device", label: "Device", value: params.device },
       "all",
-      facets.repoKeys.map((key) => ({ value: key === "" ? NO_REPO : key, label: repoName(key) })),
+      devices.map(({ id, label }) => ({ value: id, label: label ?? id })),
     ),
-    select("agent", "Agent", "all", plain(facets.agents)),
-    select("model", "Model", "all", plain(facets.models)),
-    select("outcome", "Outcome", "all", plain(facets.outcomes)),
-    select("branch", "Branch", "all", plain(facets.branches)),
-    select(
-      "device",
-      "Device",
-      "all",
-      facets.devices.map(({ id, label }) => ({ value: id, label: label ?? id })),
-    ),
-    { kind: "date", name: "from", label: "From (UTC)", value: set.from },
-    { kind: "date", name: "to", label: "To (UTC)", value: set.to },
+    ...dayFilters(params),
   ];
 }
 
-function sessionTable(call: Member, rows: readonly SessionRow[]): Html {
+function sessionTable(call: Member, rows: readonly SessionRow[]): Table<SessionRow> {
   const now = call.core.clock.now();
-  return table({
+  return {
     caption: "Sessions",
     columns: [
-      { label: "Session", heading: true, grow: true },
-      { label: "Outcome" },
-      { label: "Agent" },
-      { label: "Started" },
-      { label: "Holds" },
+      {
+        label: "Session",
+        heading: true,
+        grow: true,
+        cell: (
+          session,
+        ) => html`<a href="${call.href(`/sessions/${session.id}`)}">${short(session.firstPrompt ?? session.externalId, MAX_TITLE)}</a>
+<br><small class="muted">${short(repoName(session.repoKey), MAX_NAME)}${session.branch && ` · ${short(session.branch, MAX_NAME)}`}</small>`,
+      },
+      { label: "Outcome", cell: (session) => outcomeBadge(session.outcome) },
+      {
+        label: "Agent",
+        cell: (session) =>
+          html`<span class="nowrap">${short(session.agent ?? "–", MAX_WORD)}</span>${session.model && html`<br><small class="muted nowrap">${short(session.model, MAX_WORD)}</small>`}`,
+      },
+      { label: "Started", cell: (session) => html`${time(session.startedAt, now, "not said")}${lasted(session)}` },
+      { label: "Holds", cell: holds },
     ],
-    rows: rows.map((one): Content[] => [
-      html`<a href="${call.href(`/sessions/${one.id}`)}">${short(one.firstPrompt ?? one.externalId, MAX_TITLE)}</a>
-<br><small class="muted">${short(repoName(one.repoKey), MAX_NAME)}${one.branch && ` · ${short(one.branch, MAX_NAME)}`}</small>`,
-      outcomeBadge(one.outcome),
-      html`<span class="nowrap">${short(one.agent ?? "–", MAX_WORD)}</span>${one.model && html`<br><small class="muted nowrap">${short(one.model, MAX_WORD)}</small>`}`,
-      html`${time(one.startedAt, now, "not said")}${lasted(one)}`,
-      holds(one),
-    ]),
+    rows,
     empty: empty({ title: "No session fits", says: "Take a filter back, or widen the dates." }),
-  });
+  };
 }
 
 function lasted({ startedAt, endedAt }: SessionRow): Content {
@@ -160,18 +146,15 @@ function holds({ prompts, spans, files, commits, labels }: SessionRow): Content 
 }
 
 /** Links around the page, and how far it looked when that is not plain. */
-function around(call: Member, set: Chosen, { older, newer, examined, examinedTo }: SessionPage): Html {
-  const kept = Object.fromEntries(Object.entries(set).map(([name, value]) => [name, value === "" ? undefined : value]));
-  const to = (cursor: string | undefined) => cursor && link(call, "/sessions", { ...kept, cursor });
-  const says =
-    examinedTo !== undefined &&
-    `Looked through ${number(examined)} sessions${examinedTo === null || !isInstant(examinedTo) ? "" : `, back to ${utcText(examinedTo)}`}. Go on to look further.`;
-  return pager({
-    older: to(older),
-    newer: to(newer),
-    says,
-    ...(examinedTo === undefined ? {} : { labels: { newer: "Newer", older: "Look further" } }),
-  });
+function pagesOf({ older, newer, examined, examinedTo }: SessionPage): Pages {
+  const around = { newer: { cursor: newer }, older: { cursor: older } };
+  if (examinedTo === undefined) return around;
+  const backTo = isInstant(examinedTo) ? `, back to ${utcText(examinedTo)}` : "";
+  return {
+    ...around,
+    says: `Looked through ${number(examined)} sessions${backTo}. Go on to look further.`,
+    labels: { newer: "Newer", older: "Look further" },
+  };
 }
 
 function noSessions(call: Member): Html {

@@ -1,10 +1,11 @@
 import { type Content, html } from "../../../../kit/html.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, section } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
-import { type Member, sessionsOf } from "../shared/links.ts";
-import { short } from "./labels.ts";
+import type { Member } from "../shared/call.ts";
+import { sessionsOf } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 
 /** How a session touched a file. */
 interface Touched {
@@ -29,25 +30,22 @@ const MAX_FILES = 200;
 /** The files that a session touched. */
 export function filesSection(call: Member, session: Session, files: ReadonlyMap<string, Touched>): Content {
   if (files.size === 0) return false;
-  const rows = [...files]
-    .slice(0, MAX_FILES)
-    .map(([path, { edits }]): Content[] => [
-      html`<code>${short(path, 512)}</code>`,
-      edits > 0 ? edits : "–",
-      html`<a href="${sessionsOf(call, session.repoKey, short(path, 256))}">Sessions naming it</a>`,
-    ]);
+  const rows = [...files].slice(0, MAX_FILES);
   return section({
     id: "files",
     title: "Files touched",
     body: html`${table({
       caption: "Files touched",
       columns: [
-        { label: "File", heading: true, grow: true },
-        { label: "Edits traced", numeric: true },
-        { label: "More", hidden: true },
+        { label: "File", heading: true, grow: true, cell: ([path]) => html`<code>${short(path, 512)}</code>` },
+        { label: "Edits traced", numeric: true, cell: ([, { edits }]) => (edits > 0 ? edits : "–") },
+        {
+          label: "More",
+          hidden: true,
+          cell: ([path]) => anchor(sessionsOf(call, session.repoKey, short(path, 256)), "Sessions naming it"),
+        },
       ],
       rows,
-      empty: "",
     })}${files.size > rows.length && html`<p class="says">${number(files.size - rows.length)} more files stand in the record.</p>`}`,
   });
 }
@@ -62,20 +60,18 @@ export function labelsSection({ labels, labelCount }: Session): Content {
     body: html`${table({
       caption: "Labels",
       columns: [
-        { label: "Name", heading: true },
-        { label: "Value" },
-        { label: "Comment", grow: true },
-        { label: "Step" },
+        { label: "Name", heading: true, cell: ({ name }) => short(name ?? "unnamed", 120) },
+        { label: "Value", cell: ({ value }) => (value === null ? "–" : short(String(value), 240)) },
+        { label: "Comment", grow: true, cell: ({ comment }) => comment && short(comment, 2_000) },
+        {
+          label: "Step",
+          cell: ({ spanId }) =>
+            spanId === null
+              ? html`<span class="muted">the whole session</span>`
+              : html`<a href="#span-${spanId}">${short(spanId, 40)}</a>`,
+        },
       ],
-      rows: labels.map(({ name, value, comment, spanId }): Content[] => [
-        short(name ?? "unnamed", 120),
-        value === null ? "–" : short(String(value), 240),
-        comment && short(comment, 2_000),
-        spanId === null
-          ? html`<span class="muted">the whole session</span>`
-          : html`<a href="#span-${spanId}">${short(spanId, 40)}</a>`,
-      ]),
-      empty: "",
+      rows: labels,
     })}${labelCount > labels.length && html`<p class="says">${number(labelCount - labels.length)} more labels are not shown.</p>`}`,
   });
 }

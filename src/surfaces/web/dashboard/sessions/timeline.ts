@@ -1,12 +1,11 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { pager } from "../../ui/pager.ts";
-import { section } from "../../ui/section.ts";
-import { type TimelineEvent, timeline } from "../../ui/timeline.ts";
+import { pager } from "../../ui/list.ts";
+import { codeBlock, section, type TimelineEvent, timeline } from "../../ui/parts.ts";
 import { number, plural } from "../../ui/units.ts";
-import { link, type Member } from "../shared/links.ts";
-import { shaText, short } from "./labels.ts";
+import type { Member } from "../shared/call.ts";
+import { link } from "../shared/links.ts";
+import { shaText, short } from "../shared/text.ts";
 
 /** Prompts, edits, commits and labels of a session in the order of time. */
 

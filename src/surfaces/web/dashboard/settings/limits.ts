@@ -1,11 +1,11 @@
 import { SETTINGS } from "../../../../config.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { page } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
+import { type Column, table } from "../../ui/list.ts";
+import { badge, section } from "../../ui/parts.ts";
 import { bytes, number, plural } from "../../ui/units.ts";
-import { type ByOperator, settingsFrame } from "./parts.ts";
+import type { ByOperator } from "../shared/call.ts";
+import { settingsFrame } from "./parts.ts";
 
 /** Every setting in force. They are read at the start, so the page shows and does not change them. */
 
@@ -48,25 +48,25 @@ function defaultOf(name: Name): Content {
 
 function limitsPage(call: ByOperator) {
   const { config } = call.core;
-  const row = (name: Name) => {
-    const same = JSON.stringify(config[name]) === JSON.stringify(SETTINGS[name].fallback);
-    const { env, says } = SETTINGS[name];
-    return [
-      html`<code>${env}</code><br><small>${says}</small>`,
-      html`${shown(name, config[name])}${!same && html` ${badge("info", "set here")}`}`,
-      defaultOf(name),
-    ];
-  };
+  const isDefault = (name: Name) => JSON.stringify(config[name]) === JSON.stringify(SETTINGS[name].fallback);
+  const columns: Column<Name>[] = [
+    {
+      label: "Setting",
+      heading: true,
+      grow: true,
+      cell: (name) => html`<code>${SETTINGS[name].env}</code><br><small>${SETTINGS[name].description}</small>`,
+    },
+    {
+      label: "In force",
+      cell: (name) => html`${shown(name, config[name])}${!isDefault(name) && html` ${badge("info", "set here")}`}`,
+    },
+    { label: "Default", cell: defaultOf },
+  ];
   const body = GROUPS.map(({ title, says, holds }) =>
     section({
       title,
       says,
-      body: table({
-        caption: title,
-        columns: [{ label: "Setting", heading: true, grow: true }, { label: "In force" }, { label: "Default" }],
-        rows: names.filter(holds).map(row),
-        empty: "",
-      }),
+      body: table({ caption: title, columns, rows: names.filter(holds) }),
     }),
   );
   return settingsFrame(call, {

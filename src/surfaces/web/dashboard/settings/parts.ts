@@ -1,12 +1,10 @@
 import { type Content, html } from "../../../../kit/html.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
-import { type Crumb, pageHead } from "../../ui/page-head.ts";
-import { tabs } from "../../ui/tabs.ts";
+import { type Crumb, pageHead, tabs } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
+import type { ByOperator } from "../shared/call.ts";
+import { textIn } from "../shared/params.ts";
 
 /** What the pages of the installation share. */
-
-export type ByOperator = PageCall<"operator">;
 
 const PLACES = [
   { path: "/settings", label: "Installation" },
@@ -39,22 +37,8 @@ ${body}`;
   return frame(call, { title, main });
 }
 
-/** What is searched for, bounded. */
-export const searched = (call: ByOperator) => (call.query.get("q") ?? "").slice(0, 200);
-
-/** Where a page of a list begins, bounded. */
-export const startAfter = (call: ByOperator) => (call.query.get("after") ?? "").slice(0, 300);
-
-/** Addresses of the pages around one, filters kept. */
-export function pagesAround(call: ByOperator, path: string, next: string | undefined) {
-  const q = searched(call);
-  const address = (after?: string) => {
-    const query = new URLSearchParams({ ...(q ? { q } : {}), ...(after === undefined ? {} : { after }) });
-    return call.href(query.size > 0 ? `${path}?${query}` : path);
-  };
-  return {
-    labels: { newer: "Previous", older: "Next" },
-    ...(startAfter(call) === "" ? {} : { first: address() }),
-    ...(next === undefined ? {} : { older: address(next) }),
-  };
-}
+/** What the lists of these pages are asked for. */
+export const searchIn = (query: URLSearchParams) => ({
+  q: textIn(query, "q", 200),
+  after: textIn(query, "after", 300),
+});

@@ -8,19 +8,16 @@ import {
   setOperator,
 } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { conflict, fail } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
-import { badge } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { facts } from "../../ui/facts.ts";
-import { filters } from "../../ui/filters.ts";
-import { pager } from "../../ui/pager.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, badge, empty, facts, section } from "../../ui/parts.ts";
+import { ago, time } from "../../ui/units.ts";
 import { linkPage, roleWord } from "../people/parts.ts";
-import { type ByOperator, pagesAround, searched, settingsFrame, startAfter } from "./parts.ts";
+import type { ByOperator } from "../shared/call.ts";
+import { list, PREVIOUS_NEXT } from "../shared/list.ts";
+import { searchIn, settingsFrame } from "./parts.ts";
 
 /** Every account of the installation. */
 
@@ -29,37 +26,40 @@ const PATH = "/settings/people";
 
 const state = (user: ListedUser) => (user.disabledAt === null ? badge("good", "open") : badge("neutral", "closed"));
 
-function listPage(call: ByOperator) {
-  const { core, href } = call;
+function accountsPage(call: ByOperator) {
+  const { core, query, href } = call;
   const now = core.clock.now();
-  const { rows, next } = pageOfUsers(core, searched(call), PAGE, startAfter(call));
-  const body = html`${filters({
-    action: href(PATH),
+  const { q, after } = searchIn(query);
+  const { rows, next } = pageOfUsers(core, q, PAGE, after);
+  const body = list(call, {
+    path: PATH,
+    params: { q },
+    id: "accounts",
     label: "Find accounts",
-    filters: [{ kind: "search", name: "q", label: "Name or address", value: searched(call) }],
-    live: "#accounts",
-  })}
-<div id="accounts" data-count="${rows.length}">${table({
-    caption: "Accounts",
-    columns: [
-      { label: "Person", heading: true, grow: true },
-      { label: "Account" },
-      { label: "Teams" },
-      { label: "Last seen" },
-    ],
-    rows: rows.map((one) => [
-      html`<a href="${href(`${PATH}/${one.id}`)}">${one.name ?? one.email}</a>${one.operator === 1 && html` ${badge("info", "operator")}`}${one.name !== null && html`<br><small>${one.email}</small>`}`,
-      state(one),
-      one.teams.map(({ teamName }) => teamName).join(", ") || "none",
-      ago(one.lastSeenAt, now, "never"),
-    ]),
-    empty: empty({
-      title: "Nobody of that name",
-      says: "Search for part of a name or an e-mail address. A new account is made by an invitation into a team, or by",
-      code: "reckon user create EMAIL --password-stdin",
-    }),
-  })}
-${pager(pagesAround(call, PATH, next))}</div>`;
+    filters: [{ kind: "search", name: "q", label: "Name or address", value: q }],
+    table: {
+      caption: "Accounts",
+      columns: [
+        {
+          label: "Person",
+          heading: true,
+          grow: true,
+          cell: (user) =>
+            html`<a href="${href(`${PATH}/${user.id}`)}">${user.name ?? user.email}</a>${user.operator === 1 && html` ${badge("info", "operator")}`}${user.name !== null && html`<br><small>${user.email}</small>`}`,
+        },
+        { label: "Account", cell: state },
+        { label: "Teams", cell: (user) => user.teams.map(({ teamName }) => teamName).join(", ") || "none" },
+        { label: "Last seen", cell: (user) => ago(user.lastSeenAt, now, "never") },
+      ],
+      rows,
+      empty: empty({
+        title: "Nobody of that name",
+        says: "Search for part of a name or an e-mail address. A new account is made by an invitation into a team, or by",
+        code: "reckon user create EMAIL --password-stdin",
+      }),
+    },
+    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
+  });
   return settingsFrame(call, { title: "Accounts", says: "Everybody who can sign in, whatever their team.", body });
 }
 
@@ -82,11 +82,16 @@ ${section({
   title: "Teams",
   body: table({
     caption: "Teams",
-    columns: [{ label: "Team", heading: true, grow: true }, { label: "Role" }],
-    rows: user.teams.map(({ teamId, teamName, role }) => [
-      html`<a href="${href(`/settings/teams/${teamId}`)}">${teamName}</a>`,
-      roleWord(role),
-    ]),
+    columns: [
+      {
+        label: "Team",
+        heading: true,
+        grow: true,
+        cell: ({ teamId, teamName }) => anchor(href(`/settings/teams/${teamId}`), teamName),
+      },
+      { label: "Role", cell: ({ role }) => roleWord(role) },
+    ],
+    rows: user.teams,
     empty: empty({ title: "In no team", says: "Invite this person from a team's page." }),
   }),
 })}
@@ -149,13 +154,13 @@ const wanted = ({ core, params }: ByOperator) => getListedUser(core, params.id ?
 
 /** Taking one's own rights away by a slip would leave nobody to undo it. */
 function requireOther({ session }: ByOperator, user: ListedUser): void {
-  if (user.id === session.userId) throw new Complaint("Another operator has to do this to your own account.", 409);
+  if (user.id === session.userId) fail(conflict, "Another operator has to do this to your own account.");
 }
 
 const access = "operator";
 
 export const accountPagesOfAll = [
-  page({ id: "settingsPeople", method: "GET", path: "/settings/people", access }, (call) => listPage(call)),
+  page({ id: "settingsPeople", method: "GET", path: "/settings/people", access }, accountsPage),
   page({ id: "settingsPerson", method: "GET", path: "/settings/people/:id", access }, (call) =>
     onePage(call, wanted(call)),
   ),

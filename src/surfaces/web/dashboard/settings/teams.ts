@@ -15,21 +15,18 @@ import {
 } from "../../../../identity/accounts/accounts.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
-import { badge, type Kind } from "../../ui/badge.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { empty } from "../../ui/empty.ts";
-import { facts } from "../../ui/facts.ts";
 import { field } from "../../ui/field.ts";
-import { filters } from "../../ui/filters.ts";
 import { form } from "../../ui/form.ts";
-import { pager } from "../../ui/pager.ts";
-import { columns, section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { ago, time } from "../../ui/time.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, badge, columns, empty, facts, type Kind, section } from "../../ui/parts.ts";
+import { ago, time } from "../../ui/units.ts";
 import { invitationSays, linkPage, named, readRole, roleOptions, roleWord } from "../people/parts.ts";
-import { type ByOperator, pagesAround, searched, settingsFrame, startAfter } from "./parts.ts";
+import type { ByOperator } from "../shared/call.ts";
+import { list, PREVIOUS_NEXT } from "../shared/list.ts";
+import { searchIn, settingsFrame } from "./parts.ts";
 
 /** Every team of the installation: what it has paid for, who is in it. */
 
@@ -51,37 +48,32 @@ function state(team: Team) {
   return badge(kind, label);
 }
 
-function listPage(call: ByOperator, wrong?: string) {
-  const { core, csrf, href, form: sent } = call;
-  const { rows, next } = pageOfTeams(core, searched(call), PAGE, startAfter(call));
+function teamsPage(call: ByOperator, wrong?: string) {
+  const { core, query, csrf, href, form: sent } = call;
+  const { q, after } = searchIn(query);
+  const { rows, next } = pageOfTeams(core, q, PAGE, after);
   const now = core.clock.now();
-  const body = html`${filters({
-    action: href(PATH),
+  const body = html`${list(call, {
+    path: PATH,
+    params: { q },
+    id: "teams",
     label: "Find teams",
-    filters: [{ kind: "search", name: "q", label: "Name or id", value: searched(call) }],
-    live: "#teams",
+    filters: [{ kind: "search", name: "q", label: "Name or id", value: q }],
+    table: {
+      caption: "Teams",
+      columns: [
+        { label: "Team", heading: true, grow: true, cell: (team) => anchor(href(`${PATH}/${team.id}`), team.name) },
+        { label: "Subscription", cell: state },
+        { label: "Tier", cell: (team) => team.tier },
+        { label: "Seats", numeric: true, cell: (team) => team.seats },
+        { label: "People", numeric: true, cell: (team) => countMembers(core, team.id) },
+        { label: "Made", cell: (team) => time(team.createdAt, now) },
+      ],
+      rows,
+      empty: empty({ title: "No such team", says: "Search for part of a name, or make a team below." }),
+    },
+    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
   })}
-<div id="teams" data-count="${rows.length}">${table({
-    caption: "Teams",
-    columns: [
-      { label: "Team", heading: true, grow: true },
-      { label: "Subscription" },
-      { label: "Tier" },
-      { label: "Seats", numeric: true },
-      { label: "People", numeric: true },
-      { label: "Made" },
-    ],
-    rows: rows.map((team) => [
-      html`<a href="${href(`${PATH}/${team.id}`)}">${team.name}</a>`,
-      state(team),
-      team.tier,
-      team.seats,
-      countMembers(core, team.id),
-      time(team.createdAt, now),
-    ]),
-    empty: empty({ title: "No such team", says: "Search for part of a name, or make a team below." }),
-  })}
-${pager(pagesAround(call, PATH, next))}</div>
 ${section({
   title: "Make a team",
   framed: true,
@@ -137,10 +129,10 @@ const planFields = ({ tier, seats }: { readonly tier: string; readonly seats: st
 
 function readPlan(sent: URLSearchParams) {
   const tier = TIERS.find((one) => one === sent.get("tier"));
-  if (!tier) throw new Complaint("Choose one of the tiers.");
+  if (!tier) fail(invalid, "Choose one of the tiers.");
   const text = sent.get("seats")?.trim() ?? "";
   const seats = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seats <= MAX_SEATS)) throw new Complaint(`Seats are a whole number up to ${MAX_SEATS}.`);
+  if (!(seats <= MAX_SEATS)) fail(invalid, `Seats are a whole number up to ${MAX_SEATS}.`);
   return { tier, seats };
 }
 
@@ -149,13 +141,13 @@ function readDay(text: string | null): number | null {
   const day = text?.trim() ?? "";
   if (day === "") return null;
   const at = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(at)) throw new Complaint("The end of the paid period is a day such as 2026-12-31.");
+  if (Number.isNaN(at)) fail(invalid, "The end of the paid period is a day such as 2026-12-31.");
   return at;
 }
 
 function readChange(sent: URLSearchParams): TeamChange {
   const subscription = SUBSCRIPTIONS.find((one) => one === sent.get("subscription"));
-  if (!subscription) throw new Complaint("Choose one of the states of the subscription.");
+  if (!subscription) fail(invalid, "Choose one of the states of the subscription.");
   return { ...readPlan(sent), name: sent.get("name") ?? "", subscription, periodEndAt: readDay(sent.get("periodEnd")) };
 }
 
@@ -243,12 +235,21 @@ ${section({
   title: "People",
   body: table({
     caption: "People of the team",
-    columns: [{ label: "Person", heading: true, grow: true }, { label: "Role" }, { label: "Last seen" }],
-    rows: listMembers(core, team.id).map((one) => [
-      html`<a href="${href(`/settings/people/${one.userId}`)}">${named(one, one.disabledAt !== null && badge("neutral", "closed"))}</a>`,
-      roleWord(one.role),
-      ago(one.lastSeenAt, now, "never"),
-    ]),
+    columns: [
+      {
+        label: "Person",
+        heading: true,
+        grow: true,
+        cell: (member) =>
+          anchor(
+            href(`/settings/people/${member.userId}`),
+            named(member, member.disabledAt !== null && badge("neutral", "closed")),
+          ),
+      },
+      { label: "Role", cell: (member) => roleWord(member.role) },
+      { label: "Last seen", cell: (member) => ago(member.lastSeenAt, now, "never") },
+    ],
+    rows: listMembers(core, team.id),
     empty: empty({
       title: "Nobody is in this team",
       says: "Invite an owner, who then connects devices and invites others.",
@@ -284,7 +285,7 @@ ${section({
 
 function wanted({ core, params }: ByOperator): Team {
   const team = findTeam(core, params.id ?? "");
-  if (!team || team.id !== params.id) throw new Complaint("There is no such team.", 404);
+  if (!team || team.id !== params.id) fail(notFound, "There is no such team.");
   return team;
 }
 
@@ -299,13 +300,13 @@ async function orAgain(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error;
+    if (!(error instanceof Problem)) throw error;
     return { status: error.status, body: again(error.message) };
   }
 }
 
 export const teamPages = [
-  page({ id: "settingsTeams", method: "GET", path: "/settings/teams", access }, (call) => listPage(call)),
+  page({ id: "settingsTeams", method: "GET", path: "/settings/teams", access }, (call) => teamsPage(call)),
   page({ id: "settingsTeamCreate", method: "POST", path: "/settings/teams", access }, (call) =>
     orAgain(
       async () => {
@@ -314,7 +315,7 @@ export const teamPages = [
         const team = await createTeam(core, sent.get("name") ?? "", plan, by(call));
         return redirect(`${PATH}/${team.id}`, `The team “${team.name}” is made.`);
       },
-      (text) => listPage(call, text),
+      (text) => teamsPage(call, text),
     ),
   ),
   page({ id: "settingsTeam", method: "GET", path: "/settings/teams/:id", access }, (call) =>

@@ -1,42 +1,48 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { Kind as BrainKind, SnapshotFacts } from "../../../../record/brain/brain.ts";
-import { badge, type Kind } from "../../ui/badge.ts";
+import { anchor, badge, type Kind } from "../../ui/parts.ts";
+import type { Member } from "./call.ts";
+import { idIn } from "./params.ts";
 
 /** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */
 
-export type Member = PageCall<"member">;
-
-type Query = Readonly<Record<string, string | number | undefined>>;
+export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address with a query; members without a value are left out, an empty repository's key is kept. */
-export function link(call: Member, path: `/${string}`, query: Query): string {
+export function link({ href }: Pick<PageCall, "href">, path: `/${string}`, query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  const text = search.toString();
-  return call.href(text === "" ? path : `${path}?${text}`);
+  return href(search.size === 0 ? path : `${path}?${search}`);
 }
 
-/** The repository that a page is about. @throws Complaint 404 when the address names none */
+/** What filters are set to, for an address: empty ones are left out. */
+export const setOf = (query: Query): Query =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
+
+/** The repository that a page is about. @throws Problem 404 when the address names none */
 export function repoOf(call: Member): string {
   const repo = call.query.get("repo");
-  if (repo === null)
-    throw new Complaint("This address names no repository. Choose one from the list of the brain.", 404);
+  if (repo === null) fail(notFound, "This address names no repository. Choose one from the list of the brain.");
   return repo;
 }
 
 /** A snapshot's number in the query; undefined when there is none or it is no number. */
-export function snapshotIn(call: Member, name = "snapshot"): number | undefined {
-  const text = call.query.get(name) ?? "";
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
-}
+export const snapshotIn = ({ query }: Member, name = "snapshot"): number | undefined => idIn(query.get(name));
 
 /** How a repository is called. */
 export const repoName = (repoKey: string) => (repoKey === "" ? "no repository named" : repoKey);
 
 /** Stands for the empty key where an empty value means "all": no key can hold a control character. */
 export const NO_REPO = "\t";
+
+/** The key that stands in an address; undefined for all. */
+export const repoKeyIn = (value: string): string | undefined => (value === NO_REPO ? "" : value || undefined);
+
+/** Repositories to choose from. */
+export const repoOptions = (repoKeys: Iterable<string>) =>
+  Array.from(repoKeys, (key) => ({ value: key || NO_REPO, label: repoName(key) }));
 
 /** The list of a repository's sessions, narrowed to those whose record holds a text. */
 export const sessionsOf = (call: Member, repoKey: string, text?: string): string =>
@@ -47,7 +53,7 @@ export const deviceName = ({ deviceLabel, deviceId }: { deviceLabel: string | nu
   deviceLabel ?? deviceId;
 
 export const deviceLink = (call: Member, device: { deviceLabel: string | null; deviceId: string }): Html =>
-  html`<a href="${call.href(`/devices/${device.deviceId}`)}">${deviceName(device)}</a>`;
+  anchor(call.href(`/devices/${device.deviceId}`), deviceName(device));
 
 const KIND_LOOKS: Readonly<Record<BrainKind, readonly [Kind, string]>> = {
   error: ["bad", "errors"],

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { Problem } from "../../../../kit/problem.ts";
 import {
   heldLinkToken,
   holdLinkToken,
@@ -12,7 +12,7 @@ import {
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
+import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 
 /*
@@ -31,9 +31,9 @@ export interface LinkPage {
   readonly title: string;
   /** Where a person has the link from. */
   readonly from: string;
-  /** Draws the page for a token. @throws Complaint 404 or 410 for one that does not work */
+  /** Draws the page for a token. @throws Problem 404 or 410 for one that does not work */
   readonly draw: (call: Anyone, token: string) => Html;
-  /** @throws Complaint when nobody can open the page, whatever their link */
+  /** @throws Problem when nobody can open the page, whatever their link */
   readonly require?: (call: Anyone) => void;
 }
 
@@ -92,7 +92,7 @@ export function linkPage(one: LinkPage): Page[] {
       try {
         return one.draw(call, held);
       } catch (error) {
-        if (!(error instanceof Complaint) || (error.status !== 404 && error.status !== 410)) throw error;
+        if (!(error instanceof Problem) || (error.status !== 404 && error.status !== 410)) throw error;
         return {
           status: error.status,
           headers: [holdLinkToken(call, path, null)],

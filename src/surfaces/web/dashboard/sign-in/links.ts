@@ -11,14 +11,14 @@ import {
   switchTeam,
 } from "../../../../identity/accounts/accounts.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { conflict, fail, gone, invalid, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";
 import { button, buttonLink } from "../../ui/button.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
+import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
 import { endWithPassword } from "./password-ends.ts";
@@ -35,7 +35,7 @@ const originOf = (call: Anyone) => ({ ip: call.ip(), userAgent: readUserAgent(ca
 
 function chosenBy(call: Anyone) {
   const password = call.form.get("password") ?? "";
-  if (password !== call.form.get("again")) throw new Complaint("The two passwords are not the same.");
+  if (password !== call.form.get("again")) fail(invalid, "The two passwords are not the same.");
   return { email: call.form.get("email") ?? "", name: call.form.get("name"), password };
 }
 
@@ -84,7 +84,7 @@ async function orAgain(
     const { session, done } = await work();
     return used(call, path, { ...redirect("/overview", done), session });
   } catch (error) {
-    if (!(error instanceof Complaint) || error.status === 404 || error.status === 410) throw error;
+    if (!(error instanceof Problem) || error.status === 404 || error.status === 410) throw error;
     return { status: error.status, headers: retryAfter(error), body: again(sentToken(call), error.message) };
   }
 }
@@ -118,17 +118,16 @@ function teamFields(call: Anyone) {
   ];
 }
 
-/** The team that somebody who sets up chose. @throws Complaint when they said two things */
+/** The team that somebody who sets up chose. @throws Problem when they said two things */
 function chosenTeam({ core, form }: Anyone): FirstTeam {
   const make = form.get("team")?.trim() ?? "";
   const take = form.get("take") ?? NEW_TEAM;
   if (take === NEW_TEAM) {
     if (listTeams(core).some(({ name }) => name === make))
-      throw new Complaint(`There is a team named "${make}" already: take it over, or choose another name.`, 409);
+      fail(conflict, `There is a team named "${make}" already: take it over, or choose another name.`);
     return { make };
   }
-  if (make !== "")
-    throw new Complaint("Either take over a team that is there, or choose “Make a new team” and name it.");
+  if (make !== "") fail(invalid, "Either take over a team that is there, or choose “Make a new team” and name it.");
   return { takeOver: take };
 }
 
@@ -198,7 +197,7 @@ export const linkPages = [
     from: "stands in the server's output",
     draw: setUpForm,
     require: ({ core }) => {
-      if (hasUsers(core)) throw new Complaint("This installation has been set up already.", 410);
+      if (hasUsers(core)) fail(gone, "This installation has been set up already.");
     },
   }),
   page({ id: "setUpPost", method: "POST", path: PATHS.setUp, access: "anyone" }, (call) =>

@@ -1,11 +1,11 @@
 import { actorOf, endSession, hasUsers, signIn, switchTeam } from "../../../../identity/accounts/accounts.ts";
 import { html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
+import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";
 import { field } from "../../ui/field.ts";
 import { form } from "../../ui/form.ts";
-import { pageHead } from "../../ui/page-head.ts";
+import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 
 /** Reads where to go on after signing in: a path of this site, or the overview. */
@@ -68,7 +68,7 @@ export const signInPages = [
         );
         return { ...redirect(readNext(call.form.get("next"))), session };
       } catch (error) {
-        if (!(error instanceof Complaint)) throw error;
+        if (!(error instanceof Problem)) throw error;
         return { status: error.status, headers: retryAfter(error), body: signInPage(call, error.message) };
       }
     },

@@ -3,11 +3,10 @@ import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import { HUES, type Series } from "../../ui/chart-frame.ts";
-import { dayText } from "../../ui/time.ts";
-import { compact, number, plural } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
+import { compact, dayText, number, plural } from "../../ui/units.ts";
+import { short } from "../shared/text.ts";
 import { dollars, dollarTick } from "./labels.ts";
-import type { Asked } from "./params.ts";
+import type { Params } from "./params.ts";
 
 /** Spend over time: dollars by model, and beside them the tokens that have no price. */
 
@@ -25,16 +24,16 @@ interface Stretch {
 }
 
 /** How many days make a bar: one, a week, or as many as it takes. */
-function daysOfBar({ from, to }: Asked): number {
+function daysOfBar({ from, to }: Params): number {
   const days = Math.floor(to / DAY_MS) - Math.floor(from / DAY_MS) + 1;
   if (days <= MAX_BARS) return 1;
   return days <= 7 * MAX_BARS ? 7 : Math.ceil(days / MAX_BARS);
 }
 
 /** All days that were asked for, those of which nothing is known too; the last bar ends on the last day. */
-function stretches(asked: Asked, days: readonly SpendOfDay[], each: number): Stretch[] {
-  const first = Math.floor(asked.from / DAY_MS);
-  const last = Math.floor(asked.to / DAY_MS);
+function stretches(params: Params, days: readonly SpendOfDay[], each: number): Stretch[] {
+  const first = Math.floor(params.from / DAY_MS);
+  const last = Math.floor(params.to / DAY_MS);
   const count = Math.ceil((last - first + 1) / each);
   const all = Array.from({ length: count }, (_, i) => {
     const begin = Math.max(first, last - (count - i) * each + 1);
@@ -50,9 +49,9 @@ function stretches(asked: Asked, days: readonly SpendOfDay[], each: number): Str
   return all;
 }
 
-export function spendCharts(asked: Asked, days: readonly SpendOfDay[], total: SpendFigures): Content {
-  const each = daysOfBar(asked);
-  const bars = stretches(asked, days, each);
+export function spendCharts(params: Params, days: readonly SpendOfDay[], total: SpendFigures): Content {
+  const each = daysOfBar(params);
+  const bars = stretches(params, days, each);
   const per = each === 1 ? "day" : each === 7 ? "week" : `${each} days`;
   const period = each === 1 ? "Day" : "From";
   return html`${total.usd !== null && costChart(bars, per, period, total.usd)}${total.unpricedTokens > 0 && unpricedChart(bars, per, period, total.unpricedTokens)}`;
@@ -84,7 +83,7 @@ function costChart(bars: readonly Stretch[], per: string, period: string, total:
 
 function unpricedChart(bars: readonly Stretch[], per: string, period: string, total: number): Content {
   return barChart({
-    title: `Tokens without a price per ${per}`,
+    title: `Unpriced tokens per ${per}`,
     summary: `${number(total)} tokens are of models whose price is not known; no dollars above are theirs.`,
     ...{ period, unit: "tokens", spell: (value: number) => `${compact(value)} tokens` },
     series: [{ name: "Tokens", tone: "neutral" }],

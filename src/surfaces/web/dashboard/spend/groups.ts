@@ -3,16 +3,15 @@ import type { Grouping, SpendGroup, SpendReport } from "../../../../insight/spen
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId } from "../../../../record/traces/traces.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { tabs } from "../../ui/tabs.ts";
-import { dayText } from "../../ui/time.ts";
-import { number } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
-import { link, type Member, NO_REPO, repoName } from "../shared/links.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, section, tabs } from "../../ui/parts.ts";
+import { dayText, number } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
+import { link, NO_REPO, repoName } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
 import { costText, reportedText, tokenCell } from "./labels.ts";
-import { type Asked, address } from "./params.ts";
+import { type Params, spendAddress } from "./params.ts";
 
 /** Spend by what it was for. */
 
@@ -27,49 +26,38 @@ const LABELS: Readonly<Record<Grouping, string>> = {
   day: "Day",
 };
 
-export function groupsSection(call: Member, asked: Asked, { groups, total }: SpendReport): Html {
-  const { by } = asked;
+export function groupsSection(call: Member, params: Params, { groups, total }: SpendReport): Html {
+  const { by } = params;
   // Of days the latest stand on top, everything else by what it cost.
   const all = by === "day" ? groups.toReversed() : groups;
   const shown = all.slice(0, SHOWN);
-  const name = namer(call, asked);
+  const name = namer(call, params);
   return section({
     id: "groups",
     title: "What it was for",
-    actions: buttonLink("Download CSV", address(call, asked, {}, "/spend/csv"), { small: true }),
+    actions: buttonLink("Download CSV", spendAddress(call, params, {}, "/spend/csv"), { small: true }),
     body: html`<div class="stack">${tabs(
       "Sums by",
       Object.entries(LABELS).map(([value, label]) => ({
         label,
-        href: `${address(call, asked, { by: value as Grouping })}#groups`,
+        href: `${spendAddress(call, params, { by: value as Grouping })}#groups`,
         current: value === by,
       })),
     )}
 ${table({
   caption: `Spend by ${LABELS[by].toLowerCase()}`,
   columns: [
-    { label: LABELS[by], heading: true, grow: true },
-    { label: "Cost", numeric: true },
-    { label: "Share", numeric: true },
-    { label: "Reported", numeric: true },
-    { label: "Input", numeric: true },
-    { label: "Output", numeric: true },
-    { label: "Cache write", numeric: true },
-    { label: "Cache read", numeric: true },
-    { label: "Calls", numeric: true },
+    { label: LABELS[by], heading: true, grow: true, cell: name },
+    { label: "Cost", numeric: true, cell: costText },
+    { label: "Share", numeric: true, cell: (group) => share(group.usd, total.usd) },
+    { label: "Reported", numeric: true, cell: reportedText },
+    { label: "Input", numeric: true, cell: (group) => tokenCell(group.inputTokens) },
+    { label: "Output", numeric: true, cell: (group) => tokenCell(group.outputTokens) },
+    { label: "Cache write", numeric: true, cell: (group) => tokenCell(group.cacheWriteTokens) },
+    { label: "Cache read", numeric: true, cell: (group) => tokenCell(group.cacheReadTokens) },
+    { label: "Calls", numeric: true, cell: (group) => group.usages },
   ],
-  rows: shown.map((one): Content[] => [
-    name(one),
-    costText(one),
-    share(one.usd, total.usd),
-    reportedText(one),
-    tokenCell(one.inputTokens),
-    tokenCell(one.outputTokens),
-    tokenCell(one.cacheWriteTokens),
-    tokenCell(one.cacheReadTokens),
-    one.usages,
-  ]),
-  empty: "",
+  rows: shown,
   narrow: "scroll",
 })}
 ${all.length > shown.length && html`<p class="says">${number(all.length - shown.length)} more ${by === "day" ? "and earlier " : ""}rows stand in the CSV.</p>`}</div>`,
@@ -85,14 +73,14 @@ function share(usd: number | null, total: number | null): Content {
 const notTold = (what: string) => html`<span class="muted">no ${what} named</span>`;
 
 /** How a row is called, and where it leads. All names but the devices' labels are what agents sent. */
-function namer(call: Member, asked: Asked): (group: SpendGroup) => Content {
+function namer(call: Member, params: Params): (group: SpendGroup) => Content {
   const { core, session, href } = call;
   const team = session.team.id;
-  const at = (to: string, text: Content) => html`<a href="${to}">${text}</a>`;
+  const at = (to: string, text: Content) => anchor(to, text);
   const sessions = (query: Readonly<Record<string, string>>) =>
-    link(call, "/sessions", { ...query, from: asked.first, to: asked.last });
-  const repo = asked.repoKey === undefined ? {} : { repo: asked.repo };
-  switch (asked.by) {
+    link(call, "/sessions", { ...query, from: params.first, to: params.last });
+  const repo = params.repoKey === undefined ? {} : { repo: params.repo };
+  switch (params.by) {
     case "model":
       return ({ key }) => (key === "" ? notTold("model") : at(sessions({ ...repo, model: key }), modelName(key)));
     case "branch":
@@ -100,11 +88,11 @@ function namer(call: Member, asked: Asked): (group: SpendGroup) => Content {
         key === "" ? notTold("branch") : at(sessions({ ...repo, branch: key }), html`<code>${short(key, 60)}</code>`);
     case "repo":
       return ({ key }) =>
-        at(address(call, asked, { by: "model", repo: key === "" ? NO_REPO : key }), short(repoName(key), 60));
+        at(spendAddress(call, params, { by: "model", repo: key === "" ? NO_REPO : key }), short(repoName(key), 60));
     case "day":
       return ({ key }) =>
         at(
-          address(call, asked, { by: "model", days: undefined, first: key, last: key }),
+          spendAddress(call, params, { by: "model", days: undefined, first: key, last: key }),
           html`<span class="nowrap">${dayText(key)}</span>`,
         );
     case "device": {

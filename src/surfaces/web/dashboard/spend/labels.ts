@@ -18,7 +18,7 @@ export const dollarTick = (usd: number): string =>
 /** What figures cost, or that nobody knows; never 0 for what has no price. */
 export function costText({ usd, unpricedTokens }: SpendFigures): Content {
   if (usd === null)
-    return unpricedTokens > 0 ? html`<span class="muted">no price</span>` : html`<span class="none">–</span>`;
+    return unpricedTokens > 0 ? html`<span class="muted">unpriced</span>` : html`<span class="none">–</span>`;
   return html`${dollars(usd)}${unpricedTokens > 0 && html`<br><small class="muted nowrap">and ${compact(unpricedTokens)} unpriced</small>`}`;
 }
 

@@ -1,6 +1,8 @@
-import { GROUPINGS, type Grouping, isSince, isUntil, readSpan } from "../../../../insight/spend/spend.ts";
+import { GROUPINGS, type Grouping, isSince, isUntil, readPeriod } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
-import { link, type Member, NO_REPO } from "../shared/links.ts";
+import type { Member } from "../shared/call.ts";
+import { link, repoKeyIn } from "../shared/links.ts";
+import { choiceIn } from "../shared/params.ts";
 
 /** What the pages of spend are asked for, as it stands in the address. */
 
@@ -8,7 +10,7 @@ export const PERIODS = [7, 30, 90, 365] as const;
 const DEFAULT_DAYS = 30;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-export interface Asked {
+export interface Params {
   /** One of `PERIODS`; undefined for days that somebody chose. */
   readonly days: number | undefined;
   /** The days shown, both whole and included, as instants and as dates. */
@@ -22,8 +24,8 @@ export interface Asked {
   readonly by: Grouping;
 }
 
-/** Reads what is asked; what makes no sense asks for nothing. */
-export function readAsked({ query, core }: Member): Asked {
+/** Reads the query; what makes no sense asks for nothing. */
+export function readParams({ query, core }: Member): Params {
   const now = core.clock.now();
   const date = (name: string, isDate: (text: string) => boolean) => {
     const text = query.get(name) ?? "";
@@ -31,26 +33,30 @@ export function readAsked({ query, core }: Member): Asked {
   };
   const since = date("from", isSince);
   const until = date("to", isUntil);
-  const chosen = since !== undefined || until !== undefined ? readSpan({ since, until }, now) : undefined;
+  const chosen = since !== undefined || until !== undefined ? readPeriod({ since, until }, now) : undefined;
   const days = PERIODS.find((one) => String(one) === query.get("days")) ?? DEFAULT_DAYS;
   const { from, to } = chosen ?? { from: now - (days - 1) * DAY_MS, to: now };
   const repo = (query.get("repo") ?? "").slice(0, 1_024);
   return {
-    ...{ days: chosen ? undefined : days, from, to, repo },
-    ...{ first: isoInstant(from).slice(0, 10), last: isoInstant(to).slice(0, 10) },
-    repoKey: repo === "" ? undefined : repo === NO_REPO ? "" : repo,
-    by: GROUPINGS.find((one) => one === query.get("by")) ?? "model",
+    days: chosen ? undefined : days,
+    from,
+    to,
+    first: isoInstant(from).slice(0, 10),
+    last: isoInstant(to).slice(0, 10),
+    repo,
+    repoKey: repoKeyIn(repo),
+    by: choiceIn(query, "by", GROUPINGS) ?? "model",
   };
 }
 
 /** The address of the same question with some of it changed. */
-export function address(
+export function spendAddress(
   call: Member,
-  asked: Asked,
-  change: Partial<Asked> = {},
+  params: Params,
+  change: Partial<Params> = {},
   path: `/${string}` = "/spend",
 ): string {
-  const { days, first, last, repo, by } = { ...asked, ...change };
+  const { days, first, last, repo, by } = { ...params, ...change };
   const period = days === undefined ? { from: first, to: last } : { days: days === DEFAULT_DAYS ? undefined : days };
   return link(call, path, { ...period, repo: repo || undefined, by: by === "model" ? undefined : by });
 }

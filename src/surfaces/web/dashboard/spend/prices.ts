@@ -1,11 +1,9 @@
 import type { SpendOfDay, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { section } from "../../ui/section.ts";
-import { table } from "../../ui/table.ts";
-import { dayText } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
-import { short } from "../sessions/labels.ts";
+import { table } from "../../ui/list.ts";
+import { codeBlock, section } from "../../ui/parts.ts";
+import { dayText, number, plural } from "../../ui/units.ts";
+import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
 
 /** At what prices sums are made, and what has none. */
@@ -40,13 +38,12 @@ function unpricedList(unpriced: readonly (readonly [string, number])[], date: st
     named !== undefined && JSON.stringify({ date, models: { [short(named, 200)]: { input: 3, output: 15 } } }, null, 2);
   return html`<p>The price of ${plural(unpriced.length, "model")} is not known. ${unpriced.length === 1 ? "Its" : "Their"} tokens are in no sum of dollars:</p>
 ${table({
-  caption: "Models without a price",
+  caption: "Unpriced models",
   columns: [
-    { label: "Model", heading: true, grow: true },
-    { label: "Tokens", numeric: true },
+    { label: "Model", heading: true, grow: true, cell: ([model]) => modelName(model) },
+    { label: "Tokens", numeric: true, cell: ([, count]) => count },
   ],
-  rows: unpriced.slice(0, SHOWN).map(([model, count]): Content[] => [modelName(model), count]),
-  empty: "",
+  rows: unpriced.slice(0, SHOWN),
   narrow: "scroll",
 })}
 ${unpriced.length > SHOWN && html`<p class="says">${number(unpriced.length - SHOWN)} more with fewer tokens.</p>`}

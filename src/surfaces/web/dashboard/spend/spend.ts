@@ -9,37 +9,34 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { download, page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
-import { codeBlock } from "../../ui/code.ts";
-import { empty } from "../../ui/empty.ts";
-import { filters } from "../../ui/filters.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { stats } from "../../ui/stat.ts";
-import { tabs } from "../../ui/tabs.ts";
-import { dayText } from "../../ui/time.ts";
-import { compact, number } from "../../ui/units.ts";
+import { filters } from "../../ui/list.ts";
+import { codeBlock, empty, pageHead, stats, tabs } from "../../ui/parts.ts";
+import { compact, dayText, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import { type Member, NO_REPO, repoName } from "../shared/links.ts";
+import { repoName, repoOptions } from "../shared/links.ts";
+import { dayFilters, selectFilter } from "../shared/params.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
 import { dollars, tokensOf } from "./labels.ts";
-import { type Asked, address, PERIODS, readAsked } from "./params.ts";
+import { type Params, PERIODS, readParams, spendAddress } from "./params.ts";
 import { pricesSection } from "./prices.ts";
 
 /** What the team's agents used of models and what that costs. */
 
 async function spendPage(call: Member): Promise<Html> {
   await freshenSpend(call.core);
-  const asked = readAsked(call);
-  const report = spendReport(call.core, call.session.team.id, { ...asked, daily: true });
-  const days = report.byDayAndModel;
+  const params = readParams(call);
+  const report = spendReport(call.core, call.session.team.id, { ...params, daily: true });
+  const days = report.byDayAndModel();
   const main = html`${pageHead({
     title: "Spend",
     says: "What agents used of models and what that costs. Every call counts once, however often it was told, and whether in telemetry or in a session.",
   })}
 ${behind(call)}
-<div class="stack">${periods(call, asked)}${chosen(call, asked)}</div>
-${report.total.usages === 0 ? nothing(call) : html`${tiles(asked, report)}<section class="section" aria-label="Over time">${spendCharts(asked, days, report.total)}</section>${groupsSection(call, asked, report)}`}
+<div class="stack">${periods(call, params)}${chosen(call, params)}</div>
+${report.total.usages === 0 ? nothing(call) : html`${tiles(params, report)}<section class="section" aria-label="Over time">${spendCharts(params, days, report.total)}</section>${groupsSection(call, params, report)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });
 }
@@ -52,47 +49,37 @@ function behind({ core }: Member): Html {
     : html``;
 }
 
-function periods(call: Member, asked: Asked): Html {
+function periods(call: Member, params: Params): Html {
   return tabs(
     "Period",
     PERIODS.map((days) => ({
       label: `${days} days`,
-      href: address(call, asked, { days }),
-      current: asked.days === days,
+      href: spendAddress(call, params, { days }),
+      current: params.days === days,
     })),
   );
 }
 
-function chosen(call: Member, asked: Asked): Html {
+function chosen(call: Member, params: Params): Html {
   const { core, session } = call;
   const team = session.team.id;
   const keys = new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
-  const values = [...keys].sort().map((key) => ({ value: key === "" ? NO_REPO : key, label: repoName(key) }));
-  const known = asked.repo === "" || values.some(({ value }) => value === asked.repo);
-  const custom = asked.days === undefined;
+  const { days, repo, by, first, last } = params;
   return filters({
     action: call.href("/spend"),
     label: "Choose days and a repository",
     hidden: {
-      ...(asked.by === "model" ? {} : { by: asked.by }),
-      ...(asked.days === undefined ? {} : { days: String(asked.days) }),
+      ...(by === "model" ? {} : { by }),
+      ...(days === undefined ? {} : { days: String(days) }),
     },
     filters: [
-      { kind: "date", name: "from", label: "From (UTC)", value: custom ? asked.first : "" },
-      { kind: "date", name: "to", label: "To (UTC)", value: custom ? asked.last : "" },
-      {
-        ...{ kind: "select", name: "repo", label: "Repository", value: asked.repo },
-        options: [
-          { value: "", label: "all" },
-          ...values,
-          ...(known ? [] : [{ value: asked.repo, label: repoName(asked.repo) }]),
-        ],
-      },
+      ...dayFilters(days === undefined ? { from: first, to: last } : { from: "", to: "" }),
+      selectFilter({ name: "repo", label: "Repository", value: repo }, "all", repoOptions([...keys].sort()), repoName),
     ],
   });
 }
 
-function tiles({ first, last }: Asked, { total }: SpendReport): Html {
+function tiles({ first, last }: Params, { total }: SpendReport): Html {
   const { usd, reportedUsd, unpricedTokens, usages, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } =
     total;
   const read = inputTokens + cacheReadTokens + cacheWriteTokens;
@@ -121,7 +108,7 @@ function tiles({ first, last }: Asked, { total }: SpendReport): Html {
     ...(unpricedTokens > 0
       ? [
           {
-            label: "Without a price",
+            label: "Unpriced",
             value: compact(unpricedTokens),
             sub: "tokens, in no sum",
             href: "#prices",
@@ -154,10 +141,10 @@ export const spendPages = [
   page({ id: "spend", method: "GET", path: "/spend", access }, spendPage),
   page({ id: "spendCsv", method: "GET", path: "/spend/csv", access }, async (call) => {
     await freshenSpend(call.core);
-    const asked = readAsked(call);
-    const { groups } = spendReport(call.core, call.session.team.id, asked);
-    const name = `spend-by-${asked.by}-${asked.first}-to-${asked.last}.csv`;
-    const { by, repo, first, last } = asked;
+    const params = readParams(call);
+    const { groups } = spendReport(call.core, call.session.team.id, params);
+    const name = `spend-by-${params.by}-${params.first}-to-${params.last}.csv`;
+    const { by, repo, first, last } = params;
     return exported(
       call,
       { action: "spend.exported", teamId: call.session.team.id, extent: { by, repo, firstDay: first, lastDay: last } },

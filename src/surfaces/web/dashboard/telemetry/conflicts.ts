@@ -1,23 +1,21 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import { indentJson } from "../../../../kit/json-indent.ts";
-import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { page } from "../../../../platform/http/page.ts";
 import { diffFiles } from "../../../../record/brain/brain.ts";
 import { type ConflictRow, listConflicts } from "../../../../record/telemetry/telemetry.ts";
 import { diff } from "../../ui/diff.ts";
-import { empty } from "../../ui/empty.ts";
-import { pager } from "../../ui/pager.ts";
-import { section } from "../../ui/section.ts";
-import { time } from "../../ui/time.ts";
-import { number } from "../../ui/units.ts";
+import { empty, section } from "../../ui/parts.ts";
+import { number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { filterOf, readAsked, repoName, spellAsked } from "./filter.ts";
-import { entryFilters } from "./list.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, repoName } from "../shared/links.ts";
+import { list } from "../shared/list.ts";
+import { filterOf, readParams } from "./filter.ts";
+import { streamFilters } from "./list.ts";
 import { payloadBlock } from "./payload.ts";
 import { ROLLBACK_SAYS, telemetryHead } from "./streams.ts";
 
 /** What rollbacks kept apart: entries that contradict what is stored under their number. */
-
-type Member = PageCall<"member">;
 
 const PAGE_SIZE = 20;
 /** Longer payloads are shown as they are: comparing takes time with the square of the lines, and a page compares many. */
@@ -48,36 +46,43 @@ export function conflictSays(one: ConflictRow, now: number): Html {
 }
 
 function conflictsPage(call: Member): Html {
-  const { core, session, query, href } = call;
+  const { core, session, query } = call;
   const now = core.clock.now();
-  const asked = { ...readAsked(query), type: "", text: "", flagged: "", from: "", to: "" } as const;
-  const { deviceId, repoKey } = filterOf(asked);
-  const found = listConflicts(core, session.team.id, {
-    deviceId,
-    repoKey,
+  const params = readParams(query);
+  const { device, repo } = params;
+  const { rows, newer, older } = listConflicts(core, session.team.id, {
+    deviceId: device || undefined,
+    repoKey: filterOf(params).repoKey,
     cursor: query.get("at") ?? undefined,
     limit: PAGE_SIZE,
   });
-  const at = (cursor: string | undefined) =>
-    cursor === undefined ? undefined : href(`/telemetry/conflicts${spellAsked(asked, cursor)}`);
-  const main = html`${telemetryHead(call, "conflicts")}
-<div class="stack"><p class="says">${ROLLBACK_SAYS}</p>${entryFilters(call, asked, "/telemetry/conflicts")}
-<div id="results" data-count="${found.rows.length}">${found.rows.map((one) =>
-    section({
-      title: html`Entry ${number(one.seq)} of ${repoName(one.repoKey)}`,
-      says: html`On <a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>. ${conflictSays(one, now)}`,
-      body: conflictBody(one),
-    }),
-  )}${
-    found.rows.length === 0 &&
+  const none =
+    rows.length === 0 &&
     empty({
       title: "No conflicts",
       says:
-        asked.device || asked.repo
+        device || repo
           ? "No stream that matches these filters was contradicted."
           : "No device has sent a number twice with different content.",
-    })
-  }${pager({ newer: at(found.newer), older: at(found.older), first: found.newer && at("") })}</div></div>`;
+    });
+  const conflicts = list(call, {
+    path: "/telemetry/conflicts",
+    params: { device, repo },
+    id: "results",
+    label: "Filter conflicts",
+    filters: streamFilters(call, params),
+    count: rows.length,
+    body: html`${rows.map((conflict) =>
+      section({
+        title: html`Entry ${number(conflict.seq)} of ${repoName(conflict.repoKey)}`,
+        says: html`On ${deviceLink(call, conflict)}. ${conflictSays(conflict, now)}`,
+        body: conflictBody(conflict),
+      }),
+    )}${none}`,
+    pages: { newer: { at: newer }, older: { at: older }, first: newer !== undefined },
+  });
+  const main = html`${telemetryHead(call, "conflicts")}
+<div class="stack"><p class="says">${ROLLBACK_SAYS}</p>${conflicts}</div>`;
   return frame(call, { title: "Conflicts", main, wide: true });
 }
 

@@ -1,38 +1,35 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { Complaint } from "../../../../kit/problem.ts";
-import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
+import { page } from "../../../../platform/http/page.ts";
 import { type EntryDetail, findEntry } from "../../../../record/telemetry/telemetry.ts";
-import { badge } from "../../ui/badge.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { facts } from "../../ui/facts.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { section } from "../../ui/section.ts";
-import { time } from "../../ui/time.ts";
-import { bytes, number, plural } from "../../ui/units.ts";
+import { anchor, badge, facts, pageHead, section } from "../../ui/parts.ts";
+import { bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, deviceName, repoName } from "../shared/links.ts";
+import { idIn } from "../shared/params.ts";
 import { conflictBody, conflictSays } from "./conflicts.ts";
-import { repoName, repoValue } from "./filter.ts";
+import { repoValue } from "./filter.ts";
 import { entryPath } from "./list.ts";
 import { payloadBlock } from "./payload.ts";
 import { GAP_SAYS, ROLLBACK_SAYS, rangeCount, rangeText } from "./streams.ts";
 
 /** One entry: whole, with its neighbours and what contradicts it. */
 
-type Member = PageCall<"member">;
-
 function entryPage(call: Member): Html {
   const { core, session, params, href } = call;
-  const id = /^\d{1,15}$/.test(params.id ?? "") ? Number(params.id) : undefined;
+  const id = idIn(params.id);
   const entry = id === undefined ? undefined : findEntry(core, session.team.id, id);
-  if (!entry) throw new Complaint("The team has no such entry.", 404);
+  if (!entry) fail(notFound, "The team has no such entry.");
   const now = core.clock.now();
   const { previousId, nextId, missingBefore: gap, conflicts } = entry;
   const title = `Entry ${number(entry.seq)}`;
   const main = html`${pageHead({
     title,
-    says: `Of ${repoName(entry.repoKey)} on ${entry.deviceLabel ?? entry.deviceId}.`,
+    says: `Of ${repoName(entry.repoKey)} on ${deviceName(entry)}.`,
     crumbs: [{ label: "Telemetry", href: href("/telemetry") }, { label: title }],
-    actions: html`${previousId !== null && buttonLink("← Before it", href(entryPath(previousId)))}${nextId !== null && buttonLink("After it →", href(entryPath(nextId)))}`,
+    actions: html`${previousId !== null && buttonLink("← Previous", href(entryPath(previousId)))}${nextId !== null && buttonLink("Next →", href(entryPath(nextId)))}`,
   })}
 ${section({ title: "Facts", framed: true, body: entryFacts(call, entry) })}
 ${section({ title: "Payload", says: "As it was sent, but for secrets, which are taken out before anything is stored.", body: payloadBlock(entry.payload) })}
@@ -55,7 +52,8 @@ ${
   return frame(call, { title, main });
 }
 
-function entryFacts({ core, href }: Member, entry: EntryDetail): Html {
+function entryFacts(call: Member, entry: EntryDetail): Html {
+  const { core, href } = call;
   const now = core.clock.now();
   const stream = new URLSearchParams({ device: entry.deviceId, repo: repoValue(entry.repoKey) });
   return facts([
@@ -65,9 +63,9 @@ function entryFacts({ core, href }: Member, entry: EntryDetail): Html {
     { label: "Time by the client", value: entry.clientTimestamp },
     {
       label: "Device",
-      value: html`<a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a>`,
+      value: deviceLink(call, entry),
     },
-    { label: "Repository", value: html`<a href="${href(`/telemetry?${stream}`)}">${repoName(entry.repoKey)}</a>` },
+    { label: "Repository", value: anchor(href(`/telemetry?${stream}`), repoName(entry.repoKey)) },
     { label: "Session", value: entry.sessionId !== null && html`<code>${entry.sessionId}</code>` },
     { label: "Payload", value: bytes(Buffer.byteLength(entry.payload)) },
     {

@@ -1,18 +1,15 @@
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { EntryFilter } from "../../../../record/telemetry/telemetry.ts";
+import { choiceIn, type Days, daysIn, spanOf, textIn } from "../shared/params.ts";
 
 /** The filters of the telemetry pages, as they stand in the address. */
-export interface Asked {
+export type Params = Days & {
   readonly device: string;
   /** A repository's key, `NO_REPO` for what came without one, `""` for all. */
   readonly repo: string;
   readonly type: string;
-  readonly text: string;
+  readonly q: string;
   readonly flagged: "" | "on";
-  /** Days (UTC) as `2026-11-21`, both included; `""` for no bound. */
-  readonly from: string;
-  readonly to: string;
-}
+};
 
 /** Stands for the empty key in an address, where an empty value means "all". */
 export const NO_REPO = "(none)";
@@ -20,45 +17,29 @@ export const NO_REPO = "(none)";
 const MAX_KEY = 1_024;
 const MAX_TEXT = 256;
 
-/** How a repository's key is shown. */
-export const repoName = (repoKey: string): string => (repoKey === "" ? "no repository named" : repoKey);
-
 /** How a repository's key stands in an address. */
 export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO : repoKey);
 
-const readDay = (text: string | null) =>
-  text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) && isoInstant(Date.parse(text) || 0).startsWith(text) ? text : "";
-
 /** Reads the filters; what makes no sense does not narrow. */
-export function readAsked(query: URLSearchParams): Asked {
-  const text = (name: string, most: number) => (query.get(name) ?? "").slice(0, most);
+export function readParams(query: URLSearchParams): Params {
   return {
-    device: text("device", 128),
-    repo: text("repo", MAX_KEY),
-    type: text("type", MAX_TEXT).trim(),
-    text: text("q", MAX_TEXT),
-    flagged: query.get("flagged") === "on" ? "on" : "",
-    from: readDay(query.get("from")),
-    to: readDay(query.get("to")),
+    device: textIn(query, "device", 128),
+    repo: textIn(query, "repo", MAX_KEY),
+    type: textIn(query, "type", MAX_TEXT).trim(),
+    flagged: choiceIn(query, "flagged", ["on"]) ?? "",
+    ...daysIn(query),
+    q: textIn(query, "q", MAX_TEXT),
   };
 }
 
 /** The filters as the room takes them. */
-export function filterOf({ device, repo, type, text, flagged, from, to }: Asked): EntryFilter {
+export function filterOf({ device, repo, type, q, flagged, ...days }: Params): EntryFilter {
   return {
     deviceId: device || undefined,
-    repoKey: repo === "" ? undefined : repo === NO_REPO ? "" : repo,
+    repoKey: repo === NO_REPO ? "" : repo || undefined,
     type: type || undefined,
-    text: text || undefined,
+    text: q || undefined,
     flagged: flagged === "on" ? "conflict" : undefined,
-    from: from === "" ? undefined : Date.parse(from),
-    to: to === "" ? undefined : Date.parse(to) + DAY_MS,
+    ...spanOf(days),
   };
-}
-
-/** Spells the filters, and a cursor, for an address: `""` or `?…`. */
-export function spellAsked(asked: Asked, at?: string): string {
-  const { text, ...rest } = asked;
-  const set = Object.entries({ ...rest, q: text, at: at ?? "" }).filter(([, value]) => value !== "");
-  return set.length === 0 ? "" : `?${new URLSearchParams(set)}`;
 }

@@ -1,67 +1,36 @@
 import { listDevices } from "../../../../identity/devices/devices.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
 import { type EntryRow, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
-import { badge } from "../../ui/badge.ts";
-import type { Option } from "../../ui/field.ts";
-import { type Filter, filters } from "../../ui/filters.ts";
-import { time } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
-import { type Asked, NO_REPO, repoName, repoValue } from "./filter.ts";
+import type { Filter } from "../../ui/list.ts";
+import { badge } from "../../ui/parts.ts";
+import { number, plural, time } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, deviceName, repoName } from "../shared/links.ts";
+import { dayFilters, selectFilter } from "../shared/params.ts";
+import { NO_REPO, type Params, repoValue } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
 import { rangeCount, rangeText } from "./streams.ts";
 
 /** Entries as a table with marks between them, and their filters. */
 
-type Member = PageCall<"member">;
-
-/** Choices of a filter; what is set is among them even when it is not known (any more). */
-function choices(all: string, known: readonly Option[], set: string): Option[] {
-  const other = set === "" || known.some(({ value }) => value === set) ? [] : [{ value: set, label: set }];
-  return [{ value: "", label: all }, ...other, ...known];
-}
-
-/** The filters of entries; of conflicts, which are told apart by stream alone, the first two. */
-export function entryFilters(call: Member, asked: Asked, path: "/telemetry" | "/telemetry/conflicts"): Html {
-  const { core, session, href } = call;
+/** The filters that tell streams apart. */
+export function streamFilters({ core, session }: Member, { device, repo }: Params): Filter[] {
   const devices = listDevices(core, session.team.id).map(({ id, label }) => ({ value: id, label: label ?? id }));
   const repos = listRepoKeys(core, session.team.id).map((key) => ({ value: repoValue(key), label: repoName(key) }));
-  const streams: Filter[] = [
-    {
-      kind: "select",
-      name: "device",
-      label: "Device",
-      value: asked.device,
-      options: choices("All devices", devices, asked.device),
-    },
-    {
-      kind: "select",
-      name: "repo",
-      label: "Repository",
-      value: asked.repo,
-      options: choices("All repositories", repos, asked.repo),
-    },
+  return [
+    selectFilter({ name: "device", label: "Device", value: device }, "All devices", devices),
+    selectFilter({ name: "repo", label: "Repository", value: repo }, "All repositories", repos),
   ];
-  const more: Filter[] = [
-    { kind: "text", name: "type", label: "Type", value: asked.type, placeholder: "prompt, tool, edit…" },
-    { kind: "date", name: "from", label: "From (UTC)", value: asked.from },
-    { kind: "date", name: "to", label: "To (UTC)", value: asked.to },
-    { kind: "checkbox", name: "flagged", label: "Contradicted only", value: asked.flagged },
-  ];
-  const search: Filter = {
-    kind: "search",
-    name: "q",
-    label: "Text",
-    value: asked.text,
-    placeholder: "Anywhere in a payload",
-  };
-  return filters({
-    action: href(path),
-    label: path === "/telemetry" ? "Filter entries" : "Filter conflicts",
-    live: "#results",
-    filters: path === "/telemetry" ? [search, ...streams, ...more] : streams,
-  });
 }
+
+/** The filters of entries. */
+export const entryFilters = (call: Member, params: Params): Filter[] => [
+  { kind: "search", name: "q", label: "Text", value: params.q, placeholder: "Anywhere in a payload" },
+  ...streamFilters(call, params),
+  { kind: "text", name: "type", label: "Type", value: params.type, placeholder: "prompt, tool, edit…" },
+  ...dayFilters(params),
+  { kind: "checkbox", name: "flagged", label: "Contradicted only", value: params.flagged },
+];
 
 /** Where an entry stands by itself. */
 export const entryPath = (id: number): string => `/telemetry/entries/${id}`;
@@ -78,18 +47,19 @@ export function entryTable(call: Member, entries: readonly EntryRow[]): Html {
 <tbody role="rowgroup">${entries.map((entry) => [entryRow(call, entry), marks(call, entry)])}</tbody></table></div>`;
 }
 
-function entryRow({ core, href }: Member, entry: EntryRow): Html {
+function entryRow(call: Member, entry: EntryRow): Html {
+  const { core, href } = call;
   const now = core.clock.now();
   const own = href(entryPath(entry.id));
   return html`<tr role="row"><th role="rowheader" scope="row" data-label="Entry"><a href="${own}">${number(entry.seq)}</a>${entry.type !== null && html` <span class="muted">${entry.type.slice(0, TYPE_CHARS).toWellFormed()}</span>`}</th>
-<td role="cell" data-label="Received"><a href="${href(`/devices/${entry.deviceId}`)}">${entry.deviceLabel ?? entry.deviceId}</a><br><span class="muted">${repoName(entry.repoKey)}</span><br><span class="muted">${time(entry.receivedAt, now)}</span></td>
+<td role="cell" data-label="Received">${deviceLink(call, entry)}<br><span class="muted">${repoName(entry.repoKey)}</span><br><span class="muted">${time(entry.receivedAt, now)}</span></td>
 <td role="cell" data-label="Payload">${payloadDetails(entry.payload, own)}</td></tr>`;
 }
 
 /** What is said between an entry and the one below it. */
 function marks({ href }: Member, entry: EntryRow): Html {
   const { missingBefore: gap, seq, conflict, deliveryFlag, id } = entry;
-  const where = `in ${repoName(entry.repoKey)} on ${entry.deviceLabel ?? entry.deviceId}`;
+  const where = `in ${repoName(entry.repoKey)} on ${deviceName(entry)}`;
   const mark = (says: Html) =>
     html`<tr role="row" class="mark"><td role="cell" colspan="${COLUMNS.length}">${says}</td></tr>`;
   return html`${

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { members } from "../../../../kit/json.ts";
-import { indentJson } from "../../../../kit/json-indent.ts";
-import { codeBlock } from "../../ui/code.ts";
+import { layOutJson } from "../../../../kit/json-indent.ts";
+import { codeBlock } from "../../ui/parts.ts";
 import { bytes } from "../../ui/units.ts";
 
 /** How payloads are shown. They are an agent's own text: any JSON object, of any spelling, up to the cap of the API. */
@@ -9,7 +9,6 @@ import { bytes } from "../../ui/units.ts";
 const PREVIEW_CHARS = 180;
 /** In a list a longer payload is only begun: fifty whole ones would make a page of megabytes. */
 const LIST_CHARS = 8 * 1024;
-const LAID_OUT = 4;
 
 /** What a payload says, in short: its members but for the type, which stands elsewhere. */
 function preview(payload: string): string {
@@ -29,8 +28,7 @@ const breakable = (text: string): Content => text.split(/(?<=\S{24})(?=\S)/u).fl
 
 /** A payload laid out over lines; as it is spelled where that would make too much of it. */
 export function payloadBlock(payload: string, label = "Payload"): Html {
-  const laidOut = indentJson(payload, payload.length * LAID_OUT + 1_024) ?? payload;
-  return codeBlock(laidOut, { label, wrap: true, tall: true });
+  return codeBlock(layOutJson(payload), { label, wrap: true, tall: true });
 }
 
 /** A payload in a list: its beginning, and the whole when opened. @param href where the entry stands by itself */

@@ -1,19 +1,15 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { page } from "../../../../platform/http/page.ts";
 import { listStreams, MAX_STREAMS, type Stream } from "../../../../record/telemetry/telemetry.ts";
-import { badge } from "../../ui/badge.ts";
-import { empty } from "../../ui/empty.ts";
-import { pageHead } from "../../ui/page-head.ts";
-import { table } from "../../ui/table.ts";
-import { tabs } from "../../ui/tabs.ts";
-import { ago } from "../../ui/time.ts";
-import { number, plural } from "../../ui/units.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, badge, empty, pageHead, tabs } from "../../ui/parts.ts";
+import { ago, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { repoName, repoValue } from "./filter.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, repoName } from "../shared/links.ts";
+import { repoValue } from "./filter.ts";
 
 /** Streams of entries, and what gaps and rollbacks in them mean. */
-
-type Member = PageCall<"member">;
 
 export const GAP_SAYS =
   "A gap is a run of numbers that never arrived. Something was lost or held back: a queue that was dropped, a crash, or entries that somebody took out. A later batch that brings them closes the gap.";
@@ -52,33 +48,38 @@ function gapCell({ gaps, missing }: Stream): Content {
 }
 
 /** Streams as a table. @param of a device's own, whose column is left out then, or all of the team's */
-export function streamTable({ core, href }: Member, streams: readonly Stream[], of: "device" | "team", none: Content) {
+export function streamTable(call: Member, streams: readonly Stream[], of: "device" | "team", none: Content) {
+  const { core, href } = call;
   const now = core.clock.now();
   const query = ({ deviceId, repoKey }: Stream) => new URLSearchParams({ device: deviceId, repo: repoValue(repoKey) });
   return table({
     caption: "Streams",
     columns: [
-      { label: "Repository", heading: true },
-      ...(of === "team" ? [{ label: "Device" }] : []),
-      { label: "Entries", numeric: true },
-      { label: "Highest number", numeric: true },
-      { label: "Gaps" },
-      { label: "Rollbacks" },
-      { label: "Last entry" },
+      {
+        label: "Repository",
+        heading: true,
+        cell: (stream) => anchor(href(`/telemetry?${query(stream)}`), repoName(stream.repoKey)),
+      },
+      of === "team" && {
+        label: "Device",
+        cell: (stream) => deviceLink(call, stream),
+      },
+      { label: "Entries", numeric: true, cell: (stream) => stream.entryCount },
+      { label: "Highest number", numeric: true, cell: (stream) => stream.maxSeq },
+      { label: "Gaps", cell: gapCell },
+      {
+        label: "Rollbacks",
+        cell: (stream) =>
+          stream.conflictCount === 0
+            ? html`<span class="none">none</span>`
+            : anchor(
+                href(`/telemetry/conflicts?${query(stream)}`),
+                badge("bad", plural(stream.conflictCount, "conflict")),
+              ),
+      },
+      { label: "Last entry", cell: (stream) => ago(stream.updatedAt, now) },
     ],
-    rows: streams.map((one) => [
-      html`<a href="${href(`/telemetry?${query(one)}`)}">${repoName(one.repoKey)}</a>`,
-      ...(of === "team"
-        ? [html`<a href="${href(`/devices/${one.deviceId}`)}">${one.deviceLabel ?? one.deviceId}</a>`]
-        : []),
-      one.entryCount,
-      one.maxSeq,
-      gapCell(one),
-      one.conflictCount === 0
-        ? html`<span class="none">none</span>`
-        : html`<a href="${href(`/telemetry/conflicts?${query(one)}`)}">${badge("bad", plural(one.conflictCount, "conflict"))}</a>`,
-      ago(one.updatedAt, now),
-    ]),
+    rows: streams,
     empty: none,
   });
 }

@@ -1,0 +1,19 @@
+import { room } from "../../platform/rooms/rooms.ts";
+import { disconnect } from "./disconnect.ts";
+import { exchange } from "./exchange.ts";
+import { rotate } from "./rotate.ts";
+
+export const devices = room({
+  name: "devices",
+  tags: { Connect: "Binding machines to teams, and the life of their tokens." },
+  endpoints: [exchange, rotate, disconnect],
+  auditActions: {
+    "code.created": { label: "Connect code minted", did: "minted a connect code" },
+    "code.revoked": { label: "Connect code ended", did: "ended a connect code" },
+    "device.connected": { label: "Device connected", did: "connected the device" },
+    "device.renamed": { label: "Device renamed", did: "renamed a device to" },
+    "device.rotated": { label: "Device token replaced", did: "replaced the token of the device" },
+    "device.disconnected": { label: "Device disconnected", did: "disconnected the device" },
+    "device.revoked": { label: "Device revoked", did: "revoked the device" },
+  },
+});

@@ -1,0 +1,143 @@
+import type { Core } from "../../core.ts";
+import type { CallsByMeasures } from "./calls-by-measures.ts";
+import { applyChange, bestOf, type Change, isBetter } from "./dedupe.ts";
+import { endOf, messageOf, requestOf } from "./dedupe-key.ts";
+import { oneSided } from "./reconcile.ts";
+import type { Rollup, StoredReport } from "./rollup.ts";
+import { rows } from "./rows.ts";
+import type { Report } from "./usage-record.ts";
+
+/**
+ * Calls with an id, in one transaction: feeds what is stored of each to `dedupe`. What is reported by the id of a request alone is
+ * a report of the message that a link ties the request to, as long as there is one such message; otherwise the request stands
+ * for itself.
+ */
+export class CallsById {
+  readonly #core: Core;
+  readonly #rollup: Rollup;
+  readonly #withoutId: CallsByMeasures;
+  constructor(core: Core, rollup: Rollup, withoutId: CallsByMeasures) {
+    this.#core = core;
+    this.#rollup = rollup;
+    this.#withoutId = withoutId;
+  }
+
+  /** Reported under the key of a message, or of a request alone. */
+  change(teamId: string, key: Buffer, changes: readonly Change[]): void {
+    if (changes.every((change) => this.#isKnown(teamId, key, change))) return;
+    const named = messageOf(key);
+    const message = named ?? this.#messageOf(teamId, key);
+    const ofMessage = message ? this.#ofMessage(teamId, message) : [];
+    const before = named ? ofMessage.filter((report) => report.key.equals(key)) : this.#rollup.reportsOf(teamId, key);
+    const after = storedAfter(this.#rollup, before, key, changes);
+    if (!this.#rollup.replace(teamId, before, after)) return;
+    const others = named ? ofMessage.filter((report) => !report.key.equals(key)) : ofMessage;
+    const whole = (reports: readonly StoredReport[]) => {
+      if (!message) return reports;
+      return named
+        ? this.#withRequests(teamId, message, [...others, ...reports])
+        : this.#withRequests(teamId, message, others, { request: key, reports });
+    };
+    this.#recount(teamId, [whole(before)], [whole(after)]);
+  }
+
+  /** Telemetry repeats itself: what is stored already needs no other report to be read. */
+  #isKnown(teamId: string, key: Buffer, { replaces, reports }: Change): boolean {
+    return (
+      replaces === undefined &&
+      reports.every((report) => {
+        const cellId = this.#rollup.findCell(report.dimensions);
+        if (cellId === undefined) return false;
+        const row = rows(this.#core.store).report.get(teamId, key, report.source, cellId);
+        return row !== undefined && !isBetter(report, this.#rollup.read(row));
+      })
+    );
+  }
+
+  /** That a request is a message's is reported, or is so no more. */
+  link(teamId: string, key: Buffer, changes: readonly Change[]): void {
+    const before = this.#rollup.reportsOf(teamId, key);
+    const after = storedAfter(this.#rollup, before, key, changes);
+    const isNews = (before.length === 0) !== (after.length === 0);
+    const request = requestOf(key) as Buffer;
+    const reports = isNews ? this.#rollup.reportsOf(teamId, request) : [];
+    if (reports.length === 0) {
+      this.#rollup.replace(teamId, before, after);
+      return;
+    }
+    const messageBefore = this.#messageOf(teamId, request);
+    this.#rollup.replace(teamId, before, after);
+    const messageAfter = this.#messageOf(teamId, request);
+    const messages = [messageBefore, messageAfter].filter((message) => message !== undefined);
+    const distinct = [...new Map(messages.map((message) => [message.toString("latin1"), message])).values()];
+    const whenLinkedTo = (linked: Buffer | undefined) => [
+      ...distinct.map((message) =>
+        this.#withRequests(teamId, message, this.#ofMessage(teamId, message), {
+          request,
+          reports: linked?.equals(message) ? reports : [],
+        }),
+      ),
+      ...(linked ? [] : [reports]),
+    ];
+    this.#recount(teamId, whenLinkedTo(messageBefore), whenLinkedTo(messageAfter));
+  }
+
+  /** The one message that a request is tied to; undefined where there is none, or are several. */
+  #messageOf(teamId: string, request: Buffer): Buffer | undefined {
+    const [link, second] = rows(this.#core.store).twoLinks.all(teamId, request, endOf(request));
+    return link && !second ? messageOf(link) : undefined;
+  }
+
+  #ofMessage(teamId: string, message: Buffer): StoredReport[] {
+    return rows(this.#core.store)
+      .within.all(teamId, message, endOf(message))
+      .map((row) => this.#rollup.read(row));
+  }
+
+  /** Reports of a message with those of its requests. @param known what is to be taken as reported of one of them */
+  #withRequests(
+    teamId: string,
+    message: Buffer,
+    ofMessage: readonly StoredReport[],
+    known?: { readonly request: Buffer; readonly reports: readonly StoredReport[] },
+  ): StoredReport[] {
+    const requests = new Map<string, Buffer>();
+    for (const { key } of ofMessage) {
+      const request = requestOf(key);
+      if (request) requests.set(request.toString("latin1"), request);
+    }
+    const ofRequests = [...requests.values()].flatMap((request) => {
+      if (known?.request.equals(request)) return known.reports;
+      return this.#messageOf(teamId, request)?.equals(message) ? this.#rollup.reportsOf(teamId, request) : [];
+    });
+    return [...ofMessage, ...ofRequests];
+  }
+
+  /** Each list is what is reported of one call. */
+  #recount(
+    teamId: string,
+    before: readonly (readonly StoredReport[])[],
+    after: readonly (readonly StoredReport[])[],
+  ): void {
+    for (const reports of before) this.#count(teamId, reports, -1);
+    for (const reports of after) this.#count(teamId, reports, 1);
+  }
+
+  #count(teamId: string, reports: readonly StoredReport[], times: 1 | -1): void {
+    const counted = bestOf(reports);
+    if (counted?.dimensions) this.#rollup.add({ dimensions: counted.dimensions, measures: counted.measures, times });
+    for (const call of oneSided(reports, counted)) this.#withoutId.callWithId(teamId, call, times);
+  }
+}
+
+/** What is to be stored under a key after changes. */
+export function storedAfter(
+  rollup: Rollup,
+  stored: readonly StoredReport[],
+  key: Buffer,
+  changes: readonly Change[],
+): StoredReport[] {
+  let reports: readonly Report[] = stored;
+  for (const change of changes) reports = applyChange(reports, change);
+  return reports.map((report) => rollup.toStore(key, report));
+}

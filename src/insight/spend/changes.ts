@@ -1,0 +1,103 @@
+import type { Core } from "../../core.ts";
+import { forgetProjections } from "../../platform/projections/projections.ts";
+import { CallsById, storedAfter } from "./calls-by-id.ts";
+import { CallsByMeasures } from "./calls-by-measures.ts";
+import { applyChange, type Change, countedOfSession } from "./dedupe.ts";
+import { hasId, isByMeasures, isLink } from "./dedupe-key.ts";
+import { Rollup, type StoredReport } from "./rollup.ts";
+import { rows } from "./rows.ts";
+import { type Report, sameMeasures, type UsageRecord } from "./usage-record.ts";
+
+/** What sources reported anew, by dedupe key, gathered before it is counted. */
+export type Changes = Map<string, { readonly teamId: string; readonly key: Buffer; readonly changes: Change[] }>;
+
+const nameOf = ({ teamId, key }: { readonly teamId: string; readonly key: Buffer }): string =>
+  `${teamId}${key.toString("latin1")}`;
+
+function add(all: Changes, teamId: string, key: Buffer, change: Change): void {
+  const name = nameOf({ teamId, key });
+  const ofKey = all.get(name);
+  if (ofKey) ofKey.changes.push(change);
+  else all.set(name, { teamId, key, changes: [change] });
+}
+
+/** Telemetry made these reports. */
+export function addRecords(all: Changes, records: readonly UsageRecord[]): void {
+  for (const reports of Map.groupBy(records, nameOf).values()) {
+    const { teamId, key } = reports[0] as UsageRecord;
+    add(all, teamId, key, { replaces: undefined, reports });
+  }
+}
+
+/** A session makes these reports, and none of the others that it made before. */
+export function addSession(
+  core: Core,
+  all: Changes,
+  session: { readonly id: number; readonly teamId: string },
+  records: readonly UsageRecord[],
+): void {
+  emptyOlder(core);
+  const { id: replaces, teamId } = session;
+  const rollup = new Rollup(core);
+  const reported = Map.groupBy(records, nameOf);
+  const stored = Map.groupBy(rows(core.store).ofSession.all(replaces, teamId), ({ key }) => nameOf({ teamId, key }));
+  for (const [name, [row]] of stored)
+    if (row && !reported.has(name)) add(all, teamId, row.key, { replaces, reports: [] });
+  for (const [name, reports] of reported) {
+    const { key } = reports[0] as UsageRecord;
+    const before = (stored.get(name) ?? []).map((row) => rollup.read(row));
+    // A growing session reports again and again what it reported before.
+    const counted = isByMeasures(key) ? reports : applyChange([], { replaces, reports });
+    if (!areStored(rollup, before, counted)) add(all, teamId, key, { replaces, reports });
+  }
+}
+
+/** A session may make the same report very often, and it is one row then. */
+function areStored(rollup: Rollup, stored: readonly StoredReport[], reports: readonly Report[]): boolean {
+  const byCell = new Map(stored.map((row) => [row.cellId, { row, times: 0 }]));
+  for (const { dimensions, measures, times } of reports) {
+    const same = byCell.get(rollup.cellOf(dimensions));
+    if (!same || !sameMeasures(measures, same.row.measures)) return false;
+    same.times += times;
+  }
+  return [...byCell.values()].every(({ row, times }) => times === row.times);
+}
+
+/** Stores what was reported, and brings the roll-up to what counts of it. Call inside a transaction. */
+export function applyChanges(core: Core, all: Changes): void {
+  emptyOlder(core);
+  const rollup = new Rollup(core);
+  const withoutId = new CallsByMeasures(core, rollup);
+  const withId = new CallsById(core, rollup, withoutId);
+  for (const { teamId, key, changes } of all.values())
+    if (isByMeasures(key)) withoutId.change(teamId, key, changes);
+    else if (isLink(key)) withId.link(teamId, key, changes);
+    else if (hasId(key)) withId.change(teamId, key, changes);
+    else applyToSession(rollup, teamId, key, changes);
+  // Last: calls with an id say whether what was reported without one is of them.
+  withoutId.apply();
+  rollup.flush();
+}
+
+/** Projections that filled the same tables by older rules. */
+const OLDER = ["spend.entries", "spend.sessions", "spend.entries.2", "spend.sessions.2"];
+
+/** Whichever projection begins first after an upgrade empties the tables that both fill. */
+function emptyOlder(core: Core): void {
+  if (!forgetProjections(core, OLDER)) return;
+  rows(core.store).dropReports.run();
+  rows(core.store).dropCells.run();
+}
+
+/** What a session says of itself as a whole. */
+function applyToSession(rollup: Rollup, teamId: string, key: Buffer, changes: readonly Change[]): void {
+  const before = rollup.reportsOf(teamId, key);
+  const after = storedAfter(rollup, before, key, changes);
+  if (!rollup.replace(teamId, before, after)) return;
+  for (const [reports, times] of [
+    [before, -1],
+    [after, 1],
+  ] as const)
+    for (const { dimensions, measures } of countedOfSession(reports))
+      if (dimensions) rollup.add({ dimensions, measures, times });
+}

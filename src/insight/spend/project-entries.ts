@@ -1,0 +1,44 @@
+import { cooperative } from "../../kit/yield.ts";
+import type { Projection } from "../../platform/projections/projections.ts";
+import { meteredEntries } from "../../record/telemetry/telemetry.ts";
+import { addRecords, applyChanges, type Changes } from "./changes.ts";
+import { readEntry } from "./read-entry.ts";
+import type { UsageRecord } from "./usage-record.ts";
+
+/** Entries looked at between two turns of others, and at most for one transaction. */
+const BATCH_ENTRIES = 100;
+const MAX_ENTRIES = 2_000;
+/** Usages after which a batch ends: what is stored in one transaction keeps others waiting. */
+const ENOUGH_USAGES = 250;
+
+/** Usage and cost as entries of telemetry report them. */
+export const spendEntriesProjection: Projection = {
+  name: "spend.entries.3",
+  async next(core, checkpoint, alone) {
+    const yieldNow = cooperative(core.clock);
+    const [step, most] = alone ? [1, 1] : [BATCH_ENTRIES, MAX_ENTRIES];
+    const records: UsageRecord[] = [];
+    // Marks and links say the same however often they are made.
+    const marks = new Map<string, UsageRecord>();
+    let to = checkpoint;
+    for (let seen = 0; seen < most && records.length < ENOUGH_USAGES; seen += step) {
+      const found = meteredEntries(core, to, step);
+      if (!found) break;
+      to = found.to;
+      for (const record of found.entries.flatMap(readEntry))
+        if (record.dimensions) records.push(record);
+        else marks.set(`${record.teamId}${record.key.toString("latin1")}`, record);
+      await yieldNow();
+    }
+    if (to === checkpoint) return undefined;
+    return {
+      to,
+      apply() {
+        const changes: Changes = new Map();
+        addRecords(changes, [...records, ...marks.values()]);
+        applyChanges(core, changes);
+      },
+    };
+  },
+  skip: (core, checkpoint) => meteredEntries(core, checkpoint, 1)?.to,
+};

@@ -1,0 +1,82 @@
+import type { Core } from "../../core.ts";
+import type { Projection } from "../../platform/projections/projections.ts";
+import { type MeteredSession, readMetered, sessionsAfter } from "../../record/traces/traces.ts";
+import { addSession, applyChanges, type Changes } from "./changes.ts";
+import { sessionKey } from "./dedupe-key.ts";
+import { type Origin, recordCost, recordUsage } from "./record-usage.ts";
+import { rows } from "./rows.ts";
+import type { UsageRecord } from "./usage-record.ts";
+
+/** Dedupe keys that are applied in one transaction: more would keep everybody else waiting. */
+const BATCH_KEYS = 1_000;
+
+/** Usage and cost as sessions and their spans report them: a session that changed is read anew. */
+export const spendSessionsProjection: Projection = {
+  name: "spend.sessions.3",
+  async next(core, checkpoint) {
+    const found = sessionsAfter(core, checkpoint);
+    if (!found) return undefined;
+    const sessions: MeteredSession[] = [];
+    for (const id of found.sessionIds) {
+      const session = await readMetered(core, id);
+      if (session) sessions.push(session);
+    }
+    const to = found.deliveryId;
+    const calls = sessions.reduce((sum, session) => sum + session.calls.length, 0);
+    if (calls > BATCH_KEYS) return { to, before: applyInSteps(core, sessions), apply() {} };
+    return {
+      to,
+      apply() {
+        const changes: Changes = new Map();
+        for (const session of sessions) gather(core, changes, session);
+        applyChanges(core, changes);
+      },
+    };
+  },
+  skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
+};
+
+function* applyInSteps(core: Core, sessions: readonly MeteredSession[]): Generator<() => void> {
+  for (const session of sessions) {
+    const changes: Changes = new Map();
+    yield () => gather(core, changes, session);
+    const keys = [...changes];
+    for (let from = 0; from < keys.length; from += BATCH_KEYS)
+      yield () => applyChanges(core, new Map(keys.slice(from, from + BATCH_KEYS)));
+  }
+}
+
+function gather(core: Core, changes: Changes, session: MeteredSession): void {
+  addSession(core, changes, session, readSession(session));
+  const { deviceId, externalId, branch, model } = session;
+  rows(core.store).nameCells.run({ deviceId, session: externalId, branch: branch ?? "", model: model ?? "" });
+}
+
+/**
+ * What a session reports of usage and cost: its model calls, and the whole by its own account where they report none. Whether
+ * entries do is known where the two are counted.
+ */
+export function readSession(session: MeteredSession): UsageRecord[] {
+  const { id, teamId, deviceId, repoKey, externalId, calls, usage, costUsd } = session;
+  const originOf = (model: string | null, at: number | null): Origin => ({
+    source: id,
+    teamId,
+    deviceId,
+    repoKey,
+    session: externalId,
+    // The session's own branch and model are looked up where cells are made: they may change later.
+    branch: "",
+    model: model ?? "",
+    at: at ?? session.startedAt ?? session.endedAt ?? session.createdAt,
+  });
+  const records = calls.flatMap((call) => recordUsage(originOf(call.model, call.at), call.usage, call.costUsd));
+  const ofWhole = originOf(null, null);
+  if (usage && records.length === 0) {
+    // A sum of many requests says nothing of the size of each.
+    const whole = { ...usage, context: 0 };
+    records.push(...recordUsage(ofWhole, whole, null, sessionKey("own-usage", deviceId, externalId)));
+  }
+  if (costUsd !== null && records.every(({ measures }) => measures.reported === 0))
+    records.push(recordCost(ofWhole, costUsd, sessionKey("own-cost", deviceId, externalId)));
+  return records;
+}

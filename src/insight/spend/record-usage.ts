@@ -1,0 +1,60 @@
+import { DAY_MS } from "../../kit/clock.ts";
+import type { Usage } from "../../record/traces/traces.ts";
+import { contextTier } from "./context-tier.ts";
+import { measuresKey, messageKey, requestKey } from "./dedupe-key.ts";
+import { type Dimensions, type Measures, NO_MEASURES, type Tokens, type UsageRecord } from "./usage-record.ts";
+
+/** Where and when something was reported, before it is known how much it is. */
+export interface Origin extends Omit<Dimensions, "day" | "context"> {
+  readonly source: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+const nano = (usd: number) => Math.round(usd * 1e9);
+
+/**
+ * A usage with its reported cost, and a link of its two ids where it has both; nothing when it is of no tokens and no cost.
+ * @param key of a usage that is known by something else than its ids or measures
+ */
+export function recordUsage(origin: Origin, usage: Usage, costUsd: number | null, key?: Buffer): UsageRecord[] {
+  const tokens: Tokens = {
+    input: usage.input ?? 0,
+    output: usage.output ?? 0,
+    cacheWrite: usage.cacheWrite ?? 0,
+    cacheWrite1h: usage.cacheWrite1h ?? 0,
+    cacheRead: usage.cacheRead ?? 0,
+  };
+  if (costUsd === null && Object.values(tokens).every((count) => count === 0)) return [];
+  const cost = costUsd === null ? {} : { reportedNano: nano(costUsd), reported: 1 };
+  const measures = { ...NO_MEASURES, usages: 1, ...tokens, ...cost };
+  const record = (recordKey: Buffer) => recordOf(origin, recordKey, measures, contextTier(usage.context));
+  if (key) return [record(key)];
+  const { id, requestId } = usage;
+  if (id !== null && requestId !== null)
+    return [record(messageKey(id, requestId)), recordMark(origin, requestKey(requestId, id))];
+  if (id !== null) return [record(messageKey(id))];
+  return [record(requestId === null ? measuresKey(origin, origin.source, measures) : requestKey(requestId))];
+}
+
+/** A cost without a usage. */
+export function recordCost(origin: Origin, costUsd: number, key?: Buffer): UsageRecord {
+  const measures = { ...NO_MEASURES, reportedNano: nano(costUsd), reported: 1 };
+  return recordOf(origin, key ?? measuresKey(origin, origin.source, measures), measures, 0);
+}
+
+/** A report of nothing but its key. */
+export const recordMark = ({ teamId, source }: Origin, key: Buffer): UsageRecord => ({
+  teamId,
+  key,
+  source,
+  dimensions: null,
+  measures: NO_MEASURES,
+  times: 1,
+});
+
+function recordOf({ source, at, ...origin }: Origin, key: Buffer, measures: Measures, context: number): UsageRecord {
+  const { teamId } = origin;
+  const dimensions = { ...origin, day: Math.floor(at / DAY_MS), context };
+  return { teamId, key, source, dimensions, measures, times: 1 };
+}

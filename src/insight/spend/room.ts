@@ -1,0 +1,14 @@
+import { room } from "../../platform/rooms/rooms.ts";
+import { spend as getSpend } from "./get-spend.ts";
+import { spendEntriesProjection } from "./project-entries.ts";
+import { spendSessionsProjection } from "./project-sessions.ts";
+
+export const spend = room({
+  name: "spend",
+  tags: { Spend: "What agents used of models, and what it costs." },
+  endpoints: [getSpend],
+  projections: [spendEntriesProjection, spendSessionsProjection],
+  auditActions: {
+    "spend.exported": { label: "Spend exported", did: "exported what was spent" },
+  },
+});

@@ -1,0 +1,41 @@
+import { statements } from "../store/store.ts";
+
+export interface QueuedRow {
+  readonly id: number;
+  readonly payload: string;
+  readonly attempts: number;
+}
+
+export interface TroubleRow {
+  readonly job: string;
+  /** Pieces of work that wait to be tried again, or failures in a row of a job that runs at intervals. */
+  readonly count: number;
+  readonly cause: string;
+}
+
+export const rows = statements((db) => ({
+  enqueue: db.prepare<[string, string, number]>("INSERT INTO outbox (job, payload, due_at) VALUES (?, ?, ?)"),
+  // By outbox_by_due, what has waited longest first.
+  due: db.prepare<[string, number, number], QueuedRow>(
+    "SELECT id, payload, attempts FROM outbox WHERE job = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?",
+  ),
+  // By the primary key; nothing when another process was faster.
+  claim: db.prepare<[number, number, number]>(
+    "UPDATE outbox SET attempts = attempts + 1, due_at = ? WHERE id = ? AND attempts = ?",
+  ),
+  fail: db.prepare<[string, number]>("UPDATE outbox SET cause = ? WHERE id = ?"),
+  done: db.prepare<[number]>("DELETE FROM outbox WHERE id = ?"),
+  // By primary key.
+  failed: db.prepare<[string], number>("SELECT failures FROM job_failures WHERE job = ?").pluck(),
+  recordFailure: db.prepare<[string, number, string]>(
+    `INSERT INTO job_failures (job, failures, failed_at, cause) VALUES (?, 1, ?, ?)
+     ON CONFLICT (job) DO UPDATE SET failures = failures + 1, failed_at = excluded.failed_at, cause = excluded.cause`,
+  ),
+  forgetFailure: db.prepare<[string]>("DELETE FROM job_failures WHERE job = ?"),
+  // Both tables whole: they hold what is not done, which is little. Of an attempt that ended with its process no cause is known.
+  trouble: db.prepare<[], TroubleRow>(
+    `SELECT job, failures AS count, cause FROM job_failures
+     UNION ALL SELECT job, count(*), coalesce(max(cause), 'the process ended meanwhile') FROM outbox WHERE attempts > 0
+     GROUP BY job ORDER BY job`,
+  ),
+}));

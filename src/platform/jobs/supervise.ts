@@ -1,0 +1,86 @@
+import type { Core } from "../../core.ts";
+import { SECOND_MS } from "../../kit/clock.ts";
+import { counter } from "../metrics/metrics.ts";
+import { rows } from "./rows.ts";
+
+/** Work that is done again and again while an instance runs. */
+export interface IntervalJob {
+  /** Names it in the log, the metrics and the doctor's report. */
+  readonly name: string;
+  /** From the end of one run to the beginning of the next. */
+  readonly everyMs: number;
+  run(core: Core): void | Promise<void>;
+}
+
+/** Work that is queued in the database (`enqueue`) and tried until it is done, by this process or a later one. */
+export interface QueuedJob {
+  readonly name: string;
+  /** May be called again for work that was done when the process ended before that was stored. */
+  handle(core: Core, payload: unknown): void | Promise<void>;
+}
+
+/** A job that keeps failing is run less and less often, down to this. */
+const MAX_PAUSE_MS = 30 * SECOND_MS;
+const MAX_CAUSE_CHARS = 200;
+
+export const runs = counter("reckon_job_runs_total", "Runs of background jobs.");
+
+/** An error in words short enough to be kept, without what it may quote at length. */
+export const causeText = (error: unknown): string => String(error).slice(0, MAX_CAUSE_CHARS).toWellFormed();
+
+/** Runs a job at its interval, one run at a time. @returns a function that stops it and waits for the run in work */
+export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
+  let failures = 0;
+  // An earlier process may have left word of a failure.
+  let recorded = true;
+  let stopped = false;
+  let timer: NodeJS.Timeout;
+  let running = Promise.resolve();
+  const attempt = async () => {
+    try {
+      await job.run(core);
+      runs.count(core, { job: job.name, outcome: "done" });
+      failures = 0;
+      if (recorded) recorded = await remains(core, job);
+    } catch (error) {
+      runs.count(core, { job: job.name, outcome: "failed" });
+      // Told once: what is wrong stays wrong for longer than an interval.
+      if (++failures === 1) core.log.warn("job_failed", { job: job.name, cause: causeText(error) });
+      recorded = true;
+      await recordFailure(core, job, error);
+    }
+  };
+  const schedule = () => {
+    if (stopped) return;
+    const pause = Math.max(job.everyMs, Math.min(job.everyMs * 2 ** failures, MAX_PAUSE_MS));
+    timer = setTimeout(() => {
+      running = attempt().then(schedule);
+    }, pause).unref();
+  };
+  schedule();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    return running;
+  };
+}
+
+/** Forgets that a job failed. @returns whether that could not be stored */
+async function remains(core: Core, { name }: IntervalJob): Promise<boolean> {
+  const sql = rows(core.store);
+  if (sql.failed.get(name) === undefined) return false;
+  return core.store
+    .write(() => sql.forgetFailure.run(name))
+    .then(
+      () => false,
+      () => true,
+    );
+}
+
+/** Keeps for the doctor that a job failed, as far as anything can be stored at all. */
+async function recordFailure(core: Core, { name }: IntervalJob, error: unknown): Promise<void> {
+  if (core.store.failing || !core.store.db.open) return;
+  await core.store
+    .write(() => rows(core.store).recordFailure.run(name, core.clock.now(), causeText(error)))
+    .catch(() => {});
+}

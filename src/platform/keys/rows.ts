@@ -1,0 +1,23 @@
+import { statements } from "../store/store.ts";
+
+export interface KeyRow {
+  readonly kid: string;
+  readonly alg: string;
+  readonly publicPem: string;
+  readonly createdAt: number;
+  readonly retiredAt: number | null;
+}
+
+const KEY = "kid, alg, public_pem AS publicPem, created_at AS createdAt, retired_at AS retiredAt";
+
+export const rows = statements((db) => ({
+  // By signing_keys_one_active.
+  active: db.prepare<[], KeyRow>(`SELECT ${KEY} FROM signing_keys WHERE retired_at IS NULL`),
+  // By the primary key.
+  publicPem: db.prepare<[string], string>("SELECT public_pem FROM signing_keys WHERE kid = ?").pluck(),
+  keys: db.prepare<[], KeyRow>(`SELECT ${KEY} FROM signing_keys ORDER BY created_at DESC, kid`),
+  insert: db.prepare<[string, string, string, number]>(
+    "INSERT INTO signing_keys (kid, alg, public_pem, created_at) VALUES (?, ?, ?, ?)",
+  ),
+  retire: db.prepare<[number]>("UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL"),
+}));

@@ -1,0 +1,71 @@
+/**
+ * Rooms: what a capability is made of, as data. `app.ts` lists the rooms, and everything that must know them all reads that list:
+ * the router, the API's document, navigation, the audit page, projections, jobs, metrics.
+ * Not here: what is in a room; the commands of the command line, which start without the server (see `cli/run.ts`).
+ */
+import { type Core, slot } from "../../core.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import type { Page } from "../http/page.ts";
+import type { Job } from "../jobs/jobs.ts";
+import type { Metric } from "../metrics/metrics.ts";
+import type { Projection } from "../projections/projections.ts";
+
+/** A place in the dashboard's navigation. */
+export interface Place {
+  readonly path: string;
+  readonly label: string;
+  readonly group?: string;
+  /** For who runs the installation; for owners and admins of the team. */
+  readonly operator?: true;
+  readonly admin?: true;
+}
+
+/** What an audit event is called: in a list to choose from, and after the actor's name (the target's name follows). */
+export interface AuditAction {
+  readonly label: string;
+  readonly did: string;
+  /** Concerns the installation or a person's account, never a team. */
+  readonly beyondTeams?: true;
+}
+
+export interface Room {
+  readonly name: string;
+  /** Groups of operations in the API's document, by name, with what they are for. */
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly endpoints?: readonly Endpoint[];
+  readonly pages?: readonly Page[];
+  readonly places?: readonly Place[];
+  /** In the order in which each is brought up to date. */
+  readonly projections?: readonly Projection[];
+  readonly jobs?: readonly Job[];
+  /** By the action's name in `recordEvent`. */
+  readonly auditActions?: Readonly<Record<string, AuditAction>>;
+  readonly metrics?: readonly Metric[];
+  /**
+   * Runs before the first request. What is only kept in memory is a `slot` and needs none.
+   * @param onFatal told when the instance must stop by itself, with the reason
+   */
+  open?(core: Core, onFatal: (reason: string) => void): void | Promise<void>;
+  close?(core: Core): void;
+}
+
+/** Declares a room. */
+export const room = (manifest: Room): Room => manifest;
+
+const composed = slot((): { rooms: readonly Room[] } => ({ rooms: [] }));
+
+/** Tells an instance which rooms it is made of. */
+export function compose(core: Core, rooms: readonly Room[]): void {
+  composed(core).rooms = rooms;
+}
+
+/** The dashboard's places in the order of the rooms, those of a group together. */
+export const places = slot((core): readonly Place[] => {
+  const all = composed(core).rooms.flatMap((room) => room.places ?? []);
+  return [...Map.groupBy(all, ({ group }) => group).values()].flat();
+});
+
+export const auditActions = slot(
+  (core): Readonly<Record<string, AuditAction>> =>
+    Object.assign({}, ...composed(core).rooms.map((room) => room.auditActions)),
+);

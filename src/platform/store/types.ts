@@ -1,0 +1,29 @@
+import type { Database } from "better-sqlite3";
+import type { CommitStats } from "./commit.ts";
+
+export interface Store {
+  readonly db: Database;
+  readonly directory: string;
+  /** What `prepare` makes of this database; made at its first use and kept. See `statements`. */
+  prepared<T>(prepare: (db: Preparer) => T): T;
+  /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
+  write<T>(change: () => T): Promise<T>;
+  /** Runs row changes at once, unless another process is writing; false then. See CommitQueue.tryWrite. */
+  tryWrite(change: () => unknown): boolean;
+  readonly stats: CommitStats;
+  /** The last transaction could not be stored. */
+  readonly failing: boolean;
+  /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
+  checkpoint(): void;
+  /** A number that changes when another process commits (SQLite's data_version). */
+  outsideVersion(): number;
+  /** Calls back whenever a row of these tables is changed or removed through this connection, committed or not. */
+  onChange(tables: readonly string[], listener: () => void): void;
+  /** Whether the database is still the file that was opened. Once it is not, every write is refused: it would be lost. */
+  checkInPlace(): boolean;
+  walBytes(): number;
+  close(): void;
+}
+
+/** What prepares statements: an open database, or what stands in for it where its schema may lack some of them. */
+export type Preparer = Pick<Database, "prepare">;

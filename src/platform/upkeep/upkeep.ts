@@ -1,0 +1,109 @@
+/**
+ * Upkeep: what goes on beside requests so that the store stays well: checkpoints, and for a large database the structural check
+ * that would otherwise delay the start; and an eye on the clock.
+ * Not here: how the store does it; what an operator does (maintenance).
+ */
+import { type ChildProcess, execFile } from "node:child_process";
+import { statSync } from "node:fs";
+import { type Core, slot } from "../../core.ts";
+import { SECOND_MS } from "../../kit/clock.ts";
+import { helperCommand } from "../../kit/respawn.ts";
+import { type IntervalJob, runs } from "../jobs/jobs.ts";
+import { figure } from "../metrics/metrics.ts";
+import { room } from "../rooms/rooms.ts";
+import { CHECK_AT_START_BYTES, damageAdvice, databasePath, isReadError } from "../store/store.ts";
+
+/** The clock may differ from the monotonic one by this much between two looks. */
+const MAX_DRIFT_MS = 2 * SECOND_MS;
+
+/** What was told already, how far the clock was from the monotonic one, and the check that goes on beside. */
+const known = slot(({ clock }) => ({
+  overCeiling: false,
+  inPlace: true,
+  clockOffset: clock.now() - clock.monotonic(),
+  check: undefined as ChildProcess | undefined,
+}));
+
+const checkpoints: IntervalJob = {
+  name: "checkpoints",
+  everyMs: 500,
+  run(core) {
+    const state = known(core);
+    const { store, log } = core;
+    if (state.inPlace && !store.checkInPlace()) {
+      state.inPlace = false;
+      log.error("database_taken_away", {
+        path: databasePath(store.directory),
+        advice: "it was removed or replaced while in use; nothing is stored until the server is restarted",
+      });
+    }
+    const bytes = store.walBytes();
+    const ceiling = core.config.maxWalBytes;
+    if (bytes > ceiling && !state.overCeiling) log.warn("wal_over_ceiling", { bytes, ceiling });
+    state.overCeiling = bytes > ceiling;
+    store.checkpoint();
+  },
+};
+
+/** Tells of a wall clock that was set. */
+const clockWatch: IntervalJob = {
+  name: "clock watch",
+  everyMs: 5 * SECOND_MS,
+  run(core) {
+    const state = known(core);
+    const offset = core.clock.now() - core.clock.monotonic();
+    const byMs = Math.round(offset - state.clockOffset);
+    if (Math.abs(byMs) > MAX_DRIFT_MS) core.log.warn("clock_jumped", { byMs });
+    state.clockOffset = offset;
+  },
+};
+
+/** Checks the structure of a large database in a process of its own. */
+function checkBeside(core: Core, onDamage: (advice: string) => void): void {
+  const { directory } = core.store;
+  if (statSync(databasePath(directory)).size <= CHECK_AT_START_BYTES) return;
+  const { file, args } = helperCommand("__quick-check", [directory]);
+  known(core).check = execFile(file, args, (error, _stdout, stderr) => {
+    if (!error) core.log.info("structure_checked");
+    else if (error.code === 1) {
+      const finding = stderr.trim().replace(/^reckon: /, "");
+      const advice = damageAdvice(directory, finding);
+      // What could not be read may be sound: requests that meet the error are refused one by one.
+      if (isReadError(finding)) core.log.error("structure_not_checked", { advice });
+      else onDamage(advice);
+    }
+  });
+}
+
+export const upkeep = room({
+  name: "upkeep",
+  jobs: [checkpoints, clockWatch],
+  metrics: [
+    figure(
+      "counter",
+      "reckon_store_transactions_total",
+      "Transactions committed.",
+      (core) => core.store.stats.transactions,
+    ),
+    figure(
+      "counter",
+      "reckon_store_changes_total",
+      "Changes committed; several share a transaction.",
+      (core) => core.store.stats.changes,
+    ),
+    figure(
+      "counter",
+      "reckon_store_failures_total",
+      "Transactions that could not be stored.",
+      (core) => core.store.stats.failures,
+    ),
+    figure("gauge", "reckon_store_wal_bytes", "Size of the write-ahead log.", (core) => core.store.walBytes()),
+    figure("gauge", "reckon_resident_bytes", "Resident memory.", () => process.memoryUsage.rss()),
+    runs,
+  ],
+  open(core, onFatal) {
+    known(core);
+    checkBeside(core, onFatal);
+  },
+  close: (core) => known(core).check?.kill(),
+});

@@ -1,0 +1,11 @@
+import { room } from "../../platform/rooms/rooms.ts";
+import { ingest } from "./ingest.ts";
+
+export const traces = room({
+  name: "traces",
+  tags: { "Agent traces": "Sessions of agents with their spans and labels." },
+  endpoints: [ingest],
+  auditActions: {
+    "agent_session.exported": { label: "Session's record downloaded", did: "downloaded the record of the session" },
+  },
+});

@@ -1,0 +1,139 @@
+import { isoInstant, MINUTE_MS, SECOND_MS } from "../../../kit/clock.ts";
+import type { Task } from "./data.ts";
+
+/** What an agent runs on. */
+export interface Model {
+  readonly agent: string;
+  readonly model: string;
+  readonly provider: string;
+  /** US dollars a million tokens (input, output), with which the agent itself reports its cost; null when it reports none. */
+  readonly price: readonly [number, number] | null;
+  /** Times in ten that a session runs on it. */
+  readonly share: number;
+}
+
+/** Draws whole numbers from 0 up to a bound, not included. */
+export type Roll = (below: number) => number;
+
+/** Writes a session down while it goes on: prompts and spans for its trace, payloads for telemetry. */
+export class SessionWriter {
+  readonly prompts: Record<string, unknown>[] = [];
+  readonly payloads: Record<string, unknown>[] = [];
+  /** Where its clock stands, milliseconds since the epoch. */
+  at: number;
+  costUsd = 0;
+  readonly #spans: Record<string, unknown>[] = [];
+  readonly #id: string;
+  readonly #task: Task;
+  readonly #model: Model;
+  readonly #roll: Roll;
+  readonly #startedAt: number;
+  /** Tokens of the conversation so far, which every call reads again. */
+  #context: number;
+
+  constructor(id: string, task: Task, model: Model, startedAt: number, roll: Roll) {
+    this.#id = id;
+    this.#task = task;
+    this.#model = model;
+    this.#roll = roll;
+    this.#startedAt = startedAt;
+    this.at = startedAt;
+    this.#context = 18_000 + roll(50_000);
+  }
+
+  /**
+   * A prompt and all that followed from it.
+   * @param fails whether what it runs ends badly
+   * @param sha the commit that its edits will be in
+   */
+  turn(prompt: string, fails: boolean, sha: string | undefined): void {
+    const turn = this.prompts.length;
+    // Somebody reads before they answer.
+    if (turn > 0) this.at += (2 + this.#roll(8)) * MINUTE_MS;
+    const began = this.at;
+    const parent = `turn-${turn + 1}`;
+    this.prompts.push({ at: isoInstant(began), text: prompt });
+    this.payloads.push({ type: "prompt", sessionId: this.#id, text: prompt, branch: this.#task.branch });
+    const { files, command } = this.#task;
+    const [file, other] = [files[turn % files.length], files[(turn + 1) % files.length]] as [string, string];
+    this.#chat(parent, 1);
+    this.#tool(parent, "Read", { "file.path": file }, 1);
+    this.#chat(parent, 2);
+    for (const path of new Set([file, other])) {
+      const startLine = 10 + this.#roll(120);
+      const edit = { path, startLine, endLine: startLine + 4 + this.#roll(30), ...(sha ? { commit: sha } : {}) };
+      this.#tool(parent, "Edit", { "file.path": path }, 2 + this.#roll(4), [edit]);
+    }
+    this.#tool(parent, "Bash", { command, exit_code: fails ? 1 : 0 }, 30 + this.#roll(240));
+    this.#chat(parent, 3);
+    const name = `Turn ${turn + 1}`;
+    this.#spans.push({ id: parent, parentId: "session", name, kind: "turn", ...span(began, this.at) });
+  }
+
+  commit(sha: string): void {
+    this.payloads.push({ type: "commit", sessionId: this.#id, sha, message: this.#task.message });
+  }
+
+  spans(endedAt: number): Record<string, unknown>[] {
+    const root = { id: "session", name: this.#model.agent, kind: "session", ...span(this.#startedAt, endedAt) };
+    return [root, ...this.#spans];
+  }
+
+  /** A call of the model. The same usage goes out with the span and with telemetry, as agents do; its id tells that it is one. */
+  #chat(parent: string, n: number): void {
+    const began = this.at;
+    this.at += (15 + this.#roll(120)) * SECOND_MS;
+    const { model, provider, price } = this.#model;
+    const id = `msg_${this.#id}_${parent}_${n}`;
+    const usage = {
+      id,
+      input_tokens: 3 + this.#roll(900),
+      output_tokens: 250 + this.#roll(2_600),
+      cache_creation_input_tokens: 900 + this.#roll(7_000),
+      cache_read_input_tokens: this.#context,
+    };
+    const { input_tokens: input, output_tokens: output, cache_creation_input_tokens: written } = usage;
+    if (price) this.costUsd += ((input + written * 1.25 + this.#context * 0.1) * price[0] + output * price[1]) / 1e6;
+    const attributes = {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": provider,
+      "gen_ai.request.model": model,
+      "gen_ai.response.model": model,
+      "gen_ai.response.id": id,
+      // In the semantic conventions input includes what came from or went to a cache.
+      "gen_ai.usage.input_tokens": input + written + this.#context,
+      "gen_ai.usage.output_tokens": output,
+      "gen_ai.usage.cache_creation.input_tokens": written,
+      "gen_ai.usage.cache_read.input_tokens": this.#context,
+    };
+    this.#context += written + output;
+    const name = `chat ${model}`;
+    this.#spans.push({
+      id: `${parent}-chat-${n}`,
+      parentId: parent,
+      name,
+      kind: "llm",
+      ...span(began, this.at),
+      usage,
+      attributes,
+    });
+    this.payloads.push({ type: "usage", sessionId: this.#id, model, usage });
+  }
+
+  #tool(parent: string, name: string, attributes: object, seconds: number, edits?: readonly object[]): void {
+    const began = this.at;
+    this.at += seconds * SECOND_MS;
+    this.#spans.push({
+      id: `${parent}-tool-${this.#spans.length}`,
+      parentId: parent,
+      name,
+      kind: "tool",
+      ...span(began, this.at),
+      ...(edits ? { edits } : {}),
+      attributes: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, ...attributes },
+    });
+    this.payloads.push({ type: edits ? "edit" : "tool", sessionId: this.#id, tool: name, ...attributes });
+  }
+}
+
+const span = (from: number, to: number) => ({ startedAt: isoInstant(from), endedAt: isoInstant(to) });

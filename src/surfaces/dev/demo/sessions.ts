@@ -1,0 +1,122 @@
+import { isoInstant, MINUTE_MS, SECOND_MS } from "../../../kit/clock.ts";
+import { seededRandom } from "../../../kit/random.ts";
+import { workday } from "./calendar.ts";
+import { type PlannedSession, REPOS, type Repo, readTasks, type Task } from "./data.ts";
+import { type Model, type Roll, SessionWriter } from "./session.ts";
+
+/** The sessions of the demo team's agents over four weeks: the same every time but for the instant they lead up to. */
+
+const HOUR_MS = 60 * MINUTE_MS;
+/** When the sessions of a day begin (UTC), the first, the second, and so on. */
+const HOURS = [7.5, 10.5, 13.5] as const;
+/** A session may begin so much later. */
+const LATEST_MINUTES = 100;
+/** Those of the start's own day begin so long before it. */
+const TODAY = [170, 110, 60] as const;
+
+/** What the demo team's agents run on. */
+const MODELS: readonly Model[] = [
+  { agent: "claude-code", model: "claude-sonnet-4-6", provider: "anthropic", price: [3, 15], share: 4 },
+  { agent: "claude-code", model: "claude-opus-4-7", provider: "anthropic", price: [5, 25], share: 2 },
+  { agent: "codex", model: "gpt-5.3-codex", provider: "openai", price: null, share: 2 },
+  { agent: "gemini-cli", model: "gemini-3.1-pro-preview", provider: "gcp.gemini", price: null, share: 1 },
+  // A model of one's own, which no price table knows.
+  { agent: "opencode", model: "brightloom-coder-30b", provider: "self-hosted", price: null, share: 1 },
+];
+
+const DRAWN = MODELS.flatMap((model) => Array<Model>(model.share).fill(model));
+
+export interface DemoSession {
+  readonly id: string;
+  readonly device: number;
+  readonly repo: Repo;
+  readonly branch: string;
+  readonly repoKey: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** The commit that it made, if it made one. */
+  readonly sha: string | undefined;
+  /** As it is sent. */
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly labels: readonly Readonly<Record<string, unknown>>[];
+  /** Payloads of the telemetry that tells of it. */
+  readonly payloads: readonly Readonly<Record<string, unknown>>[];
+}
+
+type Planned = PlannedSession & { readonly task: Task & { readonly repo: Repo } };
+
+/** All sessions, the earliest first. @param startAt the instant that they lead up to */
+export function demoSessions(startAt: number): DemoSession[] {
+  const random = seededRandom("demo sessions");
+  const roll: Roll = (below) => random(4).readUInt32BE() % below;
+  const planned = readTasks()
+    .flatMap((task) => task.sessions.map((session): Planned => ({ ...session, task })))
+    .toSorted((a, b) => b.on - a.on);
+  const sessions = planned.map((one, n) => {
+    const nth = n - planned.findIndex(({ on }) => on === one.on);
+    const startedAt = beginning(startAt, one.on, nth) + (one.on === 0 ? 0 : roll(LATEST_MINUTES * 60) * SECOND_MS);
+    return makeSession(`demo-${String(n + 1).padStart(3, "0")}`, one, startedAt, roll, random(20));
+  });
+  return sessions.toSorted((a, b) => a.startedAt - b.startedAt);
+}
+
+function beginning(startAt: number, on: number, nth: number): number {
+  if (on === 0) return startAt - (TODAY[nth] as number) * MINUTE_MS;
+  return workday(startAt, on) + (HOURS[nth] as number) * HOUR_MS;
+}
+
+function makeSession(
+  id: string,
+  { task, outcome, prompts }: Planned,
+  startedAt: number,
+  roll: Roll,
+  commitBytes: Buffer,
+): DemoSession {
+  const model = DRAWN[roll(DRAWN.length)] as Model;
+  const sha = outcome === "success" || outcome === "partial" ? commitBytes.toString("hex") : undefined;
+  const write = new SessionWriter(id, task, model, startedAt, roll);
+  for (const prompt of prompts) write.turn(prompt, outcome === "failure", sha);
+  const endedAt = write.at + (20 + roll(40)) * SECOND_MS;
+  if (sha) write.commit(sha);
+  const document = {
+    id,
+    outcome,
+    agent: model.agent,
+    model: model.model,
+    branch: task.branch,
+    startedAt: isoInstant(startedAt),
+    endedAt: isoInstant(endedAt),
+    prompts: write.prompts,
+    files: task.files,
+    commits: sha ? [{ sha, at: isoInstant(endedAt - 15 * SECOND_MS) }] : [],
+    ...(model.price ? { costUsd: Math.round(write.costUsd * 10_000) / 10_000 } : {}),
+    spans: write.spans(endedAt),
+  };
+  return {
+    id,
+    device: task.device,
+    repo: task.repo,
+    branch: task.branch,
+    repoKey: REPOS[task.repo],
+    startedAt,
+    endedAt,
+    sha,
+    document,
+    labels: labelsOf(id, outcome, roll),
+    payloads: write.payloads,
+  };
+}
+
+function labelsOf(sessionId: string, outcome: string, roll: Roll): Record<string, unknown>[] {
+  const labels: Record<string, unknown>[] = [];
+  if (outcome !== "abandoned")
+    labels.push({ sessionId, name: "tests", value: outcome === "failure" ? "failed" : "passed" });
+  if (roll(3) === 0)
+    labels.push({
+      sessionId,
+      name: "review",
+      value: outcome === "success" ? "good" : "needs work",
+      comment: outcome === "success" ? "Small, and the test shows why." : "Right place, but it fixes the symptom.",
+    });
+  return labels;
+}

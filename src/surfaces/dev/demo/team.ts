@@ -1,0 +1,91 @@
+import type { Core } from "../../../core.ts";
+import { createInvitation } from "../../../identity/accounts/accounts.ts";
+import { bindDevice, createCode, revokeDeviceOf } from "../../../identity/devices/devices.ts";
+import { createReadToken } from "../../../identity/read-tokens/read-tokens.ts";
+import { MINUTE_MS } from "../../../kit/clock.ts";
+import type { Actor } from "../../../platform/audit/audit.ts";
+import { parsePolicy, setPolicy } from "../../../share/policy/policy.ts";
+import type { LocalClock } from "../clock.ts";
+import type { CreatedTeam } from "../seed.ts";
+import type { DemoEvent } from "./calendar.ts";
+import { WORKDAYS, workday } from "./calendar.ts";
+import { DEVICES, REPOS } from "./data.ts";
+
+/** What people did in the demo team: devices, policy, invitations, questions to the brain. */
+
+export const AGENT = "brightloom-report.sh (own script)";
+const HOUR_MS = 60 * MINUTE_MS;
+const OLD_DEVICE = "old build agent";
+
+const QUESTIONS = [
+  { minutesAgo: 26 * 60, q: "why is a voucher redeemed by one update" },
+  { minutesAgo: 150, q: "how are report days cut" },
+  { minutesAgo: 55, q: "cart rounding" },
+  { minutesAgo: 12, q: "webhook signature" },
+];
+
+export const ownerOf = ({ user }: CreatedTeam): Actor => ({
+  kind: "user",
+  id: user.id,
+  label: user.email,
+  ip: "127.0.0.1",
+});
+
+/** Connects the machines, one after the other on a morning. @returns their tokens, in the order of DEVICES */
+export async function connectDevices(core: Core, clock: LocalClock, team: CreatedTeam, startAt: number) {
+  const tokens: string[] = [];
+  clock.set(workday(startAt, WORKDAYS + 1) + 8 * HOUR_MS);
+  for (const label of [...DEVICES, OLD_DEVICE]) {
+    const { code } = await createCode(core, team.teamId, 15 * MINUTE_MS, ownerOf(team));
+    clock.advance(4 * MINUTE_MS);
+    const { deviceId, deviceToken } = await bindDevice(core, code, "2026-01", label, AGENT);
+    clock.advance(9 * MINUTE_MS);
+    tokens.push(deviceToken);
+    if (label === OLD_DEVICE) await revokeDeviceOf(core, team.teamId, deviceId, ownerOf(team));
+  }
+  return tokens;
+}
+
+/** Changes of the policy, and somebody who was invited. */
+export function policyAndPeople(core: Core, team: CreatedTeam, startAt: number): DemoEvent[] {
+  const { teamId } = team;
+  const by = ownerOf(team);
+  const policy = (document: object) => () => setPolicy(core, teamId, parsePolicy(JSON.stringify(document)), by);
+  const at = (on: number) => workday(startAt, on) + 8 * HOUR_MS;
+  const watchlist = ["src/payment/**"];
+  return [
+    { at: at(20), happen: policy({ captureMode: "redacted", watchlist }) },
+    {
+      at: at(9),
+      happen: policy({
+        captureMode: "redacted",
+        watchlist: [...watchlist, "migrations/**"],
+        actions: { requireApprovals: true },
+      }),
+    },
+    { at: at(2), happen: () => createInvitation(core, { teamId, role: "member", email: "tomas@example.com" }, by) },
+  ];
+}
+
+/**
+ * An editor that reads the brain with a token of its own.
+ * @param ask sends a question with the token
+ */
+export function questions(
+  core: Core,
+  team: CreatedTeam,
+  startAt: number,
+  ask: (token: string, q: string) => Promise<unknown>,
+): DemoEvent[] {
+  let token = "";
+  const wanted = { userId: team.user.id, name: "editor plug-in", scope: { repos: [REPOS.shop] } };
+  return [
+    {
+      at: workday(startAt, 4) + 9 * HOUR_MS,
+      happen: async () => {
+        ({ token } = await createReadToken(core, wanted, ownerOf(team)));
+      },
+    },
+    ...QUESTIONS.map(({ minutesAgo, q }) => ({ at: startAt - minutesAgo * MINUTE_MS, happen: () => ask(token, q) })),
+  ];
+}

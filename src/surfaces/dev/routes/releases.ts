@@ -1,0 +1,51 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { Core } from "../../../core.ts";
+import { isoInstant } from "../../../kit/clock.ts";
+import { SYSTEM } from "../../../platform/audit/audit.ts";
+import { addRelease, removeRelease } from "../../../share/releases/releases.ts";
+import { control } from "./route.ts";
+
+const RequestBody = v.strictObject({
+  version: v.string(),
+  platform: v.optional(v.string(), "win32"),
+  /** Where it is fetched from; a few bytes served by the instance itself unless named. */
+  url: v.optional(v.string()),
+  sha512: v.optional(v.string()),
+  withdraw: v.optional(v.boolean(), false),
+});
+
+export const releasesRoute = control(
+  {
+    method: "POST",
+    path: "/_dev/releases",
+    description:
+      "registers a desktop installer: a small file that the instance serves, or with url and sha512 one elsewhere. " +
+      "withdraw (true) takes it back",
+    body: RequestBody,
+    example: { version: "2.4.0" },
+  },
+  async ({ local: { core }, body: { withdraw, ...wanted } }) => {
+    if (withdraw) {
+      await removeRelease(core, wanted.platform, wanted.version, SYSTEM);
+      return { withdrawn: wanted.version };
+    }
+    const { createdAt, ...release } = wanted.url === undefined ? await withFile(core, wanted) : await add(core, wanted);
+    return { release: { ...release, createdAt: isoInstant(createdAt) } };
+  },
+);
+
+const add = (core: Core, wanted: Parameters<typeof addRelease>[1]) => addRelease(core, wanted, () => {}, SYSTEM);
+
+/** Registers a file of a few bytes that follow from the version. */
+async function withFile(core: Core, wanted: Parameters<typeof addRelease>[1]) {
+  const name = `Reckon-Setup-${wanted.version.replace(/[^\w.+-]/g, "-").slice(0, 100)}.exe`;
+  const file = join(core.store.directory, name);
+  try {
+    writeFileSync(file, `Not a program: stands for the installer of version ${wanted.version}.\n`, { mode: 0o600 });
+    return await add(core, { ...wanted, file });
+  } finally {
+    rmSync(file, { force: true });
+  }
+}

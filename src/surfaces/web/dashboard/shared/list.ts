@@ -1,0 +1,88 @@
+import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
+import type { PageCall } from "../../../../platform/http/page.ts";
+import { type Filter, filters, type Pager, pager, type Table, table } from "../../ui/list.ts";
+import { type Crumb, pageHead } from "../../ui/parts.ts";
+import { frame } from "../frame.ts";
+import { link, type Query, setOf } from "./links.ts";
+
+/** A list: its filters, what they leave of it, and the pages around it. */
+export interface List<Row> {
+  readonly path: `/${string}`;
+  /** What the filters are set to, as the address names it; `""` for nothing. */
+  readonly params?: Query | undefined;
+  /** Of the address, what clearing the filters keeps; `""` too. */
+  readonly kept?: Query | undefined;
+  /** Where on the page the list stands: `#entries`. */
+  readonly hash?: `#${string}`;
+  /** None where there is nothing to choose. */
+  readonly filters?: readonly Filter[] | false | undefined;
+  /** What the filters do, for those who cannot see them: `Filter sessions`. */
+  readonly label?: string;
+  /** Of the element that the script swaps when filters change; without it the page is loaded anew. */
+  readonly id?: string;
+  readonly table?: Table<Row>;
+  /** Instead of a table, or below it. */
+  readonly body?: Content;
+  /** How many are found, which is read out; the table's rows by default. */
+  readonly count?: number;
+  readonly pages?: Pages | undefined;
+}
+
+/** For lists in another order than that of time. */
+export const PREVIOUS_NEXT = { newer: "Previous", older: "Next" };
+
+export interface Pages extends Omit<Pager, "newer" | "older" | "first"> {
+  /** What leads to the page, beside the filters; nothing where all of it is undefined. */
+  readonly newer?: Query | undefined;
+  readonly older?: Query | undefined;
+  /** Whether there is a way back to the beginning. */
+  readonly first?: boolean;
+}
+
+/** A list where it stands among other parts of a page. */
+export function list<Row>(call: Pick<PageCall, "href">, shown: List<Row>): Html {
+  const { path, kept = {}, hash = "", id, label = "" } = shown;
+  const results = html`${shown.table && table(shown.table)}${shown.body}${shown.pages && pagesAround(call, shown, shown.pages)}`;
+  return html`${
+    shown.filters &&
+    filters({
+      action: call.href(path),
+      label,
+      filters: shown.filters,
+      hidden: kept,
+      clear: link(call, path, kept) + hash,
+      live: id === undefined ? undefined : `#${id}`,
+    })
+  }
+${id === undefined ? results : html`<div${attributes({ id, "data-count": shown.count ?? shown.table?.rows.length })}>${results}</div>`}`;
+}
+
+function pagesAround<Row>(call: Pick<PageCall, "href">, shown: List<Row>, pages: Pages): Html {
+  const { path, params = {}, kept, hash = "" } = shown;
+  const { newer, older, first, ...rest } = pages;
+  const at = (cursor: Query) => link(call, path, { ...kept, ...setOf(params), ...cursor }) + hash;
+  const to = (cursor: Query = {}) =>
+    Object.values(cursor).some((value) => value !== undefined) ? at(cursor) : undefined;
+  return pager({ ...rest, newer: to(newer), older: to(older), first: first ? at({}) : undefined });
+}
+
+interface ListPage<Row> extends List<Row> {
+  readonly title: string;
+  readonly says?: Content;
+  readonly actions?: Content;
+  readonly crumbs?: readonly Crumb[];
+  /** Between the head and the list. */
+  readonly above?: Content;
+  readonly below?: Content;
+  /** For tables that need the room. */
+  readonly wide?: boolean;
+}
+
+/** A page that is a list. */
+export function listPage<Row>(call: PageCall, shown: ListPage<Row>): Html {
+  const { title, says, actions, crumbs, above, below, wide } = shown;
+  const main = html`${pageHead({ title, says, actions, crumbs })}
+${above}${list(call, shown)}
+${below}`;
+  return frame(call, { title, main, ...(wide && { wide }) });
+}

@@ -1,0 +1,9 @@
+/** Texts that agents sent, for where room is short. */
+
+/** The beginning of a text. */
+export function short(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars - 1).toWellFormed()}…`;
+}
+
+/** A commit as people write it; agents may send any text for one. */
+export const shaText = (sha: string) => (/^[0-9a-f]{12,64}$/i.test(sha) ? sha.slice(0, 12) : short(sha, 40));

@@ -1,0 +1,133 @@
+import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
+import { type Option, options } from "./field.ts";
+import { number } from "./units.ts";
+
+/** A column of a table, and what stands in it of a row. */
+export interface Column<Row> {
+  readonly label: string;
+  /** A bare number gets grouped thousands where the column is numeric. */
+  readonly cell: (row: Row) => Content;
+  /** Right-aligned. */
+  readonly numeric?: boolean | undefined;
+  /** The label is for screen readers only, e.g. for a column of buttons. */
+  readonly hidden?: boolean | undefined;
+  /** Its cells name their row (`th scope="row"`). */
+  readonly heading?: boolean | undefined;
+  /** Long text may take the room that is left. */
+  readonly grow?: boolean | undefined;
+}
+
+/** What a table shows. */
+export interface Table<Row> {
+  /** Read out, not seen. */
+  readonly caption: string;
+  /** `false` for a column that is left out. */
+  readonly columns: readonly (Column<Row> | false)[];
+  readonly rows: readonly Row[];
+  /** Shown instead of a table without rows, e.g. `empty(…)`. */
+  readonly empty?: Content;
+  /** What becomes of it on a narrow screen: each row a card (the default), or the table scrolls sideways. */
+  readonly narrow?: "cards" | "scroll" | undefined;
+}
+
+/**
+ * A table of data. Roles are spelled out because laying rows out as cards takes the implied ones away. The frame can be
+ * focused so that keys scroll it; the script drops that where nothing overflows.
+ */
+export function table<Row>({ caption, columns, rows, empty, narrow }: Table<Row>): Html {
+  if (rows.length === 0) return html`<div class="table-empty">${empty}</div>`;
+  const shown = columns.filter((column) => column !== false);
+  return html`<div class="table-frame" role="region" aria-label="${caption}" tabindex="0" data-scroll><table role="table" class="${narrow === "scroll" ? "scrolls" : "cards"}">
+<caption class="vh">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${shown.map(head)}</tr></thead>
+<tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${shown.map((column) => cell(column, row))}</tr>\n`)}</tbody></table></div>`;
+}
+
+const classOf = ({ numeric, grow }: Column<never>) =>
+  [numeric && "numeric", grow && "grow"].filter(Boolean).join(" ") || undefined;
+
+function head(column: Column<never>): Html {
+  const { label, hidden } = column;
+  return html`<th role="columnheader" scope="col"${attributes({ class: classOf(column) })}>${hidden ? html`<span class="vh">${label}</span>` : label}</th>`;
+}
+
+function cell<Row>(column: Column<Row>, row: Row): Html {
+  const { label, numeric, hidden, heading } = column;
+  // The label beside the value on a card is drawn from the attribute.
+  const shared = attributes({ class: classOf(column), "data-label": hidden ? undefined : label });
+  const content = column.cell(row);
+  const shown = numeric && typeof content === "number" ? number(content) : content;
+  if (heading) return html`<th role="rowheader" scope="row"${shared}>${shown}</th>`;
+  return html`<td role="cell"${shared}>${shown}</td>`;
+}
+
+/** One filter of a list. A select's first option is the one for "all", with the value `""`. */
+export interface Filter {
+  readonly kind: "search" | "text" | "select" | "date" | "checkbox";
+  readonly name: string;
+  readonly label: string;
+  /** What is set now; `""` for nothing, `"on"` for a ticked box. */
+  readonly value: string;
+  readonly options?: readonly Option[] | undefined;
+  readonly placeholder?: string | undefined;
+}
+
+/** The filters of a list. */
+export interface Filters {
+  readonly action: string;
+  readonly filters: readonly Filter[];
+  /** What the form is called for those who cannot see it, e.g. `Filter sessions`. */
+  readonly label: string;
+  /** Where "Clear filters" leads; `action` by default. */
+  readonly clear?: string | undefined;
+  /** Parameters to keep as they are. */
+  readonly hidden?: Readonly<Record<string, string | number | undefined>> | undefined;
+  /**
+   * A selector such as `#results`: the script then answers every change by fetching this form's page and swapping that
+   * element, without a reload. The element should stand on every rendition of the page, empty results included. It may
+   * carry `data-count` with the number of results, which is read out.
+   */
+  readonly live?: string | undefined;
+}
+
+/** A GET form of filters. Works by its button; the script sends it on every change. */
+export function filters({ action, filters, label, clear, hidden, live }: Filters): Html {
+  // A live form stays while its filters change, so the link is always there and the script shows it.
+  const set = filters.some(({ value }) => value !== "");
+  return html`<form class="filters" method="get" role="search"${attributes({ action, "aria-label": label, "data-live": live, "data-auto": live === undefined })}>${Object.entries(hidden ?? {}).map(([name, value]) => value !== undefined && html`<input type="hidden"${attributes({ name, value })}>`)}${filters.map(filter)}
+<div class="actions"><button type="submit" class="button" data-apply>Apply</button><a class="button quiet"${attributes({ href: clear ?? action, hidden: !set })} data-clear>Clear filters</a></div></form>`;
+}
+
+function filter({ kind, name, label, value, options: list, placeholder }: Filter): Html {
+  const id = `filter-${name}`;
+  if (kind === "checkbox")
+    return html`<div class="filter check"><input type="checkbox" value="on"${attributes({ id, name, checked: value !== "" })}><label for="${id}">${label}</label></div>`;
+  const set = value !== "" && "set";
+  if (kind === "select")
+    return html`<div class="filter ${set}"><label for="${id}">${label}</label><select${attributes({ id, name })}>${options(list ?? [], value)}</select></div>`;
+  const slash = kind === "search" ? { "data-search": true, "aria-keyshortcuts": "/" } : {};
+  const typing = { type: kind, autocomplete: "off", maxlength: kind === "date" ? undefined : 256 };
+  return html`<div class="filter ${kind} ${set}"><label for="${id}">${label}</label><input${attributes({ id, name, value, placeholder, ...typing, ...slash })}></div>`;
+}
+
+/** Where a keyset-paged list continues; the addresses already carry the filters. */
+export interface Pager {
+  readonly newer?: string | undefined;
+  readonly older?: string | undefined;
+  /** Back to the beginning of the list. */
+  readonly first?: string | undefined;
+  /** What is shown, e.g. `50 of about 1,200`. */
+  readonly says?: Content;
+  /** Other words than `Newer` and `Older`. */
+  readonly labels?: { readonly newer: string; readonly older: string } | undefined;
+}
+
+/** Links to the pages around this one; nothing when there are none and nothing to say. */
+export function pager({ newer, older, first, says, labels }: Pager): Html {
+  if (newer === undefined && older === undefined && first === undefined && !says) return html``;
+  const words = labels ?? { newer: "Newer", older: "Older" };
+  return html`<nav class="pager" aria-label="Pages"><p>${says}</p><div class="actions">
+${first !== undefined && html`<a class="button small"${attributes({ href: first })}>First</a>`}
+${newer !== undefined && html`<a class="button small" rel="prev"${attributes({ href: newer })}>← ${words.newer}</a>`}
+${older !== undefined && html`<a class="button small" rel="next"${attributes({ href: older })}>${words.older} →</a>`}</div></nav>`;
+}

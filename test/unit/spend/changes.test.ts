@@ -1,0 +1,261 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { rows } from "../../../src/insight/spend/rows.ts";
+import { catchUpSpend, spendReport } from "../../../src/insight/spend/spend.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { recount, rolledUp } from "./recount.ts";
+
+const AT = "2026-11-20T10:00:00Z";
+const DAY = Date.parse(AT);
+
+/** Counts what spend's statements read and how often they run, from now on. */
+function countWork(t: TestInstance): { runs: number; rowsRead: number } {
+  const work = { runs: 0, rowsRead: 0 };
+  const sql = rows(t.instance.core.store) as unknown as Record<string, object>;
+  for (const [name, statement] of Object.entries(sql))
+    sql[name] = new Proxy(statement, {
+      get(target, member) {
+        const value: unknown = Reflect.get(target, member, target);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          const result: unknown = value.apply(target, args);
+          work.runs++;
+          work.rowsRead += Array.isArray(result) ? result.length : 1;
+          return result;
+        };
+      },
+    });
+  return work;
+}
+
+describe("equal figures that are told again and again in one session", () => {
+  const BATCH = 200;
+  const SHAPES: readonly (readonly [what: string, payload: (i: number) => object])[] = [
+    ["with another cost each", (i) => ({ costUsd: i / 1_000 })],
+    ["on another branch each", (i) => ({ branch: `topic/${i}` })],
+    ["as another message each", (i) => ({ usage: { id: `m${i}`, input_tokens: 5, output_tokens: 1 } })],
+    ["without a session, with another cost each", (i) => ({ sessionId: undefined, costUsd: i / 1_000 })],
+  ];
+  it.each(SHAPES)("take as much work for the last as for the first, however many there are: %s", async (_, payload) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const spans = [{ id: "a", usage: { input_tokens: 5, output_tokens: 1 } }];
+    const sessions = [{ id: "s", outcome: "completed", startedAt: AT, spans }];
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+    await catchUpSpend(t.instance.core);
+    const work = countWork(t);
+    const rounds: { runs: number; rowsRead: number }[] = [];
+    for (let round = 0; round < 6; round++) {
+      const before = { ...work };
+      const entries = Array.from({ length: BATCH }, (_, k) => {
+        const seq = 1 + round * BATCH + k;
+        const usage = { input_tokens: 5, output_tokens: 1 };
+        return { seq, clientTimestamp: AT, payload: { sessionId: "s", usage, ...payload(seq) } };
+      });
+      expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+      await catchUpSpend(t.instance.core);
+      rounds.push({ runs: work.runs - before.runs, rowsRead: work.rowsRead - before.rowsRead });
+    }
+    // The first rounds still match all that there is.
+    const [third, last] = [rounds[2], rounds[5]] as [(typeof rounds)[0], (typeof rounds)[0]];
+    expect(last.runs).toBeLessThan(1.1 * third.runs);
+    expect(last.rowsRead).toBeLessThan(1.1 * third.rowsRead);
+    expect(last.rowsRead).toBeLessThan(10 * BATCH);
+    // What was told counts, each once; of the one span alone it is not said whose it is.
+    const usages = Object.values(rolledUp(t)).reduce((sum, cell) => sum + cell.usages, 0);
+    expect(usages).toBeGreaterThanOrEqual(6 * BATCH);
+    expect(usages).toBeLessThanOrEqual(6 * BATCH + 1);
+  });
+
+  it("take as much work for the second half of all reports as for the first, where each is repeated in each delivery", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const [usages, deliveries] = [20, 48];
+    const work = countWork(t);
+    const halves = [0, 0];
+    let seq = 0;
+    for (let delivery = 0; delivery < deliveries; delivery++) {
+      const before = work.runs + work.rowsRead;
+      const entries = Array.from({ length: usages }, (_, k) => ({
+        seq: ++seq,
+        clientTimestamp: AT,
+        payload: { sessionId: "s", branch: `topic-${delivery}`, usage: { input_tokens: k + 1, output_tokens: 1 } },
+      }));
+      expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+      await catchUpSpend(t.instance.core);
+      const half = delivery < deliveries / 2 ? 0 : 1;
+      halves[half] = (halves[half] as number) + work.runs + work.rowsRead - before;
+    }
+    const [first, second] = halves as [number, number];
+    expect(second).toBeLessThanOrEqual(first);
+    // The cell of the delivery is made once; each report looks for the trace, is written and is added up.
+    expect(second).toBeLessThan(10 * seq);
+    expect(rolledUp(t)).toEqual(await recount(t));
+  });
+
+  it("are matched with the trace's up to a bound, and count for themselves beyond it, whatever comes first", async () => {
+    const results: number[] = [];
+    for (const [costs, order] of [
+      [10, ["telemetry", "traces"]],
+      [10, ["traces", "telemetry"]],
+      [100, ["telemetry", "traces"]],
+      [100, ["traces", "telemetry"]],
+      [100, ["traces", "telemetry", "fewer spans"]],
+    ] as const) {
+      const t = await startInstance();
+      const { token } = await t.device();
+      const usage = { input_tokens: 5, output_tokens: 1 };
+      for (const what of order) {
+        const count = what === "fewer spans" ? 1 : 20;
+        const spans = Array.from({ length: 20 }, (_, i) => (i < count ? { id: `${i}`, usage } : { id: `${i}` }));
+        const [path, json] =
+          what === "telemetry"
+            ? [
+                "/api/telemetry/ingest",
+                {
+                  entries: Array.from({ length: costs }, (_, i) => ({
+                    seq: i + 1,
+                    clientTimestamp: AT,
+                    payload: { sessionId: "s", usage, costUsd: i },
+                  })),
+                },
+              ]
+            : ["/api/agent-traces/ingest", { sessions: [{ id: "s", outcome: "ok", startedAt: AT, spans }] }];
+        expect((await t.post(path, { token, json })).status).toBe(200);
+        await catchUpSpend(t.instance.core);
+      }
+      results.push(Object.values(rolledUp(t)).reduce((sum, cell) => sum + cell.usages, 0));
+    }
+    expect(results).toEqual([20, 20, 120, 120, 101]);
+  });
+});
+
+it("counts a session of very many calls exactly, in steps, though the server stops between two of them", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const call = (i: number, output: number) => ({
+    id: `${i}`,
+    startedAt: AT,
+    usage: { ...(i % 3 === 0 ? {} : { id: `m${i}` }), input_tokens: i % 7, output_tokens: output },
+  });
+  const session = (output: number) => ({
+    sessions: [
+      { id: "s", outcome: "ok", startedAt: AT, spans: Array.from({ length: 2_500 }, (_, i) => call(i, output)) },
+    ],
+  });
+  const { store } = t.instance.core;
+  for (const output of [1, 2]) {
+    expect((await t.post("/api/agent-traces/ingest", { token, json: session(output) })).status).toBe(200);
+    const before = store.stats.changes;
+    const counted = catchUpSpend(t.instance.core);
+    // What was written up to here stays, and the rest is begun anew.
+    while (store.stats.changes < before + 2) await new Promise((resolve) => setImmediate(resolve));
+    store.db.pragma("query_only = ON");
+    await expect(counted).rejects.toThrow();
+    store.db.pragma("query_only = OFF");
+    await catchUpSpend(t.instance.core);
+    expect(store.stats.changes - before).toBeGreaterThan(3);
+    expect(rolledUp(t)).toEqual(await recount(t));
+  }
+});
+
+const usage = { input_tokens: 10, output_tokens: 5 };
+const [BOTH, MESSAGE, REQUEST] = [{ id: "msg_1", requestId: "req_1" }, { id: "msg_1" }, { requestId: "req_1" }];
+
+describe("a call that is told by its message's id, by its request's, or by both", () => {
+  it("counts once in whatever order and by whichever of telemetry and spans it is told", async () => {
+    const telling = fc.record({
+      ids: fc.constantFrom(BOTH, MESSAGE, REQUEST),
+      by: fc.constantFrom("telemetry", "span", "attributes"),
+      session: fc.constantFrom("s1", "s2"),
+    });
+    const several = fc.array(telling, { minLength: 1, maxLength: 5 }).filter((all) => {
+      const linked = all.some(({ ids }) => ids === BOTH);
+      return linked || new Set(all.map(({ ids }) => ids)).size === 1;
+    });
+    const t = await startInstance();
+    await fc.assert(
+      fc.asyncProperty(several, async (tellings) => {
+        const { token, team } = await t.device();
+        let seq = 0;
+        for (const [i, { ids, by, session }] of tellings.entries()) {
+          const { requestId, id } = { requestId: undefined, id: undefined, ...ids };
+          const telemetry = { sessionId: session, requestId, message: { id, usage } };
+          const span = { id: `${i}`, requestId, usage: { ...usage, id } };
+          const attributes = { request_id: requestId };
+          const [path, json] =
+            by === "telemetry"
+              ? ["/api/telemetry/ingest", { entries: [{ seq: ++seq, clientTimestamp: AT, payload: telemetry }] }]
+              : [
+                  "/api/agent-traces/ingest",
+                  {
+                    sessions: [
+                      {
+                        ...{ id: session, outcome: "ok", startedAt: AT },
+                        spans: [by === "span" ? span : { id: `${i}`, usage: { ...usage, id }, attributes }],
+                      },
+                    ],
+                  },
+                ];
+          expect((await t.post(path, { token, json })).status).toBe(200);
+          await catchUpSpend(t.instance.core);
+        }
+        const { total } = spendReport(t.instance.core, team.id, { from: DAY, to: DAY, by: "model" });
+        expect(total).toMatchObject({ usages: 1, inputTokens: 10, outputTokens: 5 });
+      }),
+      { numRuns: 40, seed: 7 },
+    );
+    expect(rolledUp(t)).toEqual(await recount(t));
+  });
+
+  it("stands for itself where a request is said to be of several messages, or has an id of an agent's own", async () => {
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    const payloads = [
+      { requestId: "req_1", message: { id: "msg_1", usage } },
+      { requestId: "req_1", usage },
+      { requestId: "req_1", message: { id: "msg_2", usage } },
+      { requestId: "turn-1", usage: { ...usage, output_tokens: 6 } },
+      { requestId: "turn-1", usage: { ...usage, output_tokens: 7 } },
+    ];
+    const counts: number[] = [];
+    for (const [i, payload] of payloads.entries()) {
+      const entries = [{ seq: i + 1, clientTimestamp: AT, payload }];
+      expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+      await catchUpSpend(t.instance.core);
+      counts.push(spendReport(t.instance.core, team.id, { from: DAY, to: DAY, by: "model" }).total.usages);
+    }
+    expect(counts).toEqual([1, 1, 3, 4, 5]);
+  });
+
+  it("is told apart again when the span that linked both is replaced", async () => {
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    const told = async (spans: object[]) => {
+      const sessions = [{ id: "s", outcome: "ok", startedAt: AT, spans }];
+      expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+      await catchUpSpend(t.instance.core);
+      return spendReport(t.instance.core, team.id, { from: DAY, to: DAY, by: "model" }).total.usages;
+    };
+    const span = (id: string, ids: { id?: string; requestId?: string }) => ({ id, usage: { ...usage, ...ids } });
+    expect(await told([span("1", MESSAGE), span("2", REQUEST)])).toBe(2);
+    expect(await told([span("3", BOTH)])).toBe(1);
+    expect(await told([span("3", { id: "msg_1" })])).toBe(2);
+    expect(await told([span("3", { id: "msg_2", requestId: "req_1" })])).toBe(2);
+    expect(rolledUp(t)).toEqual(await recount(t));
+  });
+});
+
+it.each([".2", ""])("what was counted by older rules is counted anew, once ('%s')", async (version) => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const entries = [{ seq: 1, clientTimestamp: AT, payload: { usage } }];
+  expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+  await catchUpSpend(t.instance.core);
+  const counted = rolledUp(t);
+  t.instance.core.store.db.exec(
+    `UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.3', '${version}') WHERE name LIKE 'spend.%'`,
+  );
+  await catchUpSpend(t.instance.core);
+  expect(rolledUp(t)).toEqual(counted);
+});
