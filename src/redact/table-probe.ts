@@ -165,8 +165,10 @@ export class TableProbe implements Probe {
     const { kinds, places, fewest, run, seen } = this.#shape;
     const { text, units } = reading;
     if (text.length - start < fewest) return false;
-    reading.work++;
+    reading.work += 2;
+    // The ends of the run first: it is the longest part, and marks that follow each other break it soon.
     if (!mayStand(run.kind, units[start + run.from] as number)) return false;
+    if (!mayStand(run.kind, units[start + run.to - 1] as number)) return false;
     let i = 0;
     while (i < kinds.length && mayStand(kinds[i] as Kind, units[start + (places[i] as number)] as number)) i++;
     reading.work += i;
