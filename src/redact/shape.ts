@@ -62,6 +62,9 @@ export function shapeOf(pattern: RegExp, known: readonly [from: number, to: numb
   };
 }
 
+/** What a pattern reads sooner than it is asked where a stretch of it ends. */
+const MIN_BEFORE_HINGE = 20;
+
 /** What the first part of no fixed length and what follows it make, where the two have no sign in common. */
 function hingeOf(parts: readonly Node[]): Hinge | undefined {
   let from = 0;
@@ -71,7 +74,7 @@ function hingeOf(parts: readonly Node[]): Hinge | undefined {
       from += most;
       continue;
     }
-    if (!("node" in part && "kind" in part.node)) return undefined;
+    if (!("node" in part && "kind" in part.node) || most < MIN_BEFORE_HINGE) return undefined;
     const { kind } = part.node;
     const firsts = new Set<Kind>();
     if (!begin(parts.slice(i + 1), firsts)) return undefined;
