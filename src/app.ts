@@ -1,12 +1,13 @@
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
 import { deviceFlow } from "./identity/device-flow/room.ts";
-import { devices } from "./identity/devices/room.ts";
+import { deviceLicense, devices } from "./identity/devices/room.ts";
 import { license } from "./identity/license/room.ts";
+import { members } from "./identity/members/room.ts";
 import { oneTimeLinks } from "./identity/one-time-links/room.ts";
 import { people } from "./identity/people/room.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
-import { signIn } from "./identity/sign-in/sign-in.ts";
+import { signIn } from "./identity/sign-in/room.ts";
 import { teams } from "./identity/teams/room.ts";
 import { webSessions } from "./identity/web-sessions/room.ts";
 import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-sessions/web-sessions.ts";
@@ -16,7 +17,6 @@ import { defects } from "./insight/defects/room.ts";
 import { spend } from "./insight/spend/room.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
-import { members } from "./kit/json.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
 import { newestDelivery } from "./log/log.ts";
@@ -59,6 +59,7 @@ export const ROOMS: readonly Room[] = [
   oneTimeLinks,
   devices,
   deviceFlow,
+  deviceLicense,
   license,
   keys,
   telemetry,

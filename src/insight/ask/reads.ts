@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
+import type { ReadPrincipal } from "../../identity/read-tokens/read-tokens.ts";
 import { listReadTokens, touchReadToken } from "../../identity/read-tokens/read-tokens.ts";
-import type { ReadPrincipal } from "../../identity/read-tokens/tokens.ts";
 import type { Decision } from "../../kit/buckets.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { fail, rateLimited, unauthorized } from "../../kit/problem.ts";

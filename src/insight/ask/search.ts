@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import type { Kind } from "../../formats/brain-kinds.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
+import type { ReadPrincipal } from "../../identity/read-tokens/read-tokens.ts";
 import { scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
-import type { ReadPrincipal } from "../../identity/read-tokens/tokens.ts";
 import { findTeam, tiersWith } from "../../identity/teams/teams.ts";
 import { densestAt } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";

@@ -1,5 +1,3 @@
-import type { DevicePrincipal } from "../../identity/devices/devices.ts";
-import { requireCapability } from "../../identity/teams/teams.ts";
 /**
  * Intake: the one way of a delivery from a device's request into the store: what the tier includes, the body as slices of the
  * text that was sent, secrets replaced, the device noted as heard of, a row in the ledger.
@@ -7,7 +5,9 @@ import { requireCapability } from "../../identity/teams/teams.ts";
  */
 
 import type { Core } from "../../core.ts";
+import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
+import { requireCapability } from "../../identity/teams/teams.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Delivery, recordDelivery } from "../../log/log.ts";

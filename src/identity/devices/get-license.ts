@@ -4,9 +4,8 @@ import { fail, problem } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape, storeUnavailable } from "../../platform/http/faults.ts";
 import { Count } from "../../platform/http/fields.ts";
-import { device } from "../devices/devices.ts";
-import { mintLicense } from "./mint.ts";
-import { judgeSubscription } from "./rules.ts";
+import { judgeSubscription, mintLicense } from "../license/license.ts";
+import { device } from "./credential.ts";
 
 const noSubscription = problem({
   name: "noSubscription",
