@@ -1,14 +1,11 @@
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
-import { findCli } from "./identity/device-flow/device-flow.ts";
 import { deviceFlow } from "./identity/device-flow/room.ts";
-import { findDevice } from "./identity/devices/devices.ts";
-import { devices } from "./identity/devices/room.ts";
+import { deviceLicense, devices } from "./identity/devices/room.ts";
 import { license } from "./identity/license/room.ts";
 import { members } from "./identity/members/room.ts";
 import { oneTimeLinks } from "./identity/one-time-links/room.ts";
 import { people } from "./identity/people/room.ts";
-import { findReader } from "./identity/read-tokens/read-tokens.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
 import { signIn } from "./identity/sign-in/room.ts";
 import { teams } from "./identity/teams/room.ts";
@@ -25,10 +22,11 @@ import type { Random } from "./kit/random.ts";
 import { newestDelivery } from "./log/log.ts";
 import { audit } from "./platform/audit/room.ts";
 import { health } from "./platform/health/room.ts";
+import type { Intercept, Observation } from "./platform/http/answer-endpoint.ts";
 import { type Listener, listen } from "./platform/http/listen.ts";
 import type { Described } from "./platform/http/openapi.ts";
 import { describeEndpoints, openapi } from "./platform/http/openapi-endpoint.ts";
-import { createApp, type Intercept, type Observation, type ServeOptions } from "./platform/http/serve.ts";
+import { createApp, type ServeOptions } from "./platform/http/serve.ts";
 import { startJobs } from "./platform/jobs/jobs.ts";
 import { keys } from "./platform/keys/room.ts";
 import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
@@ -61,6 +59,7 @@ export const ROOMS: readonly Room[] = [
   oneTimeLinks,
   devices,
   deviceFlow,
+  deviceLicense,
   license,
   keys,
   telemetry,
@@ -176,7 +175,6 @@ export async function createInstance(parts: Parts): Promise<Instance> {
 
 function serveOptions(core: Core, { checkReplies = false, interrupt, observe }: Parts): ServeOptions {
   return {
-    authenticators: { device: findDevice, cli: findCli, read: findReader },
     pages: {
       list: ROOMS.flatMap(({ pages = [] }) => pages),
       findSession,

@@ -2,12 +2,12 @@
  * The ledger: one row for each delivery that changed anything, hash-chained in the order of commit.
  * It knows what a delivery was and its content's digest; how that digest is computed is the delivering room's business.
  */
+
 import type { Core } from "../core.ts";
-import { deviceFinder } from "../identity/devices/devices.ts";
+import { type DevicePrincipal, deviceFinder } from "../identity/devices/devices.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
 import type { Towards } from "../kit/page.ts";
-import type { DevicePrincipal } from "../platform/http/principal.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
 /** What a delivery adds to the ledger; `items` are the entries, files or sessions newly stored. */

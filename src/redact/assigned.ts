@@ -1,7 +1,8 @@
 /** The value given to a password-like name: in an env file, YAML, JSON, code, XML, a connection string or a command line. */
-import { endsInSecret, isInnocentName, isLetter, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
-import type { Reading, Span } from "./reading.ts";
-import { Clear, judgeValue, type Setting, VALUE_CAP, type Verdict } from "./values.ts";
+import { Automaton } from "./automaton.ts";
+import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
+import type { AssignedState, Reading, Span } from "./reading.ts";
+import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
 const NAME = 1;
@@ -37,32 +38,15 @@ for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : contro
 for (let code = 0; code < BITS.length; code++)
   if (/["'`\\\s]/.test(String.fromCharCode(code))) BITS[code] = (BITS[code] as number) | CUTS;
 
-const holds = (text: string, at: number, bit: number): boolean =>
-  at < text.length && ((BITS[text.charCodeAt(at)] as number) & bit) !== 0;
-
-/** What was read of one text; its names come roughly from first to last. */
-export class AssignedState {
-  /** No name ends before; up to here all is one name. */
-  nameFrom = 0;
-  nameTo = 0;
-  /** The end of the last name looked at: all anchors in one name share one look. */
-  judged = -1;
-  /** From the one to the other all is one value. */
-  valueFrom = 0;
-  valueTo = 0;
-  /** A value that starts before this was judged as a part of another. */
-  until = 0;
-  /** The same for values that would need a digit and a letter. */
-  plainUntil = 0;
-  readonly clear = new Clear();
-}
+const holds = (units: Uint16Array, at: number, bit: number): boolean =>
+  ((BITS[units[at] as number] as number) & bit) !== 0;
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
 function nameEnd(reading: Reading, state: AssignedState, at: number): number {
-  const { text } = reading;
+  const { units } = reading;
   let end = at >= state.nameFrom && at <= state.nameTo ? state.nameTo : at;
   const from = end;
-  while (end <= at + NAME_CAP && holds(text, end, NAME)) end++;
+  while (end <= at + NAME_CAP && holds(units, end, NAME)) end++;
   state.nameFrom = at;
   state.nameTo = end;
   reading.work += end - from;
@@ -70,27 +54,30 @@ function nameEnd(reading: Reading, state: AssignedState, at: number): number {
 }
 
 function valueEnd(reading: Reading, state: AssignedState, at: number): number {
-  const { text } = reading;
-  const limit = Math.min(text.length, at + VALUE_CAP);
-  let end = at >= state.valueFrom && at <= state.valueTo ? state.valueTo : at;
-  if (end < limit) {
-    const from = end;
-    while (end < limit && holds(text, end, BARE)) end++;
-    state.valueFrom = at;
-    state.valueTo = end;
-    reading.work += end - from;
-  } else end = limit;
-  // The cap must not cut a character in two.
-  return end === limit && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end;
+  const { units } = reading;
+  if (at >= state.valueFrom && at <= state.valueTo) return state.valueTo;
+  let end = at;
+  while (holds(units, end, BARE)) end++;
+  state.valueFrom = at;
+  state.valueTo = end;
+  reading.work += end - at;
+  return end;
 }
 
+/** `=`, `":`, `']=>`, `: string =`, ` value=` and their like; a value on the next line has to stand in quotes. */
+const SEPARATOR = new Automaton(
+  /(?:\\{0,7}["'`])?\]?(?:[ \t]{0,8}[?!]?:[ \t]{0,4}[A-Za-z]{1,16}[ \t]{1,4}=|[ \t]{0,16}(?::{1,3}=|=>|={1,3}|:|[?|]{1,2}=|\.=)|["']? {1,2}value[ ]?=| string =)(?:[ \t]{0,4}\r?\n[ \t]{1,32}["'`]|[ \t]{0,16})/,
+);
+/** Behind the first argument of a call, where a second in quotes follows. */
+const COMMA = new Automaton(/["'`][ \t]{0,4},[ \t]{0,4}["'`]/);
+/** The end of a tag, and what parts it from an element's text. */
+const TAG = new Automaton(/>[ \t\r\n]{0,64}/);
 const EQUALS = 61;
 const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
 const SPACE = 32;
-const TAB = 9;
 /** The letters of escapes. */
 const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
@@ -99,127 +86,92 @@ const LONG = 32;
 
 /** The value given to the password-like name that stands around `at`, if there is one. */
 export function assignedValue(reading: Reading, at: number): Span | undefined {
-  const { text } = reading;
+  const { text, units } = reading;
   const state = reading.assigned;
   const runEnd = nameEnd(reading, state, at);
   if (runEnd > at + NAME_CAP || runEnd === state.judged) return undefined;
   state.judged = runEnd;
   let end = runEnd;
-  while (end > at && holds(text, end - 1, NAME) && holds(text, end - 1, REFERS)) end--;
-  if (end <= at || !(holds(text, end, SEPARATES) || text.charCodeAt(end) === TAG_END)) return undefined;
+  while (end > at && holds(units, end - 1, NAME) && holds(units, end - 1, REFERS)) end--;
+  if (end <= at || !(holds(units, end, SEPARATES) || units[end] === TAG_END)) return undefined;
   let start = at;
-  while (start > 0 && at - start < NAME_CAP && holds(text, start - 1, NAME)) start--;
+  while (start > 0 && at - start < NAME_CAP && holds(units, start - 1, NAME)) start--;
   // "\n" and its like are an escape and then a name's first letter.
-  if (text.charCodeAt(start - 1) === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
+  if (units[start - 1] === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
   reading.work += end - start;
   if (end - start < 2) return undefined;
   // The rule's name in a marker ("[REDACTED:some-token]: …") names nothing.
-  if (text.charCodeAt(start - 1) === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
+  if (units[start - 1] === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
   return valueBehind(reading, state, start, end);
 }
 
 function valueBehind(reading: Reading, state: AssignedState, start: number, end: number): Span | undefined {
-  const { text } = reading;
-  const isFlag = text.charCodeAt(start) === DASH && text.charCodeAt(start + 1) === DASH;
-  const isTag = text.charCodeAt(end) === TAG_END && text[start - 1] === "<";
-  const valueAt = afterSeparator(text, end, isFlag || isTag);
-  if (valueAt === -1 || valueAt < state.until || holds(text, valueAt, REFERS)) return undefined;
+  const { text, units } = reading;
+  const isFlag = units[start] === DASH && units[start + 1] === DASH;
+  const isTag = units[end] === TAG_END && text[start - 1] === "<";
+  const isArgument = holds(units, start - 1, QUOTES) && text[start - 2] === "(";
+  const valueAt = isTag ? TAG.endOf(units, end, text.length) : afterSeparator(reading, end, isFlag, isArgument);
+  if (valueAt === -1 || valueAt < state.until || holds(units, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
-  if (holds(text, valueAt, QUOTES)) {
-    const from = afterQuote(text, valueAt);
+  if (holds(units, valueAt, QUOTES)) {
+    const from = afterQuote(reading, valueAt);
     // "Password:", …: the quote before the name ends behind it.
-    const isLabel = text.charCodeAt(start - 1) === text.charCodeAt(valueAt) && !holds(text, end, QUOTES);
+    const isLabel = units[start - 1] === units[valueAt] && !holds(units, end, QUOTES);
     if (from === -1 || isLabel || ",;)}".includes(text[from] as string)) return undefined;
-    const to = quotedEnd(text, from);
+    const to = quotedEnd(reading, from);
     reading.work += to - from;
     return judge(reading, state, start, end, from, to, "quoted");
   }
   let valueTo = valueEnd(reading, state, valueAt);
   // A call, an index, or a prefixed literal (f"…", b'…') whose own quotes the value does not hold.
-  if (holds(text, valueTo, OPENS) || valueTo - valueAt <= 2) return undefined;
-  for (let most = 4; most > 0 && valueTo > valueAt && holds(text, valueTo - 1, ENDS); most--) valueTo--;
-  const isEnv = isTag || isFlag || (text.charCodeAt(end) === EQUALS && valueAt === end + 1);
+  if (holds(units, valueTo, OPENS) || valueTo - valueAt <= 2) return undefined;
+  for (let most = 4; most > 0 && valueTo > valueAt && holds(units, valueTo - 1, ENDS); most--) valueTo--;
+  const isEnv = isTag || isFlag || (units[end] === EQUALS && valueAt === end + 1);
   return judge(reading, state, start, end, valueAt, valueTo, isEnv ? "env" : "bare");
 }
 
-/** Where the value behind a name begins, or -1. @param isApart whether a space or the end of a tag is enough to part them */
-function afterSeparator(text: string, end: number, isApart: boolean): number {
+/**
+ * Where the value behind a name begins, or -1.
+ * @param isFlag whether a space is enough to part them
+ * @param isArgument whether a comma is: `setProperty("NAME", "value")`
+ */
+function afterSeparator(reading: Reading, end: number, isFlag: boolean, isArgument: boolean): number {
+  const { text, units } = reading;
   // The commonest first: a sign with a letter or digit right behind it.
-  if (text.charCodeAt(end) === EQUALS && holds(text, end + 1, NAME)) return end + 1;
-  const at = afterSign(text, end);
-  if (at !== -1) return afterSpaces(text, at, 16);
-  return isApart && (text[end] === " " || text[end] === ">") ? end + 1 : -1;
-}
-
-/** Past spaces and tabs, at most so many. */
-function afterSpaces(text: string, at: number, most: number): number {
-  let i = at;
-  while (i < at + most && (text.charCodeAt(i) === SPACE || text.charCodeAt(i) === TAB)) i++;
-  return i;
+  if (units[end] === EQUALS && holds(units, end + 1, NAME)) return end + 1;
+  let at = SEPARATOR.endOf(units, end, text.length);
+  if (at === -1 && isArgument) at = COMMA.endOf(units, end, text.length);
+  if (at === -1) return isFlag && units[end] === SPACE ? end + 1 : -1;
+  // A quote that was asked for is the value's own.
+  return holds(units, at - 1, QUOTES) ? at - 1 : at;
 }
 
 /** Past up to seven backslashes and a quote, or -1 where no quote stands. */
-function afterQuote(text: string, at: number): number {
+function afterQuote(reading: Reading, at: number): number {
+  const { units } = reading;
   let i = at;
-  while (i < at + 7 && text.charCodeAt(i) === BACKSLASH) i++;
-  return holds(text, i, QUOTES) && text.charCodeAt(i) !== BACKSLASH ? i + 1 : -1;
-}
-
-/** The end of the sign between a name that ends at a place and its value, or -1: `=`, `":`, `']=>`, `: string =`, ` value=`. */
-function afterSign(text: string, end: number): number {
-  const quoted = afterQuote(text, end);
-  const at = quoted === -1 ? end : quoted;
-  const from = text[at] === "]" ? at + 1 : at;
-  const i = afterSpaces(text, from, 16);
-  const typed = i - from <= 8 ? afterType(text, i) : -1;
-  if (typed !== -1) return typed;
-  const code = text.charCodeAt(i);
-  if (code === COLON) return text.charCodeAt(i + 1) === EQUALS ? i + 2 : i + 1;
-  if (code === EQUALS) {
-    if (text.charCodeAt(i + 1) === TAG_END) return i + 2;
-    let to = i + 1;
-    while (to < i + 3 && text.charCodeAt(to) === EQUALS) to++;
-    return to;
-  }
-  return afterWordValue(text, text[from] === '"' || text[from] === "'" ? from + 1 : from);
-}
-
-/** Past ` value=`, as attributes of XML have it, or -1. */
-function afterWordValue(text: string, from: number): number {
-  if (text.charCodeAt(from) !== SPACE) return -1;
-  const word = text.charCodeAt(from + 1) === SPACE ? from + 2 : from + 1;
-  if (!text.startsWith("value", word)) return -1;
-  const at = text.charCodeAt(word + 5) === SPACE ? word + 6 : word + 5;
-  return text.charCodeAt(at) === EQUALS ? at + 1 : -1;
-}
-
-/** Past a type between `:` or `?:` and `=`, or -1. */
-function afterType(text: string, at: number): number {
-  const colon = text[at] === "?" || text[at] === "!" ? at + 1 : at;
-  if (text.charCodeAt(colon) !== COLON) return -1;
-  const from = afterSpaces(text, colon + 1, 4);
-  let to = from;
-  while (to < from + 16 && isLetter(text.charCodeAt(to))) to++;
-  const sign = afterSpaces(text, to, 4);
-  return to > from && sign > to && text.charCodeAt(sign) === EQUALS ? sign + 1 : -1;
+  while (i < at + 7 && units[i] === BACKSLASH) i++;
+  return holds(units, i, QUOTES) && units[i] !== BACKSLASH ? i + 1 : -1;
 }
 
 /** The end of a quoted value, or its start where there is none: before a quote, or before the last backslash. */
-function quotedEnd(text: string, from: number): number {
+function quotedEnd(reading: Reading, from: number): number {
+  const { text, units } = reading;
   let last = from;
   let i = from;
-  for (let units = 0; units < VALUE_CAP && i < text.length; units++) {
-    if (!holds(text, i, CUTS)) i++;
-    else if (text.charCodeAt(i) === BACKSLASH && i + 1 < text.length && !endsQuoted(text, i + 1)) {
+  while (i < text.length) {
+    if (!holds(units, i, CUTS)) i++;
+    else if (units[i] === BACKSLASH && i + 1 < text.length && !endsQuoted(reading, i + 1)) {
       last = i;
       i += 2;
     } else break;
   }
-  return holds(text, i, QUOTES) ? i : last;
+  return holds(units, i, QUOTES) ? i : last;
 }
 
 /** Whether a backslash before this is no part of a value. */
-const endsQuoted = (text: string, at: number): boolean => holds(text, at, CUTS) || "nrt".includes(text[at] as string);
+const endsQuoted = ({ text, units }: Reading, at: number): boolean =>
+  holds(units, at, CUTS) || "nrt".includes(text[at] as string);
 
 function judge(
   reading: Reading,
@@ -230,47 +182,53 @@ function judge(
   end: number,
   setting: Setting,
 ): Span | undefined {
-  const { text } = reading;
-  if (end - start < MIN_CHARS || start < state.until || holds(text, start, REFERS)) return undefined;
+  const { text, units } = reading;
+  if (end - start < MIN_CHARS || start < state.until || holds(units, start, REFERS)) return undefined;
   if (setting === "bare" && start < state.plainUntil) return undefined;
   let from = nameStart;
-  while (from < nameStart + 4 && holds(text, from, NAME) && holds(text, from, REFERS)) from++;
-  const isPassword = isPasswordName(text, from, nameEnd);
+  while (from < nameStart + 4 && holds(units, from, NAME) && holds(units, from, REFERS)) from++;
+  const isPassword = isPasswordName(units, from, nameEnd);
   if (start < state.plainUntil && !isPassword) return undefined;
   reading.work += nameEnd - nameStart;
-  if (!endsInSecret(text, from, nameEnd) || (end - start > LONG && isInnocentName(text, from, nameEnd)))
+  if (!endsInSecret(units, from, nameEnd) || (end - start > LONG && isInnocentName(units, from, nameEnd)))
     return undefined;
-  const verdict = judgeValue(isPassword, text, start, end, setting, state.clear);
-  if (verdict !== "other") reading.work += end - start;
-  if (verdict === "secret" && isInnocentName(text, from, nameEnd)) return undefined;
-  remember(state, start, end, verdict);
+  // An expression knows at once that a text of one byte a character holds no other.
+  state.clear ??= new Clear(!/[^\0-\xff]/.test(text));
+  const judgedTo = Math.min(end, start + MAX_JUDGED);
+  const verdict = judgeValue(isPassword, reading, start, judgedTo, setting, state.clear);
+  if (verdict !== "other") reading.work += judgedTo - start;
+  if (verdict === "secret" && isInnocentName(units, from, nameEnd)) return undefined;
+  if (verdict === "secret") state.until = end;
+  // Of a value that was not judged to its end half of what was counts.
+  else remember(state, start, judgedTo === end ? end : start + MAX_JUDGED / 2, verdict);
   return verdict === "secret" ? [start, end] : undefined;
 }
 
-/** Keeps names that stand in a value from having it judged again. Where a value was cut at the cap, half of it counts. */
-function remember(state: AssignedState, start: number, end: number, verdict: Verdict): void {
-  const judged = end - start < VALUE_CAP - 4 ? end : start + VALUE_CAP / 2;
-  if (verdict === "secret") state.until = end;
-  else if (verdict === "wordy") state.until = judged;
+/** Keeps names that stand in a value from having it judged again. */
+function remember(state: AssignedState, start: number, judged: number, verdict: Verdict): void {
+  if (verdict === "wordy") state.until = judged;
   else if (verdict === "plain") state.plainUntil = judged;
-  else if (verdict !== "other") state.until = Math.min(judged, start + verdict.standIn + 1);
+  else if (typeof verdict === "object") state.until = Math.min(judged, start + verdict.standIn + 1);
 }
+
+const isInName = (text: string, at: number): boolean =>
+  at < text.length && ((BITS[text.charCodeAt(at)] as number) & NAME) !== 0;
 
 /** Whether something that could be a value follows the name around `at`; errs towards yes, also on raw JSON. */
 export function mayBeAssigned(text: string, at: number): boolean {
   let start = at;
-  while (start > 0 && at - start < NAME_CAP && holds(text, start - 1, NAME)) start--;
+  while (start > 0 && at - start < NAME_CAP && isInName(text, start - 1)) start--;
   let end = at;
-  while (end - at < NAME_CAP && holds(text, end, NAME)) end++;
+  while (end - at < NAME_CAP && isInName(text, end)) end++;
   if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
   while (end > start && /[.$-]/.test(text[end - 1] as string)) end--;
-  if (!mayBeSecretName(text, start, end)) return false;
+  if (!mayBeSecretName(text.slice(start, end))) return false;
   if (text[start] === "-") return true;
   for (let i = end; i < text.length; i++) {
     const char = text[i] as string;
     if (/[\\"'`\]?!\s]/.test(char)) continue;
     if (text[i - 1] === "\\" && /[nrtbf]/.test(char)) continue;
-    return /[:=>,}v]/.test(char);
+    return /[:=>,}v|]/.test(char) || text.startsWith(".=", i) || text.startsWith("string =", i);
   }
   return false;
 }

@@ -3,7 +3,7 @@
  * dear where a text is made to make it try: every alternative at every place, and a call of some fifty nanoseconds
  * besides. What is asked of each value and name is therefore compiled into a deterministic automaton at first use.
  */
-import { BEYOND, type Kind, type Node, nodeOf } from "./shape.ts";
+import { BEYOND, type Kind, type Node, nodeOf } from "./pattern.ts";
 
 interface State {
   /** Where to from here, by kind of character. */
@@ -19,13 +19,13 @@ export class Automaton {
   readonly #pattern: RegExp;
   readonly #mode: "start" | "end" | "anywhere";
   /** For each character the group of those that the pattern tells apart from no other of the group. */
-  readonly #groups = new Uint8Array(BEYOND + 1);
+  readonly #groups = new Uint8Array(1 << 16);
   #groupCount = 0;
   /** The state after each state and group: twice the place where its own row begins, and whether a match ends there. */
   #next = new Int32Array();
 
   /**
-   * @param pattern in the syntax that `shape.ts` reads
+   * @param pattern in the syntax that `pattern.ts` reads
    * @param mode where a match begins: where the stretch does, anywhere in it, or at its end, read backwards
    */
   constructor(pattern: RegExp, mode: "start" | "end" | "anywhere" = "start") {
@@ -33,28 +33,53 @@ export class Automaton {
     this.#mode = mode;
   }
 
-  /** Whether a match stands in the stretch: one that begins where the mode says. */
-  test(text: string, start: number, end: number): boolean {
+  /**
+   * Whether a match stands in the stretch: one that begins where the mode says.
+   * @param accepts what else is asked of the place of the last character read
+   */
+  test(units: Uint16Array, start: number, end: number, accepts?: (units: Uint16Array, at: number) => boolean): boolean {
     if (this.#groupCount === 0) this.#build();
     const next = this.#next;
     const groups = this.#groups;
     const step = this.#mode === "end" ? -1 : 1;
     let state = this.#groupCount << 1;
     for (let i = step === 1 ? start : end - 1; i >= start && i < end; i += step) {
-      const group = groups[Math.min(text.charCodeAt(i), BEYOND)] as number;
+      const group = groups[units[i] as number] as number;
       state = next[(state >> 1) + group] as number;
-      if ((state & ACCEPTS) !== 0) return true;
+      if ((state & ACCEPTS) !== 0 && (accepts === undefined || accepts(units, i))) return true;
       if (state === DEAD) return false;
     }
     return false;
   }
 
+  /** Whether a text ends in a match, read backwards. */
+  ends(text: string): boolean {
+    if (this.#groupCount === 0) this.#build();
+    let state = this.#groupCount << 1;
+    for (let i = text.length - 1; i >= 0 && state !== DEAD && (state & ACCEPTS) === 0; i--)
+      state = this.#next[(state >> 1) + (this.#groups[text.charCodeAt(i)] as number)] as number;
+    return (state & ACCEPTS) !== 0;
+  }
+
+  /** The end of the longest match that begins where the stretch does, or -1. */
+  endOf(units: Uint16Array, start: number, end: number): number {
+    if (this.#groupCount === 0) this.#build();
+    let last = -1;
+    let state = this.#groupCount << 1;
+    for (let i = start; i < end && state !== DEAD; i++) {
+      const group = this.#groups[units[i] as number] as number;
+      state = this.#next[(state >> 1) + group] as number;
+      if ((state & ACCEPTS) !== 0) last = i + 1;
+    }
+    return last;
+  }
+
   /** Whether the stretch is a match as a whole. */
-  spans(text: string, start: number, end: number): boolean {
+  spans(units: Uint16Array, start: number, end: number): boolean {
     if (this.#groupCount === 0) this.#build();
     let state = this.#groupCount << 1;
     for (let i = start; i < end && state !== DEAD; i++) {
-      const group = this.#groups[Math.min(text.charCodeAt(i), BEYOND)] as number;
+      const group = this.#groups[units[i] as number] as number;
       state = this.#next[(state >> 1) + group] as number;
     }
     return (state & ACCEPTS) !== 0;
@@ -100,6 +125,7 @@ export class Automaton {
       groups.set(key, group);
       this.#groups[code] = group;
     }
+    this.#groups.fill(this.#groups[BEYOND] as number, BEYOND);
     return samples;
   }
 }

@@ -1,11 +1,13 @@
 /** Passwords that programs take on their command line, and in a netrc file. */
-import type { Reading, Span } from "./reading.ts";
+
+import { kindOf } from "./pattern.ts";
+import { endOfKind, type Reading, type Span } from "./reading.ts";
 import { isSecretValue, judgeValue } from "./values.ts";
 
 /** How far after a program's name its password is looked for, in code units. */
 const COMMAND_CAP = 1_024;
 
-/** Programs, and the flag that holds their password in the pattern's only group. */
+/** Programs, and all that stands before the password they are given. */
 export interface Command {
   readonly rule: string;
   readonly anchors: readonly string[];
@@ -14,11 +16,14 @@ export interface Command {
 
 const DASH = 45;
 const NEWLINE = 10;
+const RETURN = 13;
+const BACKSLASH = 92;
 const PIPE = 124;
 const SEMICOLON = 59;
 const AMPERSAND = 38;
 
-const VALUE = "([^\\s\"'`\\\\]{6,256})";
+const IN_VALUE = kindOf("^\\s\"'`\\\\");
+const MIN_CHARS = 6;
 const LOGINS = ["docker login ", "podman login ", "buildah login ", "skopeo login ", "registry login ", "az login "];
 const rule = "command-password";
 
@@ -26,12 +31,12 @@ export const COMMANDS: readonly Command[] = [
   {
     rule: "curl-password",
     anchors: ["curl "],
-    flag: new RegExp(`-{1,2}(?:[uU]|user|proxy-user)[ =]["']?[^\\s:"'\`$\\\\]{1,64}:${VALUE}`, "y"),
+    flag: /-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\s:"'`$\\]{0,64}["']?:["']?/y,
   },
-  { rule, anchors: LOGINS, flag: new RegExp(`-p[ =]["']?${VALUE}`, "y") },
-  { rule, anchors: ["sshpass "], flag: new RegExp(`-p ?["']?${VALUE}`, "y") },
-  { rule, anchors: ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], flag: new RegExp(`-p["']?${VALUE}`, "y") },
-  { rule, anchors: ["redis-cli "], flag: new RegExp(`-a ["']?${VALUE}`, "y") },
+  { rule, anchors: LOGINS, flag: /-p[ =]["']?/y },
+  { rule, anchors: ["sshpass "], flag: /-p ?["']?/y },
+  { rule, anchors: ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], flag: /-p["']?/y },
+  { rule, anchors: ["redis-cli "], flag: /-a ["']?/y },
 ];
 
 class State {
@@ -40,13 +45,12 @@ class State {
 }
 
 /** Whether the command ends at `i`: with its line, unless a backslash joins the next, or before another. */
-function endsCommand(text: string, i: number): boolean {
-  const code = text.charCodeAt(i);
+function endsCommand(units: Uint16Array, i: number): boolean {
+  const code = units[i];
   if (code === PIPE || code === SEMICOLON) return true;
-  if (code === AMPERSAND) return text.charCodeAt(i + 1) === AMPERSAND;
+  if (code === AMPERSAND) return units[i + 1] === AMPERSAND;
   if (code !== NEWLINE) return false;
-  const last = text[i - 1] === "\r" ? i - 2 : i - 1;
-  return text[last] !== "\\";
+  return units[units[i - 1] === RETURN ? i - 2 : i - 1] !== BACKSLASH;
 }
 
 const isSpace = (code: number): boolean => code === 32 || code === 9 || code === NEWLINE;
@@ -58,25 +62,25 @@ function startsAny(text: string, anchors: readonly string[], at: number): boolea
 
 /** The password that a command with the program's name at `at` is given. */
 export function commandPassword(command: Command, reading: Reading, at: number, key: object): Span | undefined {
-  const { text } = reading;
+  const { text, units } = reading;
   if (!startsAny(text, command.anchors, at)) return undefined;
   const state = reading.memo(key, () => new State());
   const { flag } = command;
   const from = Math.max(at, state.until);
   const limit = Math.min(text.length, at + COMMAND_CAP);
   let i = from;
-  for (; i < limit && !endsCommand(text, i); i++) {
-    if (text.charCodeAt(i) !== DASH || !isSpace(text.charCodeAt(i - 1))) continue;
+  for (; i < limit && !endsCommand(units, i); i++) {
+    if (units[i] !== DASH || !isSpace(units[i - 1] as number)) continue;
     flag.lastIndex = i;
-    const value = flag.exec(text)?.[1];
-    if (value === undefined) continue;
-    state.until = flag.lastIndex;
-    reading.work += state.until - from;
+    if (!flag.test(text)) continue;
+    const start = flag.lastIndex;
+    const end = endOfKind(reading, start, IN_VALUE);
+    if (end - start < MIN_CHARS) continue;
+    reading.work += end - from;
+    state.until = end;
     // What was redacted before brings nothing nearer, so that a text redacted twice stays the same.
     if (reading.holdsMarker(at, i)) return undefined;
-    const end = flag.lastIndex;
-    const start = end - value.length;
-    return judgeValue(true, text, start, end, "quoted") === "secret" ? [start, end] : undefined;
+    return judgeValue(true, reading, start, end, "quoted") === "secret" ? [start, end] : undefined;
   }
   state.until = Math.max(i, state.until);
   reading.work += i - from + 1;
@@ -95,10 +99,12 @@ const NETRC =
 
 /** The password in a netrc file's entry whose `machine` stands at `at`. */
 export function netrcPassword(reading: Reading, at: number): Span | undefined {
+  const { text } = reading;
   NETRC.lastIndex = at;
-  const value = NETRC.exec(reading.text)?.[1];
+  const value = NETRC.exec(text)?.[1];
   reading.work += 8;
   if (value === undefined) return undefined;
-  reading.work += NETRC.lastIndex - at;
-  return isSecretValue("password", value, "env") ? [NETRC.lastIndex - value.length, NETRC.lastIndex] : undefined;
+  const end = endOfKind(reading, NETRC.lastIndex, IN_VALUE);
+  reading.work += end - at;
+  return isSecretValue("password", value, "env") ? [NETRC.lastIndex - value.length, end] : undefined;
 }

@@ -1,14 +1,14 @@
 /** Secrets behind base64: a whole private key, the login of a registry, the values of a Kubernetes Secret. */
+
+import { kindOf } from "./pattern.ts";
 import { ARMOUR_CAP } from "./private-key.ts";
 import { type Reading, Run, type Span } from "./reading.ts";
-import { kindOf, mayStand } from "./shape.ts";
 import { isSecretValue } from "./values.ts";
 
 const BASE64 = kindOf("0-9A-Za-z+/_=-");
-const isBase64 = (code: number): boolean => mayStand(BASE64, code);
 
 class State {
-  readonly run = new Run(isBase64);
+  readonly run = new Run(BASE64);
   /** What stands before this was looked at. */
   until = 0;
 }
@@ -31,11 +31,11 @@ export function encodedKey(reading: Reading, at: number, key: object): Span | un
 }
 
 const AUTH =
-  /(?:"auth\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"|_auth\s{0,2}=\s{0,2}"?)([0-9A-Za-z+/]{12,512}={0,2})(?![0-9A-Za-z+/=])/y;
+  /(?:"auth\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"|_auth\s{0,2}=\s{0,2}"?)([0-9A-Za-z+/]{12,16384}={0,2})(?![0-9A-Za-z+/=])/y;
 
 /** Whether a text is a user and a password in base64, as Docker's `config.json` and npm's `_auth` keep them. */
 export function isEncodedLogin(value: string): boolean {
-  if (!/^[0-9A-Za-z+/]{12,512}={0,2}$/.test(value)) return false;
+  if (!/^[0-9A-Za-z+/]{12,16384}={0,2}$/.test(value)) return false;
   const [, user, password] =
     /^([!-9;-~]{1,128}):([ -~]{6,})$/.exec(Buffer.from(value, "base64").toString("latin1")) ?? [];
   return user !== undefined && password !== undefined && user !== password;
@@ -56,7 +56,7 @@ export function mayBeLogin(text: string, at: number): boolean {
 /** How far from a Secret's kind its values are looked for, in code units. */
 const MANIFEST_CAP = 16_384;
 const BLOCK = /^( {0,12})(data|stringData):[ \t]*(?:#.*)?$/;
-const ENTRY = /^( {1,16})["']?([\w.-]{1,253})["']?:[ \t]{1,8}["']?([^\s"'#]{1,4096})["']?[ \t]*(?:#.*)?$/;
+const ENTRY = /^( {1,16})["']?([\w.-]{1,253})["']?:[ \t]{1,8}["']?([^\s"'#]{1,16384})["']?[ \t]*(?:#.*)?$/;
 
 /** The plain and the encoded values of a Kubernetes Secret in YAML whose `kind: Secret` stands at `at`. */
 export function manifestValues(reading: Reading, at: number, key: object): Span[] {
@@ -101,7 +101,7 @@ function isManifestSecret(name: string, value: string, isEncoded: boolean): bool
   if (/user(?:name)?$|host(?:name)?$|port$|url$|database$|namespace$|email$|region$|ca\.crt$|tls\.crt$/i.test(name))
     return false;
   if (!isEncoded) return isSecretValue("password", value, "env");
-  if (!/^[0-9A-Za-z+/]{8,4096}={0,2}$/.test(value) || value.length % 4 !== 0) return false;
+  if (!/^[0-9A-Za-z+/]{8,16384}={0,2}$/.test(value) || value.length % 4 !== 0) return false;
   const plain = Buffer.from(value, "base64").toString("latin1").trim();
   return plain.length > 256 || isSecretValue("password", plain, "env");
 }

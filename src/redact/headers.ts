@@ -1,6 +1,7 @@
 /** The value of an authorization header, after its name or after a scheme's, and session cookies. */
 import { Automaton } from "./automaton.ts";
-import type { Reading, Span } from "./reading.ts";
+import { kindOf } from "./pattern.ts";
+import { endOfKind, type Reading, type Span } from "./reading.ts";
 import { holdsDigit, holdsLetter, isOneCharacter, isWordy, standInAt } from "./values.ts";
 
 const BEFORE_VALUE = /authorization\\{0,7}["'`]?\]?\)? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
@@ -9,6 +10,9 @@ const CREDENTIALS = /(?:([A-Za-z][\w-]{1,31}) {1,3})?([\w.~+/=:-]{8,2048})/y;
 const PARAMETERS =
   /[A-Za-z][\w-]{1,31} {1,3}([\w-]{1,40}=\\?"?[^"'\\,\s]{1,1024}(?:\\?"?, {0,2}[\w-]{1,40}=\\?"?[^"'\\,\s]{0,1024}){1,16})/y;
 const BEARER = /bearer {1,3}([\w.~+/=-]{12,2048})/iy;
+/** What values longer than those bounds go on with. */
+const IN_TOKEN = kindOf("\\w.~+/=:-");
+const IN_BEARER = kindOf("\\w.~+/=-");
 const KNOWN_SCHEME =
   /^(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|key|ssws|geniekey|splunk|discogs|oauth|jwt|hmac|sso-key)$/i;
 const MIN_ALONE_CHARS = 12;
@@ -27,10 +31,11 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
   if (!BEFORE_VALUE.test(text)) {
     BEARER.lastIndex = at;
     const value = BEARER.exec(text)?.[1];
-    reading.work += 1 + (value?.length ?? 0);
-    return value === undefined
-      ? undefined
-      : judged(reading, state, BEARER.lastIndex - value.length, BEARER.lastIndex, false);
+    reading.work++;
+    if (value === undefined) return undefined;
+    const end = endOfKind(reading, BEARER.lastIndex, IN_BEARER);
+    reading.work += end - at;
+    return judged(reading, state, BEARER.lastIndex - value.length, end, false);
   }
   const from = BEFORE_VALUE.lastIndex;
   reading.work += from - at;
@@ -43,26 +48,26 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
   CREDENTIALS.lastIndex = from;
   const match = CREDENTIALS.exec(text);
   if (match === null) return undefined;
-  const [whole, scheme, value] = match as unknown as [string, string | undefined, string];
-  reading.work += whole.length;
-  const end = CREDENTIALS.lastIndex;
+  const [, scheme, value] = match as unknown as [string, string | undefined, string];
+  const end = endOfKind(reading, CREDENTIALS.lastIndex, IN_TOKEN);
+  reading.work += end - from;
   if (scheme === undefined && value.length < MIN_ALONE_CHARS) return undefined;
   // Words that happen to follow: a header holds one value after its scheme, and then ends.
   const isAll = end === text.length || /["'`\r\n\\]/.test(text[end] as string);
   if (scheme !== undefined && !KNOWN_SCHEME.test(scheme) && !isAll) return undefined;
-  return judged(reading, state, end - value.length, end, scheme?.toLowerCase() === "basic");
+  return judged(reading, state, CREDENTIALS.lastIndex - value.length, end, scheme?.toLowerCase() === "basic");
 }
 
 const URL_START = new Automaton(/[a-z][a-z0-9+.-]{1,12}:\/\//i);
 
 /** @param isBasic whether the value is base64, which may hold no digit */
 function judged(reading: Reading, state: State, start: number, end: number, isBasic: boolean): Span | undefined {
-  const { text } = reading;
+  const { units } = reading;
   state.until = end;
-  if (!isBasic && !holdsDigit(text, start, end)) return undefined;
-  if (URL_START.test(text, start, end) || isWordy(text, start, end) || isOneCharacter(text, start, end))
+  if (!isBasic && !holdsDigit(units, start, end)) return undefined;
+  if (URL_START.test(units, start, end) || isWordy(units, start, end) || isOneCharacter(units, start, end))
     return undefined;
-  return standInAt(text, start, end) === -1 ? [start, end] : undefined;
+  return standInAt(reading, start, end) === -1 ? [start, end] : undefined;
 }
 
 const MAY_BE_HEADER = /bearer {1,3}[\w.~+/=-]{12}|authorization\\{0,64}["'`\])]{0,3}\\{0,64}["']? {0,4}[:=,]/iy;
@@ -80,7 +85,8 @@ export function withoutScheme(name: string, value: string): string {
 }
 
 const COOKIE = /(?:set-)?cookie\\{0,7}["'`]?\]? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
-const PAIR = /([\w.$!#%&*+^|~-]{1,64})=([^\s;,"'`\\<>]{0,1024})(?:; {0,2})?/y;
+const PAIR = /(?:; {0,2})?([\w.$!#%&*+^|~-]{1,64})=/y;
+const IN_COOKIE = kindOf("^\\s;,\"'`\\\\<>");
 const SESSION_NAME = /sess|sid$|auth|token|jwt|csrf|xsrf|login|remember|identity|\.sig$|ticket/i;
 const MIN_SESSION_CHARS = 16;
 /** Pairs looked at in one header. */
@@ -99,20 +105,20 @@ export function cookieValues(reading: Reading, at: number, key: object): Span[] 
     PAIR.lastIndex = from;
     const match = PAIR.exec(text);
     if (match === null) break;
-    const [whole, name, value] = match as unknown as [string, string, string];
-    const start = from + name.length + 1;
-    if (SESSION_NAME.test(name) && isSessionValue(text, start, start + value.length))
-      found.push([start, start + value.length]);
-    from += whole.length;
+    const start = PAIR.lastIndex;
+    from = endOfKind(reading, start, IN_COOKIE);
+    if (SESSION_NAME.test(match[1] as string) && isSessionValue(reading, start, from)) found.push([start, from]);
   }
   reading.work += from - at;
   state.until = from;
   return found;
 }
 
-function isSessionValue(text: string, start: number, end: number): boolean {
-  if (end - start < MIN_SESSION_CHARS || !holdsDigit(text, start, end) || !holdsLetter(text, start, end)) return false;
-  return !isWordy(text, start, end) && standInAt(text, start, end) === -1;
+function isSessionValue(reading: Reading, start: number, end: number): boolean {
+  const { units } = reading;
+  if (end - start < MIN_SESSION_CHARS || !holdsDigit(units, start, end) || !holdsLetter(units, start, end))
+    return false;
+  return !isWordy(units, start, end) && standInAt(reading, start, end) === -1;
 }
 
 export function mayBeCookies(text: string, at: number): boolean {

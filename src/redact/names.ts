@@ -1,66 +1,84 @@
 /** Names whose own words say that their value is a secret. */
 import { Automaton } from "./automaton.ts";
+import { unitsOf } from "./units.ts";
 
 /** Longest name looked at, in code units. */
 export const NAME_CAP = 64;
 
+/** Services whose keys bear no mark of their own, so that only the service's name tells what `…_KEY` holds. */
+const SERVICES =
+  "algolia|amplitude|anthropic|apify|assemblyai|auth0|aws|azure|binance|bitfinex|bitmex|braintree|bugsnag|chartmogul|clarifai|clockify|cloudflare|cloudconvert|cloudinary|cloudsmith|codemagic|cohere|coinbase|convertkit|coveralls|cryptocompare|currencylayer|datadog|deepgram|deepseek|etherscan|fastly|freshdesk|gemini|geocodio|giphy|fal|github|gitlab|godaddy|graphhopper|groq|heroku|hubspot|ibm|ibm[_-]iam|ibm[_-]cloud|cloud[_-]iam|infura|intercom|ipinfo|jira|kraken|kucoin|launchdarkly|logdna|loggly|mailchimp|mailgun|mandrill|mapbox|messagebird|mistral|mixpanel|netlify|newrelic|nexmo|okta|openai|opsgenie|pagerduty|pendo|pipedrive|pinata|postmark|rapidapi|rollbar|scraperapi|scrapingbee|sendgrid|sentry|serpapi|shodan|shopify|softlayer|solarwinds|cloudant|sparkpost|stripe|twilio|twitch|typesense|uploadcare|virustotal|vonage|youtube|zendesk";
 const NAME = new Automaton(
-  /(?:passw(?:or)?d|passphrase|passcode|pwd|secret|credentials?|authorization|(?:api|access|secret|private|auth|authentication|encryption|signing|signature|account|master|service|license|licence|shared|admin|root|app|application|client|subscription|storage|ssh|webhook|preshared|pre-shared|pre_shared)[_.-]?key|token)(?:[_.-]?(?:base64|b64|base|value|val|plain|plaintext|raw|prod|production|dev|development|stag|staging|live|old|new|[0-9]{1,2}))?/i,
+  new RegExp(
+    `(?:passw(?:or)?d|passphrase|passcode|pwd|secret|credentials?|authorization|(?:${SERVICES}|sdk|api|access|secret|private|auth|authentication|encryption|signing|signature|account|master|service|license|licence|shared|admin|root|app|application|client|subscription|storage|ssh|webhook|preshared|pre-shared|pre_shared)[_.-]?key|token)(?:[_.-]?(?:base64|b64|base|value|val|plain|plaintext|raw|prod|production|dev|development|stag|staging|live|old|new|[0-9]{1,2}))?`,
+    "i",
+  ),
   "end",
 );
 /** Names that end like a secret's and hold none. */
 const INNOCENT = new Automaton(
-  /(?:public|primary|foreign|page|next|prev|previous|continuation|cursor|sync|cancell?ation|cancel|abort|stop|eos|bos|pad|unk|mask|sep|cls|start|end|max|min|num|total|input|output|cached?|prompt|completion|reasoning|thinking|per|each|count|first|last|invalid|unexpected|design|lookahead|current|special|unknown|has|is|no|show|hide|forgot|reset|change|update|confirm|missing|require[sd]?|need|get|set|use|with|without|toggle|validate|check|verify|hash|encrypt)[ _.-]?(?:pass|passw(?:or)?d|pwd|secret|token|key|credentials?|(?:api|access)[_.-]?key)s?/i,
+  /(?:public|primary|foreign|page|next|prev|previous|continuation|cursor|sync|cancell?ation|cancel|abort|stop|eos|bos|pad|unk|mask|sep|cls|start|end|max|min|num|total|input|output|cached?|prompt|completion|reasoning|thinking|per|each|count|first|last|invalid|unexpected|design|lookahead|current|special|unknown|has|is|no|show|hide|forgot|reset|change|update|confirm|missing|require[sd]?|need|get|set|use|with|without|toggle|validate|check|verify|hash|encrypt){1,3}[ _.-]?(?:pass|passw(?:or)?d|pwd|secret|token|key|credentials?|(?:api|access)[_.-]?key)s?/i,
   "end",
 );
-/** What ends like one of those for the last part of its word alone. */
-const ACCOUNT = new Automaton(
-  /account[ _.-]?(?:pass|passw(?:or)?d|pwd|secret|token|key|credentials?|(?:api|access)[_.-]?key)s?/i,
-  "end",
-);
+const CAPITAL_P = 80;
+const CAPITAL_W = 87;
+const SMALL_A = 97;
+const UNDERSCORE = 95;
+const SMALL_D = 100;
+const SMALL_P = 112;
+const SMALL_S = 115;
+const SMALL_W = 119;
+/** A letter as a small one. */
+const lower = (units: Uint16Array, at: number): number => (units[at] as number) | 32;
+const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
+const isSmall = (code: number): boolean => code >= 97 && code <= 122;
+const isSmallOrDigit = (code: number): boolean => isSmall(code) || (code >= 48 && code <= 57);
 
-export const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
-const isSmallOrDigit = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
+const PASS = new Automaton(/pass|PASS|Pass|pw|PW/, "end");
 
 /** `pass` and `pw` as words of their own, `dbPass`, `DB_PW`. */
-function endsInPass(text: string, start: number, end: number): boolean {
-  const isShort = (text.charCodeAt(end - 1) | 32) === 119;
-  const at = isShort ? end - 2 : end - 4;
-  if (at < start) return false;
-  const before = at > start ? text.charCodeAt(at - 1) : 0;
-  if (isShort)
-    return (
-      (text.startsWith("pw", at) && !isLetter(before)) || (text.startsWith("PW", at) && (at === start || before === 95))
-    );
-  return (
-    ((text.startsWith("pass", at) || text.startsWith("PASS", at)) && !isLetter(before)) ||
-    (text.startsWith("Pass", at) && isSmallOrDigit(before))
-  );
-}
+const endsInPass = (units: Uint16Array, start: number, end: number): boolean =>
+  PASS.test(units, start, end, (_, at) => {
+    const before = at > start ? (units[at - 1] as number) : 0;
+    if (units[at] === CAPITAL_P && units[at + 1] === CAPITAL_W) return at === start || before === UNDERSCORE;
+    return units[at] === CAPITAL_P && units[at + 1] === SMALL_A ? isSmallOrDigit(before) : !isLetter(before);
+  });
 
 /** Whether the name between two places ends as a secret's does; some that do hold none, see `isInnocentName`. */
-export const endsInSecret = (text: string, start: number, end: number): boolean =>
-  NAME.test(text, start, end) || endsInPass(text, start, end);
+export const endsInSecret = (units: Uint16Array, start: number, end: number): boolean =>
+  NAME.test(units, start, end) || endsInPass(units, start, end);
 
-export const isInnocentName = (text: string, start: number, end: number): boolean =>
-  INNOCENT.test(text, start, end) && !ACCOUNT.test(text, start, end);
+/** "hopper_secret" and "ACCOUNT_TOKEN" end in a harmless word by chance; in "usageMaxTokens" it is a word of its own. */
+export const isInnocentName = (units: Uint16Array, start: number, end: number): boolean =>
+  INNOCENT.test(units, start, end, (_, at) => at === start || beginsWord(units, at));
+
+function beginsWord(units: Uint16Array, at: number): boolean {
+  const before = units[at - 1] as number;
+  return !isLetter(before) || (isSmall(before) && !isSmall(units[at] as number));
+}
 
 /** Whether a name's own words say its value is a secret: `DB_PASSWORD`, `apiKey`, `client-secret`, `x-auth-token`. */
-export const isSecretName = (name: string): boolean =>
-  endsInSecret(name, 0, name.length) && !isInnocentName(name, 0, name.length);
+export function isSecretName(name: string): boolean {
+  if (!mayBeSecretName(name)) return false;
+  const units = unitsOf(name);
+  return endsInSecret(units, 0, name.length) && !isInnocentName(units, 0, name.length);
+}
 
 /** Whether the name between two places holds `pass` or `pwd`, or ends in `pw`. */
-export function isPasswordName(text: string, start: number, end: number): boolean {
+export function isPasswordName(units: Uint16Array, start: number, end: number): boolean {
   for (let i = start; i < end - 1; i++) {
-    if ((text.charCodeAt(i) | 32) !== 112) continue;
-    const next = text.charCodeAt(i + 1) | 32;
-    if (next === 119 && (i + 2 === end || (text.charCodeAt(i + 2) | 32) === 100)) return true;
-    if (next !== 97 || i + 4 > end) continue;
-    if ((text.charCodeAt(i + 2) | 32) === 115 && (text.charCodeAt(i + 3) | 32) === 115) return true;
+    if (lower(units, i) !== SMALL_P) continue;
+    const next = lower(units, i + 1);
+    if (next === SMALL_W && (i + 2 === end || lower(units, i + 2) === SMALL_D)) return true;
+    if (next === SMALL_A && i + 4 <= end && lower(units, i + 2) === SMALL_S && lower(units, i + 3) === SMALL_S)
+      return true;
   }
   return false;
 }
 
 /** Whether a name could be a secret's; errs towards yes, also where raw JSON's escapes are glued to it. */
-export const mayBeSecretName = (text: string, start: number, end: number): boolean =>
-  NAME.test(text, start, end) || /(?:pass|pw)$/i.test(text.slice(Math.max(start, end - 4), end));
+export function mayBeSecretName(name: string): boolean {
+  if (NAME.ends(name)) return true;
+  const last = name.charCodeAt(name.length - 1) | 32;
+  return (last === SMALL_S || last === SMALL_W) && /(?:pass|pw)$/i.test(name);
+}

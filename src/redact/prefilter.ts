@@ -14,20 +14,31 @@ const LEAD = 4;
 const WINDOW = 4;
 const SLOTS = 1 << 15;
 
+/** What kinds of windows end in three characters. */
+const ENDS_THREE = 1;
+const ENDS_FOUR = 2;
+
 /** One anchor with what to do where it is seen. */
 export interface Target<T> {
   readonly anchor: string;
   readonly fold: boolean;
   readonly payload: T;
+  /** How far before the anchor the payload wants to look. */
+  readonly by?: number;
+  /** Whether it wants to look only where a token may start. */
+  readonly isApart?: boolean;
 }
 
-/** What is called for each anchor seen: `at` is where the anchor's first character stands. True stops the search. */
-export type Visit<T> = (at: number, payload: T) => boolean;
-
-interface Seen<T> {
+/** What looks at one place where a window stands. */
+export interface Seen<T> {
+  /** How far before the window's end that place lies. */
   readonly back: number;
-  readonly payload: T;
+  readonly isApart: boolean;
+  readonly payloads: T[];
 }
+
+/** What is called for anchors seen: `at` is the place to look at. True stops the search. */
+export type Visit<T> = (at: number, seen: Seen<T>) => boolean;
 
 /** Splits an anchor's spelling into one list of characters a position. */
 function positions(anchor: string, fold: boolean): number[][] {
@@ -98,7 +109,7 @@ export class Prefilter<T> {
   readonly #keys = new Int32Array(SLOTS);
   readonly #lists = new Int32Array(SLOTS).fill(-1);
   readonly #seen: Seen<T>[][] = [];
-  /** Whether any anchor ends in three characters of this hash: most places the shift table stops at fall here. */
+  /** Whether any window ends in three characters of this hash: most places the shift table stops at fall here. */
   readonly #ends = new Uint8Array(1 << 16);
   readonly #bytes = Buffer.alloc(LEAD + CHUNK);
 
@@ -125,10 +136,10 @@ export class Prefilter<T> {
         }
       }
     }
-    const seen: Seen<T> = { back: start + width - 1, payload: target.payload };
+    const back = start + width - 1 + (target.by ?? 0);
     const spell = (position: number, key: number): void => {
       if (position === width) {
-        this.#put(key, seen);
+        this.#put(key, back, target);
         return;
       }
       for (const c of window[position] ?? []) spell(position + 1, (key << 8) | c);
@@ -137,25 +148,19 @@ export class Prefilter<T> {
     spell(0, 0);
   }
 
-  #put(key: number, seen: Seen<T>): void {
+  #put(key: number, back: number, { payload, isApart = false }: Target<T>): void {
     let slot = slotOf(key);
     while (this.#lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
-    this.#ends[endOf(key & 0xffffff)] = 1;
+    const end = endOf(key & 0xffffff);
+    this.#ends[end] = (this.#ends[end] as number) | (key >>> 24 === 0 ? ENDS_THREE : ENDS_FOUR);
     if (this.#lists[slot] === -1) {
       this.#keys[slot] = key;
       this.#lists[slot] = this.#seen.push([]) - 1;
     }
-    this.#seen[this.#lists[slot] ?? 0]?.push(seen);
-  }
-
-  #list(key: number): readonly Seen<T>[] | undefined {
-    let slot = slotOf(key);
-    for (;;) {
-      const list = this.#lists[slot] ?? -1;
-      if (list === -1) return undefined;
-      if (this.#keys[slot] === key) return this.#seen[list];
-      slot = (slot + 1) & (SLOTS - 1);
-    }
+    const list = this.#seen[this.#lists[slot] as number] as Seen<T>[];
+    const alike = list.find((seen) => seen.back === back && seen.isApart === isApart);
+    if (alike) alike.payloads.push(payload);
+    else list.push({ back, isApart, payloads: [payload] });
   }
 
   /**
@@ -177,14 +182,13 @@ export class Prefilter<T> {
         continue;
       }
       const three = ((bytes[i - 2] as number) << 16) | ((bytes[i - 1] as number) << 8) | (bytes[i] as number);
-      if (ends[endOf(three)] === 0) {
-        i++;
-        continue;
+      const ended = ends[endOf(three)] as number;
+      if (ended !== 0) {
+        const four = ((bytes[i - 3] as number) << 24) | three;
+        const at = base + i - LEAD;
+        if ((ended & ENDS_FOUR) !== 0 && four !== three && this.#visitAll(four, at, visit)) return undefined;
+        if ((ended & ENDS_THREE) !== 0 && this.#visitAll(three, at, visit)) return undefined;
       }
-      const four = ((bytes[i - 3] as number) << 24) | three;
-      const at = base + i - LEAD;
-      if (four !== three && this.#visitAll(this.#list(four), at, visit)) return undefined;
-      if (this.#visitAll(this.#list(three), at, visit)) return undefined;
       i++;
     }
     // Stretches share their last places, so that no anchor is cut in two.
@@ -192,9 +196,13 @@ export class Prefilter<T> {
     return next < text.length ? next : undefined;
   }
 
-  #visitAll(list: readonly Seen<T>[] | undefined, at: number, visit: Visit<T>): boolean {
-    if (list === undefined) return false;
-    for (const seen of list) if (at >= seen.back && visit(at - seen.back, seen.payload)) return true;
+  #visitAll(key: number, at: number, visit: Visit<T>): boolean {
+    const lists = this.#lists;
+    let slot = slotOf(key);
+    while (lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
+    const list = lists[slot] as number;
+    if (list === -1) return false;
+    for (const seen of this.#seen[list] as Seen<T>[]) if (at >= seen.back && visit(at - seen.back, seen)) return true;
     return false;
   }
 }

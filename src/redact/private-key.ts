@@ -37,7 +37,7 @@ export function armourHeader(text: string, at: number): number | undefined {
  * a text of nothing but headers is read once.
  */
 export function armourAt(reading: Reading, at: number): Armour | undefined {
-  const { text } = reading;
+  const { text, units } = reading;
   const bodyStart = armourHeader(text, at);
   if (bodyStart === undefined) return undefined;
   const limit = Math.min(text.length, at + ARMOUR_CAP);
@@ -46,10 +46,10 @@ export function armourAt(reading: Reading, at: number): Armour | undefined {
   let lastMaterial = bodyStart;
   let i = bodyStart;
   for (; i < limit; i++) {
-    const code = text.charCodeAt(i);
+    const code = units[i] as number;
     if (code === DASH) {
       const dashes = i;
-      while (text.charCodeAt(i + 1) === DASH) i++;
+      while (units[i + 1] === DASH) i++;
       if (i - dashes >= 3) {
         const markAt = Math.max(dashes, i - 4);
         END.lastIndex = markAt;

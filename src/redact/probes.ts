@@ -79,28 +79,20 @@ export const rankOf = (rule: string): number => RANKS.get(rule) ?? ORDER.length;
 const header = judged("authorization-header", headerValue, mayBeHeader);
 const assigned = judged(ASSIGNED_RULE, assignedValue, mayBeAssigned);
 
-/** The same probe, run `by` characters before the anchor (after it, if negative). */
-function shifted(probe: Probe, by: number): Probe {
-  return {
-    find: (reading, at) => {
-      if (at >= by) probe.find(reading, at - by);
-    },
-    may: (text, at) => at >= by && probe.may(text, at - by),
-  };
-}
-
-const exact = (anchors: readonly string[], payload: Probe): Target<Probe>[] =>
-  anchors.map((anchor) => ({ anchor, fold: false, payload }));
-const folded = (anchors: readonly string[], payload: Probe): Target<Probe>[] =>
-  anchors.map((anchor) => ({ anchor, fold: true, payload }));
+const exact = (anchors: readonly string[], payload: Probe, by = 0): Target<Probe>[] =>
+  anchors.map((anchor) => ({ anchor, fold: false, payload, by }));
+const folded = (anchors: readonly string[], payload: Probe, by = 0): Target<Probe>[] =>
+  anchors.map((anchor) => ({ anchor, fold: true, payload, by }));
 
 /** What the first pass looks for, and what is done where it is found. */
 export const targets = (): Target<Probe>[] => [
   ...RULES.flatMap((rule, rank) => {
     const probe = new TableProbe(rule, rank);
-    return rule.anchors.map((anchor) => ({ anchor, fold: rule.pattern.ignoreCase, payload: probe }));
+    const { anchors, at, glued, pattern } = rule;
+    const isApart = !glued && at[0] === at[1];
+    return anchors.map((anchor) => ({ anchor, fold: pattern.ignoreCase, payload: probe, by: at[0], isApart }));
   }),
-  ...exact(["---BEGIN"], shifted(armour, 2)),
+  ...exact(["---BEGIN"], armour, 2),
   ...exact(["---- BEGIN", "PuTTY-User-Key-File"], armour),
   ...exact(["LS0tLS1CRUdJTi"], judged(KEY_RULE, encodedKey, undefined, "certain")),
   ...folded(["bearer ", "authorization"], header),
@@ -125,10 +117,7 @@ export const targets = (): Target<Probe>[] => [
     ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization"],
     assigned,
   ),
-  ...folded(
-    ["_key", "-key", ".key", "ikey", "skey", "tkey", "ekey", "nkey", "hkey", "gkey", "rkey", "tionkey", "hookkey"],
-    shifted(assigned, -1),
-  ),
+  ...folded([...Array.from("_-.istenhgryxdbm", (sign) => `${sign}key`), "tionkey", "hookkey"], assigned, -1),
   ...folded(
     ["pass=", "pass:", 'pass"', "pass'", "pass`", "pass ", "pass\\", "pass]", "_pw=", "_pw:", '_pw"', "_pw'", "_pw "],
     assigned,

@@ -1,6 +1,8 @@
 /** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
-import { AssignedState } from "./assigned.ts";
+import { type Kind, mayStand } from "./pattern.ts";
 import type { Strength } from "./rule.ts";
+import { Scratch, type Units } from "./units.ts";
+import type { Clear } from "./values.ts";
 
 /** A secret found in a text; offsets in UTF-16 code units, of the secret value itself. */
 export interface Finding {
@@ -15,25 +17,33 @@ export type Span = readonly [start: number, end: number];
 /** What a marker in a redacted text begins with. */
 export const MARKER_START = "[REDACTED:";
 
-/** A shorter text is read as it is. */
-const WORTH_COPYING = 256;
+/** A short text is searched before the next one is. */
+const scratch = new Scratch();
 
-/**
- * The same text in one piece. A slice of another string (as a literal of a JSON document is) costs nearly twice as much
- * to read, character by character, and what is made here has been asked about at least once.
- */
-function inOnePiece(text: string): string {
-  if (text.length < WORTH_COPYING) return text;
-  const narrow = Buffer.from(text, "latin1").toString("latin1");
-  return narrow === text ? narrow : Buffer.from(text, "utf16le").toString("utf16le");
+/** What the search for assigned values read of one text; its names come roughly from first to last. */
+export class AssignedState {
+  /** No name ends before; up to here all is one name. */
+  nameFrom = 0;
+  nameTo = 0;
+  /** The end of the last name looked at: all anchors in one name share one look. */
+  judged = -1;
+  /** From the one to the other all is one value. */
+  valueFrom = 0;
+  valueTo = 0;
+  /** A value that starts before this was judged as a part of another. */
+  until = 0;
+  /** The same for values that would need a digit and a letter. */
+  plainUntil = 0;
+  clear: Clear | undefined;
 }
 
 let readings = 0;
 
-export class Reading {
+export class Reading implements Units {
   /** Tells readings apart for those who must not hold on to one. */
   readonly id = ++readings;
   readonly text: string;
+  readonly units: Uint16Array;
   readonly candidates: Finding[] = [];
   readonly assigned = new AssignedState();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
@@ -50,7 +60,8 @@ export class Reading {
 
   /** @param rules how many rows the table has */
   constructor(text: string, rules: number) {
-    this.text = inOnePiece(text);
+    this.text = text;
+    this.units = scratch.take(text);
     this.#rules = rules;
   }
 
@@ -87,34 +98,42 @@ export class Reading {
   }
 }
 
+/** Where a stretch of one kind of character ends, whatever its length. */
+export function endOfKind({ text, units }: Units, at: number, kind: Kind): number {
+  let end = at;
+  while (end < text.length && mayStand(kind, units[end] as number)) end++;
+  return end;
+}
+
 /** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */
 export interface Probe {
   find(reading: Reading, at: number): void;
   may(text: string, at: number): boolean;
 }
 
-/** Where stretches of one kind of character end; asked from ascending places, it examines each character once. */
+/** Where stretches of one kind of character end; asked from ascending places of a text, it examines each character once. */
 export class Run {
-  readonly #belongs: (code: number) => boolean;
+  readonly #kind: Kind;
+  #reading = 0;
   #from = 0;
   #to = 0;
 
-  /** @param belongs whether a UTF-16 code unit is of the kind */
-  constructor(belongs: (code: number) => boolean) {
-    this.#belongs = belongs;
+  constructor(kind: Kind) {
+    this.#kind = kind;
   }
 
   /** The first place from `at` on that holds another character, or else `at + most` or the text's end. */
   endOf(reading: Reading, at: number, most: number): number {
-    const { text } = reading;
+    const { text, units } = reading;
     const limit = Math.min(text.length, at + most);
-    if (at < this.#from || at > this.#to) {
+    if (reading.id !== this.#reading || at < this.#from || at > this.#to) {
+      this.#reading = reading.id;
       this.#from = at;
       this.#to = at;
     }
     if (this.#to >= limit) return limit;
     let i = this.#to;
-    while (i < limit && this.#belongs(text.charCodeAt(i))) i++;
+    while (i < limit && mayStand(this.#kind, units[i] as number)) i++;
     reading.work += i - this.#to + 1;
     this.#to = i;
     return i;

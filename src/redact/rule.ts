@@ -8,7 +8,6 @@ export type Strength = "certain" | "likely";
 export interface Rule {
   /** Kebab-case; stands in the stored text as `[REDACTED:id]`. */
   readonly id: string;
-  readonly provider: string;
   readonly strength: Strength;
   /**
    * Text of at least four characters that every match holds; `[...]` is a character class. These feed the
@@ -27,11 +26,6 @@ export interface Rule {
   readonly apart: boolean;
   /** What stands near a match that its provider means to be public; it is then likely only. */
   readonly softenedBy: RegExp | undefined;
-  /**
-   * What must follow the run of letters, digits, `_` and `-` that a match begins with; for a form that holds its own
-   * anchor in such a run and more behind it. All attempts in one run then share one look at what follows.
-   */
-  readonly hinge: RegExp | undefined;
   /** Where the provider (or a list the provider feeds) publishes the format. */
   readonly source: string;
   /** Made at run time, so that no whole secret stands in the repository. */
@@ -45,13 +39,11 @@ interface Options {
   readonly needs?: RegExp;
   readonly apart?: boolean;
   readonly softenedBy?: RegExp;
-  readonly hinge?: RegExp;
 }
 
 /** One row. `anchors` may be one string; `example` one or several makers of a text the row must find. */
 export function row(
   id: string,
-  provider: string,
   anchors: string | readonly string[],
   pattern: RegExp,
   source: string,
@@ -61,7 +53,6 @@ export function row(
   const at = options.at ?? 0;
   return {
     id,
-    provider,
     strength: options.strength ?? "certain",
     anchors: typeof anchors === "string" ? [anchors] : anchors,
     at: typeof at === "number" ? [at, at] : at,
@@ -70,7 +61,6 @@ export function row(
     needs: options.needs,
     apart: options.apart ?? false,
     softenedBy: options.softenedBy,
-    hinge: options.hinge,
     source,
     examples: () => {
       const made = example();

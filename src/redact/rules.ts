@@ -1,31 +1,31 @@
 /** The whole rule table, in order: where two rules of one strength claim exactly the same stretch, the earlier row names it. */
 import type { Rule } from "./rule.ts";
-import { AI_RULES } from "./rules-ai.ts";
-import { APP_RULES } from "./rules-apps.ts";
-import { AZURE_RULES } from "./rules-azure.ts";
-import { CLOUD_RULES } from "./rules-cloud.ts";
-import { FORGE_RULES } from "./rules-forge.ts";
-import { HOSTING_RULES } from "./rules-hosting.ts";
-import { MESSAGE_RULES } from "./rules-messages.ts";
-import { PACKAGE_RULES } from "./rules-packages.ts";
-import { PAYMENT_RULES } from "./rules-payments.ts";
-import { WATCH_RULES } from "./rules-watch.ts";
+import { AI_RULES } from "./rules/ai.ts";
+import { APP_RULES } from "./rules/apps.ts";
+import { AZURE_RULES } from "./rules/azure.ts";
+import { CLOUD_RULES } from "./rules/cloud.ts";
+import { FORGE_RULES } from "./rules/forge.ts";
+import { HOSTING_RULES } from "./rules/hosting.ts";
+import { MESSAGE_RULES } from "./rules/messages.ts";
+import { PAYMENT_RULES } from "./rules/payments.ts";
+import { PLATFORM_RULES } from "./rules/platform.ts";
+import { WATCH_RULES } from "./rules/watch.ts";
 
 export const RULES: readonly Rule[] = [
   ...FORGE_RULES,
-  ...PACKAGE_RULES,
+  ...HOSTING_RULES,
   ...WATCH_RULES,
   ...CLOUD_RULES,
   ...AZURE_RULES,
-  ...HOSTING_RULES,
   ...AI_RULES,
   ...MESSAGE_RULES,
   ...PAYMENT_RULES,
   ...APP_RULES,
+  ...PLATFORM_RULES,
 ];
 
 /** Raised by hand when the code that judges surroundings (not the table) changes what is found. */
-const JUDGEMENT = 3;
+const JUDGEMENT = 4;
 
 /**
  * Changes whenever the table does: FNV-1a over every row's id, strength, anchors and pattern. A stored text scanned

@@ -1,8 +1,9 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
-import { Prefilter } from "./prefilter.ts";
+import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
 import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
+import { isFresh, startsFreshIn } from "./table-probe.ts";
 
 /**
  * Work in pieces, none of which takes long: a generator that may be left alone for a while wherever it yields. What it
@@ -106,9 +107,10 @@ class Search {
     return next;
   }
 
-  readonly #visit = (at: number, probe: Probe): boolean => {
+  readonly #visit = (at: number, { isApart, payloads }: Seen<Probe>): boolean => {
     this.#reading ??= new Reading(this.#text, RULES.length);
-    probe.find(this.#reading, at);
+    this.#reading.work++;
+    if (!isApart || isFresh(this.#reading, at)) for (const probe of payloads) probe.find(this.#reading, at);
     return false;
   };
 
@@ -206,8 +208,9 @@ export function* mightHoldInSlices(text: string): Slices<boolean> {
   const filter = thePrefilter();
   let tries = PATIENCE;
   let holds = false;
-  const visit = (at: number, probe: Probe): boolean => {
-    holds = --tries < 0 || probe.may(text, at);
+  const visit = (at: number, { isApart, payloads }: Seen<Probe>): boolean => {
+    holds = --tries < 0;
+    if (!isApart || startsFreshIn(text, at)) for (const probe of payloads) holds ||= probe.may(text, at);
     return holds;
   };
   let from: number | undefined = 0;

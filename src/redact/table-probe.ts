@@ -1,7 +1,10 @@
 /** Finds what a row of the table describes, where one of its anchors stands. */
+
+import { type Kind, kindOf, mayStand } from "./pattern.ts";
 import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
-import { type Kind, kindOf, mayStand, type Shape, shapeOf } from "./shape.ts";
+import { type Shape, shapeOf } from "./shape.ts";
+import { unitsOf } from "./units.ts";
 
 const DOT = 46;
 const DASH = 45;
@@ -23,43 +26,58 @@ const COLOUR = kindOf("0-9;");
 const MAX_COLOUR = 12;
 
 /** Whether the character before `end` is the last of an escape: `\\n`, `%3D`, `\\x1b`, `\\u001b`, a colour's `[32m`. */
-function endsEscape(text: string, end: number): boolean {
-  const last = text.charCodeAt(end - 1);
-  if (mayStand(SIMPLE_ESCAPE, last) && text.charCodeAt(end - 2) === BACKSLASH) return true;
+function endsEscape(units: Uint16Array, end: number): boolean {
+  const last = units[end - 1] as number;
+  if (mayStand(SIMPLE_ESCAPE, last) && units[end - 2] === BACKSLASH) return true;
   if (last === SMALL_M) {
     let i = end - 2;
-    while (i >= end - 2 - MAX_COLOUR && mayStand(COLOUR, text.charCodeAt(i))) i--;
-    return text.charCodeAt(i) === OPEN_BRACKET;
+    while (i >= end - 2 - MAX_COLOUR && mayStand(COLOUR, units[i] as number)) i--;
+    return units[i] === OPEN_BRACKET;
   }
   if (!mayStand(HEX, last)) return false;
-  const before = text.charCodeAt(end - 3);
-  if (before === PERCENT || (before === SMALL_X && text.charCodeAt(end - 4) === BACKSLASH))
-    return mayStand(HEX, text.charCodeAt(end - 2));
-  if (text.charCodeAt(end - 5) !== SMALL_U || text.charCodeAt(end - 6) !== BACKSLASH) return false;
-  for (let i = end - 4; i < end - 1; i++) if (!mayStand(HEX, text.charCodeAt(i))) return false;
+  const before = units[end - 3] as number;
+  if (before === PERCENT || (before === SMALL_X && units[end - 4] === BACKSLASH))
+    return mayStand(HEX, units[end - 2] as number);
+  if (units[end - 5] !== SMALL_U || units[end - 6] !== BACKSLASH) return false;
+  for (let i = end - 4; i < end - 1; i++) if (!mayStand(HEX, units[i] as number)) return false;
   return true;
 }
 
 /** Where the word ends that something at `at` would be glued to. "favicon.ico-…", "this.s.…": a dot is a part of it. */
-const gluedTo = (text: string, at: number): number => (text.charCodeAt(at - 1) === DOT ? at - 1 : at);
+const gluedTo = (units: Uint16Array, at: number): number => (units[at - 1] === DOT ? at - 1 : at);
 
 /**
  * Whether a token may start at `at`: nothing there before it, or no letter or digit. A letter that ends an escape
  * (`\n`, `%3D`, a terminal colour's `[32m`, a six-character Unicode escape) is none of the token's. So on raw JSON
  * this is true wherever it is true of the decoded text.
  */
-function startsFresh(text: string, at: number): boolean {
+function startsFresh(units: Uint16Array, at: number): boolean {
   if (at === 0) return true;
-  const wordEnd = gluedTo(text, at);
+  const wordEnd = gluedTo(units, at);
   if (wordEnd === 0) return true;
-  return !isAlnum(text.charCodeAt(wordEnd - 1)) || endsEscape(text, wordEnd);
+  return !isAlnum(units[wordEnd - 1] as number) || endsEscape(units, wordEnd);
+}
+
+/** No escape before a place, and no dot, is longer. */
+const MAX_BEFORE = 24;
+
+/** What a letter or digit before a token may be the end of: an escape, or nothing. */
+const ENDS_ESCAPE = kindOf("nrtbfv0-9A-Fa-fm");
+
+/** As `startsFresh`, for a text that is looked at here and there. */
+export function startsFreshIn(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  if (before !== DOT && !isAlnum(before)) return true;
+  if (before !== DOT && !mayStand(ENDS_ESCAPE, before)) return false;
+  const from = Math.max(0, at - MAX_BEFORE);
+  return startsFresh(unitsOf(text.slice(from, at)), at - from);
 }
 
 /** As `startsFresh`; rows whose marks begin alike ask for the same place one after another. */
-function isFresh(reading: Reading, at: number): boolean {
+export function isFresh(reading: Reading, at: number): boolean {
   if (reading.freshAt !== at) {
     reading.freshAt = at;
-    reading.isFresh = startsFresh(reading.text, at);
+    reading.isFresh = startsFresh(reading.units, at);
   }
   return reading.isFresh;
 }
@@ -86,63 +104,55 @@ const SAMPLE = /example/i;
 /** A match longer than this is read once, whatever becomes of it. */
 const LONG_MATCH = 256;
 
-const WORD = kindOf("0-9A-Za-z_-");
-const isWordChar = (code: number): boolean => mayStand(WORD, code);
-
-/** No row has a longer run before its hinge. */
-const MAX_BEFORE_HINGE = 1_100;
-
-/** What is known of the run of letters that an attempt of a row with a hinge stands in. */
-interface Hinge {
-  readonly run: Run;
-  /** Where the last run ended behind which nothing of the form stood. */
-  failedAt: number;
-}
-
 const isInPath = (code: number): boolean => code === DASH || code === SLASH;
 
 /** How far around a match is looked for what softens it, in code units. */
 const NEAR = 400;
 
+/** A shape, and what was seen of the stretches it names. */
+interface Looks extends Shape {
+  readonly seen: Run;
+  readonly beforeHinge: Run | undefined;
+}
+
 /** The probe of a row of the table. */
 export class TableProbe implements Probe {
   readonly #rule: Rule;
   readonly #rank: number;
-  readonly #fewestBack: number;
-  readonly #mostBack: number;
-  readonly #glued: boolean;
+  /** How far before the last place a match may start at the first one lies. */
+  readonly #range: number;
+  /** Whether each start is asked whether a token may begin there: where there is one only, that was asked before. */
+  readonly #asksFresh: boolean;
   readonly #apart: boolean;
-  #shape: Shape | undefined;
-  /** The stretch of one kind looked at last, and in which text. */
-  #runReading = 0;
-  #runFrom = 0;
-  #runTo = 0;
+  #shape: Looks | undefined;
+  #hingeAt = 0;
+  /** The last hinge behind which nothing of the form stood, and in which text. */
+  #failedIn = 0;
+  #failedAt = 0;
 
   /** @param rank the row's place in the table */
   constructor(rule: Rule, rank: number) {
     this.#rule = rule;
     this.#rank = rank;
-    [this.#fewestBack, this.#mostBack] = rule.at;
-    this.#glued = rule.glued;
+    this.#range = rule.at[1] - rule.at[0];
+    this.#asksFresh = !rule.glued && this.#range > 0;
     this.#apart = rule.apart;
   }
 
   find(reading: Reading, at: number): void {
-    const { text } = reading;
-    for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
-      const start = at - back;
+    const { units } = reading;
+    for (let start = at - this.#range; start <= at; start++) {
       reading.work++;
-      if (start < reading.readUntil(this.#rank) || (!this.#glued && !isFresh(reading, start))) continue;
-      if (this.#apart && isInPath(text.charCodeAt(start - 1))) continue;
+      if (start < reading.readUntil(this.#rank) || (this.#asksFresh && !isFresh(reading, start))) continue;
+      if (this.#apart && isInPath(units[start - 1] as number)) continue;
       if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
     }
   }
 
   may(text: string, at: number): boolean {
-    const { glued, pattern } = this.#rule;
-    for (let back = this.#mostBack; back >= this.#fewestBack; back--) {
-      const start = at - back;
-      if (start < 0 || (!glued && !startsFresh(text, start))) continue;
+    const { pattern } = this.#rule;
+    for (let start = Math.max(0, at - this.#range); start <= at; start++) {
+      if (this.#asksFresh && !startsFreshIn(text, start)) continue;
       pattern.lastIndex = start;
       if (pattern.test(text)) return true;
     }
@@ -151,63 +161,59 @@ export class TableProbe implements Probe {
 
   /** Whether each of the first places holds a character that may stand there. */
   #fits(reading: Reading, start: number): boolean {
-    this.#shape ??= shapeOf(this.#rule.pattern, this.#anchored());
-    const { kinds, places, fewest, run } = this.#shape;
-    const { text } = reading;
+    this.#shape ??= this.#looks();
+    const { kinds, places, fewest, run, seen } = this.#shape;
+    const { text, units } = reading;
     if (text.length - start < fewest) return false;
-    reading.work++;
-    if (!mayStand(run.kind, text.charCodeAt(start + run.from))) return false;
+    reading.work += 2;
+    // The ends of the run first: it is the longest part, and marks that follow each other break it soon.
+    if (!mayStand(run.kind, units[start + run.from] as number)) return false;
+    if (!mayStand(run.kind, units[start + run.to - 1] as number)) return false;
     let i = 0;
-    while (i < kinds.length && mayStand(kinds[i] as Kind, text.charCodeAt(start + (places[i] as number)))) i++;
+    while (i < kinds.length && mayStand(kinds[i] as Kind, units[start + (places[i] as number)] as number)) i++;
     reading.work += i;
-    return i === kinds.length && this.#runs(reading, start + run.from, start + run.to, run.kind);
+    return i === kinds.length && seen.endOf(reading, start + run.from, run.to - run.from) === start + run.to;
   }
 
-  /** Whether all from the one place to the other is of a kind; what the last look saw of it is not looked at again. */
-  #runs(reading: Reading, from: number, to: number, kind: Kind): boolean {
-    const { text } = reading;
-    if (this.#runReading !== reading.id || from < this.#runFrom || from > this.#runTo) {
-      this.#runReading = reading.id;
-      this.#runFrom = from;
-      this.#runTo = from;
-    }
-    let i = this.#runTo;
-    while (i < to && mayStand(kind, text.charCodeAt(i))) i++;
-    reading.work += i - this.#runTo;
-    this.#runTo = i;
-    return i >= to;
+  #looks(): Looks {
+    const shape = shapeOf(this.#rule.pattern, this.#anchored());
+    return { ...shape, seen: new Run(shape.run.kind), beforeHinge: shape.hinge && new Run(shape.hinge.kind) };
   }
 
   /** Where in a match an anchor stands for sure. */
   #anchored(): readonly [from: number, to: number] {
-    if (this.#fewestBack !== this.#mostBack) return [0, 0];
-    const lengths = this.#rule.anchors.map((anchor) => anchor.replaceAll(/\[[^\]]*\]/g, "x").length);
-    return [this.#fewestBack, this.#fewestBack + Math.min(...lengths)];
+    const { anchors, at } = this.#rule;
+    if (this.#range > 0) return [0, 0];
+    return [at[0], at[0] + Math.min(...anchors.map((anchor) => anchor.replaceAll(/\[[^\]]*\]/g, "x").length))];
   }
 
   #passesHinge(reading: Reading, start: number): boolean {
-    const { hinge } = this.#rule;
-    if (hinge === undefined) return true;
-    const known = reading.memo(this, (): Hinge => ({ run: new Run(isWordChar), failedAt: -1 }));
-    const runEnd = known.run.endOf(reading, start, MAX_BEFORE_HINGE);
-    if (runEnd === known.failedAt) return false;
-    known.failedAt = runEnd;
-    hinge.lastIndex = runEnd;
-    return hinge.test(reading.text);
+    const { hinge, beforeHinge } = this.#shape as Looks;
+    if (hinge === undefined || beforeHinge === undefined) return true;
+    const from = start + hinge.from;
+    const { text, units } = reading;
+    const end = beforeHinge.endOf(reading, from, hinge.most + 1);
+    if (end - from < hinge.least || end >= text.length || !mayStand(hinge.next, units[end] as number)) return false;
+    if (this.#failedIn === reading.id && this.#failedAt === end) return false;
+    this.#hingeAt = end;
+    return true;
   }
 
   #match(reading: Reading, start: number): void {
-    const { id, pattern, glued, needs, hinge, softenedBy, strength } = this.#rule;
+    const { id, pattern, glued, needs, softenedBy, strength } = this.#rule;
+    const { fewest, hinge } = this.#shape as Looks;
     const { text } = reading;
     pattern.lastIndex = start;
     if (!pattern.test(text)) {
-      reading.work += (this.#shape as Shape).fewest;
+      if (hinge?.isAll) {
+        this.#failedIn = reading.id;
+        this.#failedAt = this.#hingeAt;
+      }
+      reading.work += fewest;
       return;
     }
     const end = pattern.lastIndex;
     reading.work += end - start;
-    if (hinge !== undefined)
-      reading.memo(this, (): Hinge => ({ run: new Run(isWordChar), failedAt: -1 })).failedAt = -1;
     const value = text.slice(start, end);
     if ((!glued && isAlnum(text.charCodeAt(end))) || isPlaceholder(value) || needs?.test(value) === false) {
       // Half of what was refused may hold the next start: a stretch is read twice, and not once for each mark in it.

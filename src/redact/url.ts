@@ -1,32 +1,37 @@
 /** The password in a URL. */
 import { Automaton } from "./automaton.ts";
-import type { Reading, Span } from "./reading.ts";
+import { kindOf, mayStand } from "./pattern.ts";
+import { endOfKind, type Reading, type Span } from "./reading.ts";
 import { isOneCharacter, isPlainWord, standInAt } from "./values.ts";
 
-const URL_PASSWORD = /:\/\/[^\s:/?#@"'`<>\\]{0,80}:([^\s/@"'`<>\\]{3,256})@/y;
+const BEFORE_PASSWORD = /:\/\/([^\s:/?#@"'`<>\\]{0,80}):(?=[^\s/@"'`<>\\]{3})/y;
+const IN_PASSWORD = kindOf("^\\s/@\"'`<>\\\\");
+const AT_SIGN = 64;
 
 const MY_PASSWORD = new Automaton(/(?:my)?pass(?:word)?/i);
 
 /** The password in a URL whose `://` stands at `at`. */
 export function urlPassword(reading: Reading, at: number): Span | undefined {
-  const { text } = reading;
-  URL_PASSWORD.lastIndex = at;
-  const match = URL_PASSWORD.exec(text);
+  const { text, units } = reading;
   reading.work += 3;
-  if (match === null) return undefined;
-  const password = match[1] as string;
-  const end = URL_PASSWORD.lastIndex - 1;
+  BEFORE_PASSWORD.lastIndex = at;
+  const user = BEFORE_PASSWORD.exec(text)?.[1];
+  if (user === undefined) return undefined;
+  const start = BEFORE_PASSWORD.lastIndex;
+  const end = endOfKind(reading, start, IN_PASSWORD);
   reading.work += end - at;
-  const user = text.slice(at + 3, end - password.length - 1);
+  if (units[end] !== AT_SIGN) return undefined;
   // A development default named after itself (postgres:postgres) is no secret.
-  const start = end - password.length;
-  if ("$%{[:*".includes(password[0] as string) || password === user || isOneCharacter(text, start, end))
-    return undefined;
-  if (isPlainWord(text, start, end) || MY_PASSWORD.spans(text, start, end)) return undefined;
-  return standInAt(text, start, end) === -1 ? [start, end] : undefined;
+  if ("$%{[:*".includes(text[start] as string) || isOneCharacter(units, start, end)) return undefined;
+  if (end - start === user.length && text.startsWith(user, start)) return undefined;
+  if (isPlainWord(reading, start, end) || MY_PASSWORD.spans(units, start, end)) return undefined;
+  return standInAt(reading, start, end) === -1 ? [start, end] : undefined;
 }
 
 export function mayHoldUrlPassword(text: string, at: number): boolean {
-  URL_PASSWORD.lastIndex = at;
-  return URL_PASSWORD.test(text);
+  BEFORE_PASSWORD.lastIndex = at;
+  if (!BEFORE_PASSWORD.test(text)) return false;
+  let end = BEFORE_PASSWORD.lastIndex;
+  while (end < text.length && mayStand(IN_PASSWORD, text.charCodeAt(end))) end++;
+  return text.charCodeAt(end) === AT_SIGN;
 }

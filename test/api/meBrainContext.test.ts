@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { removeMember, setRole } from "../../src/identity/members/members.ts";
-import { revokeReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { type ReadScope, revokeReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { setDisabled, signIn } from "../../src/identity/sign-in/sign-in.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { listReads } from "../../src/insight/ask/ask.ts";
@@ -9,7 +9,6 @@ import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
-import type { ReadScope } from "../../src/platform/http/principal.ts";
 import { cliToken } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, publish, readToken } from "../support/reads.ts";

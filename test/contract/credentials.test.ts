@@ -6,7 +6,7 @@ import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { cliToken } from "../support/cli.ts";
-import { type Ask, startInstance, type TestInstance } from "../support/instance.ts";
+import { type Ask, authOf, startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
 
 /** What each kind of endpoint takes; everything else is refused. */
@@ -44,12 +44,13 @@ function stored(t: TestInstance): string {
 }
 
 const guarded = CONTRACT.filter(({ spec }) => spec.auth !== "none").map(
-  ({ spec }) => [`${spec.method} ${spec.path}`, spec] as const,
+  (endpoint) => [`${endpoint.spec.method} ${endpoint.spec.path}`, endpoint] as const,
 );
 
-it.each(guarded)("%s refuses every credential but its own, and changes nothing", async (_, spec) => {
+it.each(guarded)("%s refuses every credential but its own, and changes nothing", async (_, endpoint) => {
+  const { spec } = endpoint;
   const t = await startInstance();
-  const wrong = Object.entries(await credentials(t)).filter(([kind]) => kind !== TAKES[spec.auth]);
+  const wrong = Object.entries(await credentials(t)).filter(([kind]) => kind !== TAKES[authOf(endpoint)]);
   expect(wrong.length).toBe(10);
   const path = spec.path + (spec.query ? "?q=anything" : "");
   const body = spec.body ? { json: spec.example?.body ?? {} } : {};

@@ -1,9 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { CONTRACT } from "../../src/app.ts";
-import { findCli } from "../../src/identity/device-flow/device-flow.ts";
-import { findDevice } from "../../src/identity/devices/devices.ts";
-import { findReader } from "../../src/identity/read-tokens/read-tokens.ts";
+
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
@@ -13,7 +11,7 @@ import { type Fault, faultBody } from "../../src/platform/http/faults.ts";
 import { createApp } from "../../src/platform/http/serve.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
 import { answered, cliToken } from "../support/cli.ts";
-import { type Ask, noteFault, startInstance, type TestInstance } from "../support/instance.ts";
+import { type Ask, authOf, noteFault, startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
 import { installer } from "../support/site.ts";
 
@@ -57,7 +55,7 @@ const STATUSES = [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 501, 503];
 const declared = (endpoint: Endpoint, name: string) => faultsOf(endpoint).find((fault) => fault.name === name) as Fault;
 
 const nameOf = ({ spec }: Endpoint) => `${spec.method} ${spec.path}`;
-const withAuth = CONTRACT.filter(({ spec }) => spec.auth === "device");
+const withAuth = CONTRACT.filter((endpoint) => authOf(endpoint) === "device");
 const withBody = CONTRACT.filter(({ spec }) => spec.body);
 const withLimits = CONTRACT.filter(({ spec }) => spec.limits.length > 0);
 const needing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
@@ -65,10 +63,11 @@ const needing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.nam
 const writing = CONTRACT.filter(({ spec }) => spec.method === "POST" || spec.id === "meBrainContext");
 
 /** A live credential of the kind that the endpoint asks for. */
-async function credential(t: TestInstance, { spec }: Endpoint): Promise<string | undefined> {
-  if (spec.auth === "none") return undefined;
-  if (spec.auth === "cli") return (await cliToken(t)).accessToken;
-  if (spec.auth === "read") return (await readToken(t, (await memberOf(t)).id)).token;
+async function credential(t: TestInstance, endpoint: Endpoint): Promise<string | undefined> {
+  const auth = authOf(endpoint);
+  if (auth === "none") return undefined;
+  if (auth === "cli") return (await cliToken(t)).accessToken;
+  if (auth === "read") return (await readToken(t, (await memberOf(t)).id)).token;
   return (await t.device()).token;
 }
 
@@ -109,7 +108,7 @@ describe("every endpoint", () => {
 
   it("asks for the credential that the contract names", () => {
     for (const [name, auth] of Object.entries(AUTH))
-      expect([name, CONTRACT.find((one) => nameOf(one) === name)?.spec.auth]).toEqual([name, auth]);
+      expect(CONTRACT.filter((one) => nameOf(one) === name).map((one) => [name, authOf(one)])).toEqual([[name, auth]]);
   });
 
   it.each(CONTRACT.map((one) => [nameOf(one), one] as const))(
@@ -189,7 +188,6 @@ async function sendBroken(t: TestInstance, endpoint: Endpoint, failure: Error): 
     },
   };
   const app = createApp(core, [broken], {
-    authenticators: { device: findDevice, cli: findCli, read: findReader },
     baseUrl: () => baseUrlOf(core.config),
   });
   const { path, ask } = await goodRequest(t, endpoint);

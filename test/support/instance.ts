@@ -11,7 +11,7 @@ import { createTeam, type Team } from "../../src/identity/teams/teams.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
-import { faultsOf } from "../../src/platform/http/endpoint.ts";
+import { type Endpoint, faultsOf } from "../../src/platform/http/endpoint.ts";
 import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
 
 /** A clock that a test moves; it stands still otherwise. */
@@ -50,6 +50,10 @@ export interface TestDevice {
   readonly token: string;
   readonly team: Team;
 }
+
+/** Whose credential an endpoint demands; `AnyState` for one that judges it itself. */
+export const authOf = ({ spec: { auth } }: Endpoint) =>
+  auth === "none" ? auth : `${auth.id}${auth.lenient ? "AnyState" : ""}`;
 
 /** What this worker has noted. */
 const reached = new Set<string>();

@@ -1,6 +1,6 @@
 import { setRole } from "../../src/identity/members/members.ts";
+import type { ReadScope } from "../../src/identity/read-tokens/read-tokens.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
-import type { ReadScope } from "../../src/platform/http/principal.ts";
 import { person } from "./cli.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 

@@ -12,4 +12,3 @@ export {
 } from "./authorizations.ts";
 export { guardUserCode } from "./guesses.ts";
 export { createCliToken, endCliTokens, listCliTokens, revokeCliToken, withdrawApprovals } from "./tokens.ts";
-export { findCli } from "./verify.ts";

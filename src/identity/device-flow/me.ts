@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
+import { cliToken } from "./verify.ts";
 
 /** Tells a command-line tool who is signed in. */
 export const me = endpoint(
@@ -9,7 +10,7 @@ export const me = endpoint(
     path: "/api/cli/me",
     summary: "Whose access token this is",
     tag: "CLI sign-in",
-    auth: "cli",
+    auth: cliToken,
     ok: v.object({ userId: v.string(), email: v.pipe(v.string(), v.metadata({ format: "email" })) }),
     faults: [],
     limits: [],

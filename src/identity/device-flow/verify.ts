@@ -3,10 +3,17 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { verifyJwt } from "../../kit/jwt.ts";
-import type { CliPrincipal } from "../../platform/http/principal.ts";
+import { credential } from "../../platform/http/credential.ts";
 import { findPublicKey } from "../../platform/keys/keys.ts";
 import { rows, type TokenRow } from "./rows.ts";
 import { openAccount, TYP } from "./tokens.ts";
+
+/** A person's command-line tool, by its access token. */
+export interface CliPrincipal {
+  readonly tokenId: string;
+  readonly userId: string;
+  readonly email: string;
+}
 
 /** Longer than any token of ours; what is longer is not read. */
 const MAX_CHARS = 4_096;
@@ -29,7 +36,7 @@ function claimedKey(token: string): string | undefined {
  * signs or signed here, and the token's row must say that it still holds.
  * @returns undefined for everything else: a licence, an expired or revoked token, a closed account
  */
-export async function findCli(core: Core, accessToken: string): Promise<CliPrincipal | undefined> {
+async function findCli(core: Core, accessToken: string): Promise<CliPrincipal | undefined> {
   if (accessToken.length > MAX_CHARS) return undefined;
   const kid = claimedKey(accessToken);
   const publicPem = kid === undefined ? undefined : findPublicKey(core, kid);
@@ -56,3 +63,15 @@ async function noteUse(core: Core, { id, lastUsedAt }: TokenRow, now: number): P
     if (!(error instanceof StoreUnavailable)) throw error;
   }
 }
+
+/** The access token of a person's command-line tool. */
+export const cliToken = credential({
+  id: "cli",
+  openapi: {
+    name: "cliToken",
+    bearerFormat: "JWT",
+    description: "Access token of a person's command-line tool, from the device authorization flow (RFC 8628).",
+  },
+  find: findCli,
+  sender: ({ tokenId, userId }) => ({ credential: tokenId, team: userId }),
+});

@@ -97,7 +97,7 @@ export const deviceActor = (id: string, label: string | null, ip: string | null)
 export function deviceFinder(core: Core) {
   const known = new Map<string, { readonly teamId: string; readonly label: string | null } | undefined>();
   return (deviceId: string) => {
-    if (!known.has(deviceId)) known.set(deviceId, rows(core.store).device.get(deviceId));
+    if (!known.has(deviceId)) known.set(deviceId, rows(core.store).nameOf.get(deviceId));
     return known.get(deviceId);
   };
 }

@@ -5,6 +5,7 @@
 
 export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
 export { connectedBy, createCode, listOpenCodes, revokeCode } from "./codes.ts";
+export { device } from "./credential.ts";
 export {
   countDevices,
   type Device,
@@ -17,4 +18,4 @@ export {
   revokeDeviceOf,
   teamsOfDevices,
 } from "./manage.ts";
-export { findDevice, watchPrincipals } from "./principals.ts";
+export { type DevicePrincipal, findDevice } from "./principals.ts";

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { deviceActor, endBinding } from "./binding.ts";
+import { device } from "./credential.ts";
 import { rows } from "./rows.ts";
 
 /** Ends the binding of the machine that calls; all its tokens stop working, its records stay. */
@@ -11,7 +12,7 @@ export const disconnect = endpoint(
     path: "/api/connect/disconnect",
     summary: "Revoke this machine's binding",
     tag: "Connect",
-    auth: "device",
+    auth: device,
     ok: v.looseObject({ ok: v.boolean(), revoked: v.optional(v.boolean()) }),
     faults: [],
     limits: [],

@@ -1,8 +1,25 @@
 import { type Core, slot } from "../../core.ts";
 import { isWellFormedToken, tokenDigest } from "../../kit/tokens.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { findTeam } from "../teams/teams.ts";
 import { rows } from "./rows.ts";
+
+/** A machine's credential as the database knows it, whatever its state. */
+export interface DevicePrincipal {
+  readonly deviceId: string;
+  readonly teamId: string;
+  readonly teamName: string;
+  readonly tier: "none" | "starter" | "team" | "enterprise";
+  readonly seats: number;
+  readonly subscription: "active" | "trialing" | "past_due" | "canceled" | "none";
+  readonly subscriptionChangedAt: number;
+  readonly periodEndAt: number | null;
+  readonly suspendedAt: number | null;
+  readonly lastSeenAt: number | null;
+  readonly revokedAt: number | null;
+  readonly tokenHash: Buffer;
+  readonly tokenExpiresAt: number | null;
+  readonly tokenReplacedAt: number | null;
+}
 
 /** Devices remembered at most; the one asked for longest ago goes first. */
 const MAX_CACHED = 10_000;

@@ -1,6 +1,7 @@
 import { room } from "../../platform/rooms/rooms.ts";
 import { disconnect } from "./disconnect.ts";
 import { exchange } from "./exchange.ts";
+import { license } from "./get-license.ts";
 import { watchPrincipals } from "./principals.ts";
 import { rotate } from "./rotate.ts";
 
@@ -19,3 +20,6 @@ export const devices = room({
     "device.revoked": { label: "Device revoked", did: "revoked the device" },
   },
 });
+
+/** What a device's team is entitled to, for the device; among the other operations on licences in the documents. */
+export const deviceLicense = room({ name: "device-license", endpoints: [license] });

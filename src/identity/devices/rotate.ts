@@ -3,13 +3,15 @@ import { isoInstant } from "../../kit/clock.ts";
 import { fail, type ProblemRow } from "../../kit/problem.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
+import { unjudged } from "../../platform/http/credential.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Instant } from "../../platform/http/fields.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { readUserAgent } from "../../redact/redact.ts";
 import { deviceActor, TOKEN_LIFETIME_MS } from "./binding.ts";
+import { device } from "./credential.ts";
 import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faults.ts";
+import type { DevicePrincipal } from "./principals.ts";
 import { rows } from "./rows.ts";
 
 /** Why a token cannot be rotated, or undefined when it can. What a person did (revoke) outranks what time did (expire). */
@@ -28,7 +30,7 @@ export const rotate = endpoint(
     path: "/api/connect/rotate",
     summary: "Replace the device token with a new one",
     tag: "Connect",
-    auth: "deviceAnyState",
+    auth: unjudged(device),
     ok: v.object({ deviceToken: v.string(), expiresAt: Instant, teamId: v.string() }),
     faults: inShape("rotation", invalidToken, tokenExpired, tokenRevoked, alreadyRotated),
     limits: [],

@@ -69,6 +69,10 @@ export const rows = statements((db) => ({
   consumeCode: db.prepare<[number, string, Buffer]>(
     "UPDATE connect_codes SET consumed_at = ?, device_id = ? WHERE code_hash = ? AND consumed_at IS NULL",
   ),
+  // By primary key; of columns that every schema has had, because the record is verified before an upgrade, too.
+  nameOf: db.prepare<[string], { teamId: string; label: string | null }>(
+    "SELECT team_id AS teamId, label FROM devices WHERE id = ?",
+  ),
   insertDevice: db.prepare<[string, string, string | null, string, number, string | null]>(
     "INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent) VALUES (?, ?, ?, ?, ?, ?)",
   ),

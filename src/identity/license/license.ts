@@ -3,5 +3,5 @@
  * Not here: the keys that sign it (keys), subscriptions themselves (teams), or any licence check of Reckon's own features.
  */
 export { issueLicense, MAX_LICENSE_DAYS } from "./issue.ts";
-export { licenseFor, verifyLicense } from "./mint.ts";
+export { licenseFor, mintLicense, verifyLicense } from "./mint.ts";
 export { type Entitlement, GRACE_DAYS, judgeSubscription } from "./rules.ts";

@@ -1,11 +1,10 @@
 import { room } from "../../platform/rooms/rooms.ts";
-import { license as getLicense } from "./get-license.ts";
 import { jwks, pubkey } from "./pubkey.ts";
 
 export const license = room({
   name: "license",
   tags: { Licence: "Signed statements of what a team is entitled to, verifiable offline." },
-  endpoints: [getLicense, pubkey, jwks],
+  endpoints: [pubkey, jwks],
   auditActions: {
     "license.minted": { label: "Licence minted", did: "minted a licence for" },
   },

@@ -2,16 +2,17 @@
  * Read tokens: who may read the brains of a person's teams by a token, and what each token narrows that to.
  * Not here: what is asked with one, and the record of it (ask), who is in which team (members).
  */
-export { scopeFilter } from "./scope.ts";
+export { type ReadScope, scopeFilter } from "./scope.ts";
 export {
   createReadToken,
   endReadTokens,
-  findReader,
   type IssuedReadToken,
   listAllReadTokens,
   listReadTokens,
   type NewReadToken,
+  type ReadPrincipal,
   type ReadTokenFacts,
+  readToken,
   revokeAnyReadToken,
   revokeReadToken,
   touchReadToken,

@@ -2,8 +2,16 @@ import { KINDS } from "../../formats/brain-kinds.ts";
 import { globMatcher, judgeGlob } from "../../kit/glob.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
-import type { ReadScope } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";
+
+/** What a read token narrows its owner's reading to; an empty list does not narrow. */
+export interface ReadScope {
+  readonly teams: readonly string[];
+  readonly repos: readonly string[];
+  /** Globs over file paths. */
+  readonly paths: readonly string[];
+  readonly kinds: readonly string[];
+}
 
 /** Values in each of a scope's lists. */
 const MAX_VALUES = 50;

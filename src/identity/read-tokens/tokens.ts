@@ -5,12 +5,12 @@ import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
-import type { ReadPrincipal, ReadScope } from "../../platform/http/principal.ts";
+import { credential } from "../../platform/http/credential.ts";
 import { redactText } from "../../redact/redact.ts";
 import { membershipsOf } from "../members/members.ts";
 import { findUser, getUser } from "../people/people.ts";
 import { rows, type TokenRow } from "./rows.ts";
-import { readScope } from "./scope.ts";
+import { type ReadScope, readScope } from "./scope.ts";
 
 export const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
 export const MAX_LIFETIME_MS = 365 * DAY_MS;
@@ -18,6 +18,13 @@ const MIN_LIFETIME_MS = MINUTE_MS;
 const MAX_NAME_CHARS = 100;
 /** Tokens of one person that work at the same time. */
 const MAX_LIVE = 100;
+
+/** An integration that reads a person's brain, by its read token. */
+export interface ReadPrincipal {
+  readonly tokenId: string;
+  readonly userId: string;
+  readonly scope: ReadScope;
+}
 
 export interface NewReadToken {
   readonly userId: string;
@@ -164,3 +171,14 @@ function revokeRow(core: Core, id: string, userId: string | undefined, by: Actor
   });
   return true;
 }
+
+/** A person's read token. */
+export const readToken = credential({
+  id: "read",
+  openapi: {
+    name: "readToken",
+    description: "Personal, scoped and revocable token that reads the brain; minted in the dashboard under My Brain.",
+  },
+  find: findReader,
+  sender: ({ tokenId, userId }) => ({ credential: tokenId, team: userId }),
+});

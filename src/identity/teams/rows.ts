@@ -1,4 +1,4 @@
-import { statements } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 
 export type Tier = "none" | "starter" | "team" | "enterprise";
 export type Subscription = "active" | "trialing" | "past_due" | "canceled" | "none";
@@ -46,3 +46,7 @@ export const rows = statements((db) => ({
   idsByName: db.prepare<[string | null], string>("SELECT id FROM teams WHERE name LIKE ? ESCAPE '\\'").pluck(),
   setVerified: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
 }));
+
+/** Counts the teams of a database of any schema, a backup's too. */
+export const countTeams = (db: Preparer): number =>
+  db.prepare<[], number>("SELECT count(*) FROM teams").pluck().get() ?? 0;

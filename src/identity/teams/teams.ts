@@ -10,6 +10,7 @@ import { hasControls, likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
 
+export { countTeams } from "./rows.ts";
 export type { Subscription, Team };
 
 const DEFAULT_SEATS = 5;

@@ -10,7 +10,7 @@ import { newId } from "../../kit/ids.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
-import type { SessionPrincipal } from "../../platform/http/principal.ts";
+import type { SessionPrincipal } from "../../platform/http/page.ts";
 import { type Membership, membershipsOf } from "../members/members.ts";
 import { findUser } from "../people/people.ts";
 import { rows, type SessionRow } from "./rows.ts";

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { KINDS } from "../../formats/brain-kinds.ts";
+import { readToken } from "../../identity/read-tokens/read-tokens.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
@@ -46,7 +47,7 @@ export const context = endpoint(
     path: "/api/me/brain/context",
     summary: "Read cited slices of the token owner's brains",
     tag: "My Brain",
-    auth: "read",
+    auth: readToken,
     query: v.object({
       q: v.pipe(v.string(), v.minLength(1, "must not be empty"), v.description("The question.")),
       repoKey: v.optional(RepoKey),

@@ -1,10 +1,10 @@
 import type { Core } from "../../core.ts";
+import type { ReadPrincipal } from "../../identity/read-tokens/read-tokens.ts";
 import { listReadTokens, touchReadToken } from "../../identity/read-tokens/read-tokens.ts";
 import type { Decision } from "../../kit/buckets.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { fail, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { beginning } from "../../kit/strings.ts";
-import type { ReadPrincipal } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";
 import { type ReadRow, rows } from "./rows.ts";
 

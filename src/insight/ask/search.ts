@@ -1,11 +1,11 @@
 import type { Core } from "../../core.ts";
 import type { Kind } from "../../formats/brain-kinds.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
+import type { ReadPrincipal } from "../../identity/read-tokens/read-tokens.ts";
 import { scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
 import { findTeam, tiersWith } from "../../identity/teams/teams.ts";
 import { densestAt } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
-import type { ReadPrincipal } from "../../platform/http/principal.ts";
 import { findSections, MIN_FULL_MATCHES, questionAsked, type Source, sourceFinder } from "../../record/brain/brain.ts";
 
 const DEFAULT_HITS = 10;

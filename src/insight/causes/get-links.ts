@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { device } from "../../identity/devices/devices.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
@@ -16,7 +17,7 @@ export const listCausalLinks = endpoint(
     path: "/api/causal-link",
     summary: "List what defects are put down to",
     tag: "Causes",
-    auth: "device",
+    auth: device,
     query: v.object({
       repoKey: v.optional(RepoKey),
       file: v.optional(v.pipe(identifier(512), v.description("Path of the brain file."))),

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { device } from "../../identity/devices/devices.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Instant, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
@@ -15,7 +16,7 @@ export const promptForLineEndpoint = endpoint(
     path: "/api/prompt-for-line",
     summary: "Find the prompt that a line of code comes from",
     tag: "Causes",
-    auth: "device",
+    auth: device,
     query: v.object({
       repoKey: v.optional(RepoKey),
       path: v.pipe(identifier(1_024), v.description("Of the file; folders above the repository may be left out.")),

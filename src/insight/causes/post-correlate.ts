@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { touchDevice } from "../../identity/devices/devices.ts";
+import { device, touchDevice } from "../../identity/devices/devices.ts";
 import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
@@ -17,7 +17,7 @@ export const correlateLinks = endpoint(
     path: "/api/causal-link/correlate",
     summary: "Put the brain's defects down to agent sessions",
     tag: "Causes",
-    auth: "device",
+    auth: device,
     body: { schema: openObject({ repoKey: v.optional(RepoKey) }), maxBytes: () => 16 * 1024, optional: true },
     ok: v.object({
       ok: v.boolean(),

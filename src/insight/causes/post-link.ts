@@ -1,13 +1,12 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
+import { type DevicePrincipal, device, findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
 import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { fail, malformed } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Counter, identifier, line, NO_REPO } from "../../platform/http/fields.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
 import { linksProjection } from "./follow-deliveries.ts";
@@ -49,7 +48,7 @@ export const createCausalLink = endpoint(
     path: "/api/causal-link",
     summary: "Say what a defect was caused by",
     tag: "Causes",
-    auth: "device",
+    auth: device,
     body: { schema: PersonsLink, maxBytes: () => 64 * 1024 },
     ok: v.object({ ok: v.boolean(), link: CausalLink }),
     faults: [...inShape("tierGate", tierGate), entryUnknown, sessionUnknown],

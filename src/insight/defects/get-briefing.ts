@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { device } from "../../identity/devices/devices.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
@@ -55,7 +56,7 @@ export const briefing = endpoint(
     path: "/api/brain/briefing",
     summary: "What to know before a session: open errors, rules from recurring ones, newest decisions",
     tag: "Brain",
-    auth: "device",
+    auth: device,
     query: v.object({
       repoKey: v.optional(RepoKey),
       maxBytes: v.optional(Bytes),
@@ -68,7 +69,7 @@ export const briefing = endpoint(
     }),
     ok: BrainBriefing,
     renditions: [{ media: MARKDOWN, schema: v.string() }],
-    also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
+    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
     faults: [],
     limits: [],
     cache: "private, no-cache",
@@ -114,7 +115,7 @@ export const briefing = endpoint(
     const etag = `"${sha256Hex(text).slice(0, 32)}"`;
     const headers = { etag, vary: "Accept" };
     if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers });
-    if (asJson) return new Reply({ ...body }, { headers, text });
+    if (asJson) return new Reply({ ...body }, { headers, content: text });
     return new Reply(text as never, { headers, media: MARKDOWN });
   },
 );

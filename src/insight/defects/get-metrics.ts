@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { device } from "../../identity/devices/devices.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
@@ -55,7 +56,7 @@ export const metrics = endpoint(
     path: "/api/brain/metrics",
     summary: "Count the entries of the brain's errors files",
     tag: "Brain",
-    auth: "device",
+    auth: device,
     query: v.object({ repoKey: v.optional(RepoKey) }),
     ok: BrainMetrics,
     faults: [stillReading],

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { device } from "../../identity/devices/devices.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, malformed } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
@@ -70,7 +71,7 @@ export const spend = endpoint(
     path: "/api/spend",
     summary: "What the team's agents used and what it costs",
     tag: "Spend",
-    auth: "device",
+    auth: device,
     query: v.object({
       since: date(
         "First day: a date, a date-time or a number of days such as 30d, counted back from the last; 30d by default.",

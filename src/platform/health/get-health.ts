@@ -19,7 +19,7 @@ export const health = endpoint(
     also: [
       {
         status: 503,
-        says: "The database cannot be read or written.",
+        description: "The database cannot be read or written.",
         schema: Health,
         example: { status: "degraded", db: "down", ts: "2026-11-21T08:00:00.000Z" },
       },

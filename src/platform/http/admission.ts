@@ -45,7 +45,7 @@ interface Waiting {
 /** One for a listener; holds what is under way and nothing else. */
 export class Admission {
   #total = 0;
-  readonly #held = new Map<string, number>();
+  readonly #reserved = new Map<string, number>();
   readonly #arriving = new Set<Intake>();
   #watch: NodeJS.Timeout | undefined;
   readonly #running: Intake[] = [];
@@ -54,13 +54,13 @@ export class Admission {
   /** Finds room for more bytes of a large body that is arriving. @returns whether there is */
   hold(intake: Intake, bytes: number): boolean {
     const [credentialKey, teamKey] = keysOf(intake.sender);
-    const ofCredential = (this.#held.get(credentialKey) ?? 0) + bytes;
-    const ofTeam = (this.#held.get(teamKey) ?? 0) + bytes;
+    const ofCredential = (this.#reserved.get(credentialKey) ?? 0) + bytes;
+    const ofTeam = (this.#reserved.get(teamKey) ?? 0) + bytes;
     // A credential's only body fits whatever size the configuration allows it.
-    const isOnly = ofCredential === intake.heldBytes + bytes;
+    const isOnly = ofCredential === intake.reservedBytes + bytes;
     if (ofCredential > MAX_OF_CREDENTIAL && !isOnly) return false;
     if (ofTeam > MAX_OF_TEAM || this.#total + bytes > MAX_BYTES) return false;
-    this.#held.set(credentialKey, ofCredential).set(teamKey, ofTeam);
+    this.#reserved.set(credentialKey, ofCredential).set(teamKey, ofTeam);
     this.#total += bytes;
     this.#arriving.add(intake);
     this.#watch ??= setInterval(() => this.#lookForSlow(), WATCH_MS).unref();
@@ -84,11 +84,11 @@ export class Admission {
   /** Gives back all that a body took: its bytes and its turn. */
   leave(intake: Intake): void {
     this.arrived(intake);
-    this.#total -= intake.heldBytes;
+    this.#total -= intake.reservedBytes;
     for (const key of keysOf(intake.sender)) {
-      const left = (this.#held.get(key) ?? 0) - intake.heldBytes;
-      if (left > 0) this.#held.set(key, left);
-      else this.#held.delete(key);
+      const left = (this.#reserved.get(key) ?? 0) - intake.reservedBytes;
+      if (left > 0) this.#reserved.set(key, left);
+      else this.#reserved.delete(key);
     }
     const place = this.#running.indexOf(intake);
     if (place === -1) return;
@@ -102,8 +102,8 @@ export class Admission {
   /** Of those who wait, whose team has least under way, then whose credential has, then who came first. */
   #nextInLine(): number {
     const weights = this.#waiting.map(({ intake: { sender } }) => {
-      const ofTeam = this.#running.filter((one) => one.sender.team === sender.team).length;
-      const ofCredential = this.#running.filter((one) => one.sender.credential === sender.credential).length;
+      const ofTeam = this.#running.filter(({ sender: other }) => other.team === sender.team).length;
+      const ofCredential = this.#running.filter(({ sender: other }) => other.credential === sender.credential).length;
       return ofTeam * (MAX_TURNS + 1) + ofCredential;
     });
     return weights.indexOf(Math.min(...weights));
@@ -123,7 +123,7 @@ export class Intake {
   onGivenUp: (why: GivenUp) => void = () => {};
   readonly #admission: Admission;
   #size = 0;
-  #held = 0;
+  #reserved = 0;
   #sizeWhenAsked: number | undefined;
 
   constructor(admission: Admission, sender: Sender) {
@@ -132,16 +132,16 @@ export class Intake {
   }
 
   /** Bytes counted against the sender's share: none of a small body, all of a large one. */
-  get heldBytes(): number {
-    return this.#held;
+  get reservedBytes(): number {
+    return this.#reserved;
   }
 
   /** Counts bytes that arrived; gives the body up when there is no room for them. */
   add(bytes: number): void {
     this.#size += bytes;
     if (this.#size <= SMALL_BODY_BYTES) return;
-    const more = this.#size - this.#held;
-    if (this.#admission.hold(this, more)) this.#held += more;
+    const more = this.#size - this.#reserved;
+    if (this.#admission.hold(this, more)) this.#reserved += more;
     else this.giveUp("no room");
   }
 
@@ -170,6 +170,6 @@ export class Intake {
   /** The request is answered, or its client is gone. */
   leave(): void {
     this.#admission.leave(this);
-    this.#held = 0;
+    this.#reserved = 0;
   }
 }

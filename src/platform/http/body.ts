@@ -11,7 +11,7 @@ import { fail, malformed, Problem, type ProblemRow, tooLarge } from "../../kit/p
 import { HEAVY_BODY_BYTES, type Intake } from "./admission.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
 import { noRoom, tooSlow } from "./faults.ts";
-import { misfit } from "./validation-message.ts";
+import { describeIssue } from "./validation-message.ts";
 
 const gunzip = promisify(gunzipCallback);
 
@@ -46,35 +46,43 @@ export async function readBody(
   maxBytes: number,
   arrival: Arrival,
 ): Promise<{ text: string; value: unknown }> {
-  const headers = event.req.headers;
-  const type = headers.get("content-type");
+  const type = event.req.headers.get("content-type");
   if (spec.form && type !== null && FORM_TYPE.test(type))
-    return { text: "", value: await readForm(event, maxBytes, arrival.intake) };
-  if (type !== null && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
+    // Of a field sent twice the last counts.
+    return { text: "", value: Object.fromEntries(await readFormFields(event, maxBytes, arrival.intake)) };
+  if (type !== null && !JSON_TYPE.test(type))
     fail(malformed, spec.form ? JSON_OR_FORM : "The body must be application/json.");
-  const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-  const gzipped = coding === "gzip" && spec.gzip === true;
-  if (!gzipped && coding !== "identity" && coding !== "")
-    fail(
-      malformed,
-      spec.gzip
-        ? "The only content coding accepted here is gzip, once."
-        : "No content coding is accepted here; send plain JSON.",
-    );
-  const declared = headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) fail(tooLarge, tooLargeText(maxBytes));
+  const isGzip = requireCoding(event, spec.gzip ? GZIP_ALONE : PLAIN_ALONE, spec.gzip);
+  requireDeclaredSize(event, maxBytes);
   let bytes = await readBytes(event, maxBytes, arrival.intake);
-  if (gzipped && bytes.length > 0) bytes = await inflate(bytes, maxBytes, arrival);
+  if (isGzip && bytes.length > 0) bytes = await inflate(bytes, maxBytes, arrival);
   else if (bytes.length > HEAVY_BODY_BYTES) await arrival.intake.turn();
-  if (bytes.length === 0) {
-    if (spec.optional) return { text: "", value: {} };
-    fail(malformed, "A JSON body is required.");
-  }
+  if (bytes.length > 0) return parse(bytes, spec.freeForm);
+  return spec.optional ? { text: "", value: {} } : fail(malformed, "A JSON body is required.");
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const GZIP_ALONE = "The only content coding accepted here is gzip, once.";
+const PLAIN_ALONE = "No content coding is accepted here; send plain JSON.";
+
+/** @returns whether the body is gzip; any other coding fails with the message */
+function requireCoding(event: H3Event, message: string, allowsGzip = false): boolean {
+  const coding = event.req.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (coding === "identity" || coding === "") return false;
+  return (coding === "gzip" && allowsGzip) || fail(malformed, message);
+}
+
+function requireDeclaredSize(event: H3Event, maxBytes: number): void {
+  const declared = event.req.headers.get("content-length");
+  if (declared !== null && Number(declared) > maxBytes) fail(tooLarge, tooLargeText(maxBytes));
+}
+
+/** What cannot be cut into slices is done in steps, between which others get their turn. */
+async function parse(bytes: Buffer, freeForm = false): Promise<{ text: string; value: unknown }> {
   if (!isUtf8(bytes)) fail(malformed, "The body is not valid UTF-8.");
   if (bytes[0] === 0xef && bytes[1] === 0xbb)
     fail(malformed, "The body begins with a byte order mark; send JSON without one.");
   const text = bytes.toString("utf8");
-  // What follows cannot be cut into slices, but others get their turn between one step and the next.
   const pause = () => (bytes.length > HEAVY_BODY_BYTES ? setImmediate() : undefined);
   await pause();
   const excess = exceededBound(text, LIMITS);
@@ -86,7 +94,7 @@ export async function readBody(
   } catch {
     fail(malformed, "The body is not valid JSON.");
   }
-  if (!spec.freeForm && repeatsMember(text)) fail(malformed, "The body names a member twice.");
+  if (!freeForm && repeatsMember(text)) fail(malformed, "The body names a member twice.");
   await pause();
   return { text, value };
 }
@@ -102,23 +110,12 @@ function readBytes(event: H3Event, maxBytes: number, intake: Intake): Promise<Bu
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-/**
- * Reads the fields of a form.
- * @returns by name; of a field sent twice the last counts
- * @throws Problem malformed (400) or tooLarge (413)
- */
-async function readForm(event: H3Event, maxBytes: number, intake: Intake): Promise<Record<string, string>> {
-  return Object.fromEntries(await readFormFields(event, maxBytes, intake));
-}
-
 /** Reads a form whose fields may come several times. @throws Problem malformed (400), tooLarge (413) or storeUnavailable (503) */
 export async function readFormFields(event: H3Event, maxBytes: number, intake: Intake): Promise<URLSearchParams> {
   const type = event.req.headers.get("content-type");
   if (type === null || !FORM_TYPE.test(type)) fail(malformed, "The body must be a form.");
-  const coding = event.req.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-  if (coding !== "identity" && coding !== "") fail(malformed, "No content coding is accepted here; send a plain form.");
-  const declared = event.req.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) fail(tooLarge, tooLargeText(maxBytes));
+  requireCoding(event, "No content coding is accepted here; send a plain form.");
+  requireDeclaredSize(event, maxBytes);
   const bytes = await readBytes(event, maxBytes, intake);
   if (!isUtf8(bytes)) fail(malformed, "The body is not valid UTF-8.");
   return new URLSearchParams(bytes.toString("utf8"));
@@ -174,8 +171,8 @@ const INFLATE_CHUNK_BYTES = 64 * 1024;
 async function inflate(bytes: Buffer, maxBytes: number, { intake, onInflated }: Arrival): Promise<Buffer> {
   const light = Math.min(maxBytes, HEAVY_BODY_BYTES);
   // The last four bytes tell the size, if nobody lied (section 2.3.1): it spares inflating heavy ones twice.
-  const told = bytes.length >= 4 ? bytes.readUInt32LE(bytes.length - 4) : 0;
-  let inflated = told <= light ? await gunzipUpTo(bytes, light) : undefined;
+  const claimed = bytes.length >= 4 ? bytes.readUInt32LE(bytes.length - 4) : 0;
+  let inflated = claimed <= light ? await gunzipUpTo(bytes, light) : undefined;
   if (!inflated && light < maxBytes) {
     await intake.turn();
     inflated = await gunzipUpTo(bytes, maxBytes);
@@ -206,5 +203,5 @@ export function validate<S extends Schema>(schema: S, value: unknown, what: "bod
   const issue = result.issues[0];
   const path = v.getDotPath(issue);
   const where = path ? `"${path.slice(0, 200).replace(/[^\x20-\x7e]/g, "?")}"` : `the ${what}`;
-  return fail(malformed, `${what === "body" ? "In the body" : "In the query"}, ${where} ${misfit(issue)}.`);
+  return fail(malformed, `${what === "body" ? "In the body" : "In the query"}, ${where} ${describeIssue(issue)}.`);
 }

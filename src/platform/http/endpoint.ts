@@ -3,9 +3,9 @@ import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import type { Decision, Quota } from "../../kit/buckets.ts";
 import { malformed, type ProblemRow, rateLimited, tooLarge, unauthorized } from "../../kit/problem.ts";
+import type { Credential } from "./credential.ts";
 import type { Fault, Shape } from "./faults.ts";
 import { internal, storeUnavailable, unsupportedVersion } from "./faults.ts";
-import type { Auth, Principals } from "./principal.ts";
 
 export type Schema = v.GenericSchema<unknown, unknown>;
 type Out<S> = S extends Schema ? v.InferOutput<S> : undefined;
@@ -39,15 +39,11 @@ export interface BodySpec<B extends Schema> {
   readonly freeForm?: boolean;
 }
 
-export interface EndpointSpec<
-  A extends Auth,
-  Q extends Schema | undefined,
-  B extends Schema | undefined,
-  R extends Schema,
-> {
+export interface EndpointSpec<P, Q extends Schema | undefined, B extends Schema | undefined, R extends Schema> {
   /** The OpenAPI operationId. */
   readonly id: string;
   readonly method: "GET" | "POST";
+  /** With `:name` for a part that varies. */
   readonly path: `/${string}`;
   /** Also answers with the base URL's sub-path behind its own, where RFC 8414 section 3.1 puts metadata. */
   readonly wellKnown?: boolean;
@@ -55,7 +51,8 @@ export interface EndpointSpec<
   readonly summary: string;
   /** The group that it stands in: one that a room declares. */
   readonly tag: string;
-  readonly auth: A;
+  /** Whose credential it demands. */
+  readonly auth: "none" | Credential<P>;
   readonly query?: Q;
   readonly body?: B extends Schema ? BodySpec<B> : never;
   readonly ok: R;
@@ -66,7 +63,7 @@ export interface EndpointSpec<
   /** Replies other than 200 and the faults: status and what it means, with the schema where there is a body. */
   readonly also?: readonly {
     readonly status: number;
-    readonly says: string;
+    readonly description: string;
     readonly schema?: Schema;
     readonly example?: unknown;
   }[];
@@ -86,11 +83,13 @@ export interface EndpointSpec<
 }
 
 /** A request as a handler sees it: validated, and of a known caller. */
-export interface Call<A extends Auth = Auth, Q = unknown, B = unknown> {
+export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly core: Core;
-  readonly principal: Principals[A];
+  readonly principal: P;
   /** The bearer token that was sent, well-formed or not. */
   readonly bearer: string | undefined;
+  /** Parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
   /** The JSON text as sent, for what must be kept in its own spelling; `""` without a body. */
@@ -100,6 +99,9 @@ export interface Call<A extends Auth = Auth, Q = unknown, B = unknown> {
   header(name: string): string | null;
 }
 
+/** A body as it is sent: at once, or piece by piece. */
+export type Content = string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
 /** A success with more to say than its body. */
 export class Reply<R> {
   readonly body: R | null;
@@ -107,39 +109,39 @@ export class Reply<R> {
   readonly headers: Readonly<Record<string, string>>;
   /** Which of the endpoint's renditions the body is; its own media type without it. */
   readonly media: string | undefined;
-  /** The body as JSON text, where it is the same every time and was rendered before. */
-  readonly text: string | undefined;
+  /** The body as it is sent, where that is not made of `body`: rendered before, or read piece by piece. */
+  readonly content: Content | undefined;
   constructor(
     body: R | null,
     options: {
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly media?: string | undefined;
-      readonly text?: string | undefined;
+      readonly content?: Content | undefined;
     } = {},
   ) {
     this.body = body;
     this.status = options.status ?? 200;
     this.headers = options.headers ?? {};
     this.media = options.media;
-    this.text = options.text;
+    this.content = options.content;
   }
 }
 
-export type Handler<A extends Auth, Q, B, R> = (call: Call<A, Q, B>) => R | Reply<R> | Promise<R | Reply<R>>;
+export type Handler<P, Q, B, R> = (call: Call<P, Q, B>) => R | Reply<R> | Promise<R | Reply<R>>;
 
 export interface Endpoint {
-  readonly spec: EndpointSpec<Auth, Schema | undefined, Schema | undefined, Schema>;
+  readonly spec: EndpointSpec<unknown, Schema | undefined, Schema | undefined, Schema>;
   readonly handle: (call: Call<never, never, never>) => unknown;
 }
 
 /** Declares an endpoint. Everything that is known of it without running it is in the first argument. */
 export function endpoint<
-  A extends Auth,
   R extends Schema,
+  P = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
->(spec: EndpointSpec<A, Q, B, R>, handler: Handler<A, Out<Q>, Out<B>, v.InferInput<R>>): Endpoint {
+>(spec: EndpointSpec<P, Q, B, R>, handler: Handler<P, Out<Q>, Out<B>, v.InferInput<R>>): Endpoint {
   return { spec: spec as unknown as Endpoint["spec"], handle: handler as unknown as Endpoint["handle"] };
 }
 
@@ -152,7 +154,7 @@ export function faultOf({ spec }: Endpoint, row: ProblemRow): Fault {
 export function faultsOf(endpoint: Endpoint): Fault[] {
   const { spec } = endpoint;
   const implied: ProblemRow[] = [];
-  if (spec.auth === "device" || spec.auth === "cli" || spec.auth === "read") implied.push(unauthorized);
+  if (spec.auth !== "none" && !spec.auth.lenient) implied.push(unauthorized);
   if (spec.body || spec.query) implied.push(malformed);
   if (spec.body) implied.push(tooLarge);
   if (spec.limits.length > 0) implied.push(rateLimited);

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
-import { NodeRequest, sendNodeResponse } from "srvx/node";
+import { type Duplex, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { NodeRequest, type NodeResponse, sendNodeResponse } from "srvx/node";
 import type { Log } from "../../kit/log.ts";
 import { badRequest, faultBody } from "./faults.ts";
 import { SERVED_VERSIONS } from "./version.ts";
@@ -121,25 +122,21 @@ function answer(app: Application, request: IncomingMessage, reply: ServerRespons
   }
 }
 
-/** What srvx makes of a response for Node. */
-interface Prepared {
-  readonly status: number;
-  readonly statusText: string;
-  /** Names and values in turn. */
-  readonly headers: string[];
-  readonly body: unknown;
-}
-
 /** Writes a reply. Head and text go out in one piece, which halves what a small reply costs. */
 function send(reply: ServerResponse, response: Response): Promise<void> | undefined {
-  const prepared = (response as Response & { _toNodeResponse?: () => Prepared })._toNodeResponse?.();
-  if (!prepared) return sendNodeResponse(reply, response);
-  const { status, statusText, headers, body } = prepared;
-  if (typeof body !== "string" && body !== null && body !== undefined)
-    return sendNodeResponse(reply, { _toNodeResponse: () => prepared } as unknown as Response);
-  reply.writeHead(status, statusText, headers).end(body ?? undefined);
-  return undefined;
+  if (!isFast(response)) return sendNodeResponse(reply, response);
+  const { status, statusText, headers, body } = response._toNodeResponse();
+  reply.writeHead(status, statusText, headers);
+  if (!(body instanceof ReadableStream)) {
+    // `render.ts` makes no others.
+    reply.end((body as string | Uint8Array | null) ?? undefined);
+    return undefined;
+  }
+  // A reader who leaves ends the making of it; what fails in the making was logged there.
+  return pipeline(Readable.fromWeb(body), reply).catch(() => void reply.destroy());
 }
+
+const isFast = (response: Response): response is NodeResponse => "_toNodeResponse" in response;
 
 function isAbsoluteForm(target: string): boolean {
   if (!URL.canParse(target)) return false;

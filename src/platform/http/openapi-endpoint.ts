@@ -35,7 +35,7 @@ export const openapi = endpoint(
       info: v.looseObject({ title: v.string(), version: v.string() }),
       paths: v.looseObject({}),
     }),
-    also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
+    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
     faults: [],
     limits: [],
     cache: "public, max-age=300",
@@ -44,6 +44,6 @@ export const openapi = endpoint(
   ({ core, header }) => {
     const { document, text, etag } = rendered(core);
     if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers: { etag } });
-    return new Reply(document, { headers: { etag }, text });
+    return new Reply(document, { headers: { etag }, content: text });
   },
 );

@@ -26,14 +26,6 @@ const SHAPE_NAMES: Record<Shape, string> = {
   download: "DownloadError",
 };
 
-const SECURITY_OF = {
-  none: undefined,
-  device: "deviceToken",
-  deviceAnyState: "deviceToken",
-  cli: "cliToken",
-  read: "readToken",
-} as const;
-
 /** Converts a schema as clients write it; checks that JSON Schema cannot say are left to the server. */
 function schemaOf(schema: Schema): JsonSchema {
   const { $schema: _, ...rest } = toJsonSchema(schema, {
@@ -52,7 +44,7 @@ function schemaOf(schema: Schema): JsonSchema {
   return rest;
 }
 
-const rateHeader = (says: string) => ({ description: says, schema: { type: "integer", minimum: 0 } });
+const rateHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
 
 const HEADERS = {
   ServiceApiVersion: {
@@ -137,6 +129,8 @@ const componentName = (id: string, what: string) => id[0]?.toUpperCase() + id.sl
 function parameters({ spec }: Endpoint): Json[] {
   const listed: Json[] = [{ $ref: "#/components/parameters/ServiceApiVersion" }];
   if (spec.also?.some(({ status }) => status === 304)) listed.push({ $ref: "#/components/parameters/IfNoneMatch" });
+  for (const [, name] of spec.path.matchAll(/:(\w+)/g))
+    listed.push({ name, in: "path", required: true, schema: { type: "string" } });
   if (!spec.query) return listed;
   const schema = schemaOf(spec.query);
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -153,9 +147,9 @@ function parameters({ spec }: Endpoint): Json[] {
 function operation(endpoint: Endpoint): Json {
   const { spec } = endpoint;
   const responses: Json = { 200: successResponse(endpoint) };
-  for (const { status, says, schema, example } of spec.also ?? []) {
+  for (const { status, description, schema, example } of spec.also ?? []) {
     responses[status] = {
-      description: says,
+      description,
       headers: { ...VERSION, ...(status === 304 ? { ETag: header("ETag") } : {}) },
       ...(schema
         ? { content: { "application/json": { schema: schemaOf(schema), ...(example ? { example } : {}) } } }
@@ -166,12 +160,11 @@ function operation(endpoint: Endpoint): Json {
     // A status can be both a fault and a declared reply (503 of the health check): the declared one is the more precise.
     responses[status] ??= faultResponse(status, faults);
   }
-  const security = SECURITY_OF[spec.auth];
   return {
     operationId: spec.id,
     summary: spec.summary,
     tags: [spec.tag],
-    security: security ? [{ [security]: [] }] : [],
+    security: spec.auth === "none" ? [] : [{ [spec.auth.openapi.name]: [] }],
     parameters: parameters(endpoint),
     ...(spec.body
       ? {
@@ -198,6 +191,16 @@ function operation(endpoint: Endpoint): Json {
   };
 }
 
+function securitySchemes(endpoints: readonly Endpoint[]): Json {
+  const schemes: Json = {};
+  for (const { spec } of endpoints) {
+    if (spec.auth === "none") continue;
+    const { name, ...rest } = spec.auth.openapi;
+    schemes[name] = { type: "http", scheme: "bearer", ...rest };
+  }
+  return schemes;
+}
+
 export interface OpenApiDocument extends Json {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; [extra: string]: unknown };
@@ -220,7 +223,8 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
     const { spec } = endpoint;
     schemas[componentName(spec.id, "Reply")] = schemaOf(spec.ok);
     if (spec.body) schemas[componentName(spec.id, "Request")] = schemaOf(spec.body.schema);
-    paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: operation(endpoint) };
+    const path = spec.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(endpoint) };
   }
   return {
     openapi: "3.1.0",
@@ -260,26 +264,7 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
           schema: { type: "string" },
         },
       },
-      securitySchemes: {
-        deviceToken: {
-          type: "http",
-          scheme: "bearer",
-          description:
-            "Opaque token that binds one machine to one team; from connectExchange, replaced with connectRotate.",
-        },
-        cliToken: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "JWT",
-          description: "Access token of a person's command-line tool, from the device authorization flow (RFC 8628).",
-        },
-        readToken: {
-          type: "http",
-          scheme: "bearer",
-          description:
-            "Personal, scoped and revocable token that reads the brain; minted in the dashboard under My Brain.",
-        },
-      },
+      securitySchemes: securitySchemes(endpoints),
     },
   };
 }

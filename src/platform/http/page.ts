@@ -2,8 +2,28 @@ import type { Core } from "../../core.ts";
 import type { Html } from "../../kit/html.ts";
 import type { Problem } from "../../kit/problem.ts";
 import { cookieNames, readCookies, setCookie } from "./cookies.ts";
-import type { Limit } from "./endpoint.ts";
-import type { SessionPrincipal, TeamSeat } from "./principal.ts";
+import type { Content, Limit } from "./endpoint.ts";
+
+/** A team as somebody in it sees it. */
+export interface TeamSeat {
+  readonly id: string;
+  readonly name: string;
+  readonly role: "owner" | "admin" | "member";
+}
+
+/** A person in the dashboard, by their session. */
+export interface SessionPrincipal {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly name: string | null;
+  /** May run the installation. */
+  readonly operator: boolean;
+  /** The team whose pages are shown; null for somebody who is in none. */
+  readonly team: TeamSeat | null;
+  readonly teams: readonly TeamSeat[];
+  readonly lastSeenAt: number;
+}
 
 /** A person whose session shows a team. */
 export interface TeamSession extends SessionPrincipal {
@@ -29,6 +49,16 @@ export interface PageError {
   readonly text: string;
   /** Instead of the title that the status has. */
   readonly title?: string;
+}
+
+/** What pages need from outside: whose a session is, and how an error page looks. */
+export interface PageOptions {
+  readonly findSession: (core: Core, token: string) => SessionPrincipal | undefined;
+  readonly touchSession: (core: Core, session: SessionPrincipal, ip: string) => Promise<void>;
+  readonly renderError: (call: PageCall, error: PageError) => Html;
+  /** Where somebody who is not signed in goes. */
+  readonly signInPath: string;
+  readonly sessionSeconds: number;
 }
 
 export interface PageSpec<A extends keyof Access> {
@@ -76,6 +106,8 @@ interface CallBy<Session> {
   readonly ip: () => string;
   /** The socket's other end, which is a proxy's address behind one. */
   readonly peer: string;
+  /** The bearer token that was sent, well-formed or not. */
+  readonly bearer: string | undefined;
   header(name: string): string | null;
   /** An address within this site as it stands in links: below the base URL's path. */
   href(path: string): string;
@@ -94,7 +126,7 @@ export interface PageReply {
   /** A path within this site; answered as 303. */
   readonly location?: string;
   /** HTML; or text or bytes in the media type given, at once or piece by piece. */
-  readonly body?: Html | string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+  readonly body?: Html | Content;
   readonly media?: string;
   /** Offers the body as a file of this name. */
   readonly filename?: string;

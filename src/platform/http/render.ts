@@ -1,9 +1,11 @@
 import { STATUS_CODES } from "node:http";
 import { FastResponse } from "srvx";
+import type { Core } from "../../core.ts";
 import { type Decision, nearestExhaustion } from "../../kit/buckets.ts";
 import type { ProblemDetails } from "../../kit/problem.ts";
-import type { Limit } from "./endpoint.ts";
+import type { Content, Limit } from "./endpoint.ts";
 import { type Fault, faultBody } from "./faults.ts";
+import { causeText } from "./request.ts";
 import { SERVED_VERSIONS, VERSION_HEADER } from "./version.ts";
 
 export type HeaderList = [string, string][];
@@ -22,13 +24,14 @@ export function respond(
   body: unknown,
   headers: Readonly<Record<string, string>> | HeaderList,
   media?: string,
-  rendered?: string,
+  content?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
 ): Response {
   const list: HeaderList = [...COMMON];
   for (const entry of Array.isArray(headers) ? headers : Object.entries(headers)) list.push(entry as [string, string]);
-  if (body === null) return new FastResponse(null, { status, statusText: STATUS_CODES[status] ?? "", headers: list });
+  if (body === null && content === undefined)
+    return new FastResponse(null, { status, statusText: STATUS_CODES[status] ?? "", headers: list });
   list.push(["content-type", media ?? JSON_TYPE]);
-  const text = rendered ?? (media && media !== JSON_TYPE && typeof body === "string" ? body : JSON.stringify(body));
+  const text = content ?? (media && media !== JSON_TYPE && typeof body === "string" ? body : JSON.stringify(body));
   return new FastResponse(text, { status, statusText: STATUS_CODES[status] ?? "", headers: list });
 }
 
@@ -66,4 +69,38 @@ export function rateHeaders(
   ];
   if (!nearest.allowed) headers.push(["retry-after", String(nearest.retryAfterSeconds)]);
   return headers;
+}
+
+/** A body as a response takes it. */
+export const bodyOf = (content: Content, core: Core) =>
+  typeof content === "string" || content instanceof Uint8Array
+    ? (content as string | Uint8Array<ArrayBuffer>)
+    : pieces(content, core);
+
+/** Sends text or bytes as they are made, at the reader's pace. */
+function pieces(
+  body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+  core: Core,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const from = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
+  let gone = false;
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await from.next();
+        // The reader may have left while this piece was made.
+        if (gone) return;
+        if (done) controller.close();
+        else controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
+      } catch (error) {
+        core.log.error("download_failed", { cause: causeText(error) });
+        controller.error(error);
+      }
+    },
+    async cancel() {
+      gone = true;
+      await from.return?.();
+    },
+  });
 }

@@ -1,9 +1,10 @@
-import type { BlockList } from "node:net";
+import { type BlockList, isIP } from "node:net";
 import type { H3Event } from "h3";
 import type { Core } from "../../core.ts";
+import { plainAddress } from "../../kit/address.ts";
 import type { Buckets, Decision } from "../../kit/buckets.ts";
+import { storeTrouble } from "../../kit/errors.ts";
 import { fail, rateLimited } from "../../kit/problem.ts";
-import { clientAddress } from "./address.ts";
 import type { Limit } from "./endpoint.ts";
 import { badRequest } from "./faults.ts";
 
@@ -20,6 +21,29 @@ export interface LimitUse {
 export function peerAddress(event: H3Event): string {
   const socket = event.runtime?.node?.req.socket;
   return socket ? (socket.remoteAddress ?? "0.0.0.0") : "127.0.0.1";
+}
+
+/**
+ * The client's address. `X-Forwarded-For` is read only when the peer is a trusted proxy, from the right, and the first hop
+ * that is not trusted is the client: what stands further left is its own claim.
+ * @param peer the socket's remote address
+ */
+export function clientAddress(peer: string, forwardedFor: string | null, trusted: BlockList): string {
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  let client = plainAddress(peer);
+  if (!forwardedFor || isIP(client) === 0 || !isTrusted(client)) return client;
+  for (const hop of forwardedFor.split(",").reverse()) {
+    const bare = plainAddress(
+      hop
+        .trim()
+        .replace(/^\[(.*)\](?::\d+)?$/, "$1")
+        .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1"),
+    );
+    if (isIP(bare) === 0) return client;
+    client = bare;
+    if (!isTrusted(bare)) return client;
+  }
+  return client;
 }
 
 /** The client's address, proxies seen through. */
@@ -57,15 +81,15 @@ export function drawLimits(
     const { stored } = limit;
     if (stored) {
       // Read again when the headers are made: by then the handler may have found it used up.
-      const one = {
+      const use = {
         limit,
         seconds: quota.seconds,
         get decision() {
           return stored(core, key);
         },
       };
-      drawn.push(one);
-      refused ||= !one.decision.allowed;
+      drawn.push(use);
+      refused ||= !use.decision.allowed;
       continue;
     }
     const decision = buckets.take(`${limit.name} ${key}`, core.clock.monotonic(), quota, Math.min(cost, quota.count));
@@ -73,6 +97,15 @@ export function drawLimits(
     refused ||= !decision.allowed;
   }
   if (refused) fail(rateLimited);
+}
+
+/** Logs what nobody foresaw; nothing of its cause is said outside the log. @returns whether the store is the matter */
+export function logUnforeseen(core: Core, error: unknown, operation?: string): boolean {
+  const trouble = storeTrouble(error);
+  const where = operation === undefined ? {} : { operation };
+  if (trouble === undefined) core.log.error("internal_error", { ...where, cause: causeText(error) });
+  else core.log.error("store_unavailable", { ...where, cause: causeText(trouble) });
+  return trouble !== undefined;
 }
 
 export function causeText(error: unknown): string {

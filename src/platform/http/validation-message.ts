@@ -4,7 +4,7 @@ import type * as v from "valibot";
  * Says why a value does not fit a schema, as a clause that follows the name of its place: `must be one of "a", "b"`. It never
  * repeats the value: that may be a secret.
  */
-export function misfit(issue: v.BaseIssue<unknown>): string {
+export function describeIssue(issue: v.BaseIssue<unknown>): string {
   if (issue.received === "undefined") return "is missing";
   if (issue.kind === "schema") return `must be ${expected(issue.expected ?? "")}`;
   // Messages of our own schemas are written by us; valibot's defaults may quote the value, so they are not shown.
@@ -23,9 +23,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** @param types as valibot writes them: `Object`, `"a"`, `("a" | "b")`, `(number | string)` */
 function expected(types: string): string {
   const all = types.replace(/^\((.*)\)$/s, "$1").split(" | ");
-  if (all.every((one) => one.startsWith('"'))) return all.length === 1 ? types : `one of ${all.join(", ")}`;
-  const known = all.map((one) => TYPES[one]);
-  return known.every((one) => one !== undefined) ? known.join(" or ") : "of another type";
+  if (all.every((type) => type.startsWith('"'))) return all.length === 1 ? types : `one of ${all.join(", ")}`;
+  const known = all.map((type) => TYPES[type]);
+  return known.every((name) => name !== undefined) ? known.join(" or ") : "of another type";
 }
 
 const BOUNDS: Readonly<Record<string, (most: unknown) => string>> = {

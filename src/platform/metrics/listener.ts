@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { Core } from "../../core.ts";
 import { Problem, unavailable } from "../../kit/problem.ts";
-import type { Observation } from "../http/serve.ts";
+import type { Observation } from "../http/answer-endpoint.ts";
 import { counter, histogram, type Metric } from "./metrics.ts";
 
 const requests = counter("reckon_http_requests_total", "Requests answered.");

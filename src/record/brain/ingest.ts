@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { collisionKey, judgePath, PATH_SCHEMA } from "../../formats/brain-paths.ts";
+import { device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { members } from "../../kit/json.ts";
@@ -48,7 +49,7 @@ export const ingest = endpoint(
     path: "/api/brain/ingest",
     summary: "Publish a snapshot of a repository's brain files",
     tag: "Brain",
-    auth: "device",
+    auth: device,
     // JSON may spell a byte in six: the snapshot's own cap is checked on the decoded files.
     body: { schema: BrainSnapshot, maxBytes: (config) => 2 * config.maxBrainSnapshotBytes },
     ok: v.object({

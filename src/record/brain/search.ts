@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { KINDS } from "../../formats/brain-kinds.ts";
+import { device } from "../../identity/devices/devices.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { searchBrain } from "./query.ts";
@@ -35,7 +36,7 @@ export const search = endpoint(
     path: "/api/brain/search",
     summary: "Search the team's brain",
     tag: "Brain",
-    auth: "device",
+    auth: device,
     query: v.object({
       q: v.pipe(v.string(), v.minLength(1, "must not be empty"), v.description("Words to look for.")),
       repoKey: v.optional(RepoKey),

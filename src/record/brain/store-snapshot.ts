@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
+
 import { RULES_VERSION } from "../../redact/redact.ts";
 import type { Intake } from "../intake/intake.ts";
 import { rows } from "./rows.ts";

@@ -1,4 +1,3 @@
-import { requireCapability } from "../../identity/teams/teams.ts";
 /**
  * Intake: the one way of a delivery from a device's request into the store: what the tier includes, the body as slices of the
  * text that was sent, secrets replaced, the device noted as heard of, a row in the ledger.
@@ -6,12 +5,13 @@ import { requireCapability } from "../../identity/teams/teams.ts";
  */
 
 import type { Core } from "../../core.ts";
+import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
+import { requireCapability } from "../../identity/teams/teams.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Delivery, recordDelivery } from "../../log/log.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import { redactText } from "../../redact/redact.ts";
 
 /** What an endpoint that takes deliveries is called with. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-
+import { device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
@@ -69,7 +69,7 @@ export const ingest = endpoint(
     path: "/api/brain-pulse/ingest",
     summary: "Report hourly counts and fingerprints of a repository's brain",
     tag: "Brain",
-    auth: "device",
+    auth: device,
     body: { schema: BrainPulse, maxBytes: () => MAX_BYTES },
     ok: v.object({
       ok: v.boolean(),

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
 import type { Intake } from "../intake/intake.ts";
+
 import { rows } from "./rows.ts";
 import { type Entry, entryText, type Gap, gapsAbove, isSameEntry, splitGap } from "./rules.ts";
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { touchDevice } from "../../identity/devices/devices.ts";
+import { device, touchDevice } from "../../identity/devices/devices.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Instant } from "../../platform/http/fields.ts";
@@ -13,7 +13,7 @@ export const heartbeat = endpoint(
     path: "/api/telemetry/heartbeat",
     summary: "Report that this machine is alive",
     tag: "Telemetry",
-    auth: "device",
+    auth: device,
     ok: v.object({ ok: v.boolean(), at: Instant }),
     faults: [],
     limits: [],

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Config } from "../../config.ts";
-
+import { device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, findMember, type Member, members } from "../../kit/json.ts";
@@ -35,7 +35,7 @@ export const ingest = endpoint(
     path: "/api/telemetry/ingest",
     summary: "Append telemetry entries",
     tag: "Telemetry",
-    auth: "device",
+    auth: device,
     body: { schema: TelemetryBatch, maxBytes: (config) => config.maxTelemetryBytes, gzip: true, freeForm: true },
     ok: v.object({
       ok: v.boolean(),

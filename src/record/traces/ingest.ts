@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
 
 import { endpoint } from "../../platform/http/endpoint.ts";
@@ -32,7 +33,7 @@ export const ingest = endpoint(
     path: "/api/agent-traces/ingest",
     summary: "Publish agent sessions, spans and labels",
     tag: "Agent traces",
-    auth: "device",
+    auth: device,
     body: { schema: TraceBatch, maxBytes: (config) => config.maxTraceBytes, freeForm: true },
     ok: v.object({
       ok: v.boolean(),

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { asObject } from "../../formats/values.ts";
+import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { withdrawDelivery } from "../../log/log.ts";
-import type { DevicePrincipal } from "../../platform/http/principal.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Part } from "./parts.ts";
 import type { ReadBatch, ReadSession } from "./read-batch.ts";

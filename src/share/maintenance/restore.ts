@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { countTeams } from "../../identity/teams/teams.ts";
 import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { countDeliveries } from "../../log/log.ts";
@@ -15,7 +16,7 @@ import {
   requireOurs,
   schemaVersion,
 } from "../../platform/store/store.ts";
-import { backupFiles, countTeams, describeBackup, hasTable } from "./rows.ts";
+import { backupFiles, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
   readonly madeAt: string;

@@ -22,8 +22,6 @@ export const describeBackup = (db: Preparer) => ({
   ownPrices: one(db, "SELECT EXISTS (SELECT 1 FROM backup_files WHERE name = 'prices.json')") === 1,
 });
 
-export const countTeams = (db: Preparer): number => one(db, "SELECT count(*) FROM teams") as number;
-
 /** The files that a backup carries. */
 export const backupFiles = (db: Preparer): { name: string; content: string }[] =>
   db.prepare<[], { name: string; content: string }>("SELECT name, content FROM backup_files").all();

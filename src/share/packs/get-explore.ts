@@ -24,7 +24,7 @@ export const explore = endpoint(
       new: v.pipe(Entries, v.description("Newest first.")),
       byStack: v.pipe(v.record(v.string(), Entries), v.description("Tag to its packs; the tags with most packs.")),
     }),
-    also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
+    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
     faults: [],
     errorShape: "canonical",
     limits: [],

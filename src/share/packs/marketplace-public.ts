@@ -124,7 +124,7 @@ export const marketplace = endpoint(
       entries: v.pipe(v.array(PackJson), v.description("Best first; ties by name.")),
       total: v.pipe(Count, v.description("All that match, whatever the limit.")),
     }),
-    also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
+    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
     faults: [],
     errorShape: "canonical",
     limits: [],

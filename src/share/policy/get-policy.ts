@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { device } from "../../identity/devices/devices.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
@@ -13,9 +14,9 @@ export const policy = endpoint(
     path: "/api/policy",
     summary: "The team's capture policy",
     tag: "Policy",
-    auth: "device",
+    auth: device,
     ok: v.object({ ok: v.boolean(), ...PolicyDocument.entries, captureMode: v.string() }),
-    also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
+    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
     faults: [],
     limits: [],
     cache: "private, no-cache",

@@ -55,7 +55,7 @@ export const downloadLatest = endpoint(
         v.description("SHA-512 of the file in base64, as electron-updater's `latest.yml` has it."),
       ),
     }),
-    also: [{ status: 304, says: "Unchanged since the ETag in If-None-Match." }],
+    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
     faults: inShape("download", unsupportedPlatform, notAvailable),
     limits: [],
     cache: "public, max-age=300",

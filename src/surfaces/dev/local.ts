@@ -4,7 +4,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { seededRandom } from "../../kit/random.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
-import type { Observation } from "../../platform/http/serve.ts";
+import type { Observation } from "../../platform/http/answer-endpoint.ts";
 import { removeLeftovers } from "../../share/releases/releases.ts";
 import { buildSeed } from "./build-seed.ts";
 import { LocalClock } from "./clock.ts";

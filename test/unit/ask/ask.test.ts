@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { removeMember } from "../../../src/identity/members/members.ts";
-import { findReader } from "../../../src/identity/read-tokens/read-tokens.ts";
+import { findReader } from "../../../src/identity/read-tokens/tokens.ts";
 import { askBrains } from "../../../src/insight/ask/search.ts";
 import { systemClock } from "../../../src/kit/clock.ts";
 import { startInstance } from "../../support/instance.ts";

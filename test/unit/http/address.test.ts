@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { proxyRanges } from "../../../src/config.ts";
 import { quotaKey } from "../../../src/kit/address.ts";
-import { clientAddress } from "../../../src/platform/http/address.ts";
+import { clientAddress } from "../../../src/platform/http/request.ts";
 
 const trusted = proxyRanges(["10.0.0.0/8", "fd00::/8"]);
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
   createReadToken,
-  findReader,
   listReadTokens,
   type NewReadToken,
   revokeReadToken,
 } from "../../../src/identity/read-tokens/read-tokens.ts";
 import { rows } from "../../../src/identity/read-tokens/rows.ts";
+import { findReader } from "../../../src/identity/read-tokens/tokens.ts";
 import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import { listReads, readsToday } from "../../../src/insight/ask/ask.ts";
 import { rows as readRows } from "../../../src/insight/ask/rows.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Automaton } from "../../../src/redact/automaton.ts";
+import { unitsOf } from "../../../src/redact/units.ts";
 
 /** Patterns with what each kind of node has: classes, alternatives that begin alike, bounded repeats, both cases. */
 const PATTERNS = [
@@ -20,18 +21,41 @@ describe("an automaton", () => {
     fc.assert(
       fc.property(texts, texts, texts, (before, text, after) => {
         const whole = before + text + after;
+        const units = unitsOf(whole);
         const [from, to] = [before.length, before.length + text.length];
         expect({
-          start: start.test(whole, from, to),
-          anywhere: anywhere.test(whole, from, to),
-          end: end.test(whole, from, to),
-          spans: start.spans(whole, from, to),
+          ends: end.ends(text),
+          start: start.test(units, from, to),
+          anywhere: anywhere.test(units, from, to),
+          end: end.test(units, from, to),
+          spans: start.spans(units, from, to),
+          behindA: anywhere.test(units, from, to, (read, at) => read[at] === 97),
         }).toEqual({
+          ends: new RegExp(`(?:${source})$`, flags).test(text),
           start: new RegExp(`^(?:${source})`, flags).test(text),
           anywhere: pattern.test(text),
           end: new RegExp(`(?:${source})$`, flags).test(text),
           spans: new RegExp(`^(?:${source})$`, flags).test(text),
+          behindA: Array.from(
+            text,
+            (sign, at) => sign === "a" && new RegExp(`(?:${source})$`, flags).test(text.slice(0, at + 1)),
+          ).includes(true),
         });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each(PATTERNS)("tells where the longest match of %s ends", (pattern) => {
+    const automaton = new Automaton(pattern);
+    const whole = new RegExp(`^(?:${pattern.source})$`, pattern.flags);
+    fc.assert(
+      fc.property(texts, texts, (before, text) => {
+        const ends = Array.from({ length: text.length }, (_, i) => text.length - i);
+        const longest = ends.find((end) => whole.test(text.slice(0, end)));
+        expect(automaton.endOf(unitsOf(before + text), before.length, before.length + text.length)).toBe(
+          longest === undefined ? -1 : before.length + longest,
+        );
       }),
       { numRuns: 500 },
     );

@@ -141,7 +141,25 @@ describe("likely findings", () => {
     ["Server=db;User Id=sa;Password=Zebra!2024x;", "Zebra!2024x"],
     ["postgres://app:Zebra2024@db.internal:5432/x", "Zebra2024"],
     ["curl -u admin:Zebra2024x https://host", "Zebra2024x"],
+    ["curl --user kevin:'Zebra2024x' -X PATCH", "Zebra2024x"],
+    ["curl --user  'kevin:Zebra2024x' https://host", "Zebra2024x"],
+    ['curl -u ":Zebra2024x" https://localhost:9200', "Zebra2024x"],
     ["secret := `a1b2c3d4e5f6`", "a1b2c3d4e5f6"],
+    ['API_TOKEN ::= "a1b2c3d4e5f6"', "a1b2c3d4e5f6"],
+    ['API_TOKEN :::= "a1b2c3d4e5f6"', "a1b2c3d4e5f6"],
+    ['API_TOKEN ?= "a1b2c3d4e5f6"', "a1b2c3d4e5f6"],
+    ['options.token ||= "a1b2c3d4e5f6"', "a1b2c3d4e5f6"],
+    ['$token .= "a1b2c3d4e5f6"', "a1b2c3d4e5f6"],
+    ['var token string = "a1b2c3d4e5f6"', "a1b2c3d4e5f6"],
+    ['System.setProperty("APP_TOKEN", "a1b2c3d4e5f6")', "a1b2c3d4e5f6"],
+    ["request.header('X-Api-Key', 'k9Lm2Pq8Rt5V')", "k9Lm2Pq8Rt5V"],
+    ["<apiToken>\n    a1b2c3d4e5f6\n</apiToken>", "a1b2c3d4e5f6"],
+    ["graphhopper_secret: 9giiavt5bqwuhsa0b", "9giiavt5bqwuhsa0b"],
+    ["ACCOUNT_TOKEN=9giiavt5bqwuhsa0b", "9giiavt5bqwuhsa0b"],
+    ["const beeApiKey =\n  'k9Lm2Pq8Rt5V'", "k9Lm2Pq8Rt5V"],
+    ["clockifyKey = 'k9Lm2Pq8Rt5V'", "k9Lm2Pq8Rt5V"],
+    ["DATADOG_KEY=0a1b2c3d4e5f6a7b8c9d", "0a1b2c3d4e5f6a7b8c9d"],
+    ["launchdarkly-sdk-key: 0a1b2c3d4e5f6a7b8c9d", "0a1b2c3d4e5f6a7b8c9d"],
     ["'password' => 'Zebra!2024'", "Zebra!2024"],
     ['{\\"password\\":\\"Zebra2024x\\"}', "Zebra2024x"],
     ["curl -sS \\\n  -X POST \\\n  -u admin:Zebra2024x \\\n  https://host", "Zebra2024x"],
@@ -176,6 +194,16 @@ describe("likely findings", () => {
     "password: string",
     "password: z.string().min(12)",
     "token = getToken1()",
+    'if (token != "a1b2c3d4e5f6") return',
+    'columns = ["token", "a1b2c3d4e5f6"]',
+    'setProperty("APP_TOKEN", readToken1("a1"))',
+    'setProperty("max_tokens", "4096x4096")',
+    'label("token", "a plain sentence")',
+    "<token>\n  <part1/>\n</token>",
+    "The token. 12abc34def is not its value",
+    "sort_key: 0a1b2c3d4e5f6a7b8c9d",
+    "cacheKey = '0a1b2c3d4e5f6a7b8c9d'",
+    "curl -u : https://localhost:9200",
     'password = ""',
     "password: null",
     "token: true",
@@ -183,6 +211,10 @@ describe("likely findings", () => {
     "the password: it is optional",
     "max_tokens: 4096000000",
     "input_token: 12345678a",
+    "usageMaxToken: 12345678a",
+    "nextpagetoken: 12345678a",
+    "MAX_OUTPUT_TOKEN=12345678a",
+    "password:\n  optional1",
     'public_key = "abc123def456"',
     "next_page_token: abc123def456",
     "secretName: my-tls-secret-2",
@@ -205,9 +237,44 @@ describe("likely findings", () => {
     "kind: ConfigMap\ndata:\n  pin: WmVicmEyMDI0eA==\n",
     'integrity="sha512-abc123def456+/abc=="',
     "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+    "perm:users.read.organisationmembershipsettings",
+    "secret-test-names-of-thirty-six-letters-or-so1",
+    "dvc_server_initialise_and_wait_for_configuration",
+    "unkey_workspaceSettingsPageLayout and live_someVeryLongCamelCaseFunctionName",
+    "portainer ptr_to_the_next_of_all_the_nodes_that_are_left_over",
+    "ZXlKb2JHOTFkQ0k2SW5Sb1pTQm9iM1Z6WlNCdlppQjBhR1VnWkdGNUluMFpHRjVJZzB3",
     "id: 123e4567-e89b-42d3-a456-426614174000",
   ])("are not made of %s", (text) => {
     expect(findSecrets(text)).toEqual([]);
+  });
+
+  test.each([600, 100_000])("cover a value of %i characters to its end", (length) => {
+    const value = word(length);
+    for (const [before, after] of [
+      ['session_token = "', '";'],
+      ['{\\"session_token\\": \\"', '\\"}'],
+      ["session_token = ", ";"],
+      ["SESSION_TOKEN=", "\n"],
+      ["SESSION_PASSWORD=", ""],
+      ["login --session-token ", " now"],
+      ["login --session-token=", " now"],
+      ["session_token: ", "\n"],
+      ["session_token: '", "'\n"],
+      ["<password>", "</password>"],
+      ["Authorization: Bearer ", "\r\n"],
+      ["authorization: Frob ", ""],
+      ["Use Bearer ", " here"],
+      ["Cookie: session=", "; x=1"],
+      ["https://me:", "@host.example/"],
+      ["curl -u me:", " https://host.example"],
+      ["docker login -u me -p ", " registry.example"],
+      ["machine host.example login me password ", "\n"],
+    ] as const) {
+      const text = before + value + after;
+      const found = findSecrets(text).map(({ start, end }) => [start, end]);
+      expect(found, before).toEqual([[before.length, before.length + length]]);
+      expect(mightHoldSecret(text), before).toBe(true);
+    }
   });
 
   test("never rest on randomness alone", () => {

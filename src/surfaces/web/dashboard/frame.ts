@@ -1,6 +1,5 @@
 import type { Content, Html } from "../../../kit/html.ts";
-import type { PageCall } from "../../../platform/http/page.ts";
-import type { SessionPrincipal } from "../../../platform/http/principal.ts";
+import type { PageCall, SessionPrincipal } from "../../../platform/http/page.ts";
 import { type Place, places } from "../../../platform/rooms/rooms.ts";
 import { assetPath } from "../ui/assets.ts";
 import { layout, type NavItem } from "../ui/layout.ts";

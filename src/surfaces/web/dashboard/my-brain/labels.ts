@@ -1,6 +1,7 @@
 import type { Kind } from "../../../../formats/brain-kinds.ts";
+import type { ReadScope } from "../../../../identity/read-tokens/read-tokens.ts";
 import { type Content, html } from "../../../../kit/html.ts";
-import type { ReadScope, TeamSeat } from "../../../../platform/http/principal.ts";
+import type { TeamSeat } from "../../../../platform/http/page.ts";
 
 /** What a read token may read, in words. */
 

@@ -8,8 +8,6 @@ import { downloadPack, whyNotOffered } from "../../../../share/packs/packs.ts";
 /** The archive may be kept, but is asked about each time: a removed pack is gone at once, and installs are counted. */
 const KEEP = "public, no-cache";
 
-const bearerOf = (header: string | null) => /^Bearer +(\S+)$/i.exec(header ?? "")?.[1];
-
 function whyNot(core: PageCall["core"], name: string, version: string): [row: ProblemRow, text: string] {
   const why = whyNotOffered(core, name, version);
   if (!why) return [notFound, "There is no such version of a pack."];
@@ -31,9 +29,9 @@ export const packDownload = page(
     access: "anyone",
     formless: true,
   },
-  async ({ core, params, header, headOnly }) => {
+  async ({ core, params, bearer, header, headOnly }) => {
     const { name = "", version = "" } = params;
-    const found = downloadPack(core, name, version, bearerOf(header("authorization")));
+    const found = downloadPack(core, name, version, bearer);
     if (!found) return refusal(header, ...whyNot(core, name, version));
     const sha256 = found.digest.toString("hex");
     const etag = `"${sha256}"`;

@@ -1,6 +1,5 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { PackEntry } from "../../../../share/packs/packs.ts";
-import type { Factor } from "../../../../share/packs/rank.ts";
 import { table } from "../../ui/list.ts";
 import { badge } from "../../ui/parts.ts";
 
@@ -14,7 +13,7 @@ const FACTORS: Readonly<Record<PackEntry["why"][number]["factor"], string>> = {
   freshness: "Freshness",
 };
 
-interface WhyRow extends Record<"name" | "points", Content>, Pick<Factor, "says" | "most"> {}
+interface WhyRow extends Record<"name" | "points", Content>, Pick<PackEntry["why"][number], "says" | "most"> {}
 
 const strong = (text: Content) => html`<strong>${text}</strong>`;
 

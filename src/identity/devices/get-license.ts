@@ -4,8 +4,8 @@ import { fail, problem } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape, storeUnavailable } from "../../platform/http/faults.ts";
 import { Count } from "../../platform/http/fields.ts";
-import { mintLicense } from "./mint.ts";
-import { judgeSubscription } from "./rules.ts";
+import { judgeSubscription, mintLicense } from "../license/license.ts";
+import { device } from "./credential.ts";
 
 const noSubscription = problem({
   name: "noSubscription",
@@ -40,7 +40,7 @@ export const license = endpoint(
     path: "/api/license",
     summary: "Mint a signed licence for the bound team",
     tag: "Licence",
-    auth: "device",
+    auth: device,
     ok: v.object({
       license: v.pipe(
         v.string(),

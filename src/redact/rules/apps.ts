@@ -1,5 +1,5 @@
 /** Rows for office services and for formats no single provider owns. */
-import { digits, hex, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { digits, hex, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const FIGMA = "https://developers.figma.com/docs/rest-api/authentication/";
 const ADOBE = "https://developer.adobe.com/developer-console/docs/guides/authentication/";
@@ -7,7 +7,6 @@ const ADOBE = "https://developer.adobe.com/developer-console/docs/guides/authent
 export const APP_RULES: readonly Rule[] = [
   row(
     "photoroom-key",
-    "Photoroom",
     "sk_pr_",
     /sk_pr_[0-9a-z]{1,40}_[0-9a-f]{40}/y,
     "https://docs.photoroom.com/getting-started/how-can-i-get-my-api-key",
@@ -15,7 +14,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "ticket-tailor-key",
-    "Ticket Tailor",
     "sk_[0-9]",
     /sk_[0-9]{1,8}_[0-9]{1,10}_[0-9a-f]{32}/y,
     "https://developers.tickettailor.com/",
@@ -23,7 +21,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "baremetrics-key",
-    "Baremetrics",
     ["lk_"],
     /lk_[0-9A-Za-z]{18,25}/y,
     "https://developers.baremetrics.com/",
@@ -32,7 +29,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "freemius-secret-key",
-    "Freemius",
     "'secret_key'",
     /'secret_key'\s{0,4}=>\s{0,4}'sk_[^'\s]{29}'/y,
     "https://freemius.com/help/documentation/wordpress-sdk/integrating-freemius-sdk/",
@@ -41,7 +37,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "airtable-token",
-    "Airtable",
     "pat",
     /pat[0-9A-Za-z]{14}\.[0-9a-f]{64}/y,
     "https://airtable.com/developers/web/guides/personal-access-tokens",
@@ -49,7 +44,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "airtable-oauth-token",
-    "Airtable",
     ".v1.",
     /\.v1\.[\w-]{20,400}\.[0-9a-f]{64}/y,
     "https://airtable.com/developers/web/api/oauth-reference",
@@ -58,7 +52,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "notion-token",
-    "Notion",
     ["ntn_", "secret_"],
     /(?:ntn_[0-9]{11}[0-9A-Za-z]{35}|secret_[0-9A-Za-z]{43})/y,
     "https://developers.notion.com/reference/authentication",
@@ -66,7 +59,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "linear-key",
-    "Linear",
     ["lin_api_", "lin_oauth_", "lin_wh_"],
     /lin_(?:api|oauth|wh)_[0-9A-Za-z]{32,64}/y,
     "https://linear.app/developers/graphql",
@@ -75,7 +67,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "asana-token",
-    "Asana",
     ["[0-2]/1[0-9]"],
     /[0-2]\/1[0-9]{15,17}(?:\/[0-9]{16,18})?:[0-9A-Za-z]{32}/y,
     "https://developers.asana.com/docs/personal-access-token",
@@ -83,7 +74,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "figma-token",
-    "Figma",
     ["figd_", "figu_", "figo_", "figp_", "figr_", "figdr_", "figoh_", "figor_", "figuh_", "figur_"],
     /fig(?:[dpr]|[uo][rh]?|d[rh])_[\w=-]{40,60}/y,
     FIGMA,
@@ -92,7 +82,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "typeform-token",
-    "Typeform",
     "tfp_",
     /tfp_[\w.=-]{40,59}/iy,
     "https://www.typeform.com/developers/get-started/personal-access-token/",
@@ -100,7 +89,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "contentful-token",
-    "Contentful",
     "CFPAT-",
     /CFPAT-[\w-]{43}/y,
     "https://www.contentful.com/developers/docs/references/authentication/",
@@ -108,7 +96,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "frameio-token",
-    "Frame.io",
     "fio-u-",
     /fio-u-[\w=-]{64}/y,
     "https://developer.frame.io/docs/getting-started/authentication",
@@ -116,7 +103,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "dropbox-token",
-    "Dropbox",
     ["sl."],
     /sl\.(?:u\.)?[\w=-]{130,1400}/y,
     "https://developers.dropbox.com/oauth-guide",
@@ -124,25 +110,16 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "dropbox-long-lived-token",
-    "Dropbox",
     "AAAAAAAAAA",
     /[0-9A-Za-z]{11}AAAAAAAAAA[\w=-]{43}/y,
     "https://developers.dropbox.com/oauth-guide",
     () => `${word(11)}${"A".repeat(10)}${word(43)}`,
     { at: 11 },
   ),
-  row("adobe-secret", "Adobe", ["p8e-", "s8e-"], /[ps]8e-[0-9A-Za-z_-]{32}/y, ADOBE, () => `p8e-${word(32)}`),
-  row(
-    "adafruit-key",
-    "Adafruit",
-    "aio_",
-    /aio_[0-9A-Za-z]{28}/y,
-    "https://io.adafruit.com/api/docs/",
-    () => `aio_${word(28)}`,
-  ),
+  row("adobe-secret", ["p8e-", "s8e-"], /[ps]8e-[0-9A-Za-z_-]{32}/y, ADOBE, () => `p8e-${word(32)}`),
+  row("adafruit-key", "aio_", /aio_[0-9A-Za-z]{28}/y, "https://io.adafruit.com/api/docs/", () => `aio_${word(28)}`),
   row(
     "maxmind-license-key",
-    "MaxMind",
     "_mmk",
     /[0-9A-Za-z]{6}_[0-9A-Za-z]{29}_mmk/y,
     "https://dev.maxmind.com/geoip/release-notes/",
@@ -151,7 +128,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "mapbox-secret-token",
-    "Mapbox",
     "sk.",
     /sk\.eyJ[0-9A-Za-z-]{60,240}\.[\w-]{20,30}/y,
     "https://docs.mapbox.com/help/getting-started/access-tokens/",
@@ -159,7 +135,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "mapbox-public-token",
-    "Mapbox",
     "pk.",
     /pk\.(?:eyJ[0-9A-Za-z]{40,240}|[0-9A-Za-z]{60})\.[\w-]{20,30}/y,
     "https://docs.mapbox.com/help/getting-started/access-tokens/",
@@ -168,23 +143,14 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "locationiq-key",
-    "LocationIQ",
     "pk.",
     /pk\.[0-9a-f]{32}/y,
     "https://docs.locationiq.com/docs/authentication",
     () => `pk.${hex(32)}`,
   ),
-  row(
-    "alchemy-token",
-    "Alchemy",
-    "alcht_",
-    /alcht_[0-9A-Za-z]{30}/y,
-    "https://www.alchemy.com/docs/",
-    () => `alcht_${word(30)}`,
-  ),
+  row("alchemy-token", "alcht_", /alcht_[0-9A-Za-z]{30}/y, "https://www.alchemy.com/docs/", () => `alcht_${word(30)}`),
   row(
     "close-crm-key",
-    "Close",
     "api_",
     /api_[0-9A-Za-z]{22}\.[0-9A-Za-z]{22}/y,
     "https://developer.close.com/topics/authentication/",
@@ -192,7 +158,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "bannerbear-key",
-    "Bannerbear",
     ["bb_pr_", "bb_ma_"],
     /bb_(?:pr|ma)_[0-9a-f]{30}/y,
     "https://developers.bannerbear.com/#authentication",
@@ -200,7 +165,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "settlemint-token",
-    "SettleMint",
     ["sm_aat_", "sm_pat_", "sm_sat_"],
     /sm_[aps]at_[0-9A-Za-z]{16}/y,
     "https://console.settlemint.com/documentation/",
@@ -208,7 +172,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "intra42-secret",
-    "42",
     ["s-s4t2ud-", "s-s4t2af-", "u-s4t2ud-", "u-s4t2af-"],
     /[su]-s4t2(?:ud|af)-[0-9a-f]{64}/iy,
     "https://api.intra.42.fr/apidoc",
@@ -216,7 +179,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "voiceflow-key",
-    "Voiceflow",
     "VF.",
     /VF\.(?:(?:DM|WS)\.)?[0-9A-Fa-f]{24}\.[0-9A-Za-z]{16}/y,
     "https://docs.voiceflow.com/reference/authentication",
@@ -224,58 +186,33 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "nightfall-key",
-    "Nightfall",
     "NF-",
     /NF-[0-9A-Za-z]{32}/y,
     "https://help.nightfall.ai/developer-api/",
     () => `NF-${word(32)}`,
     { apart: true },
   ),
-  row(
-    "ubidots-key",
-    "Ubidots",
-    "BBFF-",
-    /BBFF-[0-9A-Za-z]{30}/y,
-    "https://docs.ubidots.com/",
-    () => `BBFF-${word(30)}`,
-  ),
-  row(
-    "finage-key",
-    "Finage",
-    "API_KEY",
-    /API_KEY[0-9A-Z]{32}/y,
-    "https://finage.co.uk/docs/",
-    () => `API_KEY${upper(32)}`,
-  ),
+  row("ubidots-key", "BBFF-", /BBFF-[0-9A-Za-z]{30}/y, "https://docs.ubidots.com/", () => `BBFF-${word(30)}`),
+  row("finage-key", "API_KEY", /API_KEY[0-9A-Z]{32}/y, "https://finage.co.uk/docs/", () => `API_KEY${upper(32)}`),
   row(
     "fullstory-key",
-    "Fullstory",
     ["na1.", "eu1."],
     /(?:na|eu)1\.[0-9A-Za-z+/]{100}/y,
     "https://developer.fullstory.com/server/authentication/",
     () => `na1.${word(100)}`,
   ),
-  row(
-    "besttime-key",
-    "BestTime",
-    "pri_",
-    /pri_[0-9a-f]{32}/y,
-    "https://documentation.besttime.app/",
-    () => `pri_${hex(32)}`,
-  ),
-  row("dfuse-key", "dfuse", "web_", /web_[0-9a-z]{32}/y, PARTNER_LIST, () => `web_${hex(32)}`),
+  row("besttime-key", "pri_", /pri_[0-9a-f]{32}/y, "https://documentation.besttime.app/", () => `pri_${hex(32)}`),
+  row("dfuse-key", "web_", /web_[0-9a-z]{32}/y, PARTNER_LIST, () => `web_${hex(32)}`),
   row(
     "json-web-token",
-    "any",
     ["eyJ"],
     /eyJ[\w-]{8,1024}={0,2}\.(?:eyJ|ewo)[\w-]{8,8192}={0,2}\.[\w-]{10,2048}/y,
     "https://www.rfc-editor.org/rfc/rfc7519",
     () => `eyJ${word(30)}.eyJ${word(60)}.${word(43)}`,
-    { strength: "likely", hinge: /={0,2}\.(?:eyJ|ewo)/y },
+    { strength: "likely" },
   ),
   row(
     "twitter-bearer-token",
-    "X",
     "AAAAAAAAAAAAAAAAAAAAAA",
     /A{18,24}[0-9A-Za-z%]{60,120}/y,
     "https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/bearer-tokens",
@@ -283,7 +220,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "linkedin-secret",
-    "LinkedIn",
     "WPL_AP1.",
     /WPL_AP1\.[0-9A-Za-z]{16}\.[0-9A-Za-z+/=]{6,12}/y,
     PARTNER_LIST,
@@ -291,7 +227,6 @@ export const APP_RULES: readonly Rule[] = [
   ),
   row(
     "riot-games-key",
-    "Riot Games",
     "RGAPI-",
     /RGAPI-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/iy,
     "https://developer.riotgames.com/docs/portal",

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
-import { misfit } from "../../../src/platform/http/validation-message.ts";
+import { describeIssue } from "../../../src/platform/http/validation-message.ts";
 
 const says = (schema: v.GenericSchema, value: unknown) => {
   const { issues } = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true });
-  return misfit((issues as [v.BaseIssue<unknown>])[0]);
+  return describeIssue((issues as [v.BaseIssue<unknown>])[0]);
 };
 
 it.each<[v.GenericSchema, unknown, string]>([

@@ -1,5 +1,5 @@
 /** Rows for providers of models and of the tools agents call. */
-import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const OPENAI = "https://platform.openai.com/docs/api-reference/authentication";
 const ANTHROPIC = "https://docs.anthropic.com/en/api/overview";
@@ -8,7 +8,6 @@ const GOOGLE_KEYS = "https://cloud.google.com/docs/authentication/api-keys";
 export const AI_RULES: readonly Rule[] = [
   row(
     "anthropic-key",
-    "Anthropic",
     "sk-ant-",
     /sk-ant-[a-z]{2,12}[0-9]{2}-[\w-]{40,200}/y,
     ANTHROPIC,
@@ -17,7 +16,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "openai-key",
-    "OpenAI",
     "T3BlbkFJ",
     /sk-[0-9A-Za-z]{20}T3BlbkFJ[0-9A-Za-z]{20}/y,
     OPENAI,
@@ -26,7 +24,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "openai-scoped-key",
-    "OpenAI",
     ["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-service-", "sk-None-"],
     /sk-(?:proj|svcacct|admin|service|None)-[\w-]{32,200}/y,
     OPENAI,
@@ -34,7 +31,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "openrouter-key",
-    "OpenRouter",
     "sk-or-v1-",
     /sk-or-v1-[0-9a-f]{64}/y,
     "https://openrouter.ai/docs/api-reference/authentication",
@@ -42,7 +38,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "langfuse-secret-key",
-    "Langfuse",
     "sk-lf-",
     /sk-lf-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
     "https://langfuse.com/docs/api",
@@ -50,40 +45,26 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "helicone-key",
-    "Helicone",
     "sk-helicone-",
     /sk-helicone-[\w-]{20,80}/y,
     "https://docs.helicone.ai/helicone-headers/helicone-auth",
     () => `sk-helicone-${uuid()}`,
   ),
-  row(
-    "model-provider-key",
-    "DeepSeek, Moonshot, Braintrust and other OpenAI-shaped providers",
-    "sk-",
-    /sk-[0-9A-Za-z]{32,64}/y,
-    "https://api-docs.deepseek.com/",
-    () => [`sk-${hex(32)}`, `sk-${word(48)}`],
-  ),
+  row("model-provider-key", "sk-", /sk-[0-9A-Za-z]{32,64}/y, "https://api-docs.deepseek.com/", () => [
+    `sk-${hex(32)}`,
+    `sk-${word(48)}`,
+  ]),
   row(
     "elevenlabs-key",
-    "ElevenLabs",
     "sk_",
     /sk_[0-9a-f]{48}/y,
     "https://elevenlabs.io/docs/api-reference/authentication",
     () => `sk_${hex(48)}`,
   ),
-  row(
-    "groq-key",
-    "Groq",
-    "gsk_",
-    /gsk_[0-9A-Za-z]{52}/y,
-    "https://console.groq.com/docs/quickstart",
-    () => `gsk_${word(52)}`,
-  ),
-  row("xai-key", "xAI", "xai-", /xai-\w{80}/y, "https://docs.x.ai/docs/tutorial", () => `xai-${word(80)}`),
+  row("groq-key", "gsk_", /gsk_[0-9A-Za-z]{52}/y, "https://console.groq.com/docs/quickstart", () => `gsk_${word(52)}`),
+  row("xai-key", "xai-", /xai-\w{80}/y, "https://docs.x.ai/docs/tutorial", () => `xai-${word(80)}`),
   row(
     "perplexity-key",
-    "Perplexity",
     "pplx-",
     /pplx-[0-9A-Za-z]{48,56}/y,
     "https://docs.perplexity.ai/getting-started/quickstart",
@@ -91,7 +72,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "huggingface-token",
-    "Hugging Face",
     ["hf_", "api_org_"],
     /(?:hf_|api_org_)[0-9A-Za-z]{34,40}/y,
     "https://huggingface.co/docs/hub/security-tokens",
@@ -101,7 +81,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "replicate-token",
-    "Replicate",
     "r8_",
     /r8_[\w-]{37,40}/y,
     "https://replicate.com/docs/topics/security/api-tokens",
@@ -109,19 +88,17 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "nvidia-key",
-    "NVIDIA",
     "nvapi-",
     /nvapi-[\w-]{60,80}/y,
     "https://docs.nvidia.com/ngc/latest/ngc-user-guide.html",
     () => `nvapi-${word(64)}`,
   ),
-  row("google-api-key", "Google", "AIza", /AIza[\w-]{35}/y, GOOGLE_KEYS, () => `AIza${`Sy${word(33)}`}`, {
+  row("google-api-key", "AIza", /AIza[\w-]{35}/y, GOOGLE_KEYS, () => `AIza${`Sy${word(33)}`}`, {
     // A Firebase app's configuration is part of its page: https://firebase.google.com/docs/projects/api-keys
     softenedBy: /firebaseapp\.com|\bauthDomain\b|messagingSenderId|FIREBASE|firebase_url|mobilesdk_app_id/i,
   }),
   row(
     "google-gemini-key",
-    "Google",
     "AQ.Ab",
     /AQ\.Ab[\w-]{40,80}/y,
     "https://ai.google.dev/gemini-api/docs/api-key",
@@ -129,7 +106,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "fireworks-key",
-    "Fireworks AI",
     "fw_",
     /fw_[0-9A-Za-z]{22,24}/y,
     "https://docs.fireworks.ai/api-reference/introduction",
@@ -137,7 +113,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "together-key",
-    "Together AI",
     "tgp_v1_",
     /tgp_v1_[\w-]{40,60}/y,
     "https://docs.together.ai/docs/quickstart",
@@ -145,7 +120,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "cerebras-key",
-    "Cerebras",
     "csk-",
     /csk-[0-9a-z]{48}/y,
     "https://inference-docs.cerebras.ai/quickstart",
@@ -153,7 +127,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "langsmith-key",
-    "LangChain",
     ["lsv2_pt_", "lsv2_sk_"],
     /lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}/y,
     "https://docs.langchain.com/langsmith/create-account-api-key",
@@ -161,16 +134,14 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "pinecone-key",
-    "Pinecone",
     "pcsk_",
     /pcsk_[0-9A-Za-z]{5,6}_[0-9A-Za-z]{60,66}/y,
     "https://docs.pinecone.io/guides/projects/manage-api-keys",
     () => `pcsk_${word(6)}_${word(63)}`,
   ),
-  row("jina-key", "Jina AI", "jina_", /jina_[\w-]{50,70}/y, "https://jina.ai/embeddings/", () => `jina_${word(60)}`),
+  row("jina-key", "jina_", /jina_[\w-]{50,70}/y, "https://jina.ai/embeddings/", () => `jina_${word(60)}`),
   row(
     "voyage-key",
-    "Voyage AI",
     "pa-",
     /pa-[0-9A-Za-z_-]{43}/y,
     "https://docs.voyageai.com/docs/api-key-and-installation",
@@ -179,40 +150,23 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "tavily-key",
-    "Tavily",
     "tvly-",
     /tvly-(?:dev-|prod-)?[0-9A-Za-z_-]{32,64}/y,
     "https://docs.tavily.com/documentation/quickstart",
     () => `tvly-dev-${word(32)}`,
   ),
-  row(
-    "firecrawl-key",
-    "Firecrawl",
-    "fc-",
-    /fc-[0-9a-f]{32}/y,
-    "https://docs.firecrawl.dev/introduction",
-    () => `fc-${hex(32)}`,
-  ),
-  row("e2b-key", "E2B", "e2b_", /e2b_[0-9a-f]{40}/y, "https://e2b.dev/docs/api-key", () => `e2b_${hex(40)}`),
+  row("firecrawl-key", "fc-", /fc-[0-9a-f]{32}/y, "https://docs.firecrawl.dev/introduction", () => `fc-${hex(32)}`),
+  row("e2b-key", "e2b_", /e2b_[0-9a-f]{40}/y, "https://e2b.dev/docs/api-key", () => `e2b_${hex(40)}`),
   row(
     "runpod-key",
-    "RunPod",
     "rpa_",
     /rpa_[0-9A-Z]{40,50}[0-9A-Za-z]{0,8}/y,
     "https://docs.runpod.io/get-started/api-keys",
     () => `rpa_${upper(44)}`,
   ),
-  row(
-    "anyscale-key",
-    "Anyscale",
-    "esecret_",
-    /esecret_[0-9A-Za-z]{26,40}/y,
-    PARTNER_LIST,
-    () => `esecret_${lower(26)}`,
-  ),
+  row("anyscale-key", "esecret_", /esecret_[0-9A-Za-z]{26,40}/y, PARTNER_LIST, () => `esecret_${lower(26)}`),
   row(
     "cursor-key",
-    "Cursor",
     ["crsr_", "key_"],
     /(?:crsr|key)_[0-9a-f]{64}/y,
     "https://docs.cursor.com/account/teams/admin-api",
@@ -220,7 +174,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "llamacloud-key",
-    "LlamaIndex",
     "llx-",
     /llx-[0-9A-Za-z]{48}/y,
     "https://docs.cloud.llamaindex.ai/api_key",
@@ -228,7 +181,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "wandb-key",
-    "Weights & Biases",
     "wandb_v1_",
     /wandb_v1_\w{60,100}/y,
     "https://docs.wandb.ai/platform/hosting/iam/service-accounts",
@@ -236,7 +188,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "context7-key",
-    "Context7",
     "ctx7sk-",
     /ctx7sk-[\w-]{30,50}/y,
     "https://context7.com/docs/howto/api-keys",
@@ -244,7 +195,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "brave-search-key",
-    "Brave",
     "BSA",
     /BSA[\w-]{27,28}/y,
     "https://api-dashboard.search.brave.com/app/documentation",
@@ -253,7 +203,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "runway-key",
-    "Runway",
     "key_",
     /key_[0-9a-f]{128}/y,
     "https://docs.dev.runwayml.com/guides/setup/",
@@ -261,7 +210,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "retell-key",
-    "Retell AI",
     "key_",
     /key_[0-9a-f]{28}/y,
     "https://docs.retellai.com/accounts/api-keys-overview",
@@ -270,7 +218,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "friendli-token",
-    "Friendli",
     "flp_",
     /flp_[0-9A-Za-z]{46,48}/y,
     "https://docs.friendli.ai/reference/authentication",
@@ -278,7 +225,6 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "scale-callback-key",
-    "Scale AI",
     ["live_auth_", "test_auth_"],
     /(?:live|test)_auth_[0-9a-f]{32}/y,
     "https://scale.com/docs/api-reference/authentication",
@@ -286,11 +232,17 @@ export const AI_RULES: readonly Rule[] = [
   ),
   row(
     "coderabbit-key",
-    "CodeRabbit",
     "cr-[0-9a-f]",
     /cr-[0-9a-f]{58}/y,
-    "https://docs.coderabbit.ai/cli/",
+    "https://docs.coderabbit.ai/api/authentication",
     () => `cr-${hex(58)}`,
     { strength: "likely" },
+  ),
+  row(
+    "devin-key",
+    ["apk_", "cog_"],
+    /(?:apk_(?:user_)?[0-9A-Za-z+/]{80,180}={0,2}|cog_[a-z2-7]{52})/y,
+    "https://docs.devin.ai/api-reference/authentication",
+    () => [`apk_user_${word(150)}=`, `apk_${word(92)}`, `cog_${lower(52).replaceAll(/[0189]/g, "q")}`],
   ),
 ];

@@ -1,5 +1,5 @@
 /** Rows for clouds and the tools that hold their keys. */
-import { base32, hex, lower, PARTNER_LIST, type Rule, row, upper, word } from "./rule.ts";
+import { base32, hex, lower, PARTNER_LIST, type Rule, row, upper, word } from "../rule.ts";
 
 const AWS_IDS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html";
 const VAULT = "https://developer.hashicorp.com/vault/docs/concepts/tokens";
@@ -7,7 +7,6 @@ const VAULT = "https://developer.hashicorp.com/vault/docs/concepts/tokens";
 export const CLOUD_RULES: readonly Rule[] = [
   row(
     "aws-access-key-id",
-    "AWS",
     ["AKIA", "ASIA", "ABIA", "ACCA", "A3T"],
     /(?:AKIA|ASIA|ABIA|ACCA|A3T[0-9A-Z])[0-9A-Z]{16}/y,
     AWS_IDS,
@@ -15,7 +14,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "aws-bedrock-key",
-    "AWS",
     "ABSK",
     /ABSK[0-9A-Za-z+/]{109,269}={0,2}/y,
     "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html",
@@ -23,7 +21,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "aws-bedrock-session-key",
-    "AWS",
     "bedrock-api-key-",
     /bedrock-api-key-[0-9A-Za-z+/=]{24,4000}/y,
     "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html",
@@ -32,7 +29,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "aws-appsync-key",
-    "AWS",
     "da2-",
     /da2-[0-9a-z]{26}/y,
     "https://docs.aws.amazon.com/appsync/latest/devguide/security-authz.html",
@@ -40,7 +36,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "gcp-oauth-client-secret",
-    "Google",
     "GOCSPX-",
     /GOCSPX-[\w-]{28}/y,
     "https://developers.google.com/identity/protocols/oauth2",
@@ -49,7 +44,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "gcp-access-token",
-    "Google",
     "ya29.",
     /ya29\.[\w-]{20,1024}(?:\.[\w-]{1,256}){0,3}/y,
     "https://cloud.google.com/docs/authentication/token-types",
@@ -57,7 +51,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "gcp-refresh-token",
-    "Google",
     "1//0",
     /1\/\/0[\w-]{60,140}/y,
     "https://developers.google.com/identity/protocols/oauth2/web-server",
@@ -65,7 +58,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "gcp-hmac-key",
-    "Google",
     "GOOG1",
     /GOOG1[0-9A-Z]{19,57}/y,
     "https://cloud.google.com/storage/docs/authentication/hmackeys",
@@ -73,7 +65,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "alibaba-access-key-id",
-    "Alibaba Cloud",
     "LTAI",
     /LTAI[0-9A-Za-z]{12,24}/y,
     "https://www.alibabacloud.com/help/en/ram/user-guide/create-an-accesskey-pair",
@@ -81,23 +72,14 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "tencent-secret-id",
-    "Tencent Cloud",
     ["AKID", "IKID"],
     /[AI]KID[0-9A-Za-z]{32}/y,
     "https://www.tencentcloud.com/document/product/598/32675",
     () => `AKID${word(32)}`,
   ),
-  row(
-    "volcengine-access-key",
-    "Volcengine",
-    "AKLT",
-    /AKLT[0-9A-Za-z_-]{32,80}/y,
-    PARTNER_LIST,
-    () => `AKLT${word(43)}`,
-  ),
+  row("volcengine-access-key", "AKLT", /AKLT[0-9A-Za-z_-]{32,80}/y, PARTNER_LIST, () => `AKLT${word(43)}`),
   row(
     "databricks-token",
-    "Databricks",
     ["dapi", "dose", "dkea"],
     /d(?:api|ose|kea)[0-9A-Fa-f]{32}(?:-[0-9])?/y,
     "https://docs.databricks.com/en/dev-tools/auth/pat.html",
@@ -105,7 +87,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "clickhouse-cloud-key",
-    "ClickHouse",
     "4b1d",
     /4b1d[0-9A-Za-z]{38}/y,
     "https://clickhouse.com/docs/cloud/manage/openapi",
@@ -113,32 +94,29 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "mongodb-atlas-secret",
-    "MongoDB",
     "mdb_sa_sk_",
     /mdb_sa_sk_[\w-]{32,60}/y,
     "https://www.mongodb.com/docs/atlas/api/service-accounts-overview/",
     () => `mdb_sa_sk_${word(40)}`,
   ),
-  row("aiven-password", "Aiven", "AVNS_", /AVNS_[\w-]{19,30}/y, PARTNER_LIST, () => `AVNS_${word(19)}`),
-  row("confluent-secret", "Confluent", "cflt", /cflt[0-9A-Za-z+/]{60}/y, PARTNER_LIST, () => `cflt${word(60)}`),
+  row("aiven-password", "AVNS_", /AVNS_[\w-]{19,30}/y, PARTNER_LIST, () => `AVNS_${word(19)}`),
+  row("confluent-secret", "cflt", /cflt[0-9A-Za-z+/]{60}/y, PARTNER_LIST, () => `cflt${word(60)}`),
   row(
     "elastic-cloud-key",
-    "Elastic",
     "essu_",
     /essu_[0-9A-Za-z+/=]{40,120}/y,
     "https://www.elastic.co/docs/deploy-manage/api-keys/elastic-cloud-api-keys",
     () => `essu_${word(64)}`,
   ),
-  row("vault-token", "HashiCorp", ["hvs.", "hvb.", "hvr."], /hv[sbr]\.[\w-]{24,300}(?:\.[\w-]{1,30})?/y, VAULT, () => [
+  row("vault-token", ["hvs.", "hvb.", "hvr."], /hv[sbr]\.[\w-]{24,300}(?:\.[\w-]{1,30})?/y, VAULT, () => [
     `hvs.${word(92)}`,
     `hvb.${word(160)}`,
   ]),
-  row("vault-legacy-token", "HashiCorp", ["s.[0-9A-Za-z]"], /s\.[0-9A-Za-z]{24}/y, VAULT, () => `s.${word(24)}`, {
+  row("vault-legacy-token", ["s.[0-9A-Za-z]"], /s\.[0-9A-Za-z]{24}/y, VAULT, () => `s.${word(24)}`, {
     needs: /[0-9]/,
   }),
   row(
     "terraform-cloud-token",
-    "HashiCorp",
     ".atlasv1.",
     /[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z=_-]{60,70}/y,
     "https://developer.hashicorp.com/terraform/cloud-docs/users-teams-organizations/api-tokens",
@@ -147,7 +125,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "pulumi-token",
-    "Pulumi",
     "pul-",
     /pul-[0-9a-z]{40}/y,
     "https://www.pulumi.com/docs/administration/access-identity/access-tokens/",
@@ -155,7 +132,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "doppler-token",
-    "Doppler",
     ["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."],
     /dp\.(?:pt|ct|sa|scim|audit|st(?:\.[0-9a-z_-]{2,35})?)\.[0-9A-Za-z]{40,44}/y,
     "https://docs.doppler.com/reference/auth-token-formats",
@@ -164,7 +140,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "infisical-token",
-    "Infisical",
     "st.",
     /st\.[0-9a-f]{24}\.[0-9a-f]{32}\.[0-9a-f]{32}/y,
     "https://infisical.com/docs/documentation/platform/token",
@@ -172,7 +147,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "onepassword-service-token",
-    "1Password",
     "ops_eyJ",
     /ops_eyJ[0-9A-Za-z+/_-]{200,4000}={0,3}/y,
     "https://developer.1password.com/docs/service-accounts/security/",
@@ -181,7 +155,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "onepassword-secret-key",
-    "1Password",
     "A3-",
     /A3-[0-9A-Z]{6}-(?:[0-9A-Z]{11}|[0-9A-Z]{6}-[0-9A-Z]{5})-[0-9A-Z]{5}-[0-9A-Z]{5}-[0-9A-Z]{5}/y,
     "https://support.1password.com/secret-key-security/",
@@ -189,7 +162,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "age-secret-key",
-    "age",
     ["AGE-SECRET-KEY-1", "AGE-SECRET-KEY-PQ-1"],
     /AGE-SECRET-KEY-(?:PQ-)?1[02-9AC-HJ-NP-Z]{58,120}/iy,
     "https://age-encryption.org/v1",
@@ -198,7 +170,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "tailscale-key",
-    "Tailscale",
     ["tskey-"],
     /tskey-[a-z]{2,16}-[0-9A-Za-z_]{6,200}(?:-[0-9A-Za-z_]{6,300})?/y,
     "https://tailscale.com/kb/1085/auth-keys",
@@ -206,7 +177,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "openshift-token",
-    "Red Hat",
     "sha256~",
     /sha256~[\w-]{43}/y,
     "https://docs.redhat.com/en/documentation/openshift_container_platform/",
@@ -214,7 +184,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "yandex-cloud-key",
-    "Yandex",
     ["AQVN", "YCAJ", "YCM", "YCN", "YCO", "YCP"],
     /(?:AQVN[\w-]{35,38}|YC[0-9A-Za-z_-]{38})/y,
     "https://yandex.cloud/en/docs/iam/concepts/authorization/api-key",
@@ -222,19 +191,17 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "yandex-iam-token",
-    "Yandex",
     "t1.",
     /t1\.[\w-]{1,700}={0,2}\.[\w-]{86}={0,2}/y,
     "https://yandex.cloud/en/docs/iam/concepts/authorization/iam-token",
     () => `t1.${word(60)}.${word(86)}`,
   ),
-  row("scaleway-access-key", "Scaleway", "SCW", /SCW[0-9A-Z]{17}/y, PARTNER_LIST, () => `SCW${upper(17)}`, {
+  row("scaleway-access-key", "SCW", /SCW[0-9A-Z]{17}/y, PARTNER_LIST, () => `SCW${upper(17)}`, {
     strength: "likely",
   }),
-  row("backblaze-key", "Backblaze", ["K00"], /K00[0-9][0-9A-Za-z+/]{27}/y, PARTNER_LIST, () => `K001${word(27)}`),
+  row("backblaze-key", ["K00"], /K00[0-9][0-9A-Za-z+/]{27}/y, PARTNER_LIST, () => `K001${word(27)}`),
   row(
     "akamai-token",
-    "Akamai",
     "akab-",
     /akab-[0-9a-z]{16}-[0-9a-z]{16}/y,
     "https://techdocs.akamai.com/developer/docs/set-up-authentication-credentials",
@@ -242,7 +209,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "scalingo-token",
-    "Scalingo",
     "tk-us-",
     /tk-us-[\w-]{48}/y,
     "https://doc.scalingo.com/platform/user-management/authentication/two-factor-authentication",
@@ -250,7 +216,6 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "salad-cloud-key",
-    "SaladCloud",
     "salad_cloud_",
     /salad_cloud_[0-9A-Za-z]{1,16}_[0-9A-Za-z]{7,235}/y,
     "https://docs.salad.com/reference/api-usage",
@@ -258,10 +223,16 @@ export const CLOUD_RULES: readonly Rule[] = [
   ),
   row(
     "zuplo-key",
-    "Zuplo",
     "zpka_",
     /zpka_[0-9a-f]{32}_[0-9a-f]{8}/y,
     "https://zuplo.com/docs/articles/api-key-leak-detection",
     () => `zpka_${hex(32)}_${hex(8)}`,
+  ),
+  row(
+    "registry-service-account",
+    "X2pzb25fa2V5",
+    /X2pzb25fa2V5(?:Ons|X2Jhc2U2NDp)[0-9A-Za-z+/]{100,8192}={0,2}/y,
+    "https://cloud.google.com/artifact-registry/docs/docker/authentication",
+    () => `X2pzb25fa2V5${"Ons"}${word(1200)}==`,
   ),
 ];

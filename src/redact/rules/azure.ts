@@ -1,12 +1,11 @@
 /** Rows for Microsoft's cloud. */
-import { digits, type Rule, row, word } from "./rule.ts";
+import { digits, type Rule, row, word } from "../rule.ts";
 
 const AZURE_KEYS = "https://learn.microsoft.com/en-us/purview/sit-defn-all-creds";
 
 export const AZURE_RULES: readonly Rule[] = [
   row(
     "azure-ad-client-secret",
-    "Microsoft",
     "[0-9]Q~",
     /[\w~.-]{3}[0-9]Q~[\w~.-]{31,34}/y,
     AZURE_KEYS,
@@ -15,7 +14,6 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-storage-key",
-    "Microsoft",
     "AccountKey=",
     /AccountKey=[0-9A-Za-z+/]{86}==/y,
     "https://learn.microsoft.com/en-us/azure/storage/common/storage-configure-connection-string",
@@ -24,16 +22,14 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-storage-marked-key",
-    "Microsoft",
-    "+ASt",
-    /[0-9A-Za-z+/]{76}\+ASt[0-9A-Za-z+/]{6}==/y,
+    ["+ASt", "+ABa", "+AMC", "APIM"],
+    /[0-9A-Za-z+/]{76}(?:\+ASt|\+ABa|\+AMC|APIM)[0-9A-Za-z+/]{6}==/y,
     AZURE_KEYS,
-    () => `${word(76)}+ASt${word(6)}==`,
+    () => ["+ASt", "+ABa", "+AMC", "APIM"].map((mark) => `${word(76)}${mark}${word(6)}==`),
     { at: 76 },
   ),
   row(
     "azure-container-registry-key",
-    "Microsoft",
     "+ACR",
     /[0-9A-Za-z+/]{42}\+ACR[0-9A-Za-z]{6}/y,
     AZURE_KEYS,
@@ -42,7 +38,6 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-devops-pat",
-    "Microsoft",
     "AZDO",
     /[0-9A-Za-z]{76}AZDO[0-9A-Za-z]{4}/y,
     "https://learn.microsoft.com/en-us/azure/devops/organizations/accounts/use-personal-access-tokens-to-authenticate",
@@ -51,16 +46,14 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-openai-key",
-    "Microsoft",
-    "JQQJ99",
-    /[0-9A-Za-z]{52}JQQJ99[0-9A-Za-z]{26}/y,
+    "JQQJ9[9DH]",
+    /[0-9A-Za-z]{52}JQQJ9[9DH][0-9A-Za-z]{26}(?:[0-9A-Za-z]{2}==)?/y,
     AZURE_KEYS,
-    () => `${word(52)}JQQJ99${word(26)}`,
+    () => [`${word(52)}JQQJ99${word(26)}`, `${word(52)}JQQJ9D${word(28)}==`],
     { at: 52 },
   ),
   row(
     "azure-cosmos-key",
-    "Microsoft",
     "ACDb",
     /[0-9A-Za-z+/]{76}ACDb[0-9A-Za-z+/]{6}==/y,
     AZURE_KEYS,
@@ -69,7 +62,6 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-function-key",
-    "Microsoft",
     "AzFu",
     /[\w-]{44}AzFu[\w-]{5}[AQgw]==/y,
     AZURE_KEYS,
@@ -78,7 +70,6 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-search-key",
-    "Microsoft",
     "AzSe",
     /[0-9A-Za-z]{42}AzSe[0-9A-D][0-9A-Za-z]{5}/y,
     AZURE_KEYS,
@@ -87,16 +78,14 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-service-bus-key",
-    "Microsoft",
-    ["+ASb", "+AEh", "AIoT"],
-    /[0-9A-Za-z+/]{33}(?:\+ASb|\+AEh|AIoT)[0-9A-Za-z+/]{6}=/y,
+    ["+ASb", "+AEh", "+ARm", "AIoT", "AzCa", "AZEG"],
+    /[0-9A-Za-z+/]{33}(?:\+ASb|\+AEh|\+ARm|AIoT|AzCa|AZEG)[A-P][0-9A-Za-z+/]{5}=/y,
     AZURE_KEYS,
-    () => `${word(33)}+ASb${word(6)}=`,
+    () => ["+ASb", "+ARm", "AzCa", "AZEG"].map((mark) => `${word(33)}${mark}A${word(5)}=`),
     { at: 33 },
   ),
   row(
     "azure-app-config-secret",
-    "Microsoft",
     ".azconfig.io;Id=",
     /\.azconfig\.io;Id=[0-9A-Za-z+/=:-]{4,64};Secret=[0-9A-Za-z+/=]{20,120}/y,
     "https://learn.microsoft.com/en-us/azure/azure-app-configuration/",
@@ -105,7 +94,6 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-apim-git-password",
-    "Microsoft",
     "git&20",
     /git&[0-9]{12}&[0-9A-Za-z+/]{86}==/y,
     "https://learn.microsoft.com/en-us/azure/api-management/",
@@ -113,7 +101,6 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-refresh-token",
-    "Microsoft",
     ["0.A", "1.A"],
     /[01]\.A[\w-]{50,400}(?:\.[0-9])?\.Ag[\w-]{200,2000}/y,
     "https://learn.microsoft.com/en-us/entra/identity-platform/refresh-tokens",
@@ -121,7 +108,6 @@ export const AZURE_RULES: readonly Rule[] = [
   ),
   row(
     "azure-sas-signature",
-    "Microsoft",
     "sig=",
     /sig=[0-9A-Za-z%+/]{43,80}(?:%3[Dd]|=)/y,
     "https://learn.microsoft.com/en-us/azure/storage/common/storage-sas-overview",

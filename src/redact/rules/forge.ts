@@ -1,5 +1,5 @@
 /** Rows for our own tokens, code hosts and build services. */
-import { connectCode, hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { connectCode, hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const GITHUB = "https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/";
 const GITLAB = "https://docs.gitlab.com/security/tokens/";
@@ -8,7 +8,6 @@ const ATLASSIAN = "https://support.atlassian.com/atlassian-account/docs/manage-a
 export const FORGE_RULES: readonly Rule[] = [
   row(
     "reckon-token",
-    "Reckon",
     ["rkd_", "rkr_", "rks_", "rkl_"],
     /rk[drsl]_[0-9A-Za-z]{36}/y,
     "docs/redaction.md",
@@ -17,7 +16,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "github-token",
-    "GitHub",
     ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
     /gh[pousr]_[0-9A-Za-z]{36,255}/y,
     GITHUB,
@@ -26,7 +24,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "github-fine-grained-token",
-    "GitHub",
     "github_pat_",
     /github_pat_\w{36,255}/y,
     GITHUB,
@@ -35,7 +32,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "gitlab-token",
-    "GitLab",
     [
       "glpat-",
       "gldt-",
@@ -56,18 +52,11 @@ export const FORGE_RULES: readonly Rule[] = [
     () => [`glpat-${word(20)}`, `glcbt-64_${word(20)}`],
     { glued: true },
   ),
-  row(
-    "gitlab-runner-registration-token",
-    "GitLab",
-    "GR1348941",
-    /GR1348941[\w-]{20,50}/y,
-    GITLAB,
-    () => `GR1348941${word(20)}`,
-    { glued: true },
-  ),
+  row("gitlab-runner-registration-token", "GR1348941", /GR1348941[\w-]{20,50}/y, GITLAB, () => `GR1348941${word(20)}`, {
+    glued: true,
+  }),
   row(
     "gitlab-session",
-    "GitLab",
     "_gitlab_session=",
     /_gitlab_session=[0-9a-z]{32}/y,
     GITLAB,
@@ -76,7 +65,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "atlassian-token",
-    "Atlassian",
     ["ATATT", "ATCTT"],
     /AT[AC]TT[\w=+/-]{24,400}/y,
     ATLASSIAN,
@@ -84,23 +72,14 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "bitbucket-app-password",
-    "Atlassian",
     "ATBB",
     /ATBB[\w=.-]{12,60}/y,
     "https://support.atlassian.com/bitbucket-cloud/docs/app-passwords/",
     () => `ATBB${word(32)}`,
   ),
-  row(
-    "bitbucket-data-center-token",
-    "Atlassian",
-    "BBDC-",
-    /BBDC-[0-9A-Za-z+/@_-]{40,50}/y,
-    PARTNER_LIST,
-    () => `BBDC-${word(44)}`,
-  ),
+  row("bitbucket-data-center-token", "BBDC-", /BBDC-[0-9A-Za-z+/@_-]{40,50}/y, PARTNER_LIST, () => `BBDC-${word(44)}`),
   row(
     "trello-token",
-    "Atlassian",
     "ATTA",
     /ATTA[0-9a-f]{64}[0-9A-F]{8}/iy,
     PARTNER_LIST,
@@ -108,7 +87,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "sourcegraph-token",
-    "Sourcegraph",
     ["sgp_", "slk_"],
     /(?:sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}|slk_[0-9a-f]{64})/iy,
     "https://sourcegraph.com/docs/cli/how-tos/creating_an_access_token",
@@ -116,7 +94,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "circleci-token",
-    "CircleCI",
     ["CCIPAT_", "CCIPRJ_"],
     /CCIP(?:AT|RJ)_[0-9A-Za-z]{22}_[0-9A-Fa-f]{40}/y,
     "https://circleci.com/docs/managing-api-tokens/",
@@ -125,7 +102,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "buildkite-token",
-    "Buildkite",
     ["bkua_", "bkct_", "bkaj_"],
     /bk(?:ua|ct|aj)_[0-9A-Za-z]{40,60}/y,
     "https://buildkite.com/docs/apis/managing-api-tokens",
@@ -133,7 +109,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "octopus-key",
-    "Octopus Deploy",
     "API-",
     /API-[0-9A-Z]{25,34}/y,
     "https://octopus.com/docs/octopus-rest-api/how-to-create-an-api-key",
@@ -142,7 +117,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "harness-token",
-    "Harness",
     ["pat.", "sat."],
     /[ps]at\.[\w-]{22}\.[0-9A-Za-z]{24}\.[0-9A-Za-z]{20}/y,
     "https://developer.harness.io/docs/platform/automation/api/add-and-manage-api-keys/",
@@ -150,24 +124,15 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "prefect-key",
-    "Prefect",
     ["pnu_", "pnb_"],
     /pn[ub]_[0-9A-Za-z]{36}/y,
     "https://docs.prefect.io/v3/how-to-guides/cloud/manage-users/api-keys",
     () => `pnu_${word(36)}`,
   ),
-  row(
-    "infracost-key",
-    "Infracost",
-    "ico-",
-    /ico-[0-9A-Za-z]{32}/y,
-    "https://www.infracost.io/docs/",
-    () => `ico-${word(32)}`,
-  ),
-  row("spectral-key", "SpectralOps", "spu-", /spu-[0-9a-z]{32}/y, PARTNER_LIST, () => `spu-${lower(32)}`),
+  row("infracost-key", "ico-", /ico-[0-9A-Za-z]{32}/y, "https://www.infracost.io/docs/", () => `ico-${word(32)}`),
+  row("spectral-key", "spu-", /spu-[0-9a-z]{32}/y, PARTNER_LIST, () => `spu-${lower(32)}`),
   row(
     "endor-key",
-    "Endor Labs",
     "endr+",
     /endr\+[0-9A-Za-z-]{16}/y,
     "https://docs.endorlabs.com/rest-api/authentication/",
@@ -175,7 +140,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "trufflehog-enterprise-key",
-    "Truffle Security",
     ["thog-key-", "thog-secret-"],
     /thog-(?:key-[0-9a-f]{16}|secret-[0-9a-f]{32})/y,
     "https://docs.trufflesecurity.com/",
@@ -183,7 +147,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "launchdarkly-key",
-    "LaunchDarkly",
     ["api-", "sdk-"],
     /(?:api|sdk)-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/y,
     "https://launchdarkly.com/docs/home/account/api",
@@ -192,7 +155,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "defined-networking-token",
-    "Defined Networking",
     "dnkey-",
     /dnkey-[0-9a-z=_-]{26}-[0-9a-z=_-]{52}/iy,
     "https://docs.defined.net/guides/automating-host-creation/",
@@ -200,7 +162,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "authress-access-key",
-    "Authress",
     [".acc"],
     /\.acc[-_][0-9a-z-]{10,32}\.[0-9A-Za-z+/_=-]{30,120}/y,
     "https://authress.io/knowledge-base/docs/authorization/service-clients/",
@@ -209,7 +170,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "postman-key",
-    "Postman",
     ["PMAK-", "PMAT-"],
     /PM(?:AK-[0-9A-Za-z-]{59}|AT-[0-9A-Za-z]{26})/y,
     "https://learning.postman.com/docs/developer/postman-api/authentication/",
@@ -217,7 +177,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "readme-key",
-    "ReadMe",
     "rdme_",
     /rdme_[0-9a-z]{70}/y,
     "https://docs.readme.com/main/reference/intro/authentication",
@@ -225,7 +184,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "apify-token",
-    "Apify",
     "apify_api_",
     /apify_api_[0-9A-Za-z-]{36}/y,
     "https://docs.apify.com/platform/integrations/api",
@@ -233,7 +191,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "n8n-key",
-    "n8n",
     "n8n_api_",
     /n8n_api_[0-9A-Za-z.]{32,400}/y,
     "https://docs.n8n.io/api/authentication/",
@@ -241,7 +198,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "retool-token",
-    "Retool",
     "retool_",
     /retool_[0-9a-z]{26,40}/y,
     "https://docs.retool.com/org-users/guides/retool-api/authentication",
@@ -249,7 +205,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "reckon-connect-code",
-    "Reckon",
     "[0-9A-HJKMNP-TV-Z]-[0-9A-HJKMNP-TV-Z]",
     /[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}/y,
     "docs/redaction.md",
@@ -259,24 +214,21 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "docker-swarm-token",
-    "Docker",
-    "SWMTKN-1-",
-    /SWMTKN-1-[0-9a-z]{50}-[0-9a-z]{25}/y,
-    "https://docs.docker.com/engine/swarm/join-nodes/",
-    () => `SWMTKN-1-${lower(50)}-${lower(25)}`,
+    ["SWMTKN-1-", "SWMKEY-1-"],
+    /SWM(?:TKN-1-[0-9a-z]{50}-[0-9a-z]{25}|KEY-1-[0-9A-Za-z+/]{43})/y,
+    "https://docs.docker.com/engine/swarm/swarm_manager_locking/",
+    () => [`SWMTKN-1-${lower(50)}-${lower(25)}`, `SWMKEY-1-${word(43)}`],
     { glued: true },
   ),
   row(
     "mergify-key",
-    "Mergify",
     "mergify_application_key_",
     /mergify_application_key_[\w-]{60,80}/y,
-    "https://docs.mergify.com/api-usage/",
+    "https://docs.mergify.com/api/application-keys",
     () => `mergify_application_key_${word(64)}`,
   ),
   row(
     "trigger-dev-key",
-    "Trigger.dev",
     ["tr_dev_", "tr_prod_", "tr_stg_", "tr_pat_"],
     /tr_(?:dev|prod|stg|pat)_[0-9A-Za-z]{20,40}/y,
     "https://trigger.dev/docs/apikeys",
@@ -284,7 +236,6 @@ export const FORGE_RULES: readonly Rule[] = [
   ),
   row(
     "dependency-track-key",
-    "OWASP",
     "odt_",
     /odt_(?:[0-9A-Za-z]{8}_)?[0-9A-Za-z]{32,40}/y,
     "https://docs.dependencytrack.org/integrations/rest-api/",

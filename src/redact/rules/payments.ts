@@ -1,5 +1,5 @@
 /** Rows for payment, commerce and banking. */
-import { digits, hex, lower, PARTNER_LIST, type Rule, row, uuid, word } from "./rule.ts";
+import { digits, hex, lower, PARTNER_LIST, type Rule, row, uuid, word } from "../rule.ts";
 
 const STRIPE = "https://docs.stripe.com/keys";
 const SHOPIFY = "https://shopify.dev/docs/apps/build/authentication-authorization";
@@ -11,7 +11,6 @@ const EASYPOST = "https://docs.easypost.com/docs/authentication";
 export const PAYMENT_RULES: readonly Rule[] = [
   row(
     "stripe-key",
-    "Stripe",
     ["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_"],
     /[sr]k_(?:live|test|prod)_[0-9A-Za-z-]{10,247}/y,
     STRIPE,
@@ -19,7 +18,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "stripe-webhook-secret",
-    "Stripe",
     "whsec_",
     /whsec_[0-9A-Za-z+/=]{32,70}/y,
     "https://docs.stripe.com/webhooks",
@@ -27,7 +25,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "stripe-payment-secret",
-    "Stripe",
     "pi_",
     /pi_[0-9A-Za-z]{24}_secret_[0-9A-Za-z]{25}/y,
     "https://docs.stripe.com/api/payment_intents/object",
@@ -35,7 +32,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "recharge-key",
-    "Recharge",
     ["sk_", "sk_test_"],
     /sk_(?:test_)?(?:1|2|3|5|10)x[123]_[0-9A-Fa-f]{64}/y,
     "https://developer.rechargepayments.com/",
@@ -43,7 +39,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "checkout-key",
-    "Checkout.com",
     ["sk_", "sk_test_", "sk_sbox_"],
     /sk_(?:test_|sbox_)?(?:[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})/y,
     "https://www.checkout.com/docs/developer-resources/api/manage-api-keys",
@@ -51,7 +46,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "shopify-token",
-    "Shopify",
     ["shpat_", "shpca_", "shppa_", "shpss_", "shptka_", "shpua_", "shpit_"],
     /shp(?:at|ca|pa|ss|tka|ua|it)_[0-9A-Za-z]{32}/y,
     SHOPIFY,
@@ -60,7 +54,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "square-token",
-    "Square",
     ["EAAA", "sq0i", "sq0c", "sq0a"],
     /(?:EAAA[\w-]{56,64}|sq0[aci][a-z]{2}-[\w-]{22,60})/y,
     SQUARE,
@@ -68,7 +61,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "facebook-token",
-    "Meta",
     "EAA",
     /EAA[0-9A-Za-z]{72,400}/y,
     "https://developers.facebook.com/docs/facebook-login/guides/access-tokens/",
@@ -76,17 +68,15 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "facebook-app-token",
-    "Meta",
     "[0-9][0-9][0-9]|",
     /[0-9]{15,16}\|[\w-]{27,40}/y,
     "https://developers.facebook.com/docs/facebook-login/guides/access-tokens/",
     () => `${digits(15)}|${word(27)}`,
     { at: [12, 13], strength: "likely" },
   ),
-  row("instagram-token", "Meta", "IGQ", /IGQ[VWaj][\w-]{100,300}/y, PARTNER_LIST, () => `IGQV${word(160)}`),
+  row("instagram-token", "IGQ", /IGQ[VWaj][\w-]{100,300}/y, PARTNER_LIST, () => `IGQV${word(160)}`),
   row(
     "braintree-token",
-    "PayPal",
     "access_token$",
     /access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}/y,
     "https://developer.paypal.com/braintree/docs/",
@@ -95,7 +85,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "razorpay-key",
-    "Razorpay",
     ["rzp_live_", "rzp_test_"],
     /rzp_(?:live|test)_[0-9A-Za-z]{14}/iy,
     "https://razorpay.com/docs/api/authentication/",
@@ -103,7 +92,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "flutterwave-key",
-    "Flutterwave",
     ["FLWSECK", "FLWPUBK_TEST-"],
     /FLW(?:SECK(?:_TEST)?-(?:[0-9a-z]{32}-X|[0-9a-z]{12})|PUBK_TEST-[0-9a-h]{32}-X)/iy,
     FLUTTERWAVE,
@@ -111,7 +99,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "plaid-token",
-    "Plaid",
     ["access-sandbox-", "access-development-", "access-production-"],
     /access-(?:sandbox|development|production)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/iy,
     PLAID,
@@ -119,7 +106,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "lob-key",
-    "Lob",
     ["live_", "test_", "live_pub_", "test_pub_"],
     /(?:live|test)_(?:pub_[0-9a-f]{31}|[0-9a-f]{35})/y,
     "https://docs.lob.com/#section/Authentication",
@@ -127,7 +113,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "gocardless-token",
-    "GoCardless",
     "live_",
     /live_[\w=-]{40}/y,
     "https://developer.gocardless.com/api-reference/",
@@ -136,17 +121,15 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "column-key",
-    "Column",
     ["live_", "test_"],
     /(?:live|test)_[0-9A-Za-z]{27,32}/y,
     "https://column.com/docs/api",
     () => `live_${word(27)}`,
     { strength: "likely" },
   ),
-  row("pagarme-key", "Pagar.me", "ak_live_", /ak_live_[0-9A-Za-z]{30}/y, PARTNER_LIST, () => `ak_live_${word(30)}`),
+  row("pagarme-key", "ak_live_", /ak_live_[0-9A-Za-z]{30}/y, PARTNER_LIST, () => `ak_live_${word(30)}`),
   row(
     "ramp-secret",
-    "Ramp",
     ["ramp_sec_", "ramp_id_"],
     /ramp_(?:sec|id)_[0-9A-Za-z]{40,48}/y,
     "https://docs.ramp.com/developer-api/v1/authorization",
@@ -154,7 +137,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "mercado-pago-token",
-    "Mercado Pago",
     "APP_USR-",
     /APP_USR-[0-9]{10,20}-[0-9]{6}-[0-9a-f]{32}-[0-9]{5,12}/y,
     PARTNER_LIST,
@@ -162,7 +144,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "xendit-key",
-    "Xendit",
     ["xnd_production_", "xnd_development_"],
     /xnd_(?:production|development)_[0-9A-Za-z]{40,80}/y,
     "https://docs.xendit.co/docs/api-keys",
@@ -170,7 +151,6 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "telnyx-key",
-    "Telnyx",
     "KEY0",
     /KEY[0-9A-F]{32}_[0-9A-Za-z]{22}/y,
     PARTNER_LIST,
@@ -178,54 +158,107 @@ export const PAYMENT_RULES: readonly Rule[] = [
   ),
   row(
     "shippo-token",
-    "Shippo",
     ["shippo_live_", "shippo_test_"],
     /shippo_(?:live|test)_[0-9A-Fa-f]{40}/y,
     "https://docs.goshippo.com/docs/guides_general/authentication/",
     () => `shippo_live_${hex(40)}`,
   ),
-  row("easypost-key", "EasyPost", ["EZAK", "EZTK"], /EZ[AT]K[0-9A-Za-z]{54}/y, EASYPOST, () => `EZAK${word(54)}`),
+  row("easypost-key", ["EZAK", "EZTK"], /EZ[AT]K[0-9A-Za-z]{54}/y, EASYPOST, () => `EZAK${word(54)}`),
   row(
     "duffel-token",
-    "Duffel",
     ["duffel_test_", "duffel_live_"],
     /duffel_(?:test|live)_[\w=-]{43}/iy,
     "https://duffel.com/docs/api/overview/making-requests",
     () => `duffel_live_${word(43)}`,
   ),
-  row(
-    "fleetbase-key",
-    "Fleetbase",
-    "flb_live_",
-    /flb_(?:live|test)_[0-9A-Za-z]{20}/y,
-    PARTNER_LIST,
-    () => `flb_live_${word(20)}`,
-  ),
-  row("flexport-token", "Flexport", "shltm_", /shltm_[\w-]{40}/y, PARTNER_LIST, () => `shltm_${word(40)}`),
+  row("fleetbase-key", "flb_live_", /flb_(?:live|test)_[0-9A-Za-z]{20}/y, PARTNER_LIST, () => `flb_live_${word(20)}`),
+  row("flexport-token", "shltm_", /shltm_[\w-]{40}/y, PARTNER_LIST, () => `shltm_${word(40)}`),
   row(
     "robinhood-key",
-    "Robinhood",
     "rh-api-",
     /rh-api-[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}/y,
     "https://docs.robinhood.com/crypto/trading/",
     () => `rh-api-${uuid()}`,
   ),
-  row("iex-key", "IEX Cloud", "sk_", /sk_[0-9a-z]{32}/y, PARTNER_LIST, () => `sk_${lower(32)}`),
+  row("iex-key", "sk_", /sk_[0-9a-z]{32}/y, PARTNER_LIST, () => `sk_${lower(32)}`),
   row(
     "amazon-mws-token",
-    "Amazon",
     "amzn.mws.",
     /amzn\.mws\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
-    "https://developer-docs.amazon.com/sp-api/docs/migrating-from-amazon-mws",
+    "https://docs.developer.amazonservices.com/en_US/dev_guide/DG_RequiredRequestParameters.html",
     () => `amzn.mws.${uuid()}`,
     { glued: true },
   ),
   row(
     "paddle-key",
-    "Paddle",
     ["pdl_live_apikey_", "pdl_sdbx_apikey_"],
     /pdl_(?:live|sdbx)_apikey_[0-9a-z]{26}_[0-9A-Za-z]{22}_[0-9A-Za-z]{3}/y,
     "https://developer.paddle.com/api-reference/about/api-keys",
     () => `pdl_live_apikey_${lower(26)}_${word(22)}_${word(3)}`,
+  ),
+  row(
+    "adyen-key",
+    "AQE[a-z]",
+    /AQE[a-z]hm[0-9A-Za-z+/]{40,160}={0,2}-[0-9A-Za-z+/]{20,80}={0,2}(?:-[^\s"'`\\]{8,32})?/y,
+    "https://docs.adyen.com/development-resources/api-credentials/",
+    () => `AQEyhm${word(72)}==-${word(43)}=-${word(16)}`,
+  ),
+  row(
+    "ebay-token",
+    "v^1.1#i^1#",
+    /v\^1\.1#i\^1#[\w#^+/=.]{60,3000}/y,
+    "https://developer.ebay.com/api-docs/static/oauth-tokens.html",
+    () => `v^1.1#i^1#f^0#p^3#r^1#I^3#t^${word(180)}==`,
+  ),
+  row(
+    "ebay-cert-id",
+    ["PRD-", "SBX-"],
+    /(?:PRD|SBX)-[0-9a-f]{12}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}/y,
+    "https://developer.ebay.com/api-docs/static/creating-edp-key.html",
+    () => `PRD-${hex(12)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(4)}`,
+  ),
+  row(
+    "mollie-key",
+    "live_",
+    /live_[0-9A-Za-z]{30,34}/y,
+    "https://docs.mollie.com/reference/authentication",
+    () => `live_${word(30)}`,
+    { needs: /[0-9]/ },
+  ),
+  row(
+    "polar-token",
+    "polar_",
+    /polar_(?:oat|pat|at_[uo]|rt_[uo]|cs|rst|whs)_[\w-]{32,64}/y,
+    "https://polar.sh/docs/integrate/oat",
+    () => `polar_oat_${word(43)}`,
+  ),
+  row(
+    "woocommerce-key",
+    ["ck_[0-9a-f]", "cs_[0-9a-f]"],
+    /c[ks]_[0-9a-f]{40}/y,
+    "https://developer.woocommerce.com/docs/apis/rest-api/authentication/",
+    () => [`ck_${hex(40)}`, `cs_${hex(40)}`],
+  ),
+  row(
+    "amazon-login-secret",
+    "amzn1.oa2-cs.v1.",
+    /amzn1\.oa2-cs\.v1\.[0-9a-f]{64}/y,
+    "https://developer-docs.amazon.com/amazon-shipping/docs/connecting-to-the-selling-partner-api",
+    () => `amzn1.oa2-cs.v1.${hex(64)}`,
+  ),
+  row(
+    "amazon-login-token",
+    ["Atza|", "Atzr|"],
+    /Atz[ar]\|[\w+/=-]{80,2000}/y,
+    "https://developer-docs.amazon.com/amazon-shipping/docs/connecting-to-the-selling-partner-api",
+    () => `Atzr|${word(300)}`,
+  ),
+  row(
+    "midtrans-key",
+    "Mid-server-",
+    /Mid-server-[\w-]{16,32}/y,
+    "https://docs.midtrans.com/docs/access-keys",
+    () => `Mid-server-${word(24)}`,
+    { needs: /[0-9]/ },
   ),
 ];

@@ -1,5 +1,5 @@
 /** Rows for what watches running code and its quality. */
-import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const NEW_RELIC = "https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/";
 const SENTRY = "https://docs.sentry.io/account/auth-tokens/";
@@ -9,73 +9,41 @@ const GRAFANA = "https://grafana.com/docs/grafana/latest/administration/service-
 export const WATCH_RULES: readonly Rule[] = [
   row(
     "snyk-token",
-    "Snyk",
     "snyk_",
     /snyk_(?:uat|sat)\.[0-9a-f]{8}\.[\w-]{20,200}(?:\.[\w-]{10,200})?/y,
     PARTNER_LIST,
     () => `snyk_uat.${hex(8)}.${word(60)}`,
   ),
-  row(
-    "sonar-token",
-    "SonarSource",
-    ["squ_", "sqp_", "sqa_", "sqco_"],
-    /sq(?:[upa]_[0-9a-f]{40}|co_[0-9A-Za-z]{59})/y,
-    SONAR,
-    () => [`squ_${hex(40)}`, `sqco_${word(59)}`],
-  ),
-  row(
-    "grafana-token",
-    "Grafana",
-    ["glc_", "glsa_"],
-    /(?:glc_[0-9A-Za-z+/]{32,400}={0,2}|glsa_\w{41})/y,
-    GRAFANA,
-    () => [`glc_eyJ${word(90)}`, `glsa_${word(32)}_${hex(8)}`],
-  ),
-  row(
-    "grafana-api-key",
-    "Grafana",
-    "eyJrIjoi",
-    /eyJrIjoi[0-9A-Za-z]{60,400}={0,2}/y,
-    GRAFANA,
-    () => `eyJrIjoi${word(92)}`,
-  ),
+  row("sonar-token", ["squ_", "sqp_", "sqa_", "sqco_"], /sq(?:[upa]_[0-9a-f]{40}|co_[0-9A-Za-z]{59})/y, SONAR, () => [
+    `squ_${hex(40)}`,
+    `sqco_${word(59)}`,
+  ]),
+  row("grafana-token", ["glc_", "glsa_"], /(?:glc_[0-9A-Za-z+/]{32,400}={0,2}|glsa_\w{41})/y, GRAFANA, () => [
+    `glc_eyJ${word(90)}`,
+    `glsa_${word(32)}_${hex(8)}`,
+  ]),
+  row("grafana-api-key", "eyJrIjoi", /eyJrIjoi[0-9A-Za-z]{60,400}={0,2}/y, GRAFANA, () => `eyJrIjoi${word(92)}`),
   row(
     "new-relic-key",
-    "New Relic",
     ["NRAK-", "NRII-", "NRIQ-", "NRJS-", "NRRA-", "NRBR-", "NRSP-"],
     /NR(?:AK|II|IQ|JS|RA|BR|SP)-[\w-]{19,42}/iy,
     NEW_RELIC,
     () => [`NRAK-${upper(27)}`, `NRJS-${hex(19)}`],
   ),
-  row(
-    "new-relic-license-key",
-    "New Relic",
-    "FFFFNRAL",
-    /[0-9a-z]{6}[0-9a-f]{26}FFFFNRAL/y,
-    NEW_RELIC,
-    () => `${hex(32)}FFFFNRAL`,
-    { at: 32 },
-  ),
+  row("new-relic-license-key", "FFFFNRAL", /[0-9a-z]{6}[0-9a-f]{26}FFFFNRAL/y, NEW_RELIC, () => `${hex(32)}FFFFNRAL`, {
+    at: 32,
+  }),
   row(
     "new-relic-mobile-token",
-    "New Relic",
     "-NRMA",
     /(?:AA[0-9a-f]{40}|eu01xx[0-9a-f]{36})-NRMA/y,
     NEW_RELIC,
     () => `AA${hex(40)}-NRMA`,
     { at: 42 },
   ),
-  row(
-    "sentry-token",
-    "Sentry",
-    ["sntryu_", "sntrya_", "sntryi_"],
-    /sntry[uai]_[0-9a-f]{64}/y,
-    SENTRY,
-    () => `sntryu_${hex(64)}`,
-  ),
+  row("sentry-token", ["sntryu_", "sntrya_", "sntryi_"], /sntry[uai]_[0-9a-f]{64}/y, SENTRY, () => `sntryu_${hex(64)}`),
   row(
     "sentry-org-token",
-    "Sentry",
     "sntrys_",
     /sntrys_eyJ[0-9A-Za-z+/=_-]{60,500}/y,
     SENTRY,
@@ -83,7 +51,6 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "dynatrace-token",
-    "Dynatrace",
     "dt0",
     /dt0[a-z][0-9]{2}\.[0-9A-Za-z]{8,24}\.[0-9A-Za-z]{64}/y,
     "https://docs.dynatrace.com/docs/manage/identity-access-management/access-tokens-and-oauth-clients/access-tokens",
@@ -91,7 +58,6 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "logfire-token",
-    "Pydantic",
     "pylf_v",
     /pylf_v[0-9]_[a-z]{2,6}_[0-9A-Za-z]{40,50}/y,
     "https://logfire.pydantic.dev/docs/",
@@ -99,7 +65,6 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "axiom-token",
-    "Axiom",
     ["xaat-", "xapt-"],
     /xa(?:at|pt)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
     "https://axiom.co/docs/reference/tokens",
@@ -107,23 +72,14 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "honeycomb-key",
-    "Honeycomb",
     "hc[a-z]ik_",
     /hc[a-z]ik_[0-9a-z]{40,64}/y,
     "https://docs.honeycomb.io/configure/environments/manage-api-keys/",
     () => `hcaik_${lower(58)}`,
   ),
-  row(
-    "posthog-key",
-    "PostHog",
-    ["phx_", "phs_"],
-    /ph[xs]_[0-9A-Za-z_]{40,60}/y,
-    "https://posthog.com/docs/api",
-    () => `phx_${word(43)}`,
-  ),
+  row("posthog-key", ["phx_", "phs_"], /ph[xs]_[\w-]{40,60}/y, "https://posthog.com/docs/api", () => `phx_${word(43)}`),
   row(
     "pganalyze-key",
-    "pganalyze",
     ["pgar_", "pgaw_"],
     /pga[rw]_[0-9A-Za-z]{27}/y,
     "https://pganalyze.com/docs/api",
@@ -131,7 +87,6 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "rootly-key",
-    "Rootly",
     "rootly_",
     /rootly_[0-9a-f]{64}/y,
     "https://docs.rootly.com/api-reference/overview",
@@ -139,7 +94,6 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "new-relic-region-license-key",
-    "New Relic",
     "NRAL",
     /[a-z]{2}[0-9]{2}xx[0-9A-Za-z]{30}NRAL/y,
     "https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/",
@@ -148,7 +102,6 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "new-relic-admin-key",
-    "New Relic",
     "NRAA-",
     /NRAA-[0-9a-f]{27}/y,
     "https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/",
@@ -156,7 +109,6 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "pixie-key",
-    "Pixie",
     ["px-dep-", "px-api-"],
     /px-(?:dep|api)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
     "https://docs.px.dev/reference/admin/deploy-keys/",
@@ -164,10 +116,34 @@ export const WATCH_RULES: readonly Rule[] = [
   ),
   row(
     "segment-token",
-    "Segment",
     "sgp_",
     /sgp_[0-9A-Za-z]{64}/y,
     "https://segment.com/docs/api/public-api/",
     () => `sgp_${word(64)}`,
+  ),
+  row(
+    "coralogix-key",
+    ["cxtp_", "cxup_"],
+    /cx[tu]p_[0-9A-Za-z]{30}/y,
+    "https://coralogix.com/docs/user-guides/account-management/api-keys/api-keys/",
+    () => `cxtp_${word(30)}`,
+    // Pages send measurements of their visitors with one of these.
+    { strength: "likely" },
+  ),
+  row(
+    "checkly-key",
+    "cu_[0-9a-f]",
+    /cu_[0-9a-f]{32}/y,
+    "https://www.checklyhq.com/docs/accounts-and-users/creating-api-key/",
+    () => `cu_${hex(32)}`,
+    // Others name users so.
+    { strength: "likely" },
+  ),
+  row(
+    "wakatime-key",
+    "waka_",
+    /waka_(?:sec_|tok_|ref_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/y,
+    "https://wakatime.com/developers",
+    () => `waka_${uuid()}`,
   ),
 ];

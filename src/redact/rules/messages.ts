@@ -1,5 +1,5 @@
 /** Rows for messaging, mail and customer services. */
-import { digits, hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "./rule.ts";
+import { digits, hex, lower, PARTNER_LIST, type Rule, row, upper, uuid, word } from "../rule.ts";
 
 const SLACK = "https://docs.slack.dev/authentication/tokens/";
 const PUBNUB = "https://www.pubnub.com/docs/general/basics/security";
@@ -7,7 +7,6 @@ const PUBNUB = "https://www.pubnub.com/docs/general/basics/security";
 export const MESSAGE_RULES: readonly Rule[] = [
   row(
     "slack-token",
-    "Slack",
     ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxe-", "xoxe.xox", "xoxc-", "xoxd-"],
     /xox(?:[abceoprs](?:\.xox[bp])?-(?:[0-9]{1,14}-){1,4}[0-9A-Za-z-]{8,250}|[ar]-[0-9A-Za-z]{8,48}|d-[\w%+/-]{40,400})/y,
     SLACK,
@@ -16,7 +15,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "slack-app-token",
-    "Slack",
     ["xapp-"],
     /xapp-[0-9]-[0-9A-Z]{6,16}-[0-9]{8,16}-[0-9a-z]{20,80}/iy,
     SLACK,
@@ -25,7 +23,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "slack-webhook",
-    "Slack",
     ["hooks.slack.com/"],
     /hooks\.slack\.com\/(?:services|workflows|triggers)\/[0-9A-Za-z+/]{36,90}/y,
     "https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/",
@@ -34,7 +31,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "discord-webhook",
-    "Discord",
     ["/api/webhooks/"],
     /\/api\/webhooks\/[0-9]{17,20}\/[\w-]{60,90}/y,
     "https://discord.com/developers/docs/resources/webhook",
@@ -43,7 +39,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "discord-bot-token",
-    "Discord",
     "[MNO][DTjz][AEIMQUYcgk][w-z0-5]",
     /[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}/y,
     "https://discord.com/developers/docs/reference#authentication",
@@ -51,7 +46,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "teams-webhook",
-    "Microsoft",
     ".webhook.office.com/webhookb2/",
     /\.webhook\.office\.com\/webhookb2\/[0-9a-z@-]{73}\/IncomingWebhook\/[0-9a-z]{32}\/[0-9a-z-]{36}(?:\/[\w-]{20,60})?/iy,
     "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook",
@@ -60,7 +54,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "power-automate-webhook",
-    "Microsoft",
     "/triggers/manual/paths/invoke",
     /\/triggers\/manual\/paths\/invoke\?[\w%&=.~-]{0,200}sig=[\w-]{20,80}/y,
     "https://learn.microsoft.com/en-us/power-automate/",
@@ -69,7 +62,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "zapier-webhook",
-    "Zapier",
     "hooks.zapier.com/hooks/catch/",
     /hooks\.zapier\.com\/hooks\/catch\/[0-9A-Za-z/]{12,24}/y,
     "https://help.zapier.com/hc/en-us/articles/8496288690317",
@@ -78,7 +70,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "tines-webhook",
-    "Tines",
     ".tines.com/webhook/",
     /\.tines\.com\/webhook\/[0-9a-z]{32}\/[0-9a-z]{32}/y,
     "https://www.tines.com/docs/actions/types/webhook/",
@@ -87,7 +78,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "telegram-bot-token",
-    "Telegram",
     "[0-9]:A",
     /[0-9]{5,10}:A[\w-]{34}/y,
     "https://core.telegram.org/bots/api#authorizing-your-bot",
@@ -96,7 +86,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "twilio-key",
-    "Twilio",
     ["SK[0-9a-f]"],
     /SK[0-9a-f]{32}/iy,
     "https://www.twilio.com/docs/iam/api-keys",
@@ -104,7 +93,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "twilio-account-sid",
-    "Twilio",
     ["AC[0-9a-f]"],
     /AC[0-9a-f]{32}/y,
     "https://www.twilio.com/docs/glossary/what-is-a-sid",
@@ -113,7 +101,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "sendgrid-key",
-    "SendGrid",
     "SG.",
     /SG\.[\w.=-]{60,76}/y,
     "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys",
@@ -121,7 +108,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "mailgun-key",
-    "Mailgun",
     ["key-"],
     /(?:pub)?key-[0-9a-z]{32}/y,
     "https://documentation.mailgun.com/docs/mailgun/api-reference/mg-auth",
@@ -130,7 +116,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "mailchimp-key",
-    "Mailchimp",
     "-us",
     /[0-9a-f]{32}-us[0-9]{1,2}/y,
     "https://mailchimp.com/developer/marketing/docs/fundamentals/",
@@ -139,7 +124,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "mandrill-key",
-    "Mailchimp",
     "md-",
     /md-[\w-]{22}/y,
     "https://mailchimp.com/developer/transactional/docs/fundamentals/",
@@ -148,7 +132,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "brevo-key",
-    "Brevo",
     ["xkeysib-", "xsmtpsib-"],
     /x(?:key|smtp)sib-[\w-]{81}/y,
     "https://developers.brevo.com/docs/getting-started",
@@ -156,7 +139,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "resend-key",
-    "Resend",
     "re_",
     /re_[0-9A-Za-z]{8}_[0-9A-Za-z]{20,28}/y,
     "https://resend.com/docs/api-reference/introduction",
@@ -164,15 +146,13 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "klaviyo-key",
-    "Klaviyo",
     "pk_",
-    /pk_(?:[0-9A-Za-z]{6}_)?[0-9a-f]{34}/y,
+    /pk_(?:[0-9A-Za-z]{6}_)?[0-9a-z]{34}/y,
     "https://developers.klaviyo.com/en/docs/authenticate_",
-    () => `pk_${hex(34)}`,
+    () => `pk_${lower(34)}`,
   ),
   row(
     "courier-key",
-    "Courier",
     ["pk_prod_", "pk_test_"],
     /pk_(?:prod|test)_[0-9A-Z]{28}/y,
     "https://www.courier.com/docs/reference/auth",
@@ -180,7 +160,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "clickup-token",
-    "ClickUp",
     "pk_",
     /pk_[0-9]{6,10}_[0-9A-Z]{32}/y,
     "https://developer.clickup.com/docs/authentication",
@@ -188,16 +167,14 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "hubspot-token",
-    "HubSpot",
     ["pat-na", "pat-eu", "pat-ap"],
     /pat-(?:na|eu|ap)[0-9]-[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}/y,
     "https://developers.hubspot.com/docs/guides/apps/private-apps/overview",
     () => `pat-na1-${uuid()}`,
   ),
-  row("pubnub-secret-key", "PubNub", "sec-c-", /sec-c-[0-9A-Za-z=]{40,60}/y, PUBNUB, () => `sec-c-${word(48)}`),
+  row("pubnub-secret-key", "sec-c-", /sec-c-[0-9A-Za-z=]{40,60}/y, PUBNUB, () => `sec-c-${word(48)}`),
   row(
     "pubnub-key",
-    "PubNub",
     ["pub-c-", "sub-c-"],
     /[ps]ub-c-[0-9a-z]{8}-[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{12}/y,
     PUBNUB,
@@ -206,7 +183,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "zoho-token",
-    "Zoho",
     "1000.",
     /1000\.[0-9a-f]{32}\.[0-9a-f]{32}/y,
     "https://www.zoho.com/accounts/protocol/oauth.html",
@@ -214,31 +190,15 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "salesforce-access-token",
-    "Salesforce",
     "00D",
     /00D[0-9A-Za-z]{12}![\w.]{80,120}/y,
     "https://help.salesforce.com/s/articleView?id=xcloud.remoteaccess_oauth_flows.htm",
     () => `00D${word(12)}!${word(96)}`,
   ),
-  row(
-    "salesforce-consumer-key",
-    "Salesforce",
-    "3MVG9",
-    /3MVG9[\w.+/=]{80,251}/y,
-    PARTNER_LIST,
-    () => `3MVG9${word(80)}`,
-  ),
-  row(
-    "salesforce-refresh-token",
-    "Salesforce",
-    "5Aep861",
-    /5Aep861[\w.=]{60,120}/iy,
-    PARTNER_LIST,
-    () => `5Aep861${word(80)}`,
-  ),
+  row("salesforce-consumer-key", "3MVG9", /3MVG9[\w.+/=]{80,251}/y, PARTNER_LIST, () => `3MVG9${word(80)}`),
+  row("salesforce-refresh-token", "5Aep861", /5Aep861[\w.=]{60,120}/iy, PARTNER_LIST, () => `5Aep861${word(80)}`),
   row(
     "connector-webhook",
-    "Microsoft",
     "outlook.office.com/webhook/",
     /outlook\.office\.com\/webhook\/[0-9a-z-]{36}@[0-9a-z-]{36}\/[0-9A-Za-z]{4,40}\/[0-9a-z]{32}\/[0-9a-z-]{36}/iy,
     "https://learn.microsoft.com/en-us/outlook/actionable-messages/send-via-connectors",
@@ -247,7 +207,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "firebase-messaging-key",
-    "Google",
     ":APA91b",
     /[\w-]{11,22}:APA91b[\w-]{134,140}/y,
     "https://firebase.google.com/docs/cloud-messaging/migrate-v1",
@@ -256,7 +215,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "mailersend-token",
-    "MailerSend",
     "mlsn.",
     /mlsn\.[0-9a-f]{64}/y,
     "https://developers.mailersend.com/general.html",
@@ -264,10 +222,23 @@ export const MESSAGE_RULES: readonly Rule[] = [
   ),
   row(
     "teamwork-token",
-    "Teamwork",
     "tkn.v1_",
     /tkn\.v1_[0-9A-Za-z]{64,96}={0,2}/y,
-    "https://apidocs.teamwork.com/docs/teamwork/authentication",
+    "https://apidocs.teamwork.com/guides/teamwork/authentication",
     () => `tkn.v1_${word(71)}=`,
+  ),
+  row(
+    "onesignal-key",
+    ["os_v2_app_", "os_v2_org_"],
+    /os_v2_(?:app|org)_[0-9a-z]{60,140}/y,
+    "https://documentation.onesignal.com/docs/keys-and-ids",
+    () => `os_v2_app_${lower(104)}`,
+  ),
+  row(
+    "intercom-token",
+    "dG9rOj",
+    /dG9rOj[\w+/-]{48,64}={0,2}/y,
+    "https://developers.intercom.com/docs/build-an-integration/learn-more/authentication",
+    () => `dG9rOj${word(54)}=`,
   ),
 ];

@@ -1,0 +1,19 @@
+import { fail, unauthorized } from "../../kit/problem.ts";
+import { credential } from "../../platform/http/credential.ts";
+import { findDevice } from "./principals.ts";
+
+/** The token that binds one machine to one team. */
+export const device = credential({
+  id: "device",
+  openapi: {
+    name: "deviceToken",
+    description: "Opaque token that binds one machine to one team; from connectExchange, replaced with connectRotate.",
+  },
+  find: findDevice,
+  judge({ clock }, { revokedAt, tokenReplacedAt, tokenExpiresAt }) {
+    if (revokedAt !== null) fail(unauthorized, "The device was disconnected; connect it again with a new code.");
+    if (tokenReplacedAt !== null) fail(unauthorized, "The bearer token was replaced by a newer one.");
+    if (tokenExpiresAt !== null && tokenExpiresAt <= clock.now()) fail(unauthorized, "The bearer token has expired.");
+  },
+  sender: ({ deviceId, teamId }) => ({ credential: deviceId, team: teamId }),
+});

@@ -1,0 +1,74 @@
+import { getRouterParams } from "h3";
+import { newToken } from "../../kit/tokens.ts";
+import { cookieNames, csrfToken, readCookies } from "./cookies.ts";
+import type { PageCall, PageOptions, SessionPrincipal } from "./page.ts";
+import { readFlash, type Visit } from "./page-reply.ts";
+import type { Exchange } from "./pipeline.ts";
+import { peerAddress } from "./request.ts";
+
+interface Known {
+  readonly session?: SessionPrincipal | undefined;
+  readonly token?: string | undefined;
+  /** Of their forms, where it was found before. */
+  readonly secret?: string | undefined;
+}
+
+/** Somebody who opens a page: what their request and its cookies tell. */
+export class Visitor {
+  readonly visit: Visit;
+  readonly session: SessionPrincipal | undefined;
+  readonly call: PageCall;
+
+  constructor(exchange: Exchange, hasForms: boolean, { session, token, secret: kept }: Known) {
+    const { core, event, header } = exchange;
+    const baseUrl = exchange.serving.baseUrl();
+    const names = cookieNames(baseUrl);
+    const cookies = readCookies(header("cookie"));
+    const stored = kept ?? (session ? token : cookies.get(names.form));
+    const secret = stored ?? newToken("rks", core.random);
+    const headOnly = event.req.method === "HEAD";
+    this.session = session;
+    this.visit = {
+      names,
+      cookies,
+      token,
+      secret,
+      headOnly,
+      hasForms,
+      isSignedIn: session !== undefined,
+      isNewSecret: stored === undefined,
+    };
+    const subPath = subPathOf(baseUrl);
+    const url = new URL(event.req.url);
+    const isBelow = subPath !== "" && `${url.pathname}/`.startsWith(`${subPath}/`);
+    this.call = {
+      core,
+      session,
+      params: getRouterParams(event, { decode: true }),
+      query: url.searchParams,
+      form: new URLSearchParams(),
+      path: isBelow ? url.pathname.slice(subPath.length) || "/" : url.pathname,
+      headOnly,
+      baseUrl,
+      csrf: csrfToken(secret, session?.team?.id),
+      flash: readFlash(cookies.get(names.flash)),
+      userAgent: header("user-agent"),
+      ip: exchange.ip,
+      peer: peerAddress(event),
+      bearer: exchange.bearer,
+      header,
+      href: (path) => subPath + path,
+    };
+  }
+}
+
+/** The path of the public address, without a slash at its end. */
+export const subPathOf = (baseUrl: string) => new URL(baseUrl).pathname.replace(/\/$/, "");
+
+/** Finds who opens a page. @throws the store's error when it cannot be known whose the session is */
+export function visitorOf(exchange: Exchange, pages: PageOptions, hasForms: boolean, secret?: string): Visitor {
+  const { core, header, serving } = exchange;
+  const token = readCookies(header("cookie")).get(cookieNames(serving.baseUrl()).session);
+  const session = token === undefined ? undefined : pages.findSession(core, token);
+  return new Visitor(exchange, hasForms, { session, token, secret });
+}
