@@ -6,8 +6,6 @@ interface Labelled {
   readonly hint?: Content;
   /** What is wrong with the value; marks the field invalid. */
   readonly error?: string | null | undefined;
-  /** When a page holds two fields of one name. */
-  readonly id?: string | undefined;
 }
 
 /** One of a list to choose from. */
@@ -19,7 +17,7 @@ export interface Option {
 
 /** A one-line input. */
 export interface InputField extends Labelled {
-  readonly kind: "text" | "email" | "password" | "number" | "url" | "search" | "date" | "datetime-local";
+  readonly kind: "text" | "email" | "password" | "number" | "date";
   readonly value?: string | number | null | undefined;
   readonly required?: boolean | undefined;
   readonly autocomplete?: string | undefined;
@@ -29,8 +27,6 @@ export interface InputField extends Labelled {
   readonly step?: string | number | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
-  readonly pattern?: string | undefined;
-  readonly inputMode?: string | undefined;
   readonly autofocus?: boolean | undefined;
   readonly readOnly?: boolean | undefined;
   /** Monospace, no spell checking or capitals: codes, paths, patterns. */
@@ -83,7 +79,7 @@ export type Field = InputField | TextareaField | SelectField | RadiosField | Che
 
 /** A labelled field with its hint and error tied to it. */
 export function field(look: Field): Html {
-  const id = look.id ?? `f-${look.name}`;
+  const id = `f-${look.name}`;
   if (look.kind === "radios" || look.kind === "checkboxes") return group(look, id);
   const { label, hint, error } = look;
   if (look.kind === "checkbox")
@@ -106,10 +102,10 @@ function control(look: InputField | TextareaField | SelectField, id: string): Ht
     // A parser drops one line break right after the tag; ours makes sure that it is not the value's own.
     return html`<textarea${attributes({ ...shared, rows, maxlength, placeholder, ...plain })}>\n${look.value}</textarea>`;
   }
-  const { kind: type, value, autocomplete, placeholder, min, max, step, pattern, autofocus } = look;
-  const { minLength: minlength, maxLength: maxlength, inputMode: inputmode, readOnly: readonly } = look;
-  const own = { type, value, autocomplete, placeholder, min, max, step, pattern, autofocus };
-  return html`<input${attributes({ ...shared, ...own, minlength, maxlength, inputmode, readonly, ...plain })}>`;
+  const { kind: type, value, autocomplete, placeholder, min, max, step, autofocus } = look;
+  const { minLength: minlength, maxLength: maxlength, readOnly: readonly } = look;
+  const own = { type, value, autocomplete, placeholder, min, max, step, autofocus };
+  return html`<input${attributes({ ...shared, ...own, minlength, maxlength, readonly, ...plain })}>`;
 }
 
 /** The options of a select. */

@@ -7,7 +7,7 @@ import { type Form, form } from "./form.ts";
 
 /** Forms said once: what their fields look like and what they take, for drawing them and for reading what was sent. */
 
-type Filled = "name" | "id" | "value" | "values" | "error";
+type Filled = "name" | "value" | "values" | "error";
 type Without<F, Names extends string> = F extends unknown ? Omit<F, Names> : never;
 /** How a field looks, whatever is in it. */
 type Look =

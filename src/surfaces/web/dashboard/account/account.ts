@@ -13,7 +13,7 @@ import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
 
@@ -165,7 +165,7 @@ export const accountPages = [
     return redirect("/account", "Saved.");
   }),
   page({ id: "accountPassword", method: "POST", path: "/account/password", access: "person" }, (call) =>
-    answer(
+    handleForm(
       call,
       PASSWORD,
       async ({ current, password, again, end }) => {

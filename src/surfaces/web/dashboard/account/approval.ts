@@ -14,7 +14,7 @@ import { facts, pageHead, stats } from "../../ui/parts.ts";
 import { ago, countdown } from "../../ui/units.ts";
 import { plainFrame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 
 /**
  * Where a person answers a command-line tool that wants to sign in as them (RFC 8628 sections 3.3 and 5.4). Nothing is ever
@@ -115,7 +115,7 @@ function answerForm({ csrf, href }: Person, { userCode }: Authorization, answer:
 
 /** Answers for a code, or says what is wrong with it beside the form for another one. */
 const answerCode = (call: Person, work: (authorization: Authorization) => Html | PageReply | Promise<PageReply>) =>
-  answer(
+  handleForm(
     call,
     CODE,
     ({ userCode }) => work(lookUp(call, userCode)),

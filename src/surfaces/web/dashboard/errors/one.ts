@@ -10,7 +10,7 @@ import { anchor, facts, pageHead, prose, section } from "../../ui/parts.ts";
 import { dayText, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Member } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { link, pathText, repoName, sessionsOf } from "../shared/links.ts";
 import { choice, idIn, readParams } from "../shared/params.ts";
 import { shaText, short } from "../shared/text.ts";
@@ -95,7 +95,7 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 /** Keeps somebody's own word of what caused an entry. */
 export function sayCause(call: Member): Promise<Html | PageReply> {
   const defect = defectOf(call);
-  return answer(
+  return handleForm(
     call,
     CAUSE,
     async ({ session, commit }) => {

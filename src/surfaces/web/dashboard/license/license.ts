@@ -14,7 +14,7 @@ import { empty, pageHead, section, stats } from "../../ui/parts.ts";
 import { ago, dayText, isInstant, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { checkCommands, keySection, pemFilename, publicKeyPage } from "./keys.ts";
 import { stateWords } from "./labels.ts";
 
@@ -151,7 +151,7 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
 }
 
 const mint = (call: PageCall<"admin">) =>
-  answer(
+  handleForm(
     call,
     MINT,
     async ({ days }) => {

@@ -12,7 +12,7 @@ import { codeBlock, facts, pageHead, secretOnce, section } from "../../ui/parts.
 import { number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { KIND_NAMES, scopeWords } from "./labels.ts";
 
 /** Making a personal read token: what it may read and for how long, then the token, once. */
@@ -141,7 +141,7 @@ ${facts([
 }
 
 const mint = (call: Person) =>
-  answer(
+  handleForm(
     call,
     READ_TOKEN,
     async ({ name, days, ...scope }) => {

@@ -17,7 +17,7 @@ import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
 import { choice, flag, readParams, text } from "../shared/params.ts";
 import { stateBadges, whyTable } from "./labels.ts";
@@ -209,7 +209,7 @@ export const curatePages = [
   page({ id: "curateDecide", method: "POST", path: `${PATH}/:name`, access }, (call) => {
     const pack = packIn(call);
     const curation = readCuration(call);
-    return answer(
+    return handleForm(
       call,
       REMOVAL,
       async () => {

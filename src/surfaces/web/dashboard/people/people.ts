@@ -20,7 +20,7 @@ import { type Table, table } from "../../ui/list.ts";
 import { badge, empty, section } from "../../ui/parts.ts";
 import { ago, countdown, plural, time } from "../../ui/units.ts";
 import { by, isAdmin } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
 import { readParams, text } from "../shared/params.ts";
 import { INVITATION, invitationSays, linkPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
@@ -150,7 +150,7 @@ function leave(call: ByMember) {
 export const peoplePages = [
   page({ id: "people", method: "GET", path: "/people", access: "member" }, (call) => peoplePage(call)),
   page({ id: "invite", method: "POST", path: "/people/invitations", access: "admin" }, (call) =>
-    answer(
+    handleForm(
       call,
       INVITATION,
       async ({ role, email }) => {

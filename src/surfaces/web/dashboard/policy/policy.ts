@@ -7,7 +7,7 @@ import { type FormError, FormProblem } from "../../ui/form-spec.ts";
 import { codeBlock, columns, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
 import { POLICY, policyForm, policyOf, versionNumber } from "./form.ts";
 import { policyHistory } from "./history.ts";
@@ -79,7 +79,7 @@ function change(call: PageCall<"admin">) {
   const { core, session } = call;
   const teamId = session.team.id;
   const { policy: inForce } = currentVersion(core, teamId);
-  return answer(
+  return handleForm(
     call,
     POLICY,
     async (sent) => {

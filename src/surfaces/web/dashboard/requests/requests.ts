@@ -16,7 +16,7 @@ import type { FormError } from "../../ui/form-spec.ts";
 import { empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
 import { choice, readParams, selectFilter, text } from "../shared/params.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
@@ -107,7 +107,7 @@ export const requestPages = [
   page({ id: "request", method: "GET", path: `${PATH}/:id`, access }, (call) => show(call, requestIn(call))),
   page({ id: "requestChange", method: "POST", path: `${PATH}/:id`, access }, (call) => {
     const request = requestIn(call);
-    return answer(
+    return handleForm(
       call,
       STATUS,
       async (change) => {
@@ -120,7 +120,7 @@ export const requestPages = [
   page({ id: "requestMerge", method: "POST", path: `${PATH}/:id/merge`, access }, (call) => {
     const { core } = call;
     const request = requestIn(call);
-    return answer(
+    return handleForm(
       call,
       MERGE,
       async ({ into }) => {

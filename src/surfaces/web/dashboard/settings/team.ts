@@ -14,7 +14,7 @@ import { anchor, badge, columns, empty, facts, type Kind, section } from "../../
 import { ago, time } from "../../ui/units.ts";
 import { INVITATION, invitationSays, linkPage, named, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { flag, readParams } from "../shared/params.ts";
 import { settingsFrame } from "./parts.ts";
 
@@ -194,7 +194,7 @@ export const teamDetailPages = [
   page({ id: "settingsTeam", method: "GET", path: `${PATH}/:id`, access }, (call) => teamPage(call, teamIn(call))),
   page({ id: "settingsTeamChange", method: "POST", path: `${PATH}/:id`, access }, (call) => {
     const team = teamIn(call);
-    return answer(
+    return handleForm(
       call,
       TEAM,
       async ({ periodEnd, ...change }) => {
@@ -212,7 +212,7 @@ export const teamDetailPages = [
   }),
   page({ id: "settingsTeamInvite", method: "POST", path: `${PATH}/:id/invitations`, access }, (call) => {
     const team = teamIn(call);
-    return answer(
+    return handleForm(
       call,
       INVITATION,
       async ({ role, email }) => {

@@ -6,7 +6,7 @@ import { type FormError, formSpec } from "../../ui/form-spec.ts";
 import { anchor, empty, section } from "../../ui/parts.ts";
 import { time } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
 import { readParams } from "../shared/params.ts";
 import { PARAMS, settingsFrame } from "./parts.ts";
@@ -71,7 +71,7 @@ ${section({
 export const teamPages = [
   page({ id: "settingsTeams", method: "GET", path: PATH, access: "operator" }, (call) => teamsPage(call)),
   page({ id: "settingsTeamCreate", method: "POST", path: PATH, access: "operator" }, (call) =>
-    answer(
+    handleForm(
       call,
       NEW_TEAM,
       async ({ name, own, ...plan }) => {

@@ -6,7 +6,7 @@ import type { Fields, FormError, FormSpec, Values } from "../../ui/form-spec.ts"
 type Reply = Html | PageReply;
 
 /** Does what a form asks for, or shows its page again with why not. @param again throws the problem where it is not the form's */
-export async function answer<F extends Fields>(
+export async function handleForm<F extends Fields>(
   call: PageCall,
   form: FormSpec<F>,
   work: (values: Values<F>) => Reply | Promise<Reply>,

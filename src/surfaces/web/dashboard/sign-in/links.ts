@@ -21,7 +21,7 @@ import {
 } from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "./new-password.ts";
@@ -70,7 +70,7 @@ const begin = <F extends Fields>(
   draw: (call: Anyone, token: string, error: FormError) => Html,
   work: (values: Values<F>) => Promise<{ readonly session: string; readonly done: string }>,
 ) =>
-  answer(
+  handleForm(
     call,
     form,
     async (values) => {

@@ -8,7 +8,7 @@ import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 import { by } from "../shared/call.ts";
-import { answer } from "../shared/forms.ts";
+import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
 
 /** Reads where to go on after signing in: a path of this site, or the overview. */
@@ -50,7 +50,7 @@ export const signInPages = [
       signedInSince: (call) => redirect(nextIn(call.form)),
     },
     (call) =>
-      answer(
+      handleForm(
         call,
         SIGN_IN,
         async ({ email, password }) => {
