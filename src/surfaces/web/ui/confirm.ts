@@ -1,5 +1,5 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
-import { buttonClass, type Look } from "./button.ts";
+import { button, buttonClass, type Look } from "./button.ts";
 
 /** What a form needs to know of the page it stands on. */
 export interface Place {
@@ -19,9 +19,17 @@ export interface Confirm {
   /** What the second button says, e.g. `Revoke device`. */
   readonly confirm: Content;
   readonly hidden?: Readonly<Record<string, string>> | undefined;
-  /** `danger` unless told otherwise. */
+  /** Of one that asks, `danger` unless told otherwise. */
   readonly look?: Look | undefined;
   readonly small?: boolean | undefined;
+}
+
+/** A button that does what it says at once. */
+export function actButton(
+  { csrf, href }: Place,
+  { action, hidden, label, look, small }: Omit<Confirm, "question" | "confirm">,
+): Html {
+  return html`<form class="confirm-form" method="post"${attributes({ action: href(action) })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${button(label, { look, small })}</form>`;
 }
 
 /** A button that reveals a question and the real submit button; the script shows them as a modal dialog. */

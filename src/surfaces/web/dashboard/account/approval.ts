@@ -7,8 +7,8 @@ import {
 import { type Html, html } from "../../../../kit/html.ts";
 import { Problem } from "../../../../kit/problem.ts";
 import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
-import { button, buttonLink } from "../../ui/button.ts";
-import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { actButton, confirmButton } from "../../ui/confirm.ts";
 import { formSpec } from "../../ui/form-spec.ts";
 import { facts, pageHead, stats } from "../../ui/parts.ts";
 import { ago, countdown } from "../../ui/units.ts";
@@ -73,6 +73,7 @@ function questionPage(call: Person, authorization: Authorization): Html {
   const now = core.clock.now();
   const here = call.ip();
   const elsewhere = authorization.ip !== here;
+  const hidden = { user_code: authorization.userCode };
   const title = "Approve this sign-in?";
   const main = html`${pageHead({ title, says: html`A command-line tool wants to act as <strong>${session.email}</strong>.` })}
 ${stats([{ label: "Your terminal must show exactly this code", value: html`<span class="mono">${authorization.userCode}</span>`, sub: countdown(authorization.expiresAt, now) }])}
@@ -95,22 +96,16 @@ ${facts([
     elsewhere
       ? confirmButton(call, {
           action: "/login/device/approve",
-          hidden: { user_code: authorization.userCode },
+          hidden,
           label: "Approve",
           question: html`Approve the tool at ${authorization.ip}? Only do so if you started it there yourself and it shows ${authorization.userCode}.`,
           confirm: "Approve it",
           look: "primary",
         })
-      : answerForm(call, authorization, "approve")
-  }${answerForm(call, authorization, "deny")}</div>
+      : actButton(call, { action: "/login/device/approve", hidden, label: "Approve", look: "primary" })
+  }${actButton(call, { action: "/login/device/deny", hidden, label: "Deny" })}</div>
 <p class="says">The tool gets an access token in your name for 30 days. You can revoke it at any time under <a href="${href("/account")}">Your account</a>.</p>`;
   return plainFrame(call, { title, main });
-}
-
-function answerForm({ csrf, href }: Person, { userCode }: Authorization, answer: "approve" | "deny"): Html {
-  return html`<form method="post" action="${href(`/login/device/${answer}`)}">${hiddenInputs({ _csrf: csrf, user_code: userCode })}${
-    answer === "approve" ? button("Approve", { look: "primary" }) : button("Deny", {})
-  }</form>`;
 }
 
 /** Answers for a code, or says what is wrong with it beside the form for another one. */

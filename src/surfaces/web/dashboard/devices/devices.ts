@@ -9,8 +9,8 @@ import { getTeam } from "../../../../identity/teams/teams.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { button, buttonLink } from "../../ui/button.ts";
-import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { actButton, confirmButton } from "../../ui/confirm.ts";
 import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { ago, countdown, number } from "../../ui/units.ts";
@@ -23,9 +23,8 @@ import { deviceDetailPages } from "./one.ts";
 
 /** The team's machines: connecting them, and what is known of each. */
 
-function mintButton({ href, csrf }: Member): Html {
-  return html`<form method="post" action="${href("/devices/codes")}">${hiddenInputs({ _csrf: csrf })}${button("Connect a device", { look: "primary" })}</form>`;
-}
+const mintButton = (call: Member): Html =>
+  actButton(call, { action: "/devices/codes", label: "Connect a device", look: "primary" });
 
 function devicesPage(call: Member): Html {
   const { core, session } = call;

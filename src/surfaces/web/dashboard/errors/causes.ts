@@ -3,8 +3,7 @@ import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { button } from "../../ui/button.ts";
-import { hiddenInputs } from "../../ui/confirm.ts";
+import { actButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { section } from "../../ui/parts.ts";
 import { plural, time } from "../../ui/units.ts";
@@ -72,7 +71,12 @@ function standing({ core }: Member, { origin, verdict, decidedBy, decidedAt, cou
 
 function acts(call: Member, defect: Defect, one: Link): Html {
   const act = (verdict: string, label: string, says: string) =>
-    html`<form method="post" class="confirm-form" action="${call.href(`/errors/${defect.id}/links/${one.id}`)}">${hiddenInputs({ _csrf: call.csrf, verdict })}${button(html`${label}<span class="vh"> ${says}</span>`, { small: true })}</form>`;
+    actButton(call, {
+      action: `/errors/${defect.id}/links/${one.id}`,
+      hidden: { verdict },
+      label: html`${label}<span class="vh"> ${says}</span>`,
+      small: true,
+    });
   const of = `session ${short(one.sessionId ?? one.commit ?? "", 60)}`;
   if (one.verdict !== null) return html`<div class="actions">${act("none", "Undo", `what was said of ${of}`)}</div>`;
   if (one.origin === "person") return html`<div class="actions">${act("rejected", "Remove", of)}</div>`;

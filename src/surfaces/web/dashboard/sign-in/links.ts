@@ -8,8 +8,8 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { conflict, fail, gone, invalid } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";
-import { button, buttonLink } from "../../ui/button.ts";
-import { hiddenInputs } from "../../ui/confirm.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { form } from "../../ui/form.ts";
 import {
   type Fields,
   type FormError,
@@ -146,8 +146,13 @@ function invitationForm(call: Anyone, token: string, error?: FormError) {
     says: `${link.createdBy ?? "Somebody"} invites you as ${link.role === "member" ? "a member" : `an ${link.role}`}.`,
   });
   const body = call.session
-    ? html`<form method="post" action="${call.href(PATHS.invitation)}" class="form">${hiddenInputs({ _csrf: call.csrf, token })}
-<p>You are signed in as ${call.session.email}.</p><div class="actions">${button("Join the team", { look: "primary" })}</div></form>`
+    ? form({
+        action: call.href(PATHS.invitation),
+        csrf: call.csrf,
+        hidden: { token },
+        fields: html`<p>You are signed in as ${call.session.email}.</p>`,
+        submit: "Join the team",
+      })
     : html`${INVITED.draw(call, {
         action: PATHS.invitation,
         values: { token, email: link.email },
