@@ -24,6 +24,9 @@ export const SUBSCRIPTIONS = [
   "none",
 ] as const satisfies readonly Subscription[];
 
+/** How many seats a team can be given. */
+export const MAX_SEATS = 1_000_000;
+
 /** What a tier may include. */
 export type Capability = "telemetry" | "brain" | "traces";
 

@@ -7,6 +7,7 @@ import { confirmButton } from "../../../src/surfaces/web/ui/confirm.ts";
 import { diff } from "../../../src/surfaces/web/ui/diff.ts";
 import { field } from "../../../src/surfaces/web/ui/field.ts";
 import { form } from "../../../src/surfaces/web/ui/form.ts";
+import { formSpec } from "../../../src/surfaces/web/ui/form-spec.ts";
 import { layout } from "../../../src/surfaces/web/ui/layout.ts";
 import { filters, pager, table } from "../../../src/surfaces/web/ui/list.ts";
 import {
@@ -44,7 +45,8 @@ const assets = { style: "/style.css", script: "/script.js" };
 
 const option = { value: EVIL, label: EVIL, hint: EVIL };
 const labelled = { name: "n", label: EVIL, hint: EVIL, error: EVIL };
-const confirm = { action: EVIL, csrf: EVIL, label: EVIL, question: EVIL, confirm: EVIL, hidden: { [EVIL]: EVIL } };
+const place = { csrf: EVIL, form: new URLSearchParams({ name: EVIL }), href: (path: string) => path };
+const confirm = { action: EVIL, label: EVIL, question: EVIL, confirm: EVIL, hidden: { [EVIL]: EVIL } };
 const span = {
   id: EVIL,
   parentId: EVIL,
@@ -71,11 +73,11 @@ describe("every part escapes what it is given", () => {
     ["barChart", barChart(chart)],
     ["codeBlock", codeBlock(EVIL, { label: EVIL, titled: true })],
     ["secretOnce", secretOnce({ label: EVIL, value: EVIL, says: EVIL, more: EVIL })],
-    ["confirmButton", confirmButton(confirm)],
+    ["confirmButton", confirmButton(place, confirm)],
     ["diff", diff(EVIL, [{ oldStart: 1, newStart: 1, lines: [{ kind: "added", text: EVIL }] }])],
     ["empty", empty({ title: EVIL, says: EVIL, code: EVIL, actions: EVIL })],
     ["facts", facts([{ label: EVIL, value: EVIL }])],
-    ["input", field({ ...labelled, kind: "text", value: EVIL, placeholder: EVIL, pattern: EVIL })],
+    ["input", field({ ...labelled, kind: "text", value: EVIL, placeholder: EVIL })],
     ["textarea", field({ ...labelled, kind: "textarea", value: `</textarea>${EVIL}` })],
     ["select", field({ ...labelled, kind: "select", options: [option], value: EVIL })],
     ["radios", field({ ...labelled, kind: "radios", options: [option], value: EVIL })],
@@ -92,6 +94,14 @@ describe("every part escapes what it is given", () => {
           { ...option, name: EVIL, kind: "search", placeholder: EVIL },
           { ...option, name: EVIL, kind: "select", options: [option] },
         ],
+      }),
+    ],
+    [
+      "formSpec",
+      formSpec({ name: { kind: "text", label: EVIL, hint: EVIL } }).draw(place, {
+        action: EVIL,
+        submit: EVIL,
+        values: { name: EVIL },
       }),
     ],
     ["form", form({ action: EVIL, csrf: EVIL, fields: EVIL, submit: EVIL, confirm: EVIL, wrong: EVIL, beside: EVIL })],
@@ -370,7 +380,7 @@ describe("a form", () => {
   it("that asks first has a disabled button in front, so that Enter sends nothing", () => {
     for (const text of [
       form({ action: "/x", csrf: "t", fields: "", submit: "Delete", confirm: "Sure?" }).toString(),
-      confirmButton({ action: "/x", csrf: "t", label: "Delete", question: "Sure?", confirm: "Delete it" }).toString(),
+      confirmButton(place, { action: "/x", label: "Delete", question: "Sure?", confirm: "Delete it" }).toString(),
     ]) {
       const [first, ...rest] = text.match(/<button[^>]*>/g) as string[];
       expect(first).toBe('<button type="submit" disabled hidden>');

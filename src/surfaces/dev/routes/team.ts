@@ -1,10 +1,8 @@
 import * as v from "valibot";
-import { SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../identity/teams/teams.ts";
+import { MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../identity/teams/teams.ts";
 import { isoInstant } from "../../../kit/clock.ts";
 import { SYSTEM } from "../../../platform/audit/audit.ts";
 import { control } from "./route.ts";
-
-const MAX_SEATS = 1_000_000;
 
 const Change = v.strictObject({
   tier: v.optional(v.picklist(TIERS)),

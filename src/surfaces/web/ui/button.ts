@@ -9,7 +9,6 @@ export interface ButtonOptions {
   readonly small?: boolean | undefined;
   readonly name?: string | undefined;
   readonly value?: string | undefined;
-  readonly disabled?: boolean | undefined;
 }
 
 /** The class list of a button. */
@@ -19,8 +18,8 @@ export function buttonClass(look: Look = "plain", small = false): string {
 
 /** A submit button. */
 export function button(label: Content, options: ButtonOptions = {}): Html {
-  const { look, small, name, value, disabled } = options;
-  return html`<button${attributes({ type: "submit", class: buttonClass(look, small), name, value, disabled })}>${label}</button>`;
+  const { look, small, name, value } = options;
+  return html`<button${attributes({ type: "submit", class: buttonClass(look, small), name, value })}>${label}</button>`;
 }
 
 /** A link that looks like a button. */

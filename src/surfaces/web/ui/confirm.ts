@@ -1,11 +1,17 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
-import { buttonClass, type Look } from "./button.ts";
+import { button, buttonClass, type Look } from "./button.ts";
+
+/** What a form needs to know of the page it stands on. */
+export interface Place {
+  readonly csrf: string;
+  /** An address within this site as it stands in links. */
+  href(path: string): string;
+}
 
 /** An act that asks once before it is done. */
 export interface Confirm {
-  /** Where the form is posted. */
+  /** Where the form is posted: a path within this site. */
   readonly action: string;
-  readonly csrf: string;
   /** What the first button says, e.g. `Revoke`. */
   readonly label: Content;
   /** What the person is asked, naming the thing, e.g. `Revoke “build-7”? It cannot report until it connects again.` */
@@ -13,14 +19,22 @@ export interface Confirm {
   /** What the second button says, e.g. `Revoke device`. */
   readonly confirm: Content;
   readonly hidden?: Readonly<Record<string, string>> | undefined;
-  /** `danger` unless told otherwise. */
+  /** Of one that asks, `danger` unless told otherwise. */
   readonly look?: Look | undefined;
   readonly small?: boolean | undefined;
 }
 
+/** A button that does what it says at once. */
+export function actButton(
+  { csrf, href }: Place,
+  { action, hidden, label, look, small }: Omit<Confirm, "question" | "confirm">,
+): Html {
+  return html`<form class="confirm-form" method="post"${attributes({ action: href(action) })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${button(label, { look, small })}</form>`;
+}
+
 /** A button that reveals a question and the real submit button; the script shows them as a modal dialog. */
-export function confirmButton({ action, csrf, label, question, confirm, hidden, look, small }: Confirm): Html {
-  return html`<form class="confirm-form" method="post"${attributes({ action })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${confirmStep({ label, question, confirm, look, small })}</form>`;
+export function confirmButton({ csrf, href }: Place, { action, hidden, ...step }: Confirm): Html {
+  return html`<form class="confirm-form" method="post"${attributes({ action: href(action) })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${confirmStep(step)}</form>`;
 }
 
 /** The question and the button alone, to stand in a form of one's own in the place of its submit button. */

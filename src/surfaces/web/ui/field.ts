@@ -6,8 +6,6 @@ interface Labelled {
   readonly hint?: Content;
   /** What is wrong with the value; marks the field invalid. */
   readonly error?: string | null | undefined;
-  /** When a page holds two fields of one name. */
-  readonly id?: string | undefined;
 }
 
 /** One of a list to choose from. */
@@ -19,7 +17,7 @@ export interface Option {
 
 /** A one-line input. */
 export interface InputField extends Labelled {
-  readonly kind: "text" | "email" | "password" | "number" | "url" | "search" | "date" | "datetime-local";
+  readonly kind: "text" | "email" | "password" | "number" | "date";
   readonly value?: string | number | null | undefined;
   readonly required?: boolean | undefined;
   readonly autocomplete?: string | undefined;
@@ -29,8 +27,6 @@ export interface InputField extends Labelled {
   readonly step?: string | number | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
-  readonly pattern?: string | undefined;
-  readonly inputMode?: string | undefined;
   readonly autofocus?: boolean | undefined;
   readonly readOnly?: boolean | undefined;
   /** Monospace, no spell checking or capitals: codes, paths, patterns. */
@@ -82,34 +78,34 @@ export interface CheckboxField extends Labelled {
 export type Field = InputField | TextareaField | SelectField | RadiosField | CheckboxesField | CheckboxField;
 
 /** A labelled field with its hint and error tied to it. */
-export function field(one: Field): Html {
-  const id = one.id ?? `f-${one.name}`;
-  if (one.kind === "radios" || one.kind === "checkboxes") return group(one, id);
-  const { label, hint, error } = one;
-  if (one.kind === "checkbox")
-    return html`<div class="field check"><input type="checkbox"${attributes({ ...tied(one, id), value: one.value, checked: one.checked })}><div><label for="${id}">${label}</label>${notes(id, hint, error)}</div></div>`;
-  return html`<div class="field"><label for="${id}">${label}${isOptional(one) && html` <span class="optional">optional</span>`}</label>${control(one, id)}${notes(id, hint, error)}</div>`;
+export function field(look: Field): Html {
+  const id = `f-${look.name}`;
+  if (look.kind === "radios" || look.kind === "checkboxes") return group(look, id);
+  const { label, hint, error } = look;
+  if (look.kind === "checkbox")
+    return html`<div class="field check"><input type="checkbox"${attributes({ ...tied(look, id), value: look.value, checked: look.checked })}><div><label for="${id}">${label}</label>${notes(id, hint, error)}</div></div>`;
+  return html`<div class="field"><label for="${id}">${label}${isOptional(look) && html` <span class="optional">optional</span>`}</label>${control(look, id)}${notes(id, hint, error)}</div>`;
 }
 
-function isOptional(one: InputField | TextareaField | SelectField): boolean {
-  if (one.kind === "select" || one.required) return false;
-  return one.kind === "textarea" || !one.readOnly;
+function isOptional(look: InputField | TextareaField | SelectField): boolean {
+  if (look.kind === "select" || look.required) return false;
+  return look.kind === "textarea" || !look.readOnly;
 }
 
-function control(one: InputField | TextareaField | SelectField, id: string): Html {
-  const shared = tied(one, id);
-  if (one.kind === "select")
-    return html`<select${attributes(shared)}>${options(one.options, one.value ?? "")}</select>`;
-  const plain = one.mono ? { class: "mono", spellcheck: "false", autocapitalize: "off", autocorrect: "off" } : {};
-  if (one.kind === "textarea") {
-    const { rows = 4, maxLength: maxlength, placeholder } = one;
+function control(look: InputField | TextareaField | SelectField, id: string): Html {
+  const shared = tied(look, id);
+  if (look.kind === "select")
+    return html`<select${attributes(shared)}>${options(look.options, look.value ?? "")}</select>`;
+  const plain = look.mono ? { class: "mono", spellcheck: "false", autocapitalize: "off", autocorrect: "off" } : {};
+  if (look.kind === "textarea") {
+    const { rows = 4, maxLength: maxlength, placeholder } = look;
     // A parser drops one line break right after the tag; ours makes sure that it is not the value's own.
-    return html`<textarea${attributes({ ...shared, rows, maxlength, placeholder, ...plain })}>\n${one.value}</textarea>`;
+    return html`<textarea${attributes({ ...shared, rows, maxlength, placeholder, ...plain })}>\n${look.value}</textarea>`;
   }
-  const { kind: type, value, autocomplete, placeholder, min, max, step, pattern, autofocus } = one;
-  const { minLength: minlength, maxLength: maxlength, inputMode: inputmode, readOnly: readonly } = one;
-  const own = { type, value, autocomplete, placeholder, min, max, step, pattern, autofocus };
-  return html`<input${attributes({ ...shared, ...own, minlength, maxlength, inputmode, readonly, ...plain })}>`;
+  const { kind: type, value, autocomplete, placeholder, min, max, step, autofocus } = look;
+  const { minLength: minlength, maxLength: maxlength, readOnly: readonly } = look;
+  const own = { type, value, autocomplete, placeholder, min, max, step, autofocus };
+  return html`<input${attributes({ ...shared, ...own, minlength, maxlength, readonly, ...plain })}>`;
 }
 
 /** The options of a select. */
@@ -117,13 +113,13 @@ export function options(list: readonly Option[], chosen: string): Html {
   return html`${list.map(({ value, label }) => html`<option${attributes({ value, selected: value === chosen })}>${label}</option>`)}`;
 }
 
-function group(one: RadiosField | CheckboxesField, id: string): Html {
-  const { name, hint, error, label } = one;
-  const type = one.kind === "checkboxes" ? "checkbox" : "radio";
-  const chosen = one.kind === "checkboxes" ? one.values : [one.value ?? ""];
-  const required = one.kind === "radios" ? one.required : undefined;
+function group(look: RadiosField | CheckboxesField, id: string): Html {
+  const { name, hint, error, label } = look;
+  const type = look.kind === "checkboxes" ? "checkbox" : "radio";
+  const chosen = look.kind === "checkboxes" ? look.values : [look.value ?? ""];
+  const required = look.kind === "radios" ? look.required : undefined;
   return html`<fieldset class="field group"${attributes({ "aria-describedby": described(id, hint, error) })}><legend>${label}</legend>${notes(id, hint, error)}
-${one.options.map(({ value, label, hint }, i) => {
+${look.options.map(({ value, label, hint }, i) => {
   const own = `${id}-${i}`;
   const shared = { id: own, name, value, required, checked: chosen.includes(value) };
   return html`<div class="check"><input type="${type}"${attributes({ ...shared, "aria-describedby": hint ? `${own}-hint` : undefined })}><div><label for="${own}">${label}</label>${notes(own, hint, undefined)}</div></div>`;

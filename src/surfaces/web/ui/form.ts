@@ -19,16 +19,13 @@ export interface Form {
   readonly wrong?: Content;
   /** Stands beside the submit button, e.g. a link to cancel. */
   readonly beside?: Content;
-  /** Fields and button in one row, for forms of one or two fields. */
-  readonly inline?: boolean | undefined;
-  readonly id?: string | undefined;
 }
 
 /** A form, posted, with the CSRF token as `_csrf`. */
-export function form(one: Form): Html {
-  const { action, csrf, fields, submit, hidden, danger, confirm, wrong, beside, inline, id } = one;
+export function form(shown: Form): Html {
+  const { action, csrf, fields, submit, hidden, danger, confirm, wrong, beside } = shown;
   const look = danger ? "danger" : "primary";
-  return html`<form method="post"${attributes({ action, id, class: inline ? "form inline" : "form" })}>${hiddenInputs({ _csrf: csrf, ...hidden })}
+  return html`<form method="post"${attributes({ action, class: "form" })}>${hiddenInputs({ _csrf: csrf, ...hidden })}
 ${wrong && html`<div class="flash wrong" role="alert">${typeof wrong === "string" ? sentence(wrong) : wrong}</div>`}${fields}
 <div class="actions">${confirm ? confirmStep({ label: submit, question: confirm, confirm: submit, look }) : button(submit, { look })}${beside}</div></form>`;
 }

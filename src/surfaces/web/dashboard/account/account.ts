@@ -2,91 +2,53 @@ import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/
 import { membershipsOf } from "../../../../identity/members/members.ts";
 import { renameUser } from "../../../../identity/people/people.ts";
 import { confirmPassword, setPassword } from "../../../../identity/sign-in/sign-in.ts";
-import {
-  actorOf,
-  endSession,
-  listSessions,
-  signOutEverywhere,
-} from "../../../../identity/web-sessions/web-sessions.ts";
+import { endSession, listSessions, signOutEverywhere } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
-import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
-import { page, redirect, retryAfter } from "../../../../platform/http/page.ts";
+import { fail, invalid, notFound } from "../../../../kit/problem.ts";
+import { page, redirect } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { type FormError, formSpec } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import type { Person } from "../shared/call.ts";
-import { endWithPassword } from "../sign-in/password-ends.ts";
+import { by, type Person } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
+import { ID, readParams } from "../shared/params.ts";
+import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
 
-function accountPage(call: Person, wrong?: { readonly form: "password"; readonly text: string }) {
-  const { core, session, csrf, href, form: sent } = call;
+const NAME = formSpec({
+  name: { kind: "text", label: "Your name", maxLength: 100, autocomplete: "name" },
+});
+
+const PASSWORD = formSpec({
+  current: { kind: "password", label: "Present password", required: true, autocomplete: "current-password" },
+  password: { ...NEW_PASSWORD, label: "New password" },
+  again: { ...NEW_PASSWORD_AGAIN, label: "The new password again" },
+  end: {
+    kind: "checkbox",
+    value: "yes",
+    label: "Also end my command-line and read tokens",
+    hint: "Do it when somebody else may have been in your account.",
+  },
+});
+
+function accountPage(call: Person, error?: FormError) {
+  const { core, session } = call;
   const now = core.clock.now();
   const main = html`${pageHead({ title: "Your account", says: session.email })}
 ${section({
   title: "Name",
   framed: true,
-  body: form({
-    action: href("/account/name"),
-    csrf,
-    fields: field({
-      kind: "text",
-      name: "name",
-      label: "Your name",
-      value: session.name,
-      maxLength: 100,
-      autocomplete: "name",
-    }),
-    submit: "Save",
-  }),
+  body: NAME.draw(call, { action: "/account/name", values: session, submit: "Save" }),
 })}
 ${section({
   title: "Password",
   says: "Changing it signs you out everywhere but here.",
   framed: true,
-  body: form({
-    action: href("/account/password"),
-    csrf,
-    wrong: wrong?.text,
-    fields: [
-      field({
-        kind: "password",
-        name: "current",
-        label: "Present password",
-        required: true,
-        autocomplete: "current-password",
-      }),
-      field({
-        kind: "password",
-        name: "password",
-        label: "New password",
-        hint: "At least 8 characters; several words are good.",
-        required: true,
-        minLength: 8,
-        autocomplete: "new-password",
-      }),
-      field({
-        kind: "password",
-        name: "again",
-        label: "The new password again",
-        required: true,
-        autocomplete: "new-password",
-      }),
-      field({
-        kind: "checkbox",
-        name: "end",
-        value: "yes",
-        checked: sent.get("end") === "yes",
-        label: "Also end my command-line and read tokens",
-        hint: "Do it when somebody else may have been in your account.",
-      }),
-    ],
-    submit: "Change password",
-  }),
+  body: PASSWORD.draw(call, { action: "/account/password", error, submit: "Change password" }),
 })}
 ${section({ title: "Sign-ins", says: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
 ${section({ title: "Command-line tools", says: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
@@ -105,7 +67,8 @@ ${section({
   return frame(call, { title: "Your account", main });
 }
 
-function sessionTable({ core, session, csrf, href }: Person, now: number) {
+function sessionTable(call: Person, now: number) {
+  const { core, session } = call;
   const sessions = listSessions(core, session.userId);
   return html`${table({
     caption: "Sign-ins",
@@ -125,9 +88,8 @@ function sessionTable({ core, session, csrf, href }: Person, now: number) {
         hidden: true,
         cell: (signIn) =>
           signIn.id !== session.sessionId &&
-          confirmButton({
-            action: href("/account/sessions/end"),
-            csrf,
+          confirmButton(call, {
+            action: "/account/sessions/end",
             hidden: { id: signIn.id },
             label: "Sign out",
             question: "Sign this browser out?",
@@ -140,9 +102,8 @@ function sessionTable({ core, session, csrf, href }: Person, now: number) {
   })}
 ${
   sessions.length > 1 &&
-  confirmButton({
-    action: href("/account/sessions/end-others"),
-    csrf,
+  confirmButton(call, {
+    action: "/account/sessions/end-others",
     label: "Sign out everywhere else",
     question: "Sign out all browsers but this one?",
     confirm: "Sign out everywhere else",
@@ -150,7 +111,8 @@ ${
 }`;
 }
 
-function cliTable({ core, session, csrf, href }: Person, now: number) {
+function cliTable(call: Person, now: number) {
+  const { core, session } = call;
   return table({
     caption: "Command-line tools",
     columns: [
@@ -178,9 +140,8 @@ function cliTable({ core, session, csrf, href }: Person, now: number) {
         cell: (token) =>
           token.revokedAt === null &&
           token.expiresAt > now &&
-          confirmButton({
-            action: href("/account/cli/revoke"),
-            csrf,
+          confirmButton(call, {
+            action: "/account/cli/revoke",
             hidden: { id: token.id },
             label: "Revoke",
             question: "Revoke this access token? The tool has to be approved again.",
@@ -197,35 +158,29 @@ function cliTable({ core, session, csrf, href }: Person, now: number) {
   });
 }
 
-async function changePassword(call: Person) {
-  const { core, session, form } = call;
-  const password = form.get("password") ?? "";
-  await confirmPassword(core, session.userId, form.get("current") ?? "");
-  if (password !== form.get("again")) fail(invalid, "The two new passwords are not the same.");
-  const by = actorOf(session, call.ip());
-  const alongside = endWithPassword(core, form.get("end") === "yes");
-  await setPassword(core, session.userId, password, by, session.sessionId, alongside);
-}
-
 export const accountPages = [
   page({ id: "account", method: "GET", path: "/account", access: "person" }, (call) => accountPage(call)),
   page({ id: "accountName", method: "POST", path: "/account/name", access: "person" }, async (call) => {
-    await renameUser(call.core, call.session.userId, call.form.get("name") ?? "");
+    await renameUser(call.core, call.session.userId, NAME.read(call.form).name);
     return redirect("/account", "Saved.");
   }),
-  page({ id: "accountPassword", method: "POST", path: "/account/password", access: "person" }, async (call) => {
-    try {
-      await changePassword(call);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      const body = accountPage(call, { form: "password", text: error.message });
-      return { status: error.status, headers: retryAfter(error), body };
-    }
-    return redirect("/account", "The password is changed.");
-  }),
+  page({ id: "accountPassword", method: "POST", path: "/account/password", access: "person" }, (call) =>
+    handleForm(
+      call,
+      PASSWORD,
+      async ({ current, password, again, end }) => {
+        const { core, session } = call;
+        await confirmPassword(core, session.userId, current);
+        if (password !== again) fail(invalid, "The two new passwords are not the same.");
+        await setPassword(core, session.userId, password, by(call), session.sessionId, endWithPassword(core, end));
+        return redirect("/account", "The password is changed.");
+      },
+      (error) => accountPage(call, error),
+    ),
+  ),
   page({ id: "endSession", method: "POST", path: "/account/sessions/end", access: "person" }, async (call) => {
     const { core, session, form } = call;
-    if (!(await endSession(core, session.userId, form.get("id") ?? "", actorOf(session, call.ip()))))
+    if (!(await endSession(core, session.userId, readParams(ID, form).id, by(call))))
       fail(notFound, "This sign-in has ended already.");
     return redirect("/account", "That browser is signed out.");
   }),
@@ -233,13 +188,13 @@ export const accountPages = [
     { id: "endOtherSessions", method: "POST", path: "/account/sessions/end-others", access: "person" },
     async (call) => {
       const { core, session } = call;
-      await signOutEverywhere(core, session.userId, actorOf(session, call.ip()), session.sessionId);
+      await signOutEverywhere(core, session.userId, by(call), session.sessionId);
       return redirect("/account", "You are signed out everywhere else.");
     },
   ),
   page({ id: "revokeCliToken", method: "POST", path: "/account/cli/revoke", access: "person" }, async (call) => {
     const { core, session, form } = call;
-    await revokeCliToken(core, session.userId, form.get("id") ?? "", actorOf(session, call.ip()));
+    await revokeCliToken(core, session.userId, readParams(ID, form).id, by(call));
     return redirect("/account", "The access token is revoked.");
   }),
 ];

@@ -4,18 +4,17 @@ import {
   getAuthorization,
   guardUserCode,
 } from "../../../../identity/device-flow/device-flow.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { Problem } from "../../../../kit/problem.ts";
-import { page, redirect, retryAfter } from "../../../../platform/http/page.ts";
-import { button, buttonLink } from "../../ui/button.ts";
-import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { actButton, confirmButton } from "../../ui/confirm.ts";
+import { formSpec } from "../../ui/form-spec.ts";
 import { facts, pageHead, stats } from "../../ui/parts.ts";
 import { ago, countdown } from "../../ui/units.ts";
 import { plainFrame } from "../frame.ts";
-import type { Person } from "../shared/call.ts";
+import { by, type Person } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
 
 /**
  * Where a person answers a command-line tool that wants to sign in as them (RFC 8628 sections 3.3 and 5.4). Nothing is ever
@@ -23,6 +22,21 @@ import type { Person } from "../shared/call.ts";
  */
 
 const TOOLS = { npm: "installed from npm", desktop: "a desktop app" } as const;
+
+const CODE = formSpec({
+  userCode: {
+    kind: "text",
+    name: "user_code",
+    label: "Code",
+    hint: "Eight letters. Capitals and the dash do not matter.",
+    placeholder: "XXXX-XXXX",
+    required: true,
+    maxLength: 64,
+    autocomplete: "off",
+    autofocus: true,
+    mono: true,
+  },
+});
 
 /**
  * Looks a typed code up; every unknown one counts against the person and their address.
@@ -41,7 +55,7 @@ function lookUp({ core, session, ip }: Person, typed: string): Authorization {
 
 /** The form for a code, with what was wrong with the last one. */
 function codePage(call: Person, wrong?: string): Html {
-  const { core, session, csrf, href } = call;
+  const { core, session } = call;
   const title = "Sign in a command-line tool";
   const off = core.config.signing === "off";
   const main = html`${pageHead({ title, says: html`Enter the code that the tool shows in your terminal. You are signed in as <strong>${session.email}</strong>.` })}
@@ -49,88 +63,67 @@ ${
   off &&
   html`<div class="flash warn">Signing is switched off on this installation (<code>RECKON_SIGNING=off</code>), so no tool can sign in.</div>`
 }
-${form({
-  action: href("/login/device"),
-  csrf,
-  wrong,
-  fields: field({
-    kind: "text",
-    name: "user_code",
-    label: "Code",
-    hint: "Eight letters. Capitals and the dash do not matter.",
-    placeholder: "XXXX-XXXX",
-    required: true,
-    maxLength: 64,
-    autocomplete: "off",
-    autofocus: true,
-    mono: true,
-  }),
-  submit: "Continue",
-})}
+${CODE.draw(call, { action: "/login/device", wrong, submit: "Continue" })}
 <p class="says">A code works for 15 minutes. Enter only one that you made appear yourself, never one that somebody sent you.</p>`;
   return plainFrame(call, { title, main });
 }
 
-function questionPage(call: Person, asked: Authorization): Html {
+function questionPage(call: Person, authorization: Authorization): Html {
   const { core, session, href } = call;
   const now = core.clock.now();
   const here = call.ip();
-  const elsewhere = asked.ip !== here;
+  const elsewhere = authorization.ip !== here;
+  const hidden = { user_code: authorization.userCode };
   const title = "Approve this sign-in?";
   const main = html`${pageHead({ title, says: html`A command-line tool wants to act as <strong>${session.email}</strong>.` })}
-${stats([{ label: "Your terminal must show exactly this code", value: html`<span class="mono">${asked.userCode}</span>`, sub: countdown(asked.expiresAt, now) }])}
+${stats([{ label: "Your terminal must show exactly this code", value: html`<span class="mono">${authorization.userCode}</span>`, sub: countdown(authorization.expiresAt, now) }])}
 ${
   elsewhere &&
-  html`<div class="flash warn"><strong>The tool runs at another address than you.</strong> It asks from ${asked.ip}, you are at ${here}. That is right when you started it on another machine, such as a server. If you did not, somebody is trying to sign in as you: deny it.</div>`
+  html`<div class="flash warn"><strong>The tool runs at another address than you.</strong> It asks from ${authorization.ip}, you are at ${here}. That is right when you started it on another machine, such as a server. If you did not, somebody is trying to sign in as you: deny it.</div>`
 }
 ${facts([
-  { label: "Asks from", value: html`<span class="mono">${asked.ip}</span>${!elsewhere && " (where you are too)"}` },
+  {
+    label: "Asks from",
+    value: html`<span class="mono">${authorization.ip}</span>${!elsewhere && " (where you are too)"}`,
+  },
   { label: "Your address", value: html`<span class="mono">${here}</span>` },
-  { label: "Tool", value: asked.channel === null ? "it did not say" : TOOLS[asked.channel] },
-  { label: "Calls itself", value: asked.userAgent ?? "nothing" },
-  { label: "Asked", value: ago(asked.createdAt, now) },
+  { label: "Tool", value: authorization.channel === null ? "it did not say" : TOOLS[authorization.channel] },
+  { label: "Calls itself", value: authorization.userAgent ?? "nothing" },
+  { label: "Asked", value: ago(authorization.createdAt, now) },
 ])}
 <p class="says">Did somebody send you this code or a link to this page? Then deny: approving it would sign <em>their</em> tool in as you.</p>
 <div class="actions">${
     elsewhere
-      ? confirmButton({
-          action: href("/login/device/approve"),
-          csrf: call.csrf,
-          hidden: { user_code: asked.userCode },
+      ? confirmButton(call, {
+          action: "/login/device/approve",
+          hidden,
           label: "Approve",
-          question: html`Approve the tool at ${asked.ip}? Only do so if you started it there yourself and it shows ${asked.userCode}.`,
+          question: html`Approve the tool at ${authorization.ip}? Only do so if you started it there yourself and it shows ${authorization.userCode}.`,
           confirm: "Approve it",
           look: "primary",
         })
-      : answerForm(call, asked, "approve")
-  }${answerForm(call, asked, "deny")}</div>
+      : actButton(call, { action: "/login/device/approve", hidden, label: "Approve", look: "primary" })
+  }${actButton(call, { action: "/login/device/deny", hidden, label: "Deny" })}</div>
 <p class="says">The tool gets an access token in your name for 30 days. You can revoke it at any time under <a href="${href("/account")}">Your account</a>.</p>`;
   return plainFrame(call, { title, main });
 }
 
-function answerForm({ csrf, href }: Person, { userCode }: Authorization, answer: "approve" | "deny"): Html {
-  return html`<form method="post" action="${href(`/login/device/${answer}`)}">${hiddenInputs({ _csrf: csrf, user_code: userCode })}${
-    answer === "approve" ? button("Approve", { look: "primary" }) : button("Deny", {})
-  }</form>`;
-}
+/** Answers for a code, or says what is wrong with it beside the form for another one. */
+const answerCode = (call: Person, work: (authorization: Authorization) => Html | PageReply | Promise<PageReply>) =>
+  handleForm(
+    call,
+    CODE,
+    ({ userCode }) => work(lookUp(call, userCode)),
+    ({ problem }) => codePage(call, problem.message),
+  );
 
-/** Says what is wrong with a code, beside the form for another one. */
-function explain(call: Person, error: unknown) {
-  if (!(error instanceof Problem)) throw error;
-  return { status: error.status, headers: retryAfter(error), body: codePage(call, error.message) };
-}
-
-async function decide(call: Person, decision: "approved" | "denied") {
-  const { core, session, form } = call;
-  try {
-    const { userCode } = lookUp(call, form.get("user_code") ?? "");
+const decide = (call: Person, decision: "approved" | "denied") =>
+  answerCode(call, async ({ userCode }) => {
+    const { core, session } = call;
     const user = { id: session.userId, email: session.email };
-    await decideAuthorization(core, userCode, decision, user, actorOf(session, call.ip()));
-  } catch (error) {
-    return explain(call, error);
-  }
-  return redirect(`/login/device/${decision}`);
-}
+    await decideAuthorization(core, userCode, decision, user, by(call));
+    return redirect(`/login/device/${decision}`);
+  });
 
 function donePage(call: Person, title: string, says: string, more: Html): Html {
   return plainFrame(call, { title, main: html`${pageHead({ title, says })}${more}` });
@@ -138,22 +131,12 @@ function donePage(call: Person, title: string, says: string, more: Html): Html {
 
 export const approvalPages = [
   page({ id: "approval", method: "GET", path: "/login/device", access: "person" }, (call) => {
-    const typed = call.query.get("user_code");
-    if (!typed) return codePage(call);
-    try {
-      return questionPage(call, lookUp(call, typed));
-    } catch (error) {
-      return explain(call, error);
-    }
+    if (!call.query.get("user_code")) return codePage(call);
+    return answerCode({ ...call, form: call.query }, (authorization) => questionPage(call, authorization));
   }),
-  page({ id: "approvalCode", method: "POST", path: "/login/device", access: "person" }, (call) => {
-    try {
-      const { userCode } = lookUp(call, call.form.get("user_code") ?? "");
-      return redirect(`/login/device?user_code=${userCode}`);
-    } catch (error) {
-      return explain(call, error);
-    }
-  }),
+  page({ id: "approvalCode", method: "POST", path: "/login/device", access: "person" }, (call) =>
+    answerCode(call, ({ userCode }) => redirect(`/login/device?user_code=${userCode}`)),
+  ),
   page({ id: "approve", method: "POST", path: "/login/device/approve", access: "person" }, (call) =>
     decide(call, "approved"),
   ),

@@ -5,6 +5,7 @@ import { fail, forbidden } from "../../../../kit/problem.ts";
 import { type EventFormat, exportEvents, listEvents, type StoredEvent } from "../../../../platform/audit/audit.ts";
 import { download, page } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
+import { typed } from "../../ui/form-spec.ts";
 import type { Table } from "../../ui/list.ts";
 import { empty, tabs } from "../../ui/parts.ts";
 import { time } from "../../ui/units.ts";
@@ -12,34 +13,27 @@ import type { Person } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
 import { link, type Query, setOf } from "../shared/links.ts";
 import { listPage } from "../shared/list.ts";
-import { type Days, dayFilters, daysIn, idIn, selectFilter, spanOf, textIn } from "../shared/params.ts";
+import { choice, DAYS, dayFilters, readParams, rowNumber, selectFilter, spanOf, text } from "../shared/params.ts";
 import { actionOptions, detailWords, isAction, whatWasDone } from "./labels.ts";
 
 /** Who did what, when and from where: of the team, or for operators of the whole installation. */
 
 const PAGE = 50;
 
-interface Params {
-  readonly all: boolean;
-  readonly text: string;
-  readonly action: string;
-  readonly days: Days;
+// Not "action": a field of that name would hide the form's own from scripts.
+const PARAMS = { q: text(200), what: typed, all: choice(["1"]), ...DAYS };
+
+function filtersIn({ core, query, session }: Person) {
+  const { q, what, all, ...days } = readParams(PARAMS, query);
+  const action = isAction(core, what) ? what : "";
+  // An operator in no team has nothing else to see.
+  return { all: all !== undefined || (session.operator && session.team === null), text: q, action, days };
 }
 
-function readParams({ core, query, session }: Person): Params {
-  // Not "action": a field of that name would hide the form's own from scripts.
-  const action = query.get("what") ?? "";
-  return {
-    // An operator in no team has nothing else to see.
-    all: query.get("all") === "1" || (session.operator && session.team === null),
-    text: textIn(query, "q", 200),
-    action: isAction(core, action) ? action : "",
-    days: daysIn(query),
-  };
-}
+type Filters = ReturnType<typeof filtersIn>;
 
 /** Whose events are shown. @returns the team's id, or null for everybody's @throws Problem 403 */
-function scopeOf({ session }: Person, { all }: Params): string | null {
+function scopeOf({ session }: Person, { all }: Filters): string | null {
   if (all) {
     if (session.operator) return null;
     fail(forbidden, "Only who runs this installation can see the audit of all teams.");
@@ -53,22 +47,22 @@ function scopeOf({ session }: Person, { all }: Params): string | null {
   return session.team.id;
 }
 
-const filterOf = (call: Person, params: Params) => ({
+const filterOf = (call: Person, params: Filters) => ({
   teamId: scopeOf(call, params),
   text: params.text,
   action: params.action,
   ...spanOf(params.days),
 });
 
-const keptOf = ({ all }: Params) => ({ all: all ? "1" : undefined });
-const queryOf = ({ text, action, days }: Params) => ({ q: text, what: action, ...days });
+const keptOf = ({ all }: Filters) => ({ all: all ? "1" : undefined });
+const queryOf = ({ text, action, days }: Filters) => ({ q: text, what: action, ...days });
 
 async function auditPage(call: Person) {
   const { core, session, query } = call;
-  const params = readParams(call);
+  const params = filtersIn(call);
   const { all, text, action, days } = params;
-  const before = idIn(query.get("before"));
-  const after = before === undefined ? idIn(query.get("after")) : undefined;
+  const { before, after: newest } = readParams({ before: rowNumber, after: rowNumber }, query);
+  const after = before === undefined ? newest : undefined;
   const found = await listEvents(core, filterOf(call, params), PAGE, { before, after });
   const to = (path: `/${string}`, more: Query) =>
     link(call, path, { ...keptOf(params), ...setOf(queryOf(params)), ...more });
@@ -143,7 +137,7 @@ function eventTable(
 }
 
 function exportPage(call: Person) {
-  const params = readParams(call);
+  const params = filtersIn(call);
   const filter = filterOf(call, params);
   const format: EventFormat = call.query.get("format") === "csv" ? "csv" : "jsonl";
   const today = isoInstant(call.core.clock.now()).slice(0, 10);

@@ -10,16 +10,17 @@ import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, kindName, link, repoName } from "../shared/links.ts";
 import { listPage } from "../shared/list.ts";
+import { readParams } from "../shared/params.ts";
 import { changesPage } from "./changes.ts";
 import { downloadPage, filePage } from "./file.ts";
 import { repositoryPage } from "./repository.ts";
-import { readParams, searchFilters, searchResults } from "./search.ts";
+import { PARAMS, searchFilters, searchResults } from "./search.ts";
 import { historyPage, versionsPage } from "./versions.ts";
 
 /** The team's brain: all repositories and the search over them. */
 
 async function brainPage(call: Member): Promise<Html> {
-  const params = readParams(call);
+  const params = readParams(PARAMS, call.query);
   const repositories = listRepositories(call.core, call.session.team.id);
   const head = {
     title: "Brain",

@@ -20,7 +20,8 @@ import {
   snapshotIn,
 } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
-import { readParams, searchFilters, searchResults } from "./search.ts";
+import { readParams } from "../shared/params.ts";
+import { PARAMS, searchFilters, searchResults } from "./search.ts";
 
 /** The head of every page about a repository as a whole. */
 export function repositoryHead(
@@ -48,7 +49,7 @@ export const noSuchRepository = () => new Problem(notFound, "This team's brain h
 /** A repository's files as of one snapshot, and the search through the current ones. */
 export async function repositoryPage(call: Member): Promise<Html> {
   const repo = repoOf(call);
-  const params = readParams(call);
+  const params = readParams(PARAMS, call.query);
   const snapshot = snapshotIn(call);
   const files = listFiles(call.core, call.session.team.id, repo, snapshot);
   if (!files) throw noSuchRepository();

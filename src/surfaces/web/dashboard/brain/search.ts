@@ -1,31 +1,32 @@
-import { KINDS, type Kind } from "../../../../formats/brain-kinds.ts";
+import * as v from "valibot";
+import { KINDS } from "../../../../formats/brain-kinds.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { beginning } from "../../../../kit/strings.ts";
 import { type Answer, searchBrain } from "../../../../record/brain/brain.ts";
+import { typed } from "../../ui/form-spec.ts";
 import { type Filter, table } from "../../ui/list.ts";
 import { empty } from "../../ui/parts.ts";
 import { plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { kindBadge, kindName, link, repoName } from "../shared/links.ts";
-import { choiceIn, selectFilter } from "../shared/params.ts";
+import { choice, type Params, selectFilter } from "../shared/params.ts";
 
 /** Searching the team's brain, on the page of all repositories and on that of one. */
 
 const MAX_HITS = 50;
 const MAX_QUESTION = 256;
 
-export interface Params {
-  readonly q: string;
-  readonly kind: Kind | undefined;
-}
-
-export const readParams = ({ query }: Member): Params => ({
-  q: beginning(query.get("q") ?? "", MAX_QUESTION).trim(),
-  kind: choiceIn(query, "kind", KINDS),
-});
+export const PARAMS = {
+  q: v.pipe(
+    typed,
+    v.transform((text) => beginning(text, MAX_QUESTION).trim()),
+  ),
+  kind: choice(KINDS),
+};
+type SearchParams = Params<typeof PARAMS>;
 
 /** The filters that a search has everywhere. */
-export const searchFilters = ({ q, kind }: Params, placeholder: string): Filter[] => [
+export const searchFilters = ({ q, kind }: SearchParams, placeholder: string): Filter[] => [
   { kind: "search", name: "q", label: "Search", value: q, placeholder },
   selectFilter(
     { name: "kind", label: "Kind", value: kind ?? "" },
@@ -35,7 +36,7 @@ export const searchFilters = ({ q, kind }: Params, placeholder: string): Filter[
 ];
 
 /** Sections found, best first. @param repoKey narrows to one repository */
-export async function searchResults(call: Member, { q, kind }: Params, repoKey?: string): Promise<Html> {
+export async function searchResults(call: Member, { q, kind }: SearchParams, repoKey?: string): Promise<Html> {
   const answer = await searchBrain(call.core, call.session.team.id, q, { repoKey, kind, limit: MAX_HITS });
   return html`${table({
     caption: "Sections found",

@@ -6,26 +6,25 @@ import {
   revokeCode,
 } from "../../../../identity/devices/devices.ts";
 import { getTeam } from "../../../../identity/teams/teams.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { button, buttonLink } from "../../ui/button.ts";
-import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { actButton, confirmButton } from "../../ui/confirm.ts";
 import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { ago, countdown, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { isAdmin, type Member } from "../shared/call.ts";
+import { by, isAdmin, type Member } from "../shared/call.ts";
+import { ID, readParams } from "../shared/params.ts";
 import { ASK_AN_ADMIN, exchangeSteps } from "./connect.ts";
 import { deviceList } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
 
 /** The team's machines: connecting them, and what is known of each. */
 
-function mintButton({ href, csrf }: Member): Html {
-  return html`<form method="post" action="${href("/devices/codes")}">${hiddenInputs({ _csrf: csrf })}${button("Connect a device", { look: "primary" })}</form>`;
-}
+const mintButton = (call: Member): Html =>
+  actButton(call, { action: "/devices/codes", label: "Connect a device", look: "primary" });
 
 function devicesPage(call: Member): Html {
   const { core, session } = call;
@@ -49,7 +48,7 @@ ${admin && openCodes(call)}
 }
 
 function openCodes(call: Member): Html | false {
-  const { core, session, csrf, href } = call;
+  const { core, session } = call;
   const now = core.clock.now();
   const codes = listOpenCodes(core, session.team.id);
   if (codes.length === 0) return false;
@@ -66,9 +65,8 @@ function openCodes(call: Member): Html | false {
           label: "Actions",
           hidden: true,
           cell: (code) =>
-            confirmButton({
-              action: href("/devices/codes/revoke"),
-              csrf,
+            confirmButton(call, {
+              action: "/devices/codes/revoke",
               hidden: { id: code.id },
               label: "Revoke",
               question: `Revoke the code that ${code.createdBy ?? "somebody"} made? No machine can be connected with it then.`,
@@ -84,7 +82,7 @@ function openCodes(call: Member): Html | false {
 
 async function mintPage(call: PageCall<"admin">): Promise<Html> {
   const { core, session, baseUrl, href } = call;
-  const { code, expiresAt } = await createCode(core, session.team.id, undefined, actorOf(session, call.ip()));
+  const { code, expiresAt } = await createCode(core, session.team.id, undefined, by(call));
   const now = core.clock.now();
   const main = html`${pageHead({
     title: "Connect a device",
@@ -109,7 +107,7 @@ export const devicePages = [
   page({ id: "mintedCode", method: "GET", path: "/devices/codes", access: "member" }, () => redirect("/devices")),
   page({ id: "revokeCode", method: "POST", path: "/devices/codes/revoke", access: "admin" }, async (call) => {
     const { core, session, form } = call;
-    if (!(await revokeCode(core, session.team.id, form.get("id") ?? "", actorOf(session, call.ip()))))
+    if (!(await revokeCode(core, session.team.id, readParams(ID, form).id, by(call))))
       fail(notFound, "There is no such open code: it was used, has expired, or was revoked before.");
     return redirect("/devices", "The connect code is revoked.");
   }),

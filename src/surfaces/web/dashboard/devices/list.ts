@@ -8,7 +8,7 @@ import { anchor, badge, empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
-import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
+import { choice, readParams, selectFilter, words } from "../shared/params.ts";
 
 interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {}
 
@@ -59,8 +59,7 @@ export function deviceList(call: Member, none: Content): Html {
   const now = core.clock.now();
   const all = deviceOverview(core, session.team.id);
   if (all.length === 0) return html`<div id="results" data-count="0">${none}</div>`;
-  const state = choiceIn(query, "state", STATES) ?? "";
-  const q = textIn(query, "q", 256).trim();
+  const { state = "", q } = readParams({ state: choice(STATES), q: words(256) }, query);
   const text = q.toLowerCase();
   const found = all.filter(
     (device) =>

@@ -1,18 +1,16 @@
 import type { Core } from "../../../../core.ts";
 import { type Device, findDeviceOf, renameDevice, revokeDeviceOf } from "../../../../identity/devices/devices.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { deviceTotals, listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { formSpec } from "../../ui/form-spec.ts";
 import { empty, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { isAdmin, type Member } from "../shared/call.ts";
+import { by, isAdmin, type Member } from "../shared/call.ts";
 import { flawsExplained, streamTable } from "../telemetry/streams.ts";
 import { command, telemetryCommand } from "./connect.ts";
 import { deviceName, stateBadge } from "./list.ts";
@@ -81,24 +79,16 @@ function deviceFacts(core: Core, device: Device, now: number): Content {
   ]);
 }
 
-function manage({ href, csrf }: Member, device: Device): Html {
+const LABEL = formSpec({
+  label: { kind: "text", label: "Label", hint: "What people call this machine. Its id stays.", maxLength: 200 },
+});
+
+function manage(call: Member, device: Device): Html {
   const own = `/devices/${device.id}`;
   return html`${section({
     title: "Rename",
     framed: true,
-    body: form({
-      action: href(`${own}/rename`),
-      csrf,
-      fields: field({
-        kind: "text",
-        name: "label",
-        label: "Label",
-        hint: "What people call this machine. Its id stays.",
-        value: device.label,
-        maxLength: 200,
-      }),
-      submit: "Save",
-    }),
+    body: LABEL.draw(call, { action: `${own}/rename`, values: device, submit: "Save" }),
   })}
 ${
   device.status !== "revoked" &&
@@ -106,9 +96,8 @@ ${
     title: "Revoke",
     framed: true,
     says: "For a machine that is lost or retired. What it sent stays in the record.",
-    body: confirmButton({
-      action: href(`${own}/revoke`),
-      csrf,
+    body: confirmButton(call, {
+      action: `${own}/revoke`,
       label: "Revoke this device",
       question: `Revoke “${deviceName(device)}”? Its token stops working at once and the machine has to be connected again to report.`,
       confirm: "Revoke device",
@@ -122,13 +111,13 @@ export const deviceDetailPages = [
   page({ id: "renameDevice", method: "POST", path: "/devices/:id/rename", access: "admin" }, async (call) => {
     const { core, session, form } = call;
     const { id } = getDevice(call);
-    await renameDevice(core, session.team.id, id, form.get("label") ?? "", actorOf(session, call.ip()));
+    await renameDevice(core, session.team.id, id, LABEL.read(form).label, by(call));
     return redirect(`/devices/${id}`, "The device is renamed.");
   }),
   page({ id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "admin" }, async (call) => {
     const { core, session } = call;
     const device = getDevice(call);
-    const done = await revokeDeviceOf(core, session.team.id, device.id, actorOf(session, call.ip()));
+    const done = await revokeDeviceOf(core, session.team.id, device.id, by(call));
     const says = done ? `“${deviceName(device)}” is revoked.` : `“${deviceName(device)}” was revoked before.`;
     return redirect(`/devices/${device.id}`, says);
   }),

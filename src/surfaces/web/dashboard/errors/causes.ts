@@ -1,11 +1,10 @@
+import * as v from "valibot";
 import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { button } from "../../ui/button.ts";
-import { hiddenInputs } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { actButton } from "../../ui/confirm.ts";
+import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { section } from "../../ui/parts.ts";
 import { plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
@@ -15,16 +14,17 @@ import { bandBadge, causeName, isWord } from "./labels.ts";
 
 /** What one entry is put down to, why, and what people say of it. */
 
-/** What was typed, and what was wrong with it. */
-export interface Wrong {
-  readonly text: string;
-  readonly session: string;
-  readonly commit: string;
-}
-
 const DAYS_BEFORE = 30;
+const MAX_SESSION_CHARS = 512;
+const MAX_COMMIT_CHARS = 64;
 
-export function causesSection(call: Member, defect: Defect, wrong?: Wrong): Html {
+const bounded = (max: number) =>
+  v.pipe(
+    trimmed,
+    v.transform((text) => text.slice(0, max) || undefined),
+  );
+
+export function causesSection(call: Member, defect: Defect, error?: FormError): Html {
   const links = linksOfEntry(call.core, call.session.team.id, defect);
   const standing = links.filter(({ verdict }) => verdict !== "rejected");
   const rejected = links.filter(({ verdict }) => verdict === "rejected");
@@ -48,7 +48,7 @@ export function causesSection(call: Member, defect: Defect, wrong?: Wrong): Html
       html`<details class="numbers"><summary>${plural(rejected.length, "cause was ruled out", "causes were ruled out")}</summary>${rejected.map((one) => causeCard(call, defect, one))}</details>`
     }`,
   })}
-${ownLink(call, defect, wrong)}`;
+${ownLink(call, defect, error)}`;
 }
 
 function causeCard(call: Member, defect: Defect, one: Link): Html {
@@ -71,15 +71,41 @@ function standing({ core }: Member, { origin, verdict, decidedBy, decidedAt, cou
 
 function acts(call: Member, defect: Defect, one: Link): Html {
   const act = (verdict: string, label: string, says: string) =>
-    html`<form method="post" class="confirm-form" action="${call.href(`/errors/${defect.id}/links/${one.id}`)}">${hiddenInputs({ _csrf: call.csrf, verdict })}${button(html`${label}<span class="vh"> ${says}</span>`, { small: true })}</form>`;
+    actButton(call, {
+      action: `/errors/${defect.id}/links/${one.id}`,
+      hidden: { verdict },
+      label: html`${label}<span class="vh"> ${says}</span>`,
+      small: true,
+    });
   const of = `session ${short(one.sessionId ?? one.commit ?? "", 60)}`;
   if (one.verdict !== null) return html`<div class="actions">${act("none", "Undo", `what was said of ${of}`)}</div>`;
   if (one.origin === "person") return html`<div class="actions">${act("rejected", "Remove", of)}</div>`;
   return html`<div class="actions">${act("confirmed", "Yes, it was", of)}${act("rejected", "No, it was not", of)}</div>`;
 }
 
+export const CAUSE = formSpec({
+  session: {
+    kind: "text",
+    label: "Session",
+    hint: "Its id as the agent gave it, or the address of its page here.",
+    maxLength: MAX_SESSION_CHARS,
+    mono: true,
+    autocomplete: "off",
+    schema: bounded(MAX_SESSION_CHARS),
+  },
+  commit: {
+    kind: "text",
+    label: "Commit",
+    hint: "At least 7 digits. One that no session made is taken too: people commit as well.",
+    maxLength: MAX_COMMIT_CHARS,
+    mono: true,
+    autocomplete: "off",
+    schema: bounded(MAX_COMMIT_CHARS),
+  },
+});
+
 /** For who knows it better. */
-function ownLink(call: Member, defect: Defect, wrong: Wrong | undefined): Html {
+function ownLink(call: Member, defect: Defect, error: FormError | undefined): Html {
   const day = Date.parse(defect.date);
   const dayText = (at: number) => isoInstant(Math.max(0, at)).slice(0, 10);
   const near = link(call, "/sessions", {
@@ -92,20 +118,6 @@ function ownLink(call: Member, defect: Defect, wrong: Wrong | undefined): Html {
     title: "Say what caused it",
     framed: true,
     says: html`Name a session, a commit or both. A person's word counts before all evidence. <a href="${near}">Sessions of the 30 days before</a>`,
-    body: form({
-      action: call.href(`/errors/${defect.id}/links`),
-      csrf: call.csrf,
-      wrong: wrong?.text,
-      fields: html`${field({
-        ...{ kind: "text", name: "session", label: "Session", value: wrong?.session ?? "" },
-        ...{ maxLength: 512, mono: true, autocomplete: "off" },
-        hint: "Its id as the agent gave it, or the address of its page here.",
-      })}${field({
-        ...{ kind: "text", name: "commit", label: "Commit", value: wrong?.commit ?? "" },
-        ...{ maxLength: 64, mono: true, autocomplete: "off" },
-        hint: "At least 7 digits. One that no session made is taken too: people commit as well.",
-      })}`,
-      submit: "Add the cause",
-    }),
+    body: CAUSE.draw(call, { action: `/errors/${defect.id}/links`, error, submit: "Add the cause" }),
   });
 }

@@ -10,10 +10,10 @@ import { codeBlock, empty, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
-import { selectFilter } from "../shared/params.ts";
+import { readParams, selectFilter } from "../shared/params.ts";
 import { attributionSection } from "./attribution.ts";
 import { classPage, entryTable, recurringSection } from "./classes.ts";
-import { listSection, readParams } from "./list.ts";
+import { listSection, PARAMS } from "./list.ts";
 import { defectOf, entryPage, judgeCause, sayCause } from "./one.ts";
 import { figures, trendChart, trendWords } from "./trend.ts";
 
@@ -26,7 +26,7 @@ async function errorsPage(call: Member): Promise<Html> {
   const team = session.team.id;
   await freshenLinks(core);
   const yieldNow = cooperative(core.clock);
-  const params = readParams(call);
+  const params = readParams(PARAMS, call.query);
   const repoKey = repoKeyIn(params.repo);
   const repos = listRepositories(core, team).map((repository) => repository.repoKey);
   const metrics = brainMetrics(core, team, repoKey);

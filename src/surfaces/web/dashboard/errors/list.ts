@@ -4,7 +4,7 @@ import { empty, section } from "../../ui/parts.ts";
 import type { Member } from "../shared/call.ts";
 import { kindName, repoKeyIn } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
-import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
+import { choice, type Params, selectFilter, text, ticked } from "../shared/params.ts";
 import { entryTable } from "./classes.ts";
 
 /** All entries, page by page. */
@@ -13,24 +13,9 @@ const PAGE = 25;
 const MAX_TEXT = 200;
 
 /** What narrows the list; what cannot be understood does not. */
-export interface Params {
-  /** As in the address; `""` for all. */
-  readonly repo: string;
-  readonly q: string;
-  readonly kind: (typeof DEFECT_KINDS)[number] | undefined;
-  readonly open: "" | "on";
-}
+export const PARAMS = { repo: text(1_024), q: text(MAX_TEXT), kind: choice(DEFECT_KINDS), open: ticked };
 
-export function readParams({ query }: Member): Params {
-  return {
-    repo: textIn(query, "repo", 1_024),
-    q: textIn(query, "q", MAX_TEXT),
-    kind: choiceIn(query, "kind", DEFECT_KINDS),
-    open: choiceIn(query, "open", ["on"]) ?? "",
-  };
-}
-
-export function listSection(call: Member, { repo, q, kind, open }: Params): Html {
+export function listSection(call: Member, { repo, q, kind, open }: Params<typeof PARAMS>): Html {
   const { rows, older, newer } = pageOfDefects(call.core, call.session.team.id, {
     repoKey: repoKeyIn(repo),
     text: q,

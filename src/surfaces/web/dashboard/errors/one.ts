@@ -1,4 +1,3 @@
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { createLink, type Doubt, decideLink, getLink } from "../../../../insight/causes/causes.ts";
 import { type Defect, defectsOfClass, entryText, findDefect, onWire } from "../../../../insight/defects/defects.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
@@ -6,14 +5,16 @@ import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import { fail, invalid, notFound } from "../../../../kit/problem.ts";
 import { type PageReply, redirect } from "../../../../platform/http/page.ts";
 import { getSession } from "../../../../record/traces/traces.ts";
+import type { FormError } from "../../ui/form-spec.ts";
 import { anchor, facts, pageHead, prose, section } from "../../ui/parts.ts";
 import { dayText, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import type { Member } from "../shared/call.ts";
+import { by, type Member } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
 import { link, pathText, repoName, sessionsOf } from "../shared/links.ts";
-import { idIn } from "../shared/params.ts";
+import { choice, idIn, readParams } from "../shared/params.ts";
 import { shaText, short } from "../shared/text.ts";
-import { causesSection, type Wrong } from "./causes.ts";
+import { CAUSE, causesSection } from "./causes.ts";
 import { fileLink, siblingsSection } from "./classes.ts";
 import { entryBadges, ruleText, titleOf } from "./labels.ts";
 
@@ -29,7 +30,7 @@ export function defectOf({ core, session, params }: Member): Defect {
   return found;
 }
 
-export function entryPage(call: Member, defect: Defect, wrong?: Wrong): Html {
+export function entryPage(call: Member, defect: Defect, error?: FormError): Html {
   const text = entryText(call.core, call.session.team.id, defect)?.trim();
   const main = html`${pageHead({
     title: titleOf(defect),
@@ -43,7 +44,7 @@ ${section({
     ? html`<article class="card" aria-label="The entry's text">${prose(trustedHtml(renderMarkdown(text)))}</article>`
     : html`<p class="says">Nothing stands below its heading.</p>`,
 })}
-${causesSection(call, defect, wrong)}
+${causesSection(call, defect, error)}
 ${section({ title: "Facts", framed: true, body: factList(call, defect) })}
 ${siblingsSection(call, defect)}`;
   return frame(call, { title: short(titleOf(defect), 80), main });
@@ -92,19 +93,23 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 };
 
 /** Keeps somebody's own word of what caused an entry. */
-export async function sayCause(call: Member): Promise<Html | PageReply> {
+export function sayCause(call: Member): Promise<Html | PageReply> {
   const defect = defectOf(call);
-  const { core, session, form } = call;
-  const typed = {
-    session: (form.get("session") ?? "").trim().slice(0, 512),
-    commit: (form.get("commit") ?? "").trim().slice(0, 64),
-  };
-  const again = (text: string): PageReply => ({ status: 400, body: entryPage(call, defect, { ...typed, text }) });
-  if (typed.session === "" && typed.commit === "") return again("Name a session or a commit.");
-  const sessionId = typed.session === "" ? undefined : sessionNamed(call, typed.session);
-  const cause = { sessionId, commit: typed.commit || undefined };
-  const made = await createLink(core, session.team.id, defect, cause, actorOf(session, call.ip()));
-  return typeof made === "string" ? again(DOUBTS[made]) : redirect(`/errors/${defect.id}#causes`, "Your word is kept.");
+  return handleForm(
+    call,
+    CAUSE,
+    async ({ session, commit }) => {
+      if (session === undefined && commit === undefined) fail(invalid, "Name a session or a commit.");
+      const cause = { sessionId: session && sessionNamed(call, session), commit };
+      const made = await createLink(call.core, call.session.team.id, defect, cause, by(call));
+      if (typeof made === "string") fail(invalid, DOUBTS[made]);
+      return redirect(`/errors/${defect.id}#causes`, "Your word is kept.");
+    },
+    (error) => {
+      if (error.problem.row !== invalid) throw error.problem;
+      return entryPage(call, defect, error);
+    },
+  );
 }
 
 /** A session's own id, also of the address of its page. */
@@ -113,7 +118,7 @@ function sessionNamed({ core, session }: Member, typed: string): string {
   return (number && getSession(core, session.team.id, Number(number))?.externalId) || typed;
 }
 
-const SAID = {
+const VERDICTS = {
   confirmed: "Confirmed: it counts.",
   rejected: "Ruled out: it counts nowhere.",
   none: "Taken back.",
@@ -122,13 +127,14 @@ const SAID = {
 /** Keeps what somebody says of a link, or takes it back. */
 export async function judgeCause(call: Member): Promise<PageReply> {
   const defect = defectOf(call);
-  const { core, session, params, form } = call;
-  const said = (["confirmed", "rejected", "none"] as const).find((one) => one === form.get("verdict"));
-  if (said === undefined) fail(invalid, "Say whether it was the cause or not.");
+  const { core, session } = call;
+  const { verdict } = readParams({ verdict: choice(["confirmed", "rejected", "none"]) }, call.form);
+  if (verdict === undefined) fail(invalid, "Say whether it was the cause or not.");
   const { repoKey, path, heading, ordinal } = defect;
-  const held = getLink(core, session.team.id, params.link ?? "");
-  if (!held || held.repoKey !== repoKey || held.path !== path || held.heading !== heading || held.ordinal !== ordinal)
-    fail(notFound, "This entry has no such cause any more: what is known of sessions may have changed.");
-  await decideLink(core, session.team.id, held.id, said === "none" ? null : said, actorOf(session, call.ip()));
-  return redirect(`/errors/${defect.id}#causes`, SAID[said]);
+  const stored = getLink(core, session.team.id, call.params.link ?? "");
+  const isItsOwn =
+    stored?.repoKey === repoKey && stored.path === path && stored.heading === heading && stored.ordinal === ordinal;
+  if (!isItsOwn) fail(notFound, "This entry has no such cause any more: what is known of sessions may have changed.");
+  await decideLink(core, session.team.id, stored.id, verdict === "none" ? null : verdict, by(call));
+  return redirect(`/errors/${defect.id}#causes`, VERDICTS[verdict]);
 }

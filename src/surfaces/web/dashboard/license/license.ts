@@ -1,22 +1,21 @@
+import * as v from "valibot";
 import { countDevices } from "../../../../identity/devices/devices.ts";
 import { issueLicense, judgeSubscription, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
 import { getTeam, type Team } from "../../../../identity/teams/teams.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { Problem } from "../../../../kit/problem.ts";
 import { listEvents } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { listKeys } from "../../../../platform/keys/keys.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { empty, pageHead, section, stats } from "../../ui/parts.ts";
 import { ago, dayText, isInstant, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { checkCommands } from "./check.ts";
-import { keySection, pemFilename, publicKeyPage } from "./keys.ts";
+import { by } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
+import { checkCommands, keySection, pemFilename, publicKeyPage } from "./keys.ts";
 import { stateWords } from "./labels.ts";
 
 /** What the team has paid for, licences for where there is no network, and the keys that sign them. */
@@ -39,7 +38,7 @@ function licenseFilename({ id, name }: Pick<Team, "id" | "name">, now: number): 
 
 const day = (at: number | null, none: string) => (isInstant(at) ? dayText(isoInstant(at).slice(0, 10)) : none);
 
-async function licensePage(call: Member, wrong?: string): Promise<Html> {
+async function licensePage(call: Member, error?: FormError): Promise<Html> {
   const { core, session } = call;
   const now = core.clock.now();
   const team = getTeam(core, session.team.id);
@@ -66,37 +65,45 @@ ${stats([
 ])}
 <p class="says">${state.means} ${over && html`More devices can report than seats are paid for; nothing is refused for that. `}Whoever runs this installation changes subscription and seats, with <code>reckon team set</code> too.</p>
 ${core.config.signing === "off" && html`<div class="flash warn">Signing is switched off on this installation (<code>RECKON_SIGNING=off</code>). No licence can be minted: devices that ask for one are told so (503), and no public key is published (501). Licences given out before stay valid, and verify with the keys below.</div>`}
-${mintSection(call, team, entitlement.licensed ? entitlement.until : undefined, wrong)}
+${mintSection(call, team, entitlement.licensed ? entitlement.until : undefined, error)}
 ${session.team.role !== "member" && (await mintTable(call, now))}
 ${keySection(call, now)}`;
   return frame(call, { title: "Licence", main });
 }
 
+const MINT = formSpec({
+  days: {
+    kind: "number",
+    label: "Days it is valid",
+    min: 1,
+    max: MAX_LICENSE_DAYS,
+    required: true,
+    schema: v.pipe(
+      trimmed,
+      v.transform((text) => (/^\d{1,6}$/.test(text) ? Number(text) : Number.NaN)),
+    ),
+  },
+});
+
 /** @param until when a licence minted now ends at the latest; undefined when there can be none */
-function mintSection(call: Member, team: Team, until: number | null | undefined, wrong: string | undefined): Html {
-  const { core, session, csrf, href } = call;
+function mintSection(call: Member, team: Team, until: number | null | undefined, error: FormError | undefined): Html {
+  const { core, session, href } = call;
+  const wrong = error && `Nothing was minted: ${error.problem.message}.`;
   const now = core.clock.now();
   const admin = session.team.role !== "member";
   if (core.config.signing === "off" || until === undefined)
     return html`${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}`;
   const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);
-  const mint = form({
-    action: href("/license/mint"),
-    csrf,
+  const hint =
+    until === null
+      ? `1 to ${number(MAX_LICENSE_DAYS)}.`
+      : html`1 to ${number(MAX_LICENSE_DAYS)}, but it ends ${time(until, now)} at the latest, with the paid period and its grace.`;
+  const mint = MINT.draw(call, {
+    action: "/license/mint",
+    values: { days: core.config.licenseDays },
+    error,
     wrong,
-    fields: field({
-      kind: "number",
-      name: "days",
-      label: "Days it is valid",
-      hint:
-        until === null
-          ? `1 to ${number(MAX_LICENSE_DAYS)}.`
-          : html`1 to ${number(MAX_LICENSE_DAYS)}, but it ends ${time(until, now)} at the latest, with the paid period and its grace.`,
-      value: call.form.get("days") ?? core.config.licenseDays,
-      min: 1,
-      max: MAX_LICENSE_DAYS,
-      required: true,
-    }),
+    vary: { days: { hint } },
     submit: "Mint and download",
   });
   return html`${section({
@@ -143,19 +150,17 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
   });
 }
 
-async function mint(call: PageCall<"admin">) {
-  const { core, session, form } = call;
-  const days = form.get("days")?.trim() ?? "";
-  try {
-    const wanted = /^\d{1,6}$/.test(days) ? Number(days) : Number.NaN;
-    const { license } = await issueLicense(core, session.team.id, wanted, actorOf(session, call.ip()));
-    return download(licenseFilename(session.team, core.clock.now()), "application/jwt", `${license}\n`);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const wrong = `Nothing was minted: ${error.message}.`;
-    return { status: error.status, body: await licensePage(call, wrong) };
-  }
-}
+const mint = (call: PageCall<"admin">) =>
+  handleForm(
+    call,
+    MINT,
+    async ({ days }) => {
+      const { core, session } = call;
+      const { license } = await issueLicense(core, session.team.id, days, by(call));
+      return download(licenseFilename(session.team, core.clock.now()), "application/jwt", `${license}\n`);
+    },
+    (error) => licensePage(call, error),
+  );
 
 export const licensePages = [
   page({ id: "license", method: "GET", path: "/license", access: "member" }, (call) => licensePage(call)),

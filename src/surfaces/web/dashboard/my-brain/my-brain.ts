@@ -1,17 +1,17 @@
 import { listReadTokens, type ReadTokenFacts, revokeReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { listReads, readsToday } from "../../../../insight/ask/ask.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
+import { typed } from "../../ui/form-spec.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import type { Person } from "../shared/call.ts";
+import { by, type Person } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
-import { idIn, selectFilter } from "../shared/params.ts";
+import { ID, readParams, rowNumber, selectFilter } from "../shared/params.ts";
 import { scopeWords } from "./labels.ts";
 import { readTokenPages } from "./token.ts";
 
@@ -71,10 +71,9 @@ function usedToday({ core }: Person, { id }: ReadTokenFacts): Content {
   return html`${number(used)} of ${number(cap)}${used >= cap && html` ${badge("warn", "used up")}`}`;
 }
 
-function revoke({ csrf, href }: Person, { id, name }: ReadTokenFacts): Html {
-  return confirmButton({
-    action: href("/my-brain/tokens/revoke"),
-    csrf,
+function revoke(call: Person, { id, name }: ReadTokenFacts): Html {
+  return confirmButton(call, {
+    action: "/my-brain/tokens/revoke",
     hidden: { id },
     label: html`Revoke<span class="vh"> ${name}</span>`,
     question: html`Revoke “${name}”? Whatever uses it is refused from now on. This cannot be undone.`,
@@ -102,8 +101,8 @@ function endedTokens(call: Person, ended: readonly ReadTokenFacts[], now: number
 
 function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Html {
   const { core, session, query } = call;
-  const chosen = tokens.find(({ id }) => id === query.get("token"));
-  const beforeId = idIn(query.get("before"));
+  const { token: tokenId, before: beforeId } = readParams({ token: typed, before: rowNumber }, query);
+  const chosen = tokens.find(({ id }) => id === tokenId);
   const page = listReads(core, session.userId, { tokenId: chosen?.id, beforeId, limit: READS_SHOWN });
   return section({
     id: "reads",
@@ -153,7 +152,7 @@ export const myBrainPages = [
   ...readTokenPages,
   page({ id: "revokeReadToken", method: "POST", path: "/my-brain/tokens/revoke", access: "person" }, async (call) => {
     const { core, session, form } = call;
-    const revoked = await revokeReadToken(core, session.userId, form.get("id") ?? "", actorOf(session, call.ip()));
+    const revoked = await revokeReadToken(core, session.userId, readParams(ID, form).id, by(call));
     return redirect("/my-brain", revoked ? "The token is revoked." : "The token was revoked before.");
   }),
 ];

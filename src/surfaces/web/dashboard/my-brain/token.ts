@@ -1,19 +1,18 @@
+import * as v from "valibot";
 import { KINDS } from "../../../../formats/brain-kinds.ts";
 import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
 import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { fail, invalid, Problem } from "../../../../kit/problem.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { codeBlock, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import type { Person } from "../shared/call.ts";
+import { by, type Person } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
 import { KIND_NAMES, scopeWords } from "./labels.ts";
 
 /** Making a personal read token: what it may read and for how long, then the token, once. */
@@ -26,11 +25,59 @@ const MAX_TEAMS_ASKED = 10;
 
 const TITLE = "New read token";
 
-const lines = (text: string | null) =>
-  (text ?? "")
-    .split(/\r\n|\r|\n/)
-    .map((line) => line.trim())
-    .filter(Boolean);
+const lines = v.pipe(
+  typed,
+  v.transform((text) =>
+    text
+      .split(/\r\n|\r|\n/)
+      .map((line) => line.trim())
+      .filter(Boolean),
+  ),
+);
+
+const READ_TOKEN = formSpec({
+  name: {
+    kind: "text",
+    label: "Name",
+    hint: "What you will recognise it by, such as the tool that uses it.",
+    required: true,
+    maxLength: 100,
+    autocomplete: "off",
+  },
+  teams: {
+    kind: "checkboxes",
+    name: "team",
+    label: "Teams",
+    hint: "None ticked: all your teams, those you join later too. Leaving a team ends its part at once.",
+    options: [],
+  },
+  kinds: {
+    kind: "checkboxes",
+    name: "kind",
+    label: "Kinds of files",
+    hint: "None ticked: all kinds.",
+    options: KINDS.map((kind) => ({ value: kind, label: KIND_NAMES[kind] })),
+  },
+  repos: { kind: "textarea", label: "Repositories", rows: 3, mono: true, schema: lines },
+  paths: {
+    kind: "textarea",
+    label: "Paths",
+    hint: html`One glob a line; empty for all. <code>*</code> stays within a folder, <code>**</code> goes into folders: <code>docs/**</code>, <code>.claude/brain/*.md</code>.`,
+    rows: 3,
+    mono: true,
+    schema: lines,
+  },
+  days: {
+    kind: "select",
+    label: "Expires in",
+    options: DAYS.map((days) => ({ value: String(days), label: days === 365 ? "a year" : `${days} days` })),
+    schema: v.pipe(
+      typed,
+      v.transform(Number),
+      v.picklist(DAYS, `A read token works for ${DAYS.map((days) => plural(days, "day")).join(", ")}.`),
+    ),
+  },
+});
 
 /** Keys of repositories that the person's teams have, for them to copy. */
 function knownRepositories({ core, session }: Person): string[] {
@@ -47,8 +94,8 @@ function teamOptions({ core, session }: Person) {
   }));
 }
 
-function newTokenPage(call: Person, wrong?: string): Html {
-  const { session, csrf, href, form: typed } = call;
+function newTokenPage(call: Person, error?: FormError): Html {
+  const { session, href } = call;
   const known = knownRepositories(call);
   const suggestions: Content =
     known.length > 0 && html` Your teams have ${known.map((key, i) => html`${i > 0 && ", "}<code>${key}</code>`)}.`;
@@ -57,64 +104,14 @@ function newTokenPage(call: Person, wrong?: string): Html {
     says: "It lets a tool of yours read cited slices of your teams’ brains, and nothing else. Whatever you narrow it by, it never reads more than you may read yourself.",
     crumbs: [{ label: "My Brain", href: href("/my-brain") }, { label: TITLE }],
   })}
-<div class="card">${form({
-    action: href("/my-brain/tokens"),
-    csrf,
-    wrong,
-    fields: [
-      field({
-        kind: "text",
-        name: "name",
-        label: "Name",
-        hint: "What you will recognise it by, such as the tool that uses it.",
-        value: typed.get("name"),
-        required: true,
-        maxLength: 100,
-        autocomplete: "off",
-      }),
-      session.teams.length > 0 &&
-        field({
-          kind: "checkboxes",
-          name: "team",
-          label: "Teams",
-          hint: "None ticked: all your teams, those you join later too. Leaving a team ends its part at once.",
-          options: teamOptions(call),
-          values: typed.getAll("team"),
-        }),
-      field({
-        kind: "checkboxes",
-        name: "kind",
-        label: "Kinds of files",
-        hint: "None ticked: all kinds.",
-        options: KINDS.map((kind) => ({ value: kind, label: KIND_NAMES[kind] })),
-        values: typed.getAll("kind"),
-      }),
-      field({
-        kind: "textarea",
-        name: "repos",
-        label: "Repositories",
-        hint: html`One key a line, exactly as the agent sends it; empty for all.${suggestions}`,
-        value: typed.get("repos"),
-        rows: 3,
-        mono: true,
-      }),
-      field({
-        kind: "textarea",
-        name: "paths",
-        label: "Paths",
-        hint: html`One glob a line; empty for all. <code>*</code> stays within a folder, <code>**</code> goes into folders: <code>docs/**</code>, <code>.claude/brain/*.md</code>.`,
-        value: typed.get("paths"),
-        rows: 3,
-        mono: true,
-      }),
-      field({
-        kind: "select",
-        name: "days",
-        label: "Expires in",
-        options: DAYS.map((days) => ({ value: String(days), label: days === 365 ? "a year" : `${days} days` })),
-        value: DAYS.includes(Number(typed.get("days"))) ? typed.get("days") : DEFAULT_DAYS,
-      }),
-    ],
+<div class="card">${READ_TOKEN.draw(call, {
+    action: "/my-brain/tokens",
+    values: { days: DEFAULT_DAYS },
+    error,
+    vary: {
+      teams: session.teams.length > 0 && { options: teamOptions(call) },
+      repos: { hint: html`One key a line, exactly as the agent sends it; empty for all.${suggestions}` },
+    },
     submit: "Make the token",
     beside: buttonLink("Cancel", href("/my-brain"), { look: "quiet" }),
   })}</div>`;
@@ -143,34 +140,17 @@ ${facts([
   return frame(call, { title, main });
 }
 
-async function mint(call: Person) {
-  const { core, session, form } = call;
-  const days = Number(form.get("days"));
-  try {
-    if (!DAYS.includes(days))
-      fail(invalid, `A read token works for ${DAYS.map((one) => plural(one, "day")).join(", ")}.`);
-    const name = form.get("name") ?? "";
-    const issued = await createReadToken(
-      core,
-      {
-        userId: session.userId,
-        name,
-        scope: {
-          teams: form.getAll("team"),
-          repos: lines(form.get("repos")),
-          paths: lines(form.get("paths")),
-          kinds: form.getAll("kind"),
-        },
-        lifetimeMs: days * DAY_MS,
-      },
-      actorOf(session, call.ip()),
-    );
-    return issuedPage(call, name.trim(), issued);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { status: error.status, body: newTokenPage(call, error.message) };
-  }
-}
+const mint = (call: Person) =>
+  handleForm(
+    call,
+    READ_TOKEN,
+    async ({ name, days, ...scope }) => {
+      const { core, session } = call;
+      const desired = { userId: session.userId, name, scope, lifetimeMs: days * DAY_MS };
+      return issuedPage(call, name.trim(), await createReadToken(core, desired, by(call)));
+    },
+    (error) => newTokenPage(call, error),
+  );
 
 export const readTokenPages = [
   page({ id: "newReadToken", method: "GET", path: "/my-brain/tokens/new", access: "person" }, (call) =>

@@ -1,7 +1,6 @@
 import { verifyTeam } from "../../../../identity/teams/teams.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
+import { fail, invalid, notFound } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import {
   type Curation,
@@ -12,15 +11,15 @@ import {
   type OwnPack,
 } from "../../../../share/packs/packs.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { type FormError, formSpec } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import type { ByOperator } from "../shared/call.ts";
+import { type ByOperator, by } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
 import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
-import { textIn } from "../shared/params.ts";
+import { choice, flag, readParams, text } from "../shared/params.ts";
 import { stateBadges, whyTable } from "./labels.ts";
 
 /** What the people who run the installation decide about everybody's packs. */
@@ -31,8 +30,7 @@ const PAGE = 50;
 function curatePage(call: ByOperator): Html {
   const { core, query, href } = call;
   const now = core.clock.now();
-  const q = textIn(query, "q", 200);
-  const after = textIn(query, "after", 100);
+  const { q, after } = readParams({ q: text(200), after: text(100) }, query);
   const { rows, next } = listAllPacks(core, q, PAGE, after);
   return listPage(call, {
     title: "Marketplace",
@@ -77,7 +75,7 @@ function curatePage(call: ByOperator): Html {
 }
 
 function publishersSection(call: ByOperator): Html {
-  const { core, href, csrf } = call;
+  const { core } = call;
   const now = core.clock.now();
   return section({
     title: "Publishers",
@@ -98,9 +96,8 @@ function publishersSection(call: ByOperator): Html {
           label: "Decide",
           hidden: true,
           cell: (publisher) =>
-            confirmButton({
-              action: href(`${PATH}/publishers/${publisher.id}`),
-              csrf,
+            confirmButton(call, {
+              action: `${PATH}/publishers/${publisher.id}`,
               hidden: { verified: publisher.verifiedAt === null ? "true" : "false" },
               label: publisher.verifiedAt === null ? "Verify" : "Take back",
               question:
@@ -119,12 +116,15 @@ function publishersSection(call: ByOperator): Html {
   });
 }
 
-function onePage(call: ByOperator, pack: OwnPack, wrong?: string): Html {
-  const { href, csrf, core } = call;
-  const action = href(`${PATH}/${pack.name}`);
-  const featuring = confirmButton({
+const REMOVAL = formSpec({
+  reason: { kind: "text", label: "Why", required: true, maxLength: 300 },
+});
+
+function onePage(call: ByOperator, pack: OwnPack, error?: FormError): Html {
+  const { href, core } = call;
+  const action = `${PATH}/${pack.name}`;
+  const featuring = confirmButton(call, {
     action,
-    csrf,
     hidden: { act: pack.featured ? "unfeature" : "feature" },
     label: pack.featured ? "Stop featuring" : "Feature",
     question: pack.featured
@@ -154,9 +154,8 @@ ${
     ? section({
         title: "Bring it back",
         says: html`Removed ${ago(pack.removed.at, core.clock.now())}: ${pack.removed.reason}`,
-        body: confirmButton({
+        body: confirmButton(call, {
           action,
-          csrf,
           hidden: { act: "restore" },
           label: "Bring it back",
           question: `May everybody find and install “${pack.title}” again?`,
@@ -168,12 +167,11 @@ ${
         title: "Remove",
         says: "Nobody finds or installs it any more; the publisher and whoever looks for it are told why.",
         framed: true,
-        body: form({
+        body: REMOVAL.draw(call, {
           action,
-          csrf,
-          wrong,
           hidden: { act: "remove" },
-          fields: field({ kind: "text", name: "reason", label: "Why", required: true, maxLength: 300 }),
+          error,
+          wrong: error && "Say why: its page tells whoever looks for it.",
           submit: "Remove the pack",
           danger: true,
           confirm: `Remove “${pack.title}”?`,
@@ -184,7 +182,7 @@ ${
 }
 
 /** The pack of exactly that name. */
-function wanted({ core, params }: ByOperator): OwnPack {
+function packIn({ core, params }: ByOperator): OwnPack {
   const pack = findOwnPack(core, null, params.name ?? "");
   if (!pack) fail(notFound, "There is no such pack.");
   return pack;
@@ -198,32 +196,35 @@ const DONE = {
 } as const;
 
 function readCuration({ form }: ByOperator): Curation {
-  const act = form.get("act");
-  if (act === "remove") return { act, reason: form.get("reason") ?? "" };
-  if (act === "feature" || act === "unfeature" || act === "restore") return { act };
-  fail(invalid, "Choose what to do with the pack.");
+  const { act } = readParams({ act: choice(["feature", "unfeature", "remove", "restore"]) }, form);
+  if (act === undefined) fail(invalid, "Choose what to do with the pack.");
+  return act === "remove" ? { act, ...REMOVAL.read(form) } : { act };
 }
 
 const access = "operator";
 
 export const curatePages = [
   page({ id: "curate", method: "GET", path: PATH, access }, curatePage),
-  page({ id: "curatePack", method: "GET", path: `${PATH}/:name`, access }, (call) => onePage(call, wanted(call))),
-  page({ id: "curateDecide", method: "POST", path: `${PATH}/:name`, access }, async (call) => {
-    const pack = wanted(call);
+  page({ id: "curatePack", method: "GET", path: `${PATH}/:name`, access }, (call) => onePage(call, packIn(call))),
+  page({ id: "curateDecide", method: "POST", path: `${PATH}/:name`, access }, (call) => {
+    const pack = packIn(call);
     const curation = readCuration(call);
-    try {
-      await curatePack(call.core, pack.name, curation, actorOf(call.session, call.ip()));
-    } catch (error) {
-      if (!(error instanceof Problem) || curation.act !== "remove") throw error;
-      return { status: error.status, body: onePage(call, pack, "Say why: its page tells whoever looks for it.") };
-    }
-    return redirect(`${PATH}/${pack.name}`, `${pack.title} ${DONE[curation.act]}`);
+    return handleForm(
+      call,
+      REMOVAL,
+      async () => {
+        await curatePack(call.core, pack.name, curation, by(call));
+        return redirect(`${PATH}/${pack.name}`, `${pack.title} ${DONE[curation.act]}`);
+      },
+      (error) => {
+        if (curation.act !== "remove") throw error.problem;
+        return onePage(call, pack, error);
+      },
+    );
   }),
   page({ id: "curatePublisher", method: "POST", path: `${PATH}/publishers/:team`, access }, async (call) => {
-    const { core, form, params } = call;
-    const verified = form.get("verified") === "true";
-    await verifyTeam(core, params.team ?? "", verified, actorOf(call.session, call.ip()));
+    const { verified } = readParams({ verified: flag }, call.form);
+    await verifyTeam(call.core, call.params.team ?? "", verified, by(call));
     return redirect(PATH, verified ? "The publisher is verified." : "The publisher is verified no longer.");
   }),
 ];

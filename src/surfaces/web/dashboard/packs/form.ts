@@ -1,7 +1,9 @@
+import * as v from "valibot";
 import type { Core } from "../../../../core.ts";
 import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { nextMinor } from "../../../../kit/versions.ts";
+import type { PageCall } from "../../../../platform/http/page.ts";
 import {
   findOwnPack,
   isOfPack,
@@ -10,26 +12,82 @@ import {
   MAX_TAGS,
   type PackRequest,
 } from "../../../../share/packs/packs.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { formSpec, typed } from "../../ui/form-spec.ts";
 import { bytes, plural } from "../../ui/units.ts";
-
-/** What somebody typed, as it goes back to them. */
-export interface PackInput {
-  readonly repo: string;
-  readonly name: string;
-  readonly version: string;
-  readonly title: string;
-  readonly summary: string;
-  readonly license: string;
-  readonly licenseOther: string;
-  readonly tags: string;
-  readonly readme: string;
-  readonly paths: readonly string[];
-}
 
 const OTHER = "other";
 const [NO_LICENSE, ...SPDX] = LICENSES;
+const MAX_TYPED = 200_000;
+const MAX_PATHS = 2_000;
+
+const text = v.pipe(
+  typed,
+  v.transform((sent) => sent.slice(0, MAX_TYPED)),
+);
+
+/** What a pack is made of and called. */
+const PACK = formSpec({
+  repo: { kind: "hidden", schema: text },
+  paths: {
+    kind: "checkboxes",
+    name: "path",
+    label: "Files",
+    hint: "Of the repository’s current brain. Files of packs that you installed are not ticked.",
+    options: [],
+  },
+  name: {
+    kind: "text",
+    label: "Name",
+    hint: "Lower-case words joined by dashes; unique among everybody’s packs, and for good.",
+    required: true,
+    maxLength: 64,
+    mono: true,
+    placeholder: "typescript-cookie-rules",
+    schema: text,
+  },
+  version: {
+    kind: "text",
+    label: "Version",
+    hint: "Three numbers, each version above the last: 1.0.0, 1.1.0. A pre-release such as 2.0.0-beta.1 is offered beside it.",
+    required: true,
+    maxLength: 64,
+    mono: true,
+    schema: text,
+  },
+  title: { kind: "text", label: "Title", maxLength: 100, schema: text },
+  summary: { kind: "text", label: "Summary", hint: "What it is for, in one line.", maxLength: 200, schema: text },
+  license: {
+    kind: "select",
+    label: "Licence",
+    hint: "What others may do with it. Without one they may read it, no more.",
+    options: [
+      { value: NO_LICENSE, label: "None: all rights reserved" },
+      ...SPDX.map((value) => ({ value, label: value })),
+      { value: OTHER, label: "Another, named below" },
+    ],
+    schema: text,
+  },
+  licenseOther: { kind: "text", name: "license_other", label: "Another licence", maxLength: 100, schema: text },
+  tags: {
+    kind: "text",
+    label: "Tags",
+    hint: `Languages, frameworks, tools; at most ${MAX_TAGS}, with commas between.`,
+    maxLength: 400,
+    placeholder: "typescript, react",
+    schema: text,
+  },
+  readme: {
+    kind: "textarea",
+    label: "README",
+    hint: "Markdown: what the rules are about, where they come from.",
+    rows: 8,
+    mono: true,
+    schema: text,
+  },
+});
+
+/** What somebody typed, as it goes back to them. */
+export type PackInput = ReturnType<typeof PACK.read>;
 
 /** What the form begins with: nothing, or what the team's pack of that name has. */
 export function startInput(
@@ -55,25 +113,12 @@ export function startInput(
   };
 }
 
-const MAX_TYPED = 200_000;
-
-export function readInput(fields: URLSearchParams): PackInput {
-  const text = (name: string) => (fields.get(name) ?? "").slice(0, MAX_TYPED);
+export function readInput(sent: URLSearchParams): PackInput {
+  const input = PACK.read(sent);
   // Ticked boxes, or the list that the preview carries along; paths hold no line breaks.
-  const carried = fields.get("paths");
-  const paths = carried === null ? fields.getAll("path") : carried.split(/\r?\n/).filter(Boolean);
-  return {
-    repo: text("repo"),
-    name: text("name"),
-    version: text("version"),
-    title: text("title"),
-    summary: text("summary"),
-    license: text("license"),
-    licenseOther: text("license_other"),
-    tags: text("tags"),
-    readme: text("readme"),
-    paths: paths.slice(0, 2_000),
-  };
+  const carried = sent.get("paths");
+  const paths = carried === null ? input.paths : carried.split(/\r?\n/).filter(Boolean);
+  return { ...input, paths: paths.slice(0, MAX_PATHS) };
 }
 
 /** The fields as hidden inputs carry them from the preview on. */
@@ -111,8 +156,6 @@ function notOffered(paths: readonly string[]): Html | false {
 }
 
 interface PackForm {
-  readonly action: string;
-  readonly csrf: string;
   readonly input: PackInput;
   readonly files: readonly { readonly path: string; readonly bytes: number; readonly kind: string }[];
   /** A pack that gets a new version: its name stays. */
@@ -121,54 +164,24 @@ interface PackForm {
 }
 
 /** The first step: which files, and what the pack is called. */
-export function packForm({ action, csrf, input, files, named, wrong }: PackForm): Html {
-  const about = html`${field({
-    kind: "text",
-    name: "name",
-    label: "Name",
-    hint: "Lower-case words joined by dashes; unique among everybody’s packs, and for good.",
-    value: input.name,
-    required: true,
-    readOnly: named,
-    maxLength: 64,
-    mono: true,
-    placeholder: "typescript-cookie-rules",
-  })}
-${field({ kind: "text", name: "version", label: "Version", hint: "Three numbers, each version above the last: 1.0.0, 1.1.0. A pre-release such as 2.0.0-beta.1 is offered beside it.", value: input.version, required: true, maxLength: 64, mono: true })}
-${field({ kind: "text", name: "title", label: "Title", value: input.title, maxLength: 100 })}
-${field({ kind: "text", name: "summary", label: "Summary", hint: "What it is for, in one line.", value: input.summary, maxLength: 200 })}
-${field({
-  kind: "select",
-  name: "license",
-  label: "Licence",
-  hint: "What others may do with it. Without one they may read it, no more.",
-  value: input.license,
-  options: [
-    { value: NO_LICENSE, label: "None: all rights reserved" },
-    ...SPDX.map((value) => ({ value, label: value })),
-    { value: OTHER, label: "Another, named below" },
-  ],
-})}
-${field({ kind: "text", name: "license_other", label: "Another licence", value: input.licenseOther, maxLength: 100 })}
-${field({ kind: "text", name: "tags", label: "Tags", hint: `Languages, frameworks, tools; at most ${MAX_TAGS}, with commas between.`, value: input.tags, maxLength: 400, placeholder: "typescript, react" })}`;
-  const chosen = html`${field({
-    kind: "checkboxes",
-    name: "path",
-    label: "Files",
-    hint: "Of the repository’s current brain. Files of packs that you installed are not ticked.",
-    options: files
-      .filter((file) => judgeSource(file.path) === undefined)
-      .map((one) => ({ value: one.path, label: one.path, hint: `${one.kind}, ${bytes(one.bytes)}` })),
-    values: input.paths,
-  })}${notOffered(files.map((one) => one.path))}`;
-  return form({
-    action,
-    csrf,
+export function packForm(call: PageCall, { input, files, named, wrong }: PackForm): Html {
+  const offered = files.filter(({ path }) => judgeSource(path) === undefined);
+  return PACK.draw(call, {
+    action: "/packs/new",
+    values: input,
     wrong,
-    hidden: { repo: input.repo, step: "preview" },
-    fields: html`${chosen}
-${about}
-${field({ kind: "textarea", name: "readme", label: "README", hint: "Markdown: what the rules are about, where they come from.", value: input.readme, rows: 8, mono: true })}`,
+    hidden: { step: "preview" },
+    vary: {
+      paths: {
+        options: offered.map(({ path, kind, bytes: size }) => ({
+          value: path,
+          label: path,
+          hint: `${kind}, ${bytes(size)}`,
+        })),
+      },
+      name: { readOnly: named },
+    },
+    layout: ({ paths, ...about }) => [paths, notOffered(files.map(({ path }) => path)), Object.values(about)],
     submit: "Preview",
   });
 }

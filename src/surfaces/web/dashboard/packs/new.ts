@@ -1,5 +1,4 @@
 import { tierGate } from "../../../../identity/teams/teams.ts";
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, page, redirect } from "../../../../platform/http/page.ts";
@@ -9,6 +8,7 @@ import { table } from "../../ui/list.ts";
 import { anchor, empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import { by } from "../shared/call.ts";
 import { type PackInput, packForm, readInput, requestOf, startInput } from "./form.ts";
 import { previewBody } from "./preview.ts";
 
@@ -61,13 +61,13 @@ function repositoryPage(call: Admin): Html {
 }
 
 function formPage(call: Admin, brain: FileList, input: PackInput, wrong?: string): Html {
-  const { core, session, csrf, href } = call;
+  const { core, session } = call;
   const isNamed = findOwnPack(core, session.team.id, input.name) !== undefined;
   return framed(
     call,
     isNamed ? `A new version of ${input.name}` : "Publish a pack",
     html`From the brain of ${named(input.repo)}. Nothing is published before you have seen it as others will.`,
-    html`<div class="card">${packForm({ action: href(PATH), csrf, input, files: brain.files, named: isNamed, wrong })}</div>`,
+    html`<div class="card">${packForm(call, { input, files: brain.files, named: isNamed, wrong })}</div>`,
   );
 }
 
@@ -108,15 +108,13 @@ async function takeForm(call: Admin): Promise<Html | PageReply> {
     if (form.get("step") !== "publish") return previewPage(call, input, draft);
     // The brain may have been pushed again since: then what was looked at is not what would be published.
     if (form.get("sha256") !== draft.sha256) return { status: 409, body: previewPage(call, input, draft, true) };
-    await publishPack(core, draft, actorOf(session, call.ip()));
+    await publishPack(core, draft, by(call));
     return redirect(`/packs/${draft.name}`, `${draft.name} ${draft.version} is published.`);
   } catch (error) {
     if (!(error instanceof Problem) || error.row === tierGate) throw error;
-    return { status: error.status, body: formPage(call, brain, input, sentence(error.message)) };
+    return { status: error.status, body: formPage(call, brain, input, error.message) };
   }
 }
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
 export const newPackPages = [
   page({ id: "packNew", method: "GET", path: PATH, access: "admin" }, startPage),

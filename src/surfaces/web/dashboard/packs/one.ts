@@ -1,16 +1,32 @@
+import * as v from "valibot";
 import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
 import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { installCommand, installFolder, type OwnPack, type Pack } from "../../../../share/packs/packs.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { formSpec, trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, codeBlock, facts, pageHead, prose, section } from "../../ui/parts.ts";
 import { ago, bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { stateBadges, tagList, whyTable } from "./labels.ts";
+
+const NO_REASON = "Withdrawn by its publisher.";
+
+export const WITHDRAWAL = formSpec({
+  reason: {
+    kind: "text",
+    label: "Why",
+    hint: "Told to everybody who looks for it.",
+    maxLength: 300,
+    placeholder: NO_REASON,
+    schema: v.pipe(
+      trimmed,
+      v.transform((reason) => reason || NO_REASON),
+    ),
+  },
+});
 
 /** One of the team's packs. */
 export function onePack(call: PageCall<"member" | "admin">, pack: OwnPack<Pack>, admin: boolean): Html {
@@ -102,17 +118,8 @@ ${
     title: "Withdraw",
     says: "Takes the pack off the marketplace and stops its downloads at once. What others installed stays with them.",
     framed: true,
-    body: form({
-      action: href(`/packs/${pack.name}/withdraw`),
-      csrf: call.csrf,
-      fields: field({
-        kind: "text",
-        name: "reason",
-        label: "Why",
-        hint: "Told to everybody who looks for it.",
-        maxLength: 300,
-        placeholder: "Withdrawn by its publisher.",
-      }),
+    body: WITHDRAWAL.draw(call, {
+      action: `/packs/${pack.name}/withdraw`,
       submit: "Withdraw the pack",
       danger: true,
       confirm: html`Withdraw “${pack.title}”? Its name stays taken, and only who runs the installation can bring it back.`,

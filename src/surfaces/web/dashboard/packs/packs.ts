@@ -1,4 +1,3 @@
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -8,12 +7,11 @@ import { table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { isAdmin } from "../shared/call.ts";
-
+import { by, isAdmin } from "../shared/call.ts";
 import { packDownload } from "./download.ts";
 import { stateBadges } from "./labels.ts";
 import { newPackPages } from "./new.ts";
-import { onePack } from "./one.ts";
+import { onePack, WITHDRAWAL } from "./one.ts";
 
 /** What the team publishes for everybody. */
 
@@ -63,7 +61,7 @@ ${table({
   return frame(call, { title: "Packs", main });
 }
 
-function wanted({ core, session, params }: Member) {
+function packIn({ core, session, params }: Member) {
   const found = findOwnPack(core, session.team.id, params.name ?? "");
   if (!found) fail(notFound, "The team has no such pack.");
   return found;
@@ -74,13 +72,12 @@ export const packPages = [
   page({ id: "packs", method: "GET", path: "/packs", access: "member" }, listPage),
   ...newPackPages,
   page({ id: "pack", method: "GET", path: "/packs/:name", access: "member" }, (call) =>
-    onePack(call, wanted(call), isAdmin(call)),
+    onePack(call, packIn(call), isAdmin(call)),
   ),
   page({ id: "packWithdraw", method: "POST", path: "/packs/:name/withdraw", access: "admin" }, async (call) => {
-    const { name } = wanted(call);
-    const { core, session, form } = call;
-    const reason = (form.get("reason") ?? "").trim() || "Withdrawn by its publisher.";
-    await curatePack(core, name, { act: "remove", reason }, actorOf(session, call.ip()), session.team.id);
+    const { name } = packIn(call);
+    const { reason } = WITHDRAWAL.read(call.form);
+    await curatePack(call.core, name, { act: "remove", reason }, by(call), call.session.team.id);
     return redirect(`/packs/${name}`, `${name} is withdrawn: nobody finds or installs it any more.`);
   }),
 ];

@@ -1,10 +1,12 @@
+import * as v from "valibot";
 import { ROLES, type Role } from "../../../../identity/members/members.ts";
 import type { OneTimeLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { type Content, html } from "../../../../kit/html.ts";
-import { fail, invalid } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { pageHead, secretOnce } from "../../ui/parts.ts";
+import { confirmButton } from "../../ui/confirm.ts";
+import { formSpec, trimmed } from "../../ui/form-spec.ts";
+import { pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { countdown } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 
@@ -21,19 +23,36 @@ const ROLE_HINTS: Readonly<Record<Role, string>> = {
 export const rolesFor = (role: Role): readonly Role[] =>
   role === "owner" ? ROLES : ROLES.filter((one) => one !== "owner");
 
-/** Reads a role from a form. @throws Problem for anything else */
-export function readRole(given: string | null): Role {
-  const role = ROLES.find((one) => one === given);
-  if (!role) fail(invalid, "Choose one of the roles.");
-  return role;
-}
-
 /** A role as people read it. */
 export const roleWord = (role: Role) => role.charAt(0).toUpperCase() + role.slice(1);
 
 /** The roles to choose from, explained. */
 export const roleOptions = (roles: readonly Role[]) =>
   roles.map((role) => ({ value: role, label: roleWord(role), hint: ROLE_HINTS[role] }));
+
+/** Which role somebody has, or is to have. */
+export const ROLE = {
+  kind: "radios",
+  label: "Role",
+  required: true,
+  options: roleOptions(ROLES),
+  schema: v.picklist(ROLES, "Choose one of the roles."),
+} as const;
+
+/** Inviting somebody into a team. */
+export const INVITATION = formSpec({
+  role: ROLE,
+  email: {
+    kind: "email",
+    label: "E-mail address",
+    hint: "If you give one, the link works for that address alone.",
+    autocomplete: "off",
+    schema: v.pipe(
+      trimmed,
+      v.transform((email) => email || null),
+    ),
+  },
+});
 
 /** A person as lists name them. */
 export const named = ({ name, email }: { readonly name: string | null; readonly email: string }, badges?: Content) =>
@@ -59,3 +78,25 @@ ${secretOnce({
 <p>${buttonLink("Done", call.href(words.back))}</p>`;
   return frame(call, { title: words.title, main });
 }
+
+/** Making a link for somebody who forgot their password. @param base of the person's page */
+export const resetLinkSection = (call: PageCall, base: string, email: string) =>
+  section({
+    title: "Forgotten password",
+    says: "Makes a link with which the person chooses a new one. Whoever opens it has the account, so hand it over with care.",
+    body: confirmButton(call, {
+      action: `${base}/reset-link`,
+      label: "Make a reset link",
+      question: `Make a link that lets its holder choose a new password for ${email}? Earlier ones stop working.`,
+      confirm: "Make the link",
+      look: "plain",
+    }),
+  });
+
+export const resetLinkPage = (call: PageCall, link: OneTimeLink, email: string, back: string) =>
+  linkPage(call, link, {
+    title: "The reset link is made",
+    label: `For ${email}`,
+    says: "Shown once. It opens the account of this person: give it to nobody else.",
+    back,
+  });

@@ -10,31 +10,30 @@ import {
   listInvitations,
   revokeInvitation,
 } from "../../../../identity/one-time-links/one-time-links.ts";
-import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
+import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
-import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import type { FormError } from "../../ui/form-spec.ts";
 import { type Table, table } from "../../ui/list.ts";
 import { badge, empty, section } from "../../ui/parts.ts";
 import { ago, countdown, plural, time } from "../../ui/units.ts";
-import { isAdmin } from "../shared/call.ts";
+import { by, isAdmin } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
-import { textIn } from "../shared/params.ts";
-import { invitationSays, linkPage, named, readRole, roleOptions, rolesFor, roleWord } from "./parts.ts";
+import { readParams, text } from "../shared/params.ts";
+import { INVITATION, invitationSays, linkPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
 /** Who is in the team, and who is invited. */
 
 type ByMember = PageCall<"member"> | PageCall<"admin">;
 
-function peoplePage(call: ByMember, wrong?: string) {
+function peoplePage(call: ByMember, error?: FormError) {
   const { core, session, query } = call;
   const { team } = session;
-  const q = textIn(query, "q", 200);
+  const { q } = readParams({ q: text(200) }, query);
   const members = listMembers(core, team.id, q);
   const total = countMembers(core, team.id);
   return listPage(call, {
@@ -49,7 +48,7 @@ function peoplePage(call: ByMember, wrong?: string) {
     body:
       members.length === MAX_LISTED &&
       html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
-    below: html`${isAdmin(call) && invitations(call, wrong)}
+    below: html`${isAdmin(call) && invitations(call, error)}
 ${leave(call)}`,
   });
 }
@@ -87,36 +86,19 @@ function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
   };
 }
 
-function invitations(call: ByMember, wrong?: string) {
-  const { core, session, csrf, href, form: sent } = call;
+function invitations(call: ByMember, error?: FormError) {
+  const { core, session } = call;
   const now = core.clock.now();
   return html`${section({
     title: "Invite somebody",
     id: "invite",
     says: "Makes a link that works once, for seven days. Reckon sends no mail: you pass the link on.",
     framed: true,
-    body: form({
-      action: href("/people/invitations"),
-      csrf,
-      wrong,
-      fields: [
-        field({
-          kind: "radios",
-          name: "role",
-          label: "Role",
-          value: sent.get("role") ?? "member",
-          required: true,
-          options: roleOptions(rolesFor(session.team.role)),
-        }),
-        field({
-          kind: "email",
-          name: "email",
-          label: "E-mail address",
-          hint: "If you give one, the link works for that address alone.",
-          value: sent.get("email"),
-          autocomplete: "off",
-        }),
-      ],
+    body: INVITATION.draw(call, {
+      action: "/people/invitations",
+      values: { role: "member" },
+      error,
+      vary: { role: { options: roleOptions(rolesFor(session.team.role)) } },
       submit: "Make the invitation",
     }),
   })}
@@ -136,9 +118,8 @@ ${section({
         label: "Actions",
         hidden: true,
         cell: (invitation) =>
-          confirmButton({
-            action: href(`/people/invitations/${invitation.id}/revoke`),
-            csrf,
+          confirmButton(call, {
+            action: `/people/invitations/${invitation.id}/revoke`,
             label: "Revoke",
             question: `Revoke the invitation for ${invitation.email ?? "whoever has the link"}? Its link stops working.`,
             confirm: "Revoke invitation",
@@ -152,13 +133,13 @@ ${section({
 })}`;
 }
 
-function leave({ session, csrf, href }: ByMember) {
+function leave(call: ByMember) {
+  const { session } = call;
   return section({
     title: "Leave the team",
     says: "You lose what the team records at once; what you did stays. Coming back takes an invitation.",
-    body: confirmButton({
-      action: href("/people/leave"),
-      csrf,
+    body: confirmButton(call, {
+      action: "/people/leave",
       label: "Leave the team",
       question: `Leave “${session.team.name}”?`,
       confirm: "Leave the team",
@@ -166,40 +147,35 @@ function leave({ session, csrf, href }: ByMember) {
   });
 }
 
-async function invite(call: PageCall<"admin">) {
-  const { core, session, form: sent } = call;
-  const role = readRole(sent.get("role"));
-  const email = sent.get("email")?.trim() || null;
-  const by = actorOf(session, call.ip());
-  const link = await createInvitation(core, { teamId: session.team.id, role, email }, by, session.team.role);
-  return linkPage(call, link, {
-    title: "The invitation is made",
-    label: email === null ? `Invitation as ${role}` : `Invitation for ${email} as ${role}`,
-    says: invitationSays(email),
-    back: "/people",
-  });
-}
-
 export const peoplePages = [
   page({ id: "people", method: "GET", path: "/people", access: "member" }, (call) => peoplePage(call)),
-  page({ id: "invite", method: "POST", path: "/people/invitations", access: "admin" }, async (call) => {
-    try {
-      return await invite(call);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      return { status: error.status, body: peoplePage(call, error.message) };
-    }
-  }),
+  page({ id: "invite", method: "POST", path: "/people/invitations", access: "admin" }, (call) =>
+    handleForm(
+      call,
+      INVITATION,
+      async ({ role, email }) => {
+        const { team } = call.session;
+        const link = await createInvitation(call.core, { teamId: team.id, role, email }, by(call), team.role);
+        return linkPage(call, link, {
+          title: "The invitation is made",
+          label: email === null ? `Invitation as ${role}` : `Invitation for ${email} as ${role}`,
+          says: invitationSays(email),
+          back: "/people",
+        });
+      },
+      (error) => peoplePage(call, error),
+    ),
+  ),
   page(
     { id: "revokeInvitation", method: "POST", path: "/people/invitations/:id/revoke", access: "admin" },
-    async ({ core, session, params, ip }) => {
-      await revokeInvitation(core, session.team.id, params.id ?? "", actorOf(session, ip()));
+    async (call) => {
+      await revokeInvitation(call.core, call.session.team.id, call.params.id ?? "", by(call));
       return redirect("/people", "The invitation is revoked.");
     },
   ),
   page({ id: "leaveTeam", method: "POST", path: "/people/leave", access: "member" }, async (call) => {
     const { core, session } = call;
-    await removeMember(core, session.team.id, session.userId, actorOf(session, call.ip()), session.team.role);
+    await removeMember(core, session.team.id, session.userId, by(call), session.team.role);
     return redirect("/account", `You left ${session.team.name}.`);
   }),
   ...personPages,

@@ -1,24 +1,26 @@
 import { changeRole, getMember, type Member, removeMember } from "../../../../identity/members/members.ts";
 import { createMemberResetLink, createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
-import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
+import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { formSpec } from "../../ui/form-spec.ts";
 import { badge, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { linkPage, readRole, roleOptions, rolesFor, roleWord } from "./parts.ts";
+import { by } from "../shared/call.ts";
+import { ROLE, resetLinkPage, resetLinkSection, roleOptions, rolesFor, roleWord } from "./parts.ts";
 
 /** One of the team's people, for those who manage them. */
 
 type ByAdmin = PageCall<"admin">;
 
+const ROLE_FORM = formSpec({ role: ROLE });
+
 const memberOf = ({ core, session, params }: ByAdmin) => getMember(core, session.team.id, params.id ?? "");
 
 function personPage(call: ByAdmin, member: Member) {
-  const { core, session, csrf, href } = call;
+  const { core, session, href } = call;
   const now = core.clock.now();
   const who = member.name ?? member.email;
   const self = member.userId === session.userId;
@@ -42,17 +44,10 @@ ${
     : section({
         title: "Role",
         framed: true,
-        body: form({
-          action: href(`${base}/role`),
-          csrf,
-          fields: field({
-            kind: "radios",
-            name: "role",
-            label: `What ${who} may do`,
-            value: member.role,
-            required: true,
-            options: roleOptions(rolesFor(session.team.role)),
-          }),
+        body: ROLE_FORM.draw(call, {
+          action: `${base}/role`,
+          values: member,
+          vary: { role: { label: `What ${who} may do`, options: roleOptions(rolesFor(session.team.role)) } },
           submit: "Change the role",
         }),
       })
@@ -60,24 +55,12 @@ ${
 ${
   !outranked &&
   !self &&
-  html`${section({
-    title: "Forgotten password",
-    says: "Makes a link with which the person chooses a new one. Whoever opens it has the account, so hand it over with care.",
-    body: confirmButton({
-      action: href(`${base}/reset-link`),
-      csrf,
-      label: "Make a reset link",
-      question: `Make a link that lets its holder choose a new password for ${member.email}? Earlier ones stop working.`,
-      confirm: "Make the link",
-      look: "plain",
-    }),
-  })}
+  html`${resetLinkSection(call, base, member.email)}
 ${section({
   title: "Remove from the team",
   says: "The person loses the team's pages and reads at once. The account and what was done with it stay.",
-  body: confirmButton({
-    action: href(`${base}/remove`),
-    csrf,
+  body: confirmButton(call, {
+    action: `${base}/remove`,
     label: "Remove",
     question: `Remove ${member.email} from “${session.team.name}”?`,
     confirm: "Remove from the team",
@@ -92,32 +75,26 @@ export const personPages = [
     personPage(call, memberOf(call)),
   ),
   page({ id: "personRole", method: "POST", path: "/people/:id/role", access: "admin" }, async (call) => {
-    const { core, session, form: sent } = call;
+    const { core, session, form } = call;
     const member = memberOf(call);
-    const role = readRole(sent.get("role"));
-    await changeRole(core, session.team.id, member.userId, role, actorOf(session, call.ip()), session.team.role);
+    const { role } = ROLE_FORM.read(form);
+    await changeRole(core, session.team.id, member.userId, role, by(call), session.team.role);
     return redirect("/people", `${member.email} has the role “${role}” now.`);
   }),
   page({ id: "removePerson", method: "POST", path: "/people/:id/remove", access: "admin" }, async (call) => {
     const { core, session } = call;
     const member = memberOf(call);
-    await removeMember(core, session.team.id, member.userId, actorOf(session, call.ip()), session.team.role);
+    await removeMember(core, session.team.id, member.userId, by(call), session.team.role);
     return redirect("/people", `${member.email} is no longer in the team.`);
   }),
   page({ id: "personResetLink", method: "POST", path: "/people/:id/reset-link", access: "admin" }, async (call) => {
     const { core, session } = call;
     const { userId, email } = memberOf(call);
-    const by = actorOf(session, call.ip());
     // An operator may do this to everybody; an admin only to those whose whole account the team answers for.
     const link =
       session.operator && userId !== session.userId
-        ? await createResetLink(core, userId, by)
-        : await createMemberResetLink(core, session.team.id, userId, by, session.team.role);
-    return linkPage(call, link, {
-      title: "The reset link is made",
-      label: `For ${email}`,
-      says: "Shown once. It opens the account of this person: give it to nobody else.",
-      back: `/people/${userId}`,
-    });
+        ? await createResetLink(core, userId, by(call))
+        : await createMemberResetLink(core, session.team.id, userId, by(call), session.team.role);
+    return resetLinkPage(call, link, email, `/people/${userId}`);
   }),
 ];

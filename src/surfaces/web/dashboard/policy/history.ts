@@ -63,10 +63,9 @@ ${
 }`;
 }
 
-function restoreButton({ csrf, href }: Member, id: number, label: string, question: Content, current: PolicyVersion) {
-  return confirmButton({
-    action: href("/policy/restore"),
-    csrf,
+function restoreButton(call: Member, id: number, label: string, question: Content, current: PolicyVersion) {
+  return confirmButton(call, {
+    action: "/policy/restore",
     hidden: { id: String(id), based_on: String(current.id) },
     label,
     question,

@@ -1,13 +1,15 @@
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { fail, notFound, Problem } from "../../../../kit/problem.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { currentVersion, newerPolicy, type Policy, restorePolicy, setPolicy } from "../../../../share/policy/policy.ts";
 import { buttonLink } from "../../ui/button.ts";
+import { type FormError, FormProblem } from "../../ui/form-spec.ts";
 import { codeBlock, columns, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
-import { isAdmin } from "../shared/call.ts";
-import { type DraftErrors, draftOf, judgeDraft, type PolicyDraft, policyForm, readDraft } from "./form.ts";
+import { by, isAdmin } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
+import { readParams } from "../shared/params.ts";
+import { POLICY, policyForm, policyOf, versionNumber } from "./form.ts";
 import { policyHistory } from "./history.ts";
 import { byWhom, type Member, policyFacts, signed } from "./view.ts";
 
@@ -15,31 +17,17 @@ import { byWhom, type Member, policyFacts, signed } from "./view.ts";
 
 const MAX_FORM_BYTES = 2 * 1024 * 1024;
 
-interface Tried {
-  readonly draft: PolicyDraft;
-  readonly errors: DraftErrors;
-  readonly basedOn: string;
-}
-
-function policyPage(call: Member, tried?: Tried): Html {
-  const { core, session, csrf, href } = call;
+function policyPage(call: Member, error?: FormError): Html {
+  const { core, session } = call;
   const now = core.clock.now();
   const current = currentVersion(core, session.team.id);
-  const draft = tried?.draft ?? draftOf(current.policy);
   const main = html`${pageHead({ title: "Policy", says: html`What capture agents of ${session.team.name} may record, and what they must.` })}
 ${section({ title: "In force", says: signed(current, now), framed: true, body: policyFacts(current.policy, "in force") })}
 ${section({
   title: isAdmin(call) ? "Change it" : "Changing it",
   framed: isAdmin(call),
   body: isAdmin(call)
-    ? policyForm({
-        action: href("/policy"),
-        csrf,
-        draft,
-        errors: tried?.errors,
-        basedOn: tried?.basedOn ?? String(current.id),
-        submit: "Put in force",
-      })
+    ? policyForm(call, { policy: current.policy, basedOn: current.id, submit: "Put in force", error })
     : html`<p class="says">Owners and admins of the team can change the policy.</p>`,
 })}
 ${section({
@@ -55,8 +43,8 @@ ${policyHistory(call, current, now)}`;
 }
 
 /** Somebody was faster: both policies, and the choice between them. */
-function conflictPage(call: PageCall<"admin">, wanted: Policy): Html {
-  const { core, session, csrf, href } = call;
+function conflictPage(call: PageCall<"admin">, desired: Policy): Html {
+  const { core, session, href } = call;
   const current = currentVersion(core, session.team.id);
   const title = "The policy changed meanwhile";
   const main = html`${pageHead({
@@ -71,17 +59,15 @@ ${columns(
     framed: true,
     body: policyFacts(current.policy, "in force"),
   }),
-  section({ title: "Yours", says: "Not saved.", framed: true, body: policyFacts(wanted, "yours") }),
+  section({ title: "Yours", says: "Not saved.", framed: true, body: policyFacts(desired, "yours") }),
 )}
 ${section({
   title: "Put yours in force after all",
   says: "Change it first, if the other one has something you want to keep.",
   framed: true,
-  body: policyForm({
-    action: href("/policy"),
-    csrf,
-    draft: draftOf(wanted),
-    basedOn: String(current.id),
+  body: policyForm(call, {
+    policy: desired,
+    basedOn: current.id,
     submit: "Put mine in force",
     beside: buttonLink("Keep the one in force", href("/policy")),
   }),
@@ -89,32 +75,31 @@ ${section({
   return frame(call, { title, main });
 }
 
-/** A version's number as a form carries it; NaN, which is no version, for anything else. */
-const versionIn = (text: string | null) => (/^\d{1,15}$/.test(text ?? "") ? Number(text) : Number.NaN);
-
-async function change(call: PageCall<"admin">) {
-  const { core, session, form } = call;
+function change(call: PageCall<"admin">) {
+  const { core, session } = call;
   const teamId = session.team.id;
-  const draft = readDraft(form);
-  const basedOn = form.get("based_on") ?? "";
-  const judged = judgeDraft(draft, currentVersion(core, teamId).policy);
-  if ("errors" in judged) return { status: 400, body: policyPage(call, { draft, errors: judged.errors, basedOn }) };
-  try {
-    const basis = { basedOn: versionIn(basedOn) };
-    const changed = await setPolicy(core, teamId, judged.policy, actorOf(session, call.ip()), basis);
-    return redirect("/policy", changed ? "The policy is in force." : "Nothing differed, so nothing was changed.");
-  } catch (error) {
-    if (!(error instanceof Problem && error.row === newerPolicy)) throw error;
-    return { status: error.status, body: conflictPage(call, judged.policy) };
-  }
+  const { policy: inForce } = currentVersion(core, teamId);
+  return handleForm(
+    call,
+    POLICY,
+    async (sent) => {
+      const { basedOn } = sent;
+      const changed = await setPolicy(core, teamId, policyOf(sent, inForce), by(call), { basedOn });
+      return redirect("/policy", changed ? "The policy is in force." : "Nothing differed, so nothing was changed.");
+    },
+    (error) => {
+      if (error.problem instanceof FormProblem) return policyPage(call, error);
+      if (error.problem.row === newerPolicy) return conflictPage(call, policyOf(POLICY.read(call.form), inForce));
+      throw error.problem;
+    },
+  );
 }
 
 async function restore(call: PageCall<"admin">) {
   const { core, session, form } = call;
-  const id = versionIn(form.get("id"));
+  const { id, based_on } = readParams({ id: versionNumber, based_on: versionNumber }, form);
   if (Number.isNaN(id)) fail(notFound, "This team has no such version of its policy.");
-  const by = actorOf(session, call.ip());
-  const changed = await restorePolicy(core, session.team.id, id, by, versionIn(form.get("based_on")));
+  const changed = await restorePolicy(core, session.team.id, id, by(call), based_on);
   return redirect("/policy", changed ? "The earlier policy is in force again." : "It is in force already.");
 }
 

@@ -1,13 +1,14 @@
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { listReleases, type Release, removeRelease } from "../../../../share/releases/releases.ts";
 import { confirmButton } from "../../ui/confirm.ts";
+import { typed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, codeBlock, empty, section } from "../../ui/parts.ts";
 import { bytes, time } from "../../ui/units.ts";
 import { settingsFrame } from "../settings/parts.ts";
-import type { ByOperator } from "../shared/call.ts";
+import { type ByOperator, by } from "../shared/call.ts";
+import { readParams } from "../shared/params.ts";
 
 /** Desktop installers, for who runs the installation: what is registered, and withdrawing it. Adding one takes the server's disk. */
 
@@ -23,7 +24,7 @@ function where({ missing, fileName, url }: Release) {
 }
 
 function releasesPage(call: ByOperator) {
-  const { core, csrf, href } = call;
+  const { core, href } = call;
   const now = core.clock.now();
   const found = listReleases(core);
   const body = html`${table({
@@ -41,9 +42,8 @@ function releasesPage(call: ByOperator) {
         label: "Actions",
         hidden: true,
         cell: (release) =>
-          confirmButton({
-            action: href("/settings/releases/remove"),
-            csrf,
+          confirmButton(call, {
+            action: "/settings/releases/remove",
             hidden: { platform: release.platform, version: release.version },
             label: "Withdraw",
             question: `Withdraw ${release.version} for ${release.platform}? It is offered no more${release.fileName === null ? "" : ", and its file is deleted here"}. What people installed stays with them.`,
@@ -77,12 +77,9 @@ ${codeBlock(ADD_URL, { label: "A file that is served elsewhere", titled: true })
 
 export const releasePages = [
   page({ id: "releases", method: "GET", path: "/settings/releases", access: "operator" }, (call) => releasesPage(call)),
-  page(
-    { id: "removeRelease", method: "POST", path: "/settings/releases/remove", access: "operator" },
-    async ({ core, session, form, ip }) => {
-      const version = form.get("version") ?? "";
-      await removeRelease(core, form.get("platform") ?? "", version, actorOf(session, ip()));
-      return redirect("/settings/releases", `${version} is withdrawn.`);
-    },
-  ),
+  page({ id: "removeRelease", method: "POST", path: "/settings/releases/remove", access: "operator" }, async (call) => {
+    const { platform, version } = readParams({ platform: typed, version: typed }, call.form);
+    await removeRelease(call.core, platform, version, by(call));
+    return redirect("/settings/releases", `${version} is withdrawn.`);
+  }),
 ];

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { type Html, html } from "../../../../kit/html.ts";
 import { layOutJson } from "../../../../kit/json-indent.ts";
 import {
@@ -8,8 +9,7 @@ import {
   titleOf,
 } from "../../../../share/feature-requests/feature-requests.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, codeBlock, columns, empty, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, time } from "../../ui/units.ts";
@@ -19,16 +19,48 @@ import { senderOf, statusBadge, WORDS } from "./labels.ts";
 
 /** One request: what was sent, what becomes of it, what repeats it. */
 
-/** Which form was sent, and what was wrong with it. */
-export interface Wrong {
-  readonly form: "change" | "merge";
-  readonly text: string;
-}
+export const STATUS = formSpec({
+  status: {
+    kind: "select",
+    label: "Status",
+    options: STATUSES.map((value) => ({ value, label: `${WORDS[value].label}: ${WORDS[value].says}` })),
+    schema: v.picklist(STATUSES, "Choose one of the statuses."),
+  },
+  note: {
+    kind: "textarea",
+    label: "Note",
+    rows: 3,
+    maxLength: MAX_NOTE_CHARS,
+    schema: v.optional(v.string()),
+  },
+});
+
+export const MERGE = formSpec({
+  into: {
+    kind: "text",
+    label: "It repeats",
+    hint: "The id or the address of the other request.",
+    required: true,
+    maxLength: 500,
+    autocomplete: "off",
+    mono: true,
+    schema: v.pipe(
+      typed,
+      v.transform((text) => /req_[\w-]{1,128}/.exec(text.slice(0, 500))?.[0] ?? ""),
+      v.nonEmpty("Give the id of the other request; it begins with req_."),
+    ),
+  },
+});
 
 const MAX_DUPLICATES = 50;
 
 /** @param similar requests that may ask for the same */
-export function oneRequest(call: ByOperator, request: RequestRow, similar: readonly RequestRow[], wrong?: Wrong): Html {
+export function oneRequest(
+  call: ByOperator,
+  request: RequestRow,
+  similar: readonly RequestRow[],
+  error?: FormError,
+): Html {
   const { core, href } = call;
   const now = core.clock.now();
   const { id, mergedInto } = request;
@@ -53,78 +85,38 @@ ${section({
   body: html`${codeBlock(request.text, { label: "Text", wrap: true, tall: true })}
 ${request.context !== "{}" && codeBlock(layOutJson(request.context), { label: "Beside the text", titled: true, wrap: true, tall: true })}`,
 })}
-${mergedInto === null ? columns(changeSection(call, request, wrong), mergeSection(call, request, wrong)) : unmergeSection(call, request)}
+${mergedInto === null ? columns(changeSection(call, request, error), mergeSection(call, request, error)) : unmergeSection(call, request)}
 ${mergedInto === null && similar.length > 0 && similarSection(call, request, similar)}
 ${request.duplicates > 0 && duplicatesSection(call, request)}`;
   return frame(call, { title: titleOf(request, 60), main });
 }
 
-function changeSection({ csrf, href, form: sent }: ByOperator, request: RequestRow, wrong?: Wrong) {
-  const again = wrong?.form === "change" ? sent : undefined;
+function changeSection(call: ByOperator, request: RequestRow, error?: FormError) {
   return section({
     title: "What becomes of it",
     says: "Whoever has its id can ask for the status. The note stays among operators.",
     framed: true,
-    body: form({
-      action: href(`/requests/${request.id}`),
-      csrf,
-      wrong: wrong?.form === "change" && wrong.text,
-      fields: [
-        field({
-          kind: "select",
-          name: "status",
-          label: "Status",
-          value: again?.get("status") ?? request.status,
-          options: STATUSES.map((value) => ({ value, label: `${WORDS[value].label}: ${WORDS[value].says}` })),
-        }),
-        field({
-          kind: "textarea",
-          name: "note",
-          label: "Note",
-          value: again?.get("note") ?? request.note,
-          rows: 3,
-          maxLength: MAX_NOTE_CHARS,
-        }),
-      ],
-      submit: "Save",
-    }),
+    body: STATUS.draw(call, { action: `/requests/${request.id}`, values: request, error, submit: "Save" }),
   });
 }
 
-function mergeSection({ csrf, href, form: sent }: ByOperator, { id }: RequestRow, wrong?: Wrong) {
+function mergeSection(call: ByOperator, { id }: RequestRow, error?: FormError) {
   return section({
     title: "Is it a duplicate?",
     says: "A duplicate has the status of the request that it repeats. Nothing of it is lost.",
     framed: true,
-    body: form({
-      action: href(`/requests/${id}/merge`),
-      csrf,
-      wrong: wrong?.form === "merge" && wrong.text,
-      fields: field({
-        kind: "text",
-        name: "into",
-        label: "It repeats",
-        hint: "The id or the address of the other request.",
-        value: wrong?.form === "merge" ? sent.get("into") : "",
-        required: true,
-        maxLength: 500,
-        autocomplete: "off",
-        mono: true,
-      }),
-      submit: "Merge",
-    }),
+    body: MERGE.draw(call, { action: `/requests/${id}/merge`, error, submit: "Merge" }),
   });
 }
 
-function unmergeSection({ csrf, href }: ByOperator, { id, status, note }: RequestRow) {
+function unmergeSection(call: ByOperator, { id, status, note }: RequestRow) {
   return section({
     title: "A duplicate",
     says: `Whoever asks for its status is told that of the request it repeats. Its own was “${WORDS[status].label}”.`,
     framed: true,
     body: html`${note !== null && facts([{ label: "Note", value: note }])}
-${confirmButton({
-  action: href(`/requests/${id}/unmerge`),
-  csrf,
+${confirmButton(call, {
+  action: `/requests/${id}/unmerge`,
   label: "Take the merge back",
   question: "Take the merge back? The request has its own status again.",
   confirm: "Take it back",
@@ -133,7 +125,8 @@ ${confirmButton({
   });
 }
 
-function similarSection({ core, csrf, href }: ByOperator, { id }: RequestRow, similar: readonly RequestRow[]) {
+function similarSection(call: ByOperator, { id }: RequestRow, similar: readonly RequestRow[]) {
+  const { core, href } = call;
   return section({
     title: "In similar words",
     says: "Recent requests that may ask for the same.",
@@ -152,9 +145,8 @@ function similarSection({ core, csrf, href }: ByOperator, { id }: RequestRow, si
           label: "Merge",
           hidden: true,
           cell: (request) =>
-            confirmButton({
-              action: href(`/requests/${id}/merge`),
-              csrf,
+            confirmButton(call, {
+              action: `/requests/${id}/merge`,
               hidden: { into: request.id },
               label: "Merge into it",
               question: `Mark this request as a duplicate of “${titleOf(request)}”?`,

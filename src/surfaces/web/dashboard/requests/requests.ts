@@ -1,7 +1,6 @@
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { fail, invalid, notFound, Problem } from "../../../../kit/problem.ts";
-import { type PageReply, page, redirect } from "../../../../platform/http/page.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
+import { page, redirect } from "../../../../platform/http/page.ts";
 import {
   changeRequest,
   findRequest,
@@ -13,13 +12,15 @@ import {
   titleOf,
   unmergeRequest,
 } from "../../../../share/feature-requests/feature-requests.ts";
+import type { FormError } from "../../ui/form-spec.ts";
 import { empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
-import type { ByOperator } from "../shared/call.ts";
+import { type ByOperator, by } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
-import { choiceIn, selectFilter, textIn } from "../shared/params.ts";
+import { choice, readParams, selectFilter, text } from "../shared/params.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
-import { oneRequest, type Wrong } from "./one.ts";
+import { MERGE, oneRequest, STATUS } from "./one.ts";
 
 /** What people and agents ask of the product, for who runs the installation. */
 
@@ -27,12 +28,12 @@ const PAGE = 50;
 const PATH = "/requests";
 const MAX_SIMILAR = 5;
 const TITLE_CHARS = 140;
+const PARAMS = { q: text(200), status: choice([...STATUSES, "merged"]) };
 
 async function requestsPage(call: ByOperator): Promise<Html> {
   const { core, query, href, baseUrl } = call;
   const now = core.clock.now();
-  const q = textIn(query, "q", 200);
-  const status = choiceIn(query, "status", [...STATUSES, "merged"]);
+  const { q, status } = readParams(PARAMS, query);
   const cursor = { before: query.get("before") ?? undefined, after: query.get("after") ?? undefined };
   const found = await listRequests(core, { text: q, status }, PAGE, cursor);
   return listPage(call, {
@@ -85,64 +86,53 @@ async function requestsPage(call: ByOperator): Promise<Html> {
   });
 }
 
-function wanted({ core, params }: ByOperator): RequestRow {
-  const found = findRequest(core, params.id ?? "");
-  if (!found) fail(notFound, "There is no such request.");
-  return found;
+function requestIn({ core, params }: ByOperator): RequestRow {
+  const request = findRequest(core, params.id ?? "");
+  if (!request) fail(notFound, "There is no such request.");
+  return request;
 }
 
-const show = async (call: ByOperator, request: RequestRow, wrong?: Wrong) =>
+const show = async (call: ByOperator, request: RequestRow, error?: FormError) =>
   oneRequest(
     call,
     request,
     request.mergedInto === null ? await similarRequests(call.core, request, MAX_SIMILAR) : [],
-    wrong,
+    error,
   );
 
-/** Does it, or shows the page again with what was wrong with what was sent. */
-async function orAgain(
-  call: ByOperator,
-  request: RequestRow,
-  form: Wrong["form"],
-  work: () => Promise<PageReply>,
-): Promise<Html | PageReply> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { status: error.status, body: await show(call, request, { form, text: error.message }) };
-  }
-}
-
-const by = (call: ByOperator) => actorOf(call.session, call.ip());
 const access = "operator";
 
 export const requestPages = [
-  page({ id: "requests", method: "GET", path: "/requests", access }, requestsPage),
-  page({ id: "request", method: "GET", path: "/requests/:id", access }, (call) => show(call, wanted(call))),
-  page({ id: "requestChange", method: "POST", path: "/requests/:id", access }, (call) => {
-    const { core, form } = call;
-    const request = wanted(call);
-    return orAgain(call, request, "change", async () => {
-      const status = STATUSES.find((value) => value === form.get("status"));
-      if (!status) fail(invalid, "Choose one of the statuses.");
-      await changeRequest(core, request.id, { status, note: form.get("note") ?? undefined }, by(call));
-      return redirect(`${PATH}/${request.id}`, "Saved.");
-    });
+  page({ id: "requests", method: "GET", path: PATH, access }, requestsPage),
+  page({ id: "request", method: "GET", path: `${PATH}/:id`, access }, (call) => show(call, requestIn(call))),
+  page({ id: "requestChange", method: "POST", path: `${PATH}/:id`, access }, (call) => {
+    const request = requestIn(call);
+    return handleForm(
+      call,
+      STATUS,
+      async (change) => {
+        await changeRequest(call.core, request.id, change, by(call));
+        return redirect(`${PATH}/${request.id}`, "Saved.");
+      },
+      (error) => show(call, request, error),
+    );
   }),
-  page({ id: "requestMerge", method: "POST", path: "/requests/:id/merge", access }, (call) => {
-    const { core, form } = call;
-    const request = wanted(call);
-    return orAgain(call, request, "merge", async () => {
-      const into = /req_[\w-]{1,128}/.exec((form.get("into") ?? "").slice(0, 500))?.[0];
-      if (into === undefined) fail(invalid, "Give the id of the other request; it begins with req_.");
-      const { mergedInto } = await mergeRequest(core, request.id, into, by(call));
-      const target = mergedInto === null ? undefined : findRequest(core, mergedInto);
-      return redirect(`${PATH}/${request.id}`, `It is a duplicate of “${target ? titleOf(target) : into}” now.`);
-    });
+  page({ id: "requestMerge", method: "POST", path: `${PATH}/:id/merge`, access }, (call) => {
+    const { core } = call;
+    const request = requestIn(call);
+    return handleForm(
+      call,
+      MERGE,
+      async ({ into }) => {
+        const { mergedInto } = await mergeRequest(core, request.id, into, by(call));
+        const target = mergedInto === null ? undefined : findRequest(core, mergedInto);
+        return redirect(`${PATH}/${request.id}`, `It is a duplicate of “${target ? titleOf(target) : into}” now.`);
+      },
+      (error) => show(call, request, error),
+    );
   }),
-  page({ id: "requestUnmerge", method: "POST", path: "/requests/:id/unmerge", access }, async (call) => {
-    const request = wanted(call);
+  page({ id: "requestUnmerge", method: "POST", path: `${PATH}/:id/unmerge`, access }, async (call) => {
+    const request = requestIn(call);
     await unmergeRequest(call.core, request.id, by(call));
     return redirect(`${PATH}/${request.id}`, "The merge is taken back.");
   }),

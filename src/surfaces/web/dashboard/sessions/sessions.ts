@@ -15,7 +15,7 @@ import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
 import { listPage, type Pages } from "../shared/list.ts";
-import { type Days, dayFilters, daysIn, selectFilter, spanOf, textIn } from "../shared/params.ts";
+import { DAYS, dayFilters, type Params, readParams, selectFilter, spanOf, text } from "../shared/params.ts";
 import { short } from "../shared/text.ts";
 import { outcomeBadge } from "./labels.ts";
 import { sessionPage, sessionRecord } from "./one.ts";
@@ -28,19 +28,24 @@ const MAX_NAME = 60;
 const MAX_WORD = 28;
 const MAX_VALUE = 1_000;
 
-const NAMES = ["q", "repo", "agent", "model", "outcome", "branch", "device"] as const;
+const VALUE = text(MAX_VALUE);
 /** Filters as the query spells them; `""` is not set. */
-type Params = Readonly<Record<(typeof NAMES)[number], string>> & Days;
-
-function readParams({ query }: Member): Params {
-  const texts = Object.fromEntries(NAMES.map((name) => [name, textIn(query, name, MAX_VALUE)]));
-  return { ...(texts as Record<(typeof NAMES)[number], string>), ...daysIn(query) };
-}
+const PARAMS = {
+  q: VALUE,
+  repo: VALUE,
+  agent: VALUE,
+  model: VALUE,
+  outcome: VALUE,
+  branch: VALUE,
+  device: VALUE,
+  ...DAYS,
+};
+type SessionParams = Params<typeof PARAMS>;
 
 async function sessionsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
-  const params = readParams(call);
+  const params = readParams(PARAMS, query);
   const { repo, device, outcome, agent, model, branch, q, from, to } = params;
   const found = await listSessions(core, team, {
     repoKey: repoKeyIn(repo),
@@ -74,8 +79,11 @@ async function sessionsPage(call: Member): Promise<Html> {
   });
 }
 
-function filtersOf(params: Params, { repoKeys, agents, models, outcomes, branches, devices }: SessionFacets): Filter[] {
-  const select = (name: keyof Params, label: string, values: readonly string[]) =>
+function filtersOf(
+  params: SessionParams,
+  { repoKeys, agents, models, outcomes, branches, devices }: SessionFacets,
+): Filter[] {
+  const select = (name: keyof SessionParams, label: string, values: readonly string[]) =>
     selectFilter(
       { name, label, value: params[name] },
       "all",

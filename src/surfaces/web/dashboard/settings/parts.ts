@@ -2,7 +2,7 @@ import { type Content, html } from "../../../../kit/html.ts";
 import { type Crumb, pageHead, tabs } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import type { ByOperator } from "../shared/call.ts";
-import { textIn } from "../shared/params.ts";
+import { text } from "../shared/params.ts";
 
 /** What the pages of the installation share. */
 
@@ -38,7 +38,4 @@ ${body}`;
 }
 
 /** What the lists of these pages are asked for. */
-export const searchIn = (query: URLSearchParams) => ({
-  q: textIn(query, "q", 200),
-  after: textIn(query, "after", 300),
-});
+export const PARAMS = { q: text(200), after: text(300) };

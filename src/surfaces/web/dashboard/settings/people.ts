@@ -2,7 +2,7 @@ import { membershipsOf } from "../../../../identity/members/members.ts";
 import { createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
 import { setDisabled } from "../../../../identity/sign-in/sign-in.ts";
-import { actorOf, lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
+import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { conflict, fail } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
@@ -10,10 +10,11 @@ import { confirmButton } from "../../ui/confirm.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, badge, empty, facts, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
-import { linkPage, roleWord } from "../people/parts.ts";
-import type { ByOperator } from "../shared/call.ts";
+import { resetLinkPage, resetLinkSection, roleWord } from "../people/parts.ts";
+import { type ByOperator, by } from "../shared/call.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
-import { searchIn, settingsFrame } from "./parts.ts";
+import { flag, readParams } from "../shared/params.ts";
+import { PARAMS, settingsFrame } from "./parts.ts";
 
 /** Every account of the installation. */
 
@@ -25,7 +26,7 @@ const state = (user: ListedUser) => (user.disabledAt === null ? badge("good", "o
 function accountsPage(call: ByOperator) {
   const { core, query, href } = call;
   const now = core.clock.now();
-  const { q, after } = searchIn(query);
+  const { q, after } = readParams(PARAMS, query);
   const { rows, next } = pageOfUsers(core, q, PAGE, after);
   const body = list(call, {
     path: PATH,
@@ -66,9 +67,9 @@ function accountsPage(call: ByOperator) {
 }
 
 function onePage(call: ByOperator, user: ListedUser) {
-  const { core, session, csrf, href } = call;
+  const { core, session, href } = call;
   const now = core.clock.now();
-  const base = href(`${PATH}/${user.id}`);
+  const base = `${PATH}/${user.id}`;
   const self = user.id === session.userId;
   const open = user.disabledAt === null;
   const operator = user.operator === 1;
@@ -97,26 +98,14 @@ ${section({
     empty: empty({ title: "In no team", says: "Invite this person from a team's page." }),
   }),
 })}
-${section({
-  title: "Forgotten password",
-  says: "Makes a link with which the person chooses a new one. Whoever opens it has the account.",
-  body: confirmButton({
-    action: `${base}/reset-link`,
-    csrf,
-    label: "Make a reset link",
-    question: `Make a link that lets its holder choose a new password for ${user.email}? Earlier ones stop working.`,
-    confirm: "Make the link",
-    look: "plain",
-  }),
-})}
+${resetLinkSection(call, base, user.email)}
 ${
   !self &&
   html`${section({
     title: "Operator",
     says: "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
-    body: confirmButton({
+    body: confirmButton(call, {
       action: `${base}/operator`,
-      csrf,
       hidden: { operator: operator ? "false" : "true" },
       label: operator ? "Take the right away" : "Make an operator",
       question: operator ? `Is ${user.email} no longer an operator?` : `May ${user.email} run this installation?`,
@@ -129,9 +118,8 @@ ${section({
   says: open
     ? "Sign-ins end, command-line and read tokens stop working. What the person did stays."
     : "The person can sign in again with the old password. Ended sign-ins stay ended.",
-  body: confirmButton({
+  body: confirmButton(call, {
     action: `${base}/disabled`,
-    csrf,
     hidden: { disabled: open ? "true" : "false" },
     label: open ? "Close the account" : "Open the account",
     question: open ? `Close the account of ${user.email}?` : `Open the account of ${user.email} again?`,
@@ -152,7 +140,7 @@ ${section({
   });
 }
 
-const wanted = ({ core, params }: ByOperator) => getListedUser(core, params.id ?? "");
+const userIn = ({ core, params }: ByOperator) => getListedUser(core, params.id ?? "");
 
 /** Taking one's own rights away by a slip would leave nobody to undo it. */
 function requireOther({ session }: ByOperator, user: ListedUser): void {
@@ -164,30 +152,25 @@ const access = "operator";
 export const accountPagesOfAll = [
   page({ id: "settingsPeople", method: "GET", path: "/settings/people", access }, accountsPage),
   page({ id: "settingsPerson", method: "GET", path: "/settings/people/:id", access }, (call) =>
-    onePage(call, wanted(call)),
+    onePage(call, userIn(call)),
   ),
   page({ id: "settingsDisable", method: "POST", path: "/settings/people/:id/disabled", access }, async (call) => {
-    const user = wanted(call);
+    const user = userIn(call);
     requireOther(call, user);
-    const disabled = call.form.get("disabled") === "true";
-    await setDisabled(call.core, user.id, disabled, actorOf(call.session, call.ip()));
+    const { disabled } = readParams({ disabled: flag }, call.form);
+    await setDisabled(call.core, user.id, disabled, by(call));
     return redirect(`${PATH}/${user.id}`, `The account of ${user.email} is ${disabled ? "closed" : "open"}.`);
   }),
   page({ id: "settingsOperator", method: "POST", path: "/settings/people/:id/operator", access }, async (call) => {
-    const user = wanted(call);
+    const user = userIn(call);
     requireOther(call, user);
-    const operator = call.form.get("operator") === "true";
-    await setOperator(call.core, user.id, operator, actorOf(call.session, call.ip()));
+    const { operator } = readParams({ operator: flag }, call.form);
+    await setOperator(call.core, user.id, operator, by(call));
     return redirect(`${PATH}/${user.id}`, `${user.email} is ${operator ? "an" : "no"} operator now.`);
   }),
   page({ id: "settingsReset", method: "POST", path: "/settings/people/:id/reset-link", access }, async (call) => {
-    const user = wanted(call);
-    const link = await createResetLink(call.core, user.id, actorOf(call.session, call.ip()));
-    return linkPage(call, link, {
-      title: "The reset link is made",
-      label: `For ${user.email}`,
-      says: "Shown once. It opens the account of this person: give it to nobody else.",
-      back: `${PATH}/${user.id}`,
-    });
+    const user = userIn(call);
+    const link = await createResetLink(call.core, user.id, by(call));
+    return resetLinkPage(call, link, user.email, `${PATH}/${user.id}`);
   }),
 ];

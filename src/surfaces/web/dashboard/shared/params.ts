@@ -1,29 +1,72 @@
+import * as v from "valibot";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { isDate } from "../../../../kit/date.ts";
 import type { Option } from "../../ui/field.ts";
+import { typed } from "../../ui/form-spec.ts";
 import type { Filter } from "../../ui/list.ts";
 
 /** What lists are asked for in the query. What makes no sense asks for nothing. */
+
+type Shape = Readonly<Record<string, v.GenericSchema>>;
+
+/** What a page is asked for. */
+export type Params<S extends Shape> = { readonly [Name in keyof S]: v.InferOutput<S[Name]> };
+
+/** Reads a query, or what a form of buttons alone sends, by a schema for each name; it is handed undefined for what is missing. */
+export function readParams<const S extends Shape>(shape: S, query: URLSearchParams): Params<S> {
+  const values = Object.entries(shape).map(([name, schema]) => [name, v.parse(schema, query.get(name) ?? undefined)]);
+  return Object.fromEntries(values) as Params<S>;
+}
+
+/** What a button is about. */
+export const ID = { id: typed };
+
+/** What a switch is set to. */
+export const flag = v.pipe(
+  typed,
+  v.transform((text) => text === "true"),
+);
 
 /** The number of a row; undefined for anything else. */
 export const idIn = (text: string | null | undefined): number | undefined =>
   /^[1-9]\d{0,14}$/.test(text ?? "") ? Number(text) : undefined;
 
+export const rowNumber = v.pipe(
+  v.optional(v.string()),
+  v.transform((text) => idIn(text)),
+);
+
 /** A text, bounded; `""` when there is none. */
-export const textIn = (query: URLSearchParams, name: string, most: number): string =>
-  (query.get(name) ?? "").slice(0, most);
+export const text = (max: number) =>
+  v.pipe(
+    typed,
+    v.transform((value) => value.slice(0, max)),
+  );
+
+/** Words to look for, without the space around them. */
+export const words = (max: number) => v.pipe(text(max), v.trim());
 
 /** One of the values that there are; undefined for any other. */
-export const choiceIn = <Value extends string>(query: URLSearchParams, name: string, values: readonly Value[]) =>
-  values.find((value) => value === query.get(name));
+export const choice = <const Value extends string>(values: readonly Value[]) =>
+  v.pipe(
+    v.optional(v.string()),
+    v.transform((text) => values.find((value) => value === text)),
+  );
+
+/** A box to tick. */
+export const ticked = v.pipe(
+  typed,
+  v.transform((text) => (text === "on" ? "on" : "")),
+);
+
+const day = v.pipe(
+  typed,
+  v.transform((text) => (isDate(text) ? text : "")),
+);
 
 /** Days in UTC as `2026-11-21`, both included; `""` for no bound. */
-export type Days = Readonly<Record<"from" | "to", string>>;
-
-export function daysIn(query: URLSearchParams): Days {
-  const day = (name: string) => (isDate(query.get(name) ?? "") ? (query.get(name) as string) : "");
-  return { from: day("from"), to: day("to") };
-}
+export const DAYS = { from: day, to: day };
+type Days = Params<typeof DAYS>;
 
 /** Days as instants: from the first one's beginning to the last one's end. */
 export const spanOf = ({ from, to }: Days) => ({

@@ -10,8 +10,7 @@ import {
   redirect,
 } from "../../../../platform/http/page.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { formSpec } from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
 
@@ -51,58 +50,55 @@ export const used = (call: Anyone, path: string, reply: PageReply): PageReply =>
 export const opener = ({ href, csrf }: Anyone, path: string): Html =>
   html`<form method="post" action="${href(`${path}/open`)}" data-link hidden>${hiddenInputs({ _csrf: csrf, token: "" })}</form>`;
 
-function pastePage(call: Anyone, { path, title, from }: LinkPage, wrong?: string): Html {
-  const main = html`${pageHead({ title, says: `You need the one-time link that ${from}.` })}
-${form({
-  action: call.href(`${path}/open`),
-  csrf: call.csrf,
-  wrong,
-  fields: field({
+const LINK = formSpec({
+  token: {
     kind: "text",
-    name: "token",
     label: "Your link, or the code at its end",
     hint: "Paste the whole link, or only what follows the #: it begins with rkl_.",
     required: true,
     maxLength: 2_000,
     autocomplete: "off",
     mono: true,
-  }),
-  submit: "Continue",
-})}
+  },
+});
+
+function pastePage(call: Anyone, { path, title, from }: LinkPage, wrong?: string): Html {
+  const main = html`${pageHead({ title, says: `You need the one-time link that ${from}.` })}
+${LINK.draw(call, { action: `${path}/open`, wrong, submit: "Continue" })}
 ${opener(call, path)}`;
   return plainFrame(call, { title, main });
 }
 
 /** The two ways into a page behind a link: its address, and the form that opens a link. */
-export function linkPage(one: LinkPage): Page[] {
-  const { id, path } = one;
-  const open = (call: Anyone, given: string): PageReply => {
-    const token = TOKEN.exec(given)?.[0];
-    if (token === undefined) return { status: 404, body: pastePage(call, one, UNKNOWN) };
+export function linkPage(link: LinkPage): Page[] {
+  const { id, path } = link;
+  const open = (call: Anyone, text: string): PageReply => {
+    const token = TOKEN.exec(text)?.[0];
+    if (token === undefined) return { status: 404, body: pastePage(call, link, UNKNOWN) };
     return { ...redirect(path), headers: [holdLinkToken(call, path, token)] };
   };
   return [
     page({ id, method: "GET", path, access: "anyone" }, (call) => {
-      one.require?.(call);
+      link.require?.(call);
       // Links from before, which are still out there.
-      const given = call.query.get("token");
-      if (given !== null) return open(call, given);
-      const held = heldLinkToken(call);
-      if (held === undefined) return pastePage(call, one);
+      const sent = call.query.get("token");
+      if (sent !== null) return open(call, sent);
+      const token = heldLinkToken(call);
+      if (token === undefined) return pastePage(call, link);
       try {
-        return one.draw(call, held);
+        return link.draw(call, token);
       } catch (error) {
         if (!(error instanceof Problem) || (error.status !== 404 && error.status !== 410)) throw error;
         return {
           status: error.status,
           headers: [holdLinkToken(call, path, null)],
-          body: pastePage(call, one, error.message),
+          body: pastePage(call, link, error.message),
         };
       }
     }),
     page({ id: `${id}Open`, method: "POST", path: `${path}/open`, access: "anyone" }, (call) => {
-      one.require?.(call);
-      return open(call, call.form.get("token") ?? "");
+      link.require?.(call);
+      return open(call, LINK.read(call.form).token);
     }),
   ];
 }

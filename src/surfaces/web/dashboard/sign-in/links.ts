@@ -1,20 +1,30 @@
+import * as v from "valibot";
 import { getLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { hasUsers } from "../../../../identity/people/people.ts";
 import { acceptAs, acceptAsNew, type FirstTeam, resetPassword, setUp } from "../../../../identity/sign-in/sign-in.ts";
-import { getTeam, listTeams } from "../../../../identity/teams/teams.ts";
+import { getTeam, listTeams, type Team } from "../../../../identity/teams/teams.ts";
 import { actorOf, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { conflict, fail, gone, invalid, Problem } from "../../../../kit/problem.ts";
-import { type PageCall, type PageReply, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
+import { conflict, fail, gone, invalid } from "../../../../kit/problem.ts";
+import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";
-import { button, buttonLink } from "../../ui/button.ts";
-import { hiddenInputs } from "../../ui/confirm.ts";
-import { field } from "../../ui/field.ts";
+import { buttonLink } from "../../ui/button.ts";
 import { form } from "../../ui/form.ts";
+import {
+  type Fields,
+  type FormError,
+  type FormSpec,
+  formSpec,
+  trimmed,
+  typed,
+  type Values,
+} from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
+import { handleForm } from "../shared/forms.ts";
+import { readParams } from "../shared/params.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
-import { endWithPassword } from "./password-ends.ts";
+import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "./new-password.ts";
 
 /** Pages behind one-time links: the first set-up, an invitation, a password reset. */
 
@@ -22,134 +32,134 @@ type Anyone = PageCall<"anyone">;
 
 const PATHS = { setUp: "/setup", invitation: "/invitation", reset: "/reset-password" } as const;
 
-/** The token that a form of these pages carries. */
-const sentToken = (call: Anyone) => call.form.get("token") ?? "";
 const originOf = (call: Anyone) => ({ ip: call.ip(), userAgent: readUserAgent(call.userAgent) });
 
-function chosenBy(call: Anyone) {
-  const password = call.form.get("password") ?? "";
-  if (password !== call.form.get("again")) fail(invalid, "The two passwords are not the same.");
-  return { email: call.form.get("email") ?? "", name: call.form.get("name"), password };
+const TOKEN = { kind: "hidden" } as const;
+
+const ACCOUNT = {
+  token: TOKEN,
+  email: { kind: "email", label: "E-mail address", required: true, autocomplete: "username" },
+  name: { kind: "text", label: "Your name", maxLength: 100, autocomplete: "name" },
+  password: NEW_PASSWORD,
+  again: NEW_PASSWORD_AGAIN,
+} as const;
+
+const INVITED = formSpec(ACCOUNT);
+
+const RESET = formSpec({
+  token: TOKEN,
+  password: NEW_PASSWORD,
+  again: NEW_PASSWORD_AGAIN,
+  keep: {
+    kind: "checkbox",
+    value: "yes",
+    label: "Keep my command-line and read tokens working",
+    hint: "Only if you forgot the password, and nobody else can have used the account.",
+  },
+});
+
+function requireSame({ password, again }: { readonly password: string; readonly again: string }): void {
+  if (password !== again) fail(invalid, "The two passwords are not the same.");
 }
 
-const passwordFields = () => [
-  field({
-    kind: "password",
-    name: "password",
-    label: "Password",
-    hint: "At least 8 characters; several words are good.",
-    required: true,
-    minLength: 8,
-    autocomplete: "new-password",
-  }),
-  field({ kind: "password", name: "again", label: "The password again", required: true, autocomplete: "new-password" }),
-];
-
-const personFields = (call: Anyone, email: string | null) => [
-  field({
-    kind: "email",
-    name: "email",
-    label: "E-mail address",
-    value: email ?? call.form.get("email"),
-    readOnly: email !== null,
-    required: true,
-    autocomplete: "username",
-  }),
-  field({
-    kind: "text",
-    name: "name",
-    label: "Your name",
-    value: call.form.get("name"),
-    maxLength: 100,
-    autocomplete: "name",
-  }),
-  ...passwordFields(),
-];
-
-/** Shows a form again with what was wrong with what was sent; what is wrong with the link itself is an error page. */
-async function orAgain(
+/** Begins a session, or draws the page again; what is wrong with the link itself is an error page. */
+const begin = <F extends Fields>(
   call: Anyone,
   path: string,
-  again: (token: string, wrong: string) => Html,
-  work: () => Promise<{ readonly session: string; readonly done: string }>,
-): Promise<PageReply> {
-  try {
-    const { session, done } = await work();
-    return used(call, path, { ...redirect("/overview", done), session });
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status === 404 || error.status === 410) throw error;
-    return { status: error.status, headers: retryAfter(error), body: again(sentToken(call), error.message) };
-  }
-}
+  form: FormSpec<F>,
+  draw: (call: Anyone, token: string, error: FormError) => Html,
+  work: (values: Values<F>) => Promise<{ readonly session: string; readonly done: string }>,
+) =>
+  handleForm(
+    call,
+    form,
+    async (values) => {
+      const { session, done } = await work(values);
+      return used(call, path, { ...redirect("/overview", done), session });
+    },
+    (error) => {
+      if (error.problem.status === 404 || error.problem.status === 410) throw error.problem;
+      return draw(call, readParams({ token: typed }, call.form).token, error);
+    },
+  );
 
 /** Chosen instead of a team that is there. */
 const NEW_TEAM = "new";
 
-function teamFields(call: Anyone) {
-  const teams = listTeams(call.core);
-  const name = {
+const SET_UP = formSpec({
+  ...ACCOUNT,
+  take: {
+    kind: "select",
+    label: "Your team",
+    hint: "What its machines sent so far is there for you.",
+    options: [],
+    schema: v.optional(v.string(), NEW_TEAM),
+  },
+  team: {
     kind: "text",
-    name: "team",
-    hint: "Agents' machines are bound to a team. More can be made later.",
-    value: call.form.get("team"),
+    label: "Name of the new team",
+    hint: "Only when you make a new one.",
     maxLength: 200,
-  } as const;
-  if (teams.length === 0) return field({ ...name, label: "Name of your team", required: true });
-  return [
-    field({
-      kind: "select",
-      name: "take",
-      label: "Your team",
-      hint: "What its machines sent so far is there for you.",
-      options: [
-        ...teams.map(({ id, name }) => ({ value: id, label: `Take over ${name}` })),
-        { value: NEW_TEAM, label: "Make a new team" },
-      ],
-      value: call.form.get("take") ?? teams[0]?.id,
-    }),
-    field({ ...name, label: "Name of the new team", hint: "Only when you make a new one." }),
-  ];
+    schema: trimmed,
+  },
+});
+
+/** How the choice of a team looks where there is none yet, and where there are some. */
+function teamFields(teams: readonly Team[]) {
+  if (teams.length === 0) {
+    const hint = "Agents' machines are bound to a team. More can be made later.";
+    return { take: false, team: { label: "Name of your team", hint, required: true } } as const;
+  }
+  const present = teams.map(({ id, name }) => ({ value: id, label: `Take over ${name}` }));
+  return { take: { options: [...present, { value: NEW_TEAM, label: "Make a new team" }] } };
 }
 
 /** The team that somebody who sets up chose. @throws Problem when they said two things */
-function chosenTeam({ core, form }: Anyone): FirstTeam {
-  const make = form.get("team")?.trim() ?? "";
-  const take = form.get("take") ?? NEW_TEAM;
+function chosenTeam({ core }: Anyone, { team, take }: ReturnType<typeof SET_UP.read>): FirstTeam {
   if (take === NEW_TEAM) {
-    if (listTeams(core).some(({ name }) => name === make))
-      fail(conflict, `There is a team named "${make}" already: take it over, or choose another name.`);
-    return { make };
+    if (listTeams(core).some(({ name }) => name === team))
+      fail(conflict, `There is a team named "${team}" already: take it over, or choose another name.`);
+    return { make: team };
   }
-  if (make !== "") fail(invalid, "Either take over a team that is there, or choose “Make a new team” and name it.");
+  if (team !== "") fail(invalid, "Either take over a team that is there, or choose “Make a new team” and name it.");
   return { takeOver: take };
 }
 
-function setUpForm(call: Anyone, token: string, wrong?: string) {
+function setUpForm(call: Anyone, token: string, error?: FormError) {
   getLink(call.core, token, "setup");
+  const teams = listTeams(call.core);
   const main = html`${pageHead({ title: "Set up Reckon", says: "You become the operator of this installation and the owner of a team." })}
-${form({
-  action: call.href(PATHS.setUp),
-  csrf: call.csrf,
-  hidden: { token },
-  wrong,
-  fields: [...personFields(call, null), teamFields(call)],
+${SET_UP.draw(call, {
+  action: PATHS.setUp,
+  values: { token, take: teams[0]?.id },
+  error,
+  vary: teamFields(teams),
   submit: "Set up",
 })}${opener(call, PATHS.setUp)}`;
   return plainFrame(call, { title: "Set up", main });
 }
 
-function invitationForm(call: Anyone, token: string, wrong?: string) {
+function invitationForm(call: Anyone, token: string, error?: FormError) {
   const link = getLink(call.core, token, "invitation");
   const head = pageHead({
     title: `Join ${getTeam(call.core, link.teamId ?? "").name}`,
     says: `${link.createdBy ?? "Somebody"} invites you as ${link.role === "member" ? "a member" : `an ${link.role}`}.`,
   });
-  const action = call.href(PATHS.invitation);
-  const hidden = { token };
   const body = call.session
-    ? html`<form method="post" action="${action}" class="form">${hiddenInputs({ _csrf: call.csrf, ...hidden })}
-<p>You are signed in as ${call.session.email}.</p><div class="actions">${button("Join the team", { look: "primary" })}</div></form>`
-    : html`${form({ action, csrf: call.csrf, hidden, wrong, fields: personFields(call, link.email), submit: "Make an account and join" })}
+    ? form({
+        action: call.href(PATHS.invitation),
+        csrf: call.csrf,
+        hidden: { token },
+        fields: html`<p>You are signed in as ${call.session.email}.</p>`,
+        submit: "Join the team",
+      })
+    : html`${INVITED.draw(call, {
+        action: PATHS.invitation,
+        values: { token, email: link.email },
+        error,
+        vary: { email: { readOnly: link.email !== null } },
+        submit: "Make an account and join",
+      })}
 <p class="says">You have an account? ${buttonLink("Sign in and join", call.href(`/login?next=${encodeURIComponent(PATHS.invitation)}`), { look: "quiet" })}</p>`;
   return plainFrame(call, {
     title: "Invitation",
@@ -158,27 +168,10 @@ ${body}${opener(call, PATHS.invitation)}`,
   });
 }
 
-function resetForm(call: Anyone, token: string, wrong?: string) {
+function resetForm(call: Anyone, token: string, error?: FormError) {
   getLink(call.core, token, "reset");
   const main = html`${pageHead({ title: "Choose a new password", says: "You are signed out everywhere else, and your command-line and read tokens end." })}
-${form({
-  action: call.href(PATHS.reset),
-  csrf: call.csrf,
-  hidden: { token },
-  wrong,
-  fields: [
-    ...passwordFields(),
-    field({
-      kind: "checkbox",
-      name: "keep",
-      value: "yes",
-      checked: call.form.get("keep") === "yes",
-      label: "Keep my command-line and read tokens working",
-      hint: "Only if you forgot the password, and nobody else can have used the account.",
-    }),
-  ],
-  submit: "Change the password",
-})}${opener(call, PATHS.reset)}`;
+${RESET.draw(call, { action: PATHS.reset, values: { token }, error, submit: "Change the password" })}${opener(call, PATHS.reset)}`;
   return plainFrame(call, { title: "New password", main });
 }
 
@@ -194,17 +187,13 @@ export const linkPages = [
     },
   }),
   page({ id: "setUpPost", method: "POST", path: PATHS.setUp, access: "anyone" }, (call) =>
-    orAgain(
-      call,
-      PATHS.setUp,
-      (token, wrong) => setUpForm(call, token, wrong),
-      async () => {
-        const team = chosenTeam(call);
-        const session = await setUp(call.core, sentToken(call), chosenBy(call), team, originOf(call));
-        const next = "takeOver" in team ? "The team is yours." : "Connect a first device next.";
-        return { session, done: `Reckon is set up. ${next}` };
-      },
-    ),
+    begin(call, PATHS.setUp, SET_UP, setUpForm, async (values) => {
+      const team = chosenTeam(call, values);
+      requireSame(values);
+      const session = await setUp(call.core, values.token, values, team, originOf(call));
+      const next = "takeOver" in team ? "The team is yours." : "Connect a first device next.";
+      return { session, done: `Reckon is set up. ${next}` };
+    }),
   ),
   ...linkPage({
     id: "invitation",
@@ -215,17 +204,14 @@ export const linkPages = [
   }),
   page({ id: "invitationPost", method: "POST", path: PATHS.invitation, access: "anyone" }, async (call) => {
     if (!call.session)
-      return orAgain(
-        call,
-        PATHS.invitation,
-        (token, wrong) => invitationForm(call, token, wrong),
-        async () => ({
-          session: await acceptAsNew(call.core, sentToken(call), chosenBy(call), originOf(call)),
-          done: "Welcome to the team.",
-        }),
-      );
+      return begin(call, PATHS.invitation, INVITED, invitationForm, async (values) => {
+        requireSame(values);
+        const session = await acceptAsNew(call.core, values.token, values, originOf(call));
+        return { session, done: "Welcome to the team." };
+      });
     const { session } = call;
-    const { teamId } = await acceptAs(call.core, sentToken(call), session.userId, actorOf(session, call.ip()));
+    const { token } = readParams({ token: typed }, call.form);
+    const { teamId } = await acceptAs(call.core, token, session.userId, actorOf(session, call.ip()));
     // The session was read before there was a seat in the new team.
     await switchTeam(call.core, { ...session, teams: [{ id: teamId, name: "", role: "member" }] }, teamId);
     return used(call, PATHS.invitation, redirect("/overview", "You are in the team."));
@@ -238,18 +224,12 @@ export const linkPages = [
     draw: resetForm,
   }),
   page({ id: "resetPasswordPost", method: "POST", path: PATHS.reset, access: "anyone" }, (call) =>
-    orAgain(
-      call,
-      PATHS.reset,
-      (token, wrong) => resetForm(call, token, wrong),
-      async () => {
-        const { password } = chosenBy(call);
-        const alongside = endWithPassword(call.core, call.form.get("keep") !== "yes");
-        return {
-          session: await resetPassword(call.core, sentToken(call), password, originOf(call), alongside),
-          done: "The password is changed.",
-        };
-      },
-    ),
+    begin(call, PATHS.reset, RESET, resetForm, async (values) => {
+      requireSame(values);
+      const { token, password, keep } = values;
+      const alongside = endWithPassword(call.core, !keep);
+      const session = await resetPassword(call.core, token, password, originOf(call), alongside);
+      return { session, done: "The password is changed." };
+    }),
   ),
 ];

@@ -1,14 +1,15 @@
 import { hasUsers } from "../../../../identity/people/people.ts";
 import { signIn } from "../../../../identity/sign-in/sign-in.ts";
-import { actorOf, endSession, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
+import { endSession, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
-import { Problem } from "../../../../kit/problem.ts";
-import { type PageCall, page, redirect, retryAfter } from "../../../../platform/http/page.ts";
+import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";
-import { field } from "../../ui/field.ts";
-import { form } from "../../ui/form.ts";
+import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
+import { by } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
+import { readParams } from "../shared/params.ts";
 
 /** Reads where to go on after signing in: a path of this site, or the overview. */
 export function readNext(given: string | null): string {
@@ -16,28 +17,18 @@ export function readNext(given: string | null): string {
   return given && /^\/(?![/\\])[\x21-\x7e]{0,1000}$/.test(given) && !given.includes("\\") ? given : "/overview";
 }
 
-function signInPage(call: PageCall<"anyone">, wrong?: string) {
-  const next = readNext(call.form.get("next") ?? call.query.get("next"));
+const SIGN_IN = formSpec({
+  email: { kind: "email", label: "E-mail address", required: true, autocomplete: "username", autofocus: true },
+  password: { kind: "password", label: "Password", required: true, autocomplete: "current-password" },
+});
+
+/** Where a form or an address says to go on. */
+const nextIn = (sent: URLSearchParams) => readNext(sent.get("next"));
+
+function signInPage(call: PageCall<"anyone">, error?: FormError) {
+  const next = nextIn(call.form.has("next") ? call.form : call.query);
   const main = html`${pageHead({ title: "Sign in" })}
-${form({
-  action: call.href("/login"),
-  csrf: call.csrf,
-  hidden: { next },
-  wrong,
-  fields: [
-    field({
-      kind: "email",
-      name: "email",
-      label: "E-mail address",
-      value: call.form.get("email"),
-      required: true,
-      autocomplete: "username",
-      autofocus: true,
-    }),
-    field({ kind: "password", name: "password", label: "Password", required: true, autocomplete: "current-password" }),
-  ],
-  submit: "Sign in",
-})}
+${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign in" })}
 <p class="says">${
     hasUsers(call.core)
       ? "Forgot the password? An admin of your team or this installation's operator can make you a link."
@@ -48,7 +39,7 @@ ${form({
 
 export const signInPages = [
   page({ id: "signIn", method: "GET", path: "/login", access: "anyone" }, (call) =>
-    call.session ? redirect(readNext(call.query.get("next"))) : signInPage(call),
+    call.session ? redirect(nextIn(call.query)) : signInPage(call),
   ),
   page(
     {
@@ -56,32 +47,27 @@ export const signInPages = [
       method: "POST",
       path: "/login",
       access: "anyone",
-      signedInSince: (call) => redirect(readNext(call.form.get("next"))),
+      signedInSince: (call) => redirect(nextIn(call.form)),
     },
-    async (call) => {
-      const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };
-      try {
-        const session = await signIn(
-          call.core,
-          call.form.get("email") ?? "",
-          call.form.get("password") ?? "",
-          origin,
-          call.session?.sessionId,
-        );
-        return { ...redirect(readNext(call.form.get("next"))), session };
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        return { status: error.status, headers: retryAfter(error), body: signInPage(call, error.message) };
-      }
-    },
+    (call) =>
+      handleForm(
+        call,
+        SIGN_IN,
+        async ({ email, password }) => {
+          const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };
+          const session = await signIn(call.core, email, password, origin, call.session?.sessionId);
+          return { ...redirect(nextIn(call.form)), session };
+        },
+        (error) => signInPage(call, error),
+      ),
   ),
   page({ id: "signOut", method: "POST", path: "/logout", access: "person" }, async (call) => {
     const { core, session } = call;
-    await endSession(core, session.userId, session.sessionId, actorOf(session, call.ip()));
+    await endSession(core, session.userId, session.sessionId, by(call));
     return { ...redirect("/login", "You are signed out."), session: null };
   }),
   page({ id: "switchTeam", method: "POST", path: "/team", access: "person" }, async (call) => {
-    await switchTeam(call.core, call.session, call.form.get("team") ?? "");
+    await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
     return redirect("/overview");
   }),
 ];

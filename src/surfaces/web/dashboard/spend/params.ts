@@ -2,7 +2,7 @@ import { GROUPINGS, type Grouping, isSince, isUntil, readPeriod } from "../../..
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoKeyIn } from "../shared/links.ts";
-import { choiceIn } from "../shared/params.ts";
+import { choice, readParams, text } from "../shared/params.ts";
 
 /** What the pages of spend are asked for, as it stands in the address. */
 
@@ -25,7 +25,7 @@ export interface Params {
 }
 
 /** Reads the query; what makes no sense asks for nothing. */
-export function readParams({ query, core }: Member): Params {
+export function spendParams({ query, core }: Member): Params {
   const now = core.clock.now();
   const date = (name: string, isDate: (text: string) => boolean) => {
     const text = query.get(name) ?? "";
@@ -36,7 +36,7 @@ export function readParams({ query, core }: Member): Params {
   const chosen = since !== undefined || until !== undefined ? readPeriod({ since, until }, now) : undefined;
   const days = PERIODS.find((period) => String(period) === query.get("days")) ?? DEFAULT_DAYS;
   const { from, to } = chosen ?? { from: now - (days - 1) * DAY_MS, to: now };
-  const repo = (query.get("repo") ?? "").slice(0, 1_024);
+  const { repo, by = "model" } = readParams({ repo: text(1_024), by: choice(GROUPINGS) }, query);
   return {
     days: chosen ? undefined : days,
     from,
@@ -45,7 +45,7 @@ export function readParams({ query, core }: Member): Params {
     last: isoInstant(to).slice(0, 10),
     repo,
     repoKey: repoKeyIn(repo),
-    by: choiceIn(query, "by", GROUPINGS) ?? "model",
+    by,
   };
 }
 

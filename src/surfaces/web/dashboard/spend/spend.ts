@@ -20,14 +20,14 @@ import { dayFilters, selectFilter } from "../shared/params.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
 import { dollars, tokensOf } from "./labels.ts";
-import { type Params, PERIODS, readParams, spendAddress } from "./params.ts";
+import { type Params, PERIODS, spendAddress, spendParams } from "./params.ts";
 import { pricesSection } from "./prices.ts";
 
 /** What the team's agents used of models and what that costs. */
 
 async function spendPage(call: Member): Promise<Html> {
   await freshenSpend(call.core);
-  const params = readParams(call);
+  const params = spendParams(call);
   const report = spendReport(call.core, call.session.team.id, { ...params, daily: true });
   const days = report.byDayAndModel();
   const main = html`${pageHead({
@@ -141,7 +141,7 @@ export const spendPages = [
   page({ id: "spend", method: "GET", path: "/spend", access }, spendPage),
   page({ id: "spendCsv", method: "GET", path: "/spend/csv", access }, async (call) => {
     await freshenSpend(call.core);
-    const params = readParams(call);
+    const params = spendParams(call);
     const { groups } = spendReport(call.core, call.session.team.id, params);
     const name = `spend-by-${params.by}-${params.first}-to-${params.last}.csv`;
     const { by, repo, first, last } = params;

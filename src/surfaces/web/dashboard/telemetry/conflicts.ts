@@ -10,7 +10,8 @@ import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, repoName } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
-import { filterOf, readParams } from "./filter.ts";
+import { readParams } from "../shared/params.ts";
+import { filterOf, PARAMS } from "./filter.ts";
 import { streamFilters } from "./list.ts";
 import { payloadBlock } from "./payload.ts";
 import { ROLLBACK_SAYS, telemetryHead } from "./streams.ts";
@@ -48,7 +49,7 @@ export function conflictSays(conflict: ConflictRow, now: number): Html {
 function conflictsPage(call: Member): Html {
   const { core, session, query } = call;
   const now = core.clock.now();
-  const params = readParams(query);
+  const params = readParams(PARAMS, query);
   const { device, repo } = params;
   const { rows, newer, older } = listConflicts(core, session.team.id, {
     deviceId: device || undefined,

@@ -1,15 +1,7 @@
 import type { EntryFilter } from "../../../../record/telemetry/telemetry.ts";
-import { choiceIn, type Days, daysIn, spanOf, textIn } from "../shared/params.ts";
+import { DAYS, type Params, spanOf, text, ticked, words } from "../shared/params.ts";
 
 /** The filters of the telemetry pages, as they stand in the address. */
-export type Params = Days & {
-  readonly device: string;
-  /** A repository's key, `NO_REPO` for what came without one, `""` for all. */
-  readonly repo: string;
-  readonly type: string;
-  readonly q: string;
-  readonly flagged: "" | "on";
-};
 
 /** Stands for the empty key in an address, where an empty value means "all". */
 export const NO_REPO = "(none)";
@@ -20,20 +12,19 @@ const MAX_TEXT = 256;
 /** How a repository's key stands in an address. */
 export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO : repoKey);
 
-/** Reads the filters; what makes no sense does not narrow. */
-export function readParams(query: URLSearchParams): Params {
-  return {
-    device: textIn(query, "device", 128),
-    repo: textIn(query, "repo", MAX_KEY),
-    type: textIn(query, "type", MAX_TEXT).trim(),
-    flagged: choiceIn(query, "flagged", ["on"]) ?? "",
-    ...daysIn(query),
-    q: textIn(query, "q", MAX_TEXT),
-  };
-}
+/** Of these pages' addresses; a repository is its key, or `NO_REPO` for what came without one. */
+export const PARAMS = {
+  device: text(128),
+  repo: text(MAX_KEY),
+  type: words(MAX_TEXT),
+  flagged: ticked,
+  ...DAYS,
+  q: text(MAX_TEXT),
+};
+export type EntryParams = Params<typeof PARAMS>;
 
 /** The filters as the room takes them. */
-export function filterOf({ device, repo, type, q, flagged, ...days }: Params): EntryFilter {
+export function filterOf({ device, repo, type, q, flagged, ...days }: EntryParams): EntryFilter {
   return {
     deviceId: device || undefined,
     repoKey: repo === NO_REPO ? "" : repo || undefined,

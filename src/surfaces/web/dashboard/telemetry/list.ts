@@ -7,14 +7,14 @@ import { number, plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoName } from "../shared/links.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
-import { NO_REPO, type Params, repoValue } from "./filter.ts";
+import { type EntryParams, NO_REPO, repoValue } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
 import { rangeCount, rangeText } from "./streams.ts";
 
 /** Entries as a table with marks between them, and their filters. */
 
 /** The filters that tell streams apart. */
-export function streamFilters({ core, session }: Member, { device, repo }: Params): Filter[] {
+export function streamFilters({ core, session }: Member, { device, repo }: EntryParams): Filter[] {
   const devices = listDevices(core, session.team.id).map(({ id, label }) => ({ value: id, label: label ?? id }));
   const repos = listRepoKeys(core, session.team.id).map((key) => ({ value: repoValue(key), label: repoName(key) }));
   return [
@@ -24,7 +24,7 @@ export function streamFilters({ core, session }: Member, { device, repo }: Param
 }
 
 /** The filters of entries. */
-export const entryFilters = (call: Member, params: Params): Filter[] => [
+export const entryFilters = (call: Member, params: EntryParams): Filter[] => [
   { kind: "search", name: "q", label: "Text", value: params.q, placeholder: "Anywhere in a payload" },
   ...streamFilters(call, params),
   { kind: "text", name: "type", label: "Type", value: params.type, placeholder: "prompt, tool, edit…" },

@@ -12,9 +12,10 @@ import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
 import { link, type Query, setOf } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
+import { readParams } from "../shared/params.ts";
 import { conflictPages } from "./conflicts.ts";
 import { entryPages } from "./entry.ts";
-import { filterOf, type Params, readParams } from "./filter.ts";
+import { type EntryParams, filterOf, PARAMS } from "./filter.ts";
 import { entryFilters, entryTable } from "./list.ts";
 import { streamPages, telemetryHead } from "./streams.ts";
 
@@ -32,7 +33,7 @@ async function telemetryPage(call: Member): Promise<Html> {
         says: html`Agents send what they do as numbered entries, under the token of a connected device. <a href="${href("/devices")}">Connect a device</a>, then send a first entry:`,
       })}${command(telemetryCommand(baseUrl))}</div>`,
     });
-  const params = readParams(query);
+  const params = readParams(PARAMS, query);
   const found = await listEntries(core, session.team.id, {
     ...filterOf(params),
     cursor: query.get("at") ?? undefined,
@@ -60,7 +61,7 @@ async function telemetryPage(call: Member): Promise<Html> {
   return frame(call, { title: "Telemetry", main, wide: true });
 }
 
-function results(call: Member, params: Params, found: EntryPage): Html {
+function results(call: Member, params: EntryParams, found: EntryPage): Html {
   const query = setOf(params);
   const { rows, newer, order, examinedTo } = found;
   return html`${
@@ -91,7 +92,7 @@ export const telemetryPages = [
   page({ id: "exportTelemetry", method: "GET", path: "/telemetry/export", access: "member" }, (call) => {
     const { core, session, query } = call;
     const day = isoInstant(core.clock.now()).slice(0, 10);
-    const params = readParams(query);
+    const params = readParams(PARAMS, query);
     const { q: text, from: firstDay, to: lastDay, ...rest } = params;
     return exported(
       call,

@@ -16,3 +16,21 @@ export const endWithPassword =
     endCliTokens(core, user, by);
     endReadTokens(core, user.id, by);
   };
+
+/** The field for a new password. */
+export const NEW_PASSWORD = {
+  kind: "password",
+  label: "Password",
+  hint: "At least 8 characters; several words are good.",
+  required: true,
+  minLength: 8,
+  autocomplete: "new-password",
+} as const;
+
+/** The field for it again. */
+export const NEW_PASSWORD_AGAIN = {
+  kind: "password",
+  label: "The password again",
+  required: true,
+  autocomplete: "new-password",
+} as const;
