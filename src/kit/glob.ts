@@ -44,11 +44,11 @@ function wildcard(
   let star = -1;
   let resume = 0;
   while (at < text.length) {
-    const wanted = pattern[in_];
-    if (wanted !== undefined && isStar(wanted)) {
+    const expected = pattern[in_];
+    if (expected !== undefined && isStar(expected)) {
       star = in_++;
       resume = at;
-    } else if (wanted !== undefined && matches(text[at] as string, wanted)) {
+    } else if (expected !== undefined && matches(text[at] as string, expected)) {
       at++;
       in_++;
     } else if (star >= 0) {

@@ -10,17 +10,17 @@ export type IdPrefix = "team" | "usr" | "dev" | "req" | "pack" | "ses" | "lnk" |
 export function base32(bytes: Uint8Array): string {
   let text = "";
   let bits = 0;
-  let held = 0;
+  let pending = 0;
   for (const byte of bytes) {
-    held = (held << 8) | byte;
+    pending = (pending << 8) | byte;
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += BASE32[(held >>> bits) & 31];
+      text += BASE32[(pending >>> bits) & 31];
     }
-    held &= (1 << bits) - 1;
+    pending &= (1 << bits) - 1;
   }
-  return bits > 0 ? text + BASE32[(held << (5 - bits)) & 31] : text;
+  return bits > 0 ? text + BASE32[(pending << (5 - bits)) & 31] : text;
 }
 
 /**

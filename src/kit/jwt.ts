@@ -104,8 +104,8 @@ class UnknownKey extends Error {
   constructor(named: string | undefined, keys: ReadonlyMap<string, KeyObject>) {
     // What is named was written by whoever made the token.
     const signer = named === undefined ? "no key" : /^[\w-]{1,64}$/.test(named) ? `the key ${named}` : "another key";
-    const held = keys.size === 1 ? "which is not this public key" : "which is none of these public keys";
-    super(`the signature is said to be of ${signer}, ${held} (${[...keys.keys()].join(", ")})`);
+    const choice = keys.size === 1 ? "which is not this public key" : "which is none of these public keys";
+    super(`the signature is said to be of ${signer}, ${choice} (${[...keys.keys()].join(", ")})`);
   }
 }
 

@@ -85,12 +85,12 @@ const MAX_WORK = 8;
  */
 export function* textBlocks(lines: readonly string[]): Generator<readonly TextBlock[]> {
   let from = frontMatterLines(lines);
-  let wanted = CHUNK_CHARS;
+  let limit = CHUNK_CHARS;
   let left = MAX_WORK * (MAX_UNBROKEN_CHARS + lines.reduce((sum, line) => sum + line.length + 1, 0));
   while (from < lines.length) {
-    const to = chunkEnd(lines, from, wanted);
+    const to = chunkEnd(lines, from, limit);
     const whole = lines.slice(from, to).join("\n");
-    const most = Math.max(MAX_UNBROKEN_CHARS, wanted * 2);
+    const most = Math.max(MAX_UNBROKEN_CHARS, limit * 2);
     const cut = whole.length > most;
     const text = cut ? whole.slice(0, Math.max(0, whole.lastIndexOf("\n", most))) : whole;
     left -= text.length;
@@ -100,7 +100,7 @@ export function* textBlocks(lines: readonly string[]): Generator<readonly TextBl
     // A fence or comment that reaches the end may go on behind it: more is taken, until it has its end. How much more goes by
     // what was allowed and not by what was taken, which a single long line makes small.
     if ((cut || to < lines.length) && reachesEnd(tokens.at(-1), text)) {
-      wanted = most;
+      limit = most;
       continue;
     }
     yield tokens.flatMap((token, i): TextBlock[] => {
@@ -118,7 +118,7 @@ export function* textBlocks(lines: readonly string[]): Generator<readonly TextBl
       ];
     });
     from = to;
-    wanted = CHUNK_CHARS;
+    limit = CHUNK_CHARS;
   }
 }
 
@@ -145,11 +145,11 @@ const SURE_END = /^(?:#{1,6}[ \t]|-{3,}[ \t]*$)/;
 /** Behind an empty line such a one begins a paragraph, and no list or quote goes on. */
 const SURE_TEXT = /^(?:\p{L}|\d{4}-|\*\*|__|~~|\[)/u;
 
-function chunkEnd(lines: readonly string[], from: number, wanted: number): number {
+function chunkEnd(lines: readonly string[], from: number, limit: number): number {
   let size = 0;
   for (let i = from; i < lines.length; i++) {
     const line = lines[i] as string;
-    if (size >= wanted && i > from && beginsBlock(lines[i - 1] as string, line)) return i;
+    if (size >= limit && i > from && beginsBlock(lines[i - 1] as string, line)) return i;
     size += line.length + 1;
   }
   return lines.length;

@@ -65,10 +65,10 @@ function makeRenderer() {
   rules.image = (tokens, i, options, env) => {
     const token = tokens[i];
     const src = String(token?.attrGet("src") ?? "");
-    const says = escapeHtml(md.renderer.renderInlineAsText(token?.children ?? [], options, env)) || "image";
+    const label = escapeHtml(md.renderer.renderInlineAsText(token?.children ?? [], options, env)) || "image";
     return OUTSIDE.test(src) && stateOf(env).links.length === 0
-      ? `<a href="${escapeHtml(src)}" ${ANCHOR}>${says}</a>`
-      : says;
+      ? `<a href="${escapeHtml(src)}" ${ANCHOR}>${label}</a>`
+      : label;
   };
   rules.heading_open = (tokens, i, options, env) => {
     const text = md.renderer.renderInlineAsText(tokens[i + 1]?.children ?? [], options, env);

@@ -28,9 +28,9 @@ export const MAX_PAGE = 200;
 const MAX_CURSOR_CHARS = 200;
 
 /** Rows of a page: what was asked for within 1 and `MOST_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
-export function pageSize(asked: number | undefined): number {
-  if (asked === undefined || !Number.isSafeInteger(asked)) return DEFAULT_PAGE;
-  return Math.min(Math.max(asked, 1), MAX_PAGE);
+export function pageSize(requested: number | undefined): number {
+  if (requested === undefined || !Number.isSafeInteger(requested)) return DEFAULT_PAGE;
+  return Math.min(Math.max(requested, 1), MAX_PAGE);
 }
 
 /** Spells a cursor for a link. */

@@ -16,8 +16,8 @@ const MAX_LIKE_CHARS = 200;
 
 /** A pattern for SQLite's `LIKE … ESCAPE '\'` that finds a text anywhere; null for a blank one, which narrows nothing. */
 export function likePattern(text: string): string | null {
-  const wanted = text.trim().slice(0, MAX_LIKE_CHARS).toWellFormed();
-  return wanted === "" ? null : `%${wanted.replace(/[\\%_]/g, "\\$&")}%`;
+  const trimmed = text.trim().slice(0, MAX_LIKE_CHARS).toWellFormed();
+  return trimmed === "" ? null : `%${trimmed.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
 /** A message as a page shows it: the same ones serve the command line, whose lines begin small. */

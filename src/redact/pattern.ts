@@ -35,8 +35,8 @@ export function union(kinds: ReadonlySet<Kind>): Kind {
   const [only] = kinds;
   if (only !== undefined && kinds.size === 1) return only;
   const key = Array.from(kinds, (kind) => numbers.get(kind)).join(" ");
-  const held = unions.get(key);
-  if (held) return held;
+  const cached = unions.get(key);
+  if (cached) return cached;
   const all = new Uint8Array(KIND_SIZE);
   for (const kind of kinds)
     for (let code = 0; code < KIND_SIZE; code++) all[code] = (all[code] as number) | (kind[code] as number);
@@ -48,8 +48,8 @@ const atoms = new Map<string, Kind>();
 
 /** The kind an atom of this spelling is, made once. */
 function interned(spelling: string, make: () => Kind): Kind {
-  const held = atoms.get(spelling);
-  if (held) return held;
+  const known = atoms.get(spelling);
+  if (known) return known;
   const kind = make();
   atoms.set(spelling, kind);
   numbers.set(kind, numbers.size);

@@ -158,8 +158,8 @@ export class Prefilter<T> {
       this.#lists[slot] = this.#seen.push([]) - 1;
     }
     const list = this.#seen[this.#lists[slot] as number] as Seen<T>[];
-    const alike = list.find((seen) => seen.back === back && seen.isApart === isApart);
-    if (alike) alike.payloads.push(payload);
+    const similar = list.find((seen) => seen.back === back && seen.isApart === isApart);
+    if (similar) similar.payloads.push(payload);
     else list.push({ back, isApart, payloads: [payload] });
   }
 

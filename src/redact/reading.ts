@@ -90,8 +90,8 @@ export class Reading implements Units {
   /** What a probe remembers of this text, made at its first use. @param key whose it is */
   memo<T extends object>(key: object, make: () => T): T {
     this.#memos ??= new Map();
-    const held = this.#memos.get(key);
-    if (held) return held as T;
+    const stored = this.#memos.get(key);
+    if (stored) return stored as T;
     const made = make();
     this.#memos.set(key, made);
     return made;

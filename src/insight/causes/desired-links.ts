@@ -125,6 +125,6 @@ function explainTime(window: WindowRow | undefined): Reason[] {
   const startedAt = isoInstant(window.startedAt);
   const endedAt = isoInstant(window.endedAt);
   const minute = (at: string) => `${at.slice(0, 10)} ${at.slice(11, 16)}`;
-  const says = `The session ran from ${minute(startedAt)} to ${minute(endedAt)} UTC.`;
-  return [{ kind: "time", startedAt, endedAt, says }];
+  const explanation = `The session ran from ${minute(startedAt)} to ${minute(endedAt)} UTC.`;
+  return [{ kind: "time", startedAt, endedAt, says: explanation }];
 }

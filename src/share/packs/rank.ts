@@ -51,9 +51,9 @@ const logShare = (count: number, many: number) => Math.min(1, Math.log2(1 + Math
 export function rankOf(facts: RankFacts, now: number): { readonly rank: number; readonly why: readonly Factor[] } {
   const age = daysSince(facts.createdAt, now);
   const stale = daysSince(facts.publishedAt, now);
-  const factor = (name: Factor["factor"], value: Factor["value"], share: number, says: string): Factor => {
+  const factor = (name: Factor["factor"], value: Factor["value"], share: number, explanation: string): Factor => {
     const most = MAX_POINTS[name];
-    return { factor: name, value, points: Math.round(share * most), most, says };
+    return { factor: name, value, points: Math.round(share * most), most, says: explanation };
   };
   const removed = facts.recurrencesRemoved;
   const why = [

@@ -107,8 +107,8 @@ async function* readRange(path: string, first: number, last: number): AsyncItera
   try {
     for (let at = first; at <= last; ) {
       // A buffer for each piece: the one before may still be on its way out.
-      const wanted = Math.min(CHUNK_BYTES / 4, last - at + 1);
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
+      const length = Math.min(CHUNK_BYTES / 4, last - at + 1);
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
       if (bytesRead === 0) throw new Error("an installer's file is shorter than its row says");
       yield buffer.subarray(0, bytesRead);
       at += bytesRead;

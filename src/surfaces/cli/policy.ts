@@ -21,9 +21,9 @@ export function policyCommands(program: Command, cli: Cli): void {
     .requiredOption("--file <file>", "policy as JSON; - reads standard input")
     .action((options: CommonOptions & { team: string; file: string }) =>
       withCore(cli, options, async (core, output) => {
-        const wanted = parsePolicy(await readText(options.file));
-        await setPolicy(core, getTeam(core, options.team).id, wanted);
-        output.result(wanted, () => JSON.stringify(wanted, null, 2));
+        const document = parsePolicy(await readText(options.file));
+        await setPolicy(core, getTeam(core, options.team).id, document);
+        output.result(document, () => JSON.stringify(document, null, 2));
       }),
     );
 }

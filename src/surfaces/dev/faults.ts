@@ -87,13 +87,13 @@ export class PlannedFaults {
   }
 
   /** Plans a fault in place of the operation's last one; `times: 0` takes it back. @throws Problem naming what is declared */
-  plan(wanted: WantedFault): Planned {
-    const { operationId, status, times } = wanted;
+  plan(requested: WantedFault): Planned {
+    const { operationId, status, times } = requested;
     const endpoint = this.#endpoint(operationId);
     const beside = BESIDE[operationId];
-    const isBeside = beside?.status === status && (wanted.fault ?? beside.name) === beside.name;
-    const fault = isBeside ? beside.name : this.#fault(endpoint, wanted).name;
-    const planned = { operationId, status, fault, times, retryAfter: wanted.retryAfter ?? null };
+    const isBeside = beside?.status === status && (requested.fault ?? beside.name) === beside.name;
+    const fault = isBeside ? beside.name : this.#fault(endpoint, requested).name;
+    const planned = { operationId, status, fault, times, retryAfter: requested.retryAfter ?? null };
     if (times === 0) this.#planned.delete(operationId);
     else this.#planned.set(operationId, planned);
     return planned;

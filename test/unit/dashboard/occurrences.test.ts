@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { occurrences } from "../../../src/surfaces/web/ui/occurrences.ts";
 
 const draw = (days: string[], from: string, to: string) =>
-  String(occurrences({ days, from, to, tall: true, says: `${days.length} times` }));
+  String(occurrences({ days, from, to, tall: true, summary: `${days.length} times` }));
 const places = (svg: string) => [...svg.matchAll(/cx="([\d.]+)%"/g)].map((match) => Number(match[1]));
 
 it("places each day between the ends, larger where it came again, and says all of them", () => {

@@ -59,7 +59,7 @@ async function download(instance: InstanceHandle, version: string, token: string
   await answer.arrayBuffer();
 }
 
-interface Asked {
+interface RequestPlan {
   readonly text: string;
   readonly from?: string;
   readonly status?: Status;
@@ -68,7 +68,7 @@ interface Asked {
   readonly again?: number;
 }
 
-const ASKED: readonly Asked[] = [
+const ASKED: readonly RequestPlan[] = [
   { text: "Let me filter sessions by branch.", from: "dashboard", status: "shipped", note: "It is in the filter bar." },
   { text: "A dark page for reading diffs at night, please.", status: "shipped" },
   { text: "Send us a mail when a stream has a gap for more than an hour.", from: "dashboard", status: "planned" },
@@ -90,8 +90,8 @@ export function requests(instance: InstanceHandle, by: Actor, startAt: number): 
     happen: async () => {
       const body = JSON.stringify({ text, ...(from ? { from } : {}) });
       const headers = { "content-type": "application/json" };
-      const asked = new Request("http://127.0.0.1/api/requests/ingest", { method: "POST", headers, body });
-      const answer = await instance.fetch(asked);
+      const sent = new Request("http://127.0.0.1/api/requests/ingest", { method: "POST", headers, body });
+      const answer = await instance.fetch(sent);
       if (answer.status !== 200) throw new Error(`the demo's product request was refused: ${answer.status}`);
       const { id } = (await answer.json()) as { id: string };
       ids.push(id);

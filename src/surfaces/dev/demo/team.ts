@@ -78,12 +78,12 @@ export function questions(
   ask: (token: string, q: string) => Promise<unknown>,
 ): DemoEvent[] {
   let token = "";
-  const wanted = { userId: team.user.id, name: "editor plug-in", scope: { repos: [REPOS.shop] } };
+  const readToken = { userId: team.user.id, name: "editor plug-in", scope: { repos: [REPOS.shop] } };
   return [
     {
       at: workday(startAt, 4) + 9 * HOUR_MS,
       happen: async () => {
-        ({ token } = await createReadToken(core, wanted, ownerOf(team)));
+        ({ token } = await createReadToken(core, readToken, ownerOf(team)));
       },
     },
     ...QUESTIONS.map(({ minutesAgo, q }) => ({ at: startAt - minutesAgo * MINUTE_MS, happen: () => ask(token, q) })),

@@ -34,9 +34,9 @@ export class DemoStreams {
   #tell(session: DemoSession, fromNewest: number): DemoEvent[] {
     const stream = `${session.device} ${session.repoKey}`;
     const before = (this.#last.get(stream) ?? 0) + (fromNewest === LOST ? LOST_ENTRIES : 0);
-    const told = fromNewest === CARELESS ? [...session.payloads, careless(session)] : session.payloads;
-    const step = (session.endedAt - session.startedAt) / told.length;
-    const entries = told.map((payload, i) => ({
+    const payloads = fromNewest === CARELESS ? [...session.payloads, careless(session)] : session.payloads;
+    const step = (session.endedAt - session.startedAt) / payloads.length;
+    const entries = payloads.map((payload, i) => ({
       seq: before + i + 1,
       payload,
       clientTimestamp: isoInstant(session.startedAt + Math.round((i * step) / SECOND_MS) * SECOND_MS),

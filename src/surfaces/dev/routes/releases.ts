@@ -26,25 +26,26 @@ export const releasesRoute = control(
     body: RequestBody,
     example: { version: "2.4.0" },
   },
-  async ({ local: { core }, body: { withdraw, ...wanted } }) => {
+  async ({ local: { core }, body: { withdraw, ...installer } }) => {
     if (withdraw) {
-      await removeRelease(core, wanted.platform, wanted.version, SYSTEM);
-      return { withdrawn: wanted.version };
+      await removeRelease(core, installer.platform, installer.version, SYSTEM);
+      return { withdrawn: installer.version };
     }
-    const { createdAt, ...release } = wanted.url === undefined ? await withFile(core, wanted) : await add(core, wanted);
+    const { createdAt, ...release } =
+      installer.url === undefined ? await withFile(core, installer) : await add(core, installer);
     return { release: { ...release, createdAt: isoInstant(createdAt) } };
   },
 );
 
-const add = (core: Core, wanted: Parameters<typeof addRelease>[1]) => addRelease(core, wanted, () => {}, SYSTEM);
+const add = (core: Core, requested: Parameters<typeof addRelease>[1]) => addRelease(core, requested, () => {}, SYSTEM);
 
 /** Registers a file of a few bytes that follow from the version. */
-async function withFile(core: Core, wanted: Parameters<typeof addRelease>[1]) {
-  const name = `Reckon-Setup-${wanted.version.replace(/[^\w.+-]/g, "-").slice(0, 100)}.exe`;
+async function withFile(core: Core, installer: Parameters<typeof addRelease>[1]) {
+  const name = `Reckon-Setup-${installer.version.replace(/[^\w.+-]/g, "-").slice(0, 100)}.exe`;
   const file = join(core.store.directory, name);
   try {
-    writeFileSync(file, `Not a program: stands for the installer of version ${wanted.version}.\n`, { mode: 0o600 });
-    return await add(core, { ...wanted, file });
+    writeFileSync(file, `Not a program: stands for the installer of version ${installer.version}.\n`, { mode: 0o600 });
+    return await add(core, { ...installer, file });
   } finally {
     rmSync(file, { force: true });
   }

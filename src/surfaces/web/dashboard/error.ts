@@ -22,7 +22,7 @@ const TITLES: Readonly<Record<number, string>> = {
 export function errorPage(call: PageCall, error: PageError) {
   const { status, text } = error;
   const title = error.title ?? TITLES[status] ?? STATUS_CODES[status] ?? "That did not work";
-  const main = html`${pageHead({ title, says: text })}
+  const main = html`${pageHead({ title, intro: text })}
 <p>${call.session ? buttonLink("To the overview", call.href("/overview")) : buttonLink("Sign in", call.href("/login"))}</p>`;
   return (call.session ? frame : plainFrame)(call, { title, main });
 }

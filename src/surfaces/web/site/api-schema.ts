@@ -33,7 +33,7 @@ export interface Member {
 const MAX_DEPTH = 6;
 const MAX_PATTERN_CHARS = 60;
 /** An object with fewer members is listed again wherever it comes. */
-const FEWEST_SAME = 3;
+const MIN_SAME = 3;
 
 /** Lists the members of a body's schema, outer before inner; an object that comes again is referred to. */
 export function membersOf(schema: Schema, follow: (schema: Schema) => Schema): Member[] {
@@ -42,7 +42,7 @@ export function membersOf(schema: Schema, follow: (schema: Schema) => Schema): M
   /** Where the members of what a path holds were listed before; else notes that they are listed here. */
   const sameAs = (at: Schema, path: string): string | undefined => {
     const inner = innermost(at, follow);
-    if (Object.keys(inner.properties ?? {}).length < FEWEST_SAME) return undefined;
+    if (Object.keys(inner.properties ?? {}).length < MIN_SAME) return undefined;
     const key = JSON.stringify(inner);
     const before = listed.get(key);
     if (before === undefined) listed.set(key, path);

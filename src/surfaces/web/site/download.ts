@@ -36,7 +36,7 @@ export const downloadPages = publicPage({ id: "download", path: "/download" }, (
   };
 });
 
-const head = (says: string) => html`<div class="lead"><h1>Download</h1><p class="says">${says}</p></div>`;
+const head = (intro: string) => html`<div class="lead"><h1>Download</h1><p class="says">${intro}</p></div>`;
 
 function offer(call: Visit, latest: Release, older: readonly Release[]) {
   const name = nameOf(latest);

@@ -64,16 +64,16 @@ export const explorePages = publicPage({ id: "explorePage", path: "/explore", ma
     html: () => html`<div class="lead"><h1>Explore</h1><p class="says">${SUMMARY}</p></div>
 ${packTabs(call)}
 ${shown.map(
-  ({ title, says, packs }) =>
-    html`<section class="band"><h2>${title}</h2><p class="says">${says}</p>${packCards(call, packs)}</section>`,
+  ({ title, says: intro, packs }) =>
+    html`<section class="band"><h2>${title}</h2><p class="says">${intro}</p>${packCards(call, packs)}</section>`,
 )}
 ${stacks.length > 0 && stackList(call, stacks)}
 ${
   shown.length === 0 &&
   empty({
     ...(found.degraded
-      ? { title: "Not now", says: UNREADABLE }
-      : { title: "Nothing to explore yet", says: "As soon as a team publishes a pack, it is found here." }),
+      ? { title: "Not now", intro: UNREADABLE }
+      : { title: "Nothing to explore yet", intro: "As soon as a team publishes a pack, it is found here." }),
     actions: html`<a class="button" href="${call.href("/docs/marketplace")}">How packs work</a>`,
   })
 }`,

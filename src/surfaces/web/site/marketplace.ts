@@ -25,10 +25,10 @@ function readQuery({ query }: Visit) {
   };
 }
 
-type Asked = ReturnType<typeof readQuery>;
+type MarketplaceParams = ReturnType<typeof readQuery>;
 
 /** What is asked for as a query, the defaults left out. */
-function searchOf({ q, tag, page }: Asked): string {
+function searchOf({ q, tag, page }: MarketplaceParams): string {
   const query = new URLSearchParams({
     ...(q ? { q } : {}),
     ...(tag ? { tag } : {}),
@@ -37,10 +37,11 @@ function searchOf({ q, tag, page }: Asked): string {
   return query.size > 0 ? `?${query}` : "";
 }
 
-const address = (call: Visit, asked: Asked, page: number) => call.href(`/marketplace${searchOf({ ...asked, page })}`);
+const address = (call: Visit, search: MarketplaceParams, page: number) =>
+  call.href(`/marketplace${searchOf({ ...search, page })}`);
 
-function find(call: Visit, asked: Asked) {
-  const { q, tag, page } = asked;
+function find(call: Visit, search: MarketplaceParams) {
+  const { q, tag, page } = search;
   const found = listPacks(call.core, {
     q,
     tag: tag || undefined,
@@ -50,9 +51,9 @@ function find(call: Visit, asked: Asked) {
   return { ...found, pages: Math.max(1, Math.ceil(found.total / PER_PAGE)) };
 }
 
-function marketplaceHtml(call: Visit, asked: Asked): Html {
-  const { entries, total, pages } = find(call, asked);
-  const { q, tag, page } = asked;
+function marketplaceHtml(call: Visit, search: MarketplaceParams): Html {
+  const { entries, total, pages } = find(call, search);
+  const { q, tag, page } = search;
   const stacks = Object.keys(explore(call.core).byStack);
   const known = tag === "" || stacks.includes(tag) ? stacks : [tag, ...stacks];
   const published = total > 0 || q !== "" || tag !== "";
@@ -79,13 +80,13 @@ ${
 <div id="results" data-count="${total}">${
     entries.length > 0
       ? html`<h2 class="vh">Packs</h2>${packCards(call, entries)}${pager({
-          newer: page > 1 ? address(call, asked, page - 1) : undefined,
-          older: page < pages ? address(call, asked, page + 1) : undefined,
-          says: `${plural(total, "pack")}${pages > 1 ? `, page ${page} of ${pages}` : ""}`,
+          newer: page > 1 ? address(call, search, page - 1) : undefined,
+          older: page < pages ? address(call, search, page + 1) : undefined,
+          intro: `${plural(total, "pack")}${pages > 1 ? `, page ${page} of ${pages}` : ""}`,
           labels: { newer: "Previous", older: "Next" },
         })}`
       : published
-        ? empty({ title: "No pack fits", says: "Try fewer words, or another stack." })
+        ? empty({ title: "No pack fits", intro: "Try fewer words, or another stack." })
         : nothingYet(call)
   }</div>`;
 }
@@ -93,15 +94,15 @@ ${
 function nothingYet(call: Visit): Html {
   return empty({
     title: "No pack is published yet",
-    says: html`A team picks files of its brain, previews what redaction changes and publishes them. Admins do it under Packs in the dashboard, or on the server:`,
+    intro: html`A team picks files of its brain, previews what redaction changes and publishes them. Admins do it under Packs in the dashboard, or on the server:`,
     code: "reckon pack publish --team TEAM --repo REPOSITORY --name cookie-rules --version 1.0.0",
     actions: html`<a class="button" href="${call.href("/docs/marketplace")}">How packs work</a>`,
   });
 }
 
-function marketplaceMarkdown(call: Visit, asked: Asked): string {
-  const { entries, total, pages } = find(call, asked);
-  const { q, tag, page } = asked;
+function marketplaceMarkdown(call: Visit, search: MarketplaceParams): string {
+  const { entries, total, pages } = find(call, search);
+  const { q, tag, page } = search;
   const narrowed = [q && `matching “${escapeMarkdown(q)}”`, tag && `tagged ${escapeMarkdown(tag)}`].filter(Boolean);
   return [
     "# Marketplace",
@@ -112,13 +113,13 @@ function marketplaceMarkdown(call: Visit, asked: Asked): string {
 }
 
 export const marketplacePages = publicPage({ id: "marketplace", path: "/marketplace", maxAge: 60 }, (call) => {
-  const asked = readQuery(call);
+  const params = readQuery(call);
   return {
     title: "Marketplace",
     summary: WHAT_PACKS_ARE,
     look: "plain",
-    search: searchOf(asked),
-    html: () => marketplaceHtml(call, asked),
-    markdown: () => marketplaceMarkdown(call, asked),
+    search: searchOf(params),
+    html: () => marketplaceHtml(call, params),
+    markdown: () => marketplaceMarkdown(call, params),
   };
 });

@@ -49,9 +49,9 @@ export function publicPage(spec: Spec, render: (call: Visit) => Rendered): Page[
   return [own, page({ id: `${spec.id}Markdown`, path, ...look }, answer)];
 }
 
-function answerPublic(spec: Spec, render: (call: Visit) => Rendered, asked: Visit): PageReply {
-  if (asked.path.endsWith("/") && asked.path !== "/") return withoutSlash(asked);
-  const { call, asMarkdown, vary } = formOf(asked);
+function answerPublic(spec: Spec, render: (call: Visit) => Rendered, visit: Visit): PageReply {
+  if (visit.path.endsWith("/") && visit.path !== "/") return withoutSlash(visit);
+  const { call, asMarkdown, vary } = formOf(visit);
   const rendered = render(call);
   if (asMarkdown) {
     const body = `${rendered.markdown().trimEnd()}\n`;
@@ -66,10 +66,10 @@ function answerPublic(spec: Spec, render: (call: Visit) => Rendered, asked: Visi
 }
 
 /** In which form a page is wanted, and the call for it under the page's own address. */
-function formOf(asked: Visit) {
-  const isTwin = asked.path.endsWith(".md");
-  const asMarkdown = isTwin || prefersMarkdown(asked.header("accept"));
-  return { call: isTwin ? withoutEnding(asked) : asked, asMarkdown, vary: isTwin ? [] : [VARY] };
+function formOf(original: Visit) {
+  const isTwin = original.path.endsWith(".md");
+  const asMarkdown = isTwin || prefersMarkdown(original.header("accept"));
+  return { call: isTwin ? withoutEnding(original) : original, asMarkdown, vary: isTwin ? [] : [VARY] };
 }
 
 /** To a page's one address: with two, readers and caches would keep it twice, and its relative twin would be another. */
@@ -100,8 +100,8 @@ export function kept(call: Visit, reply: PageReply & { readonly body: object | s
 }
 
 /** Tells what went wrong in the form that the page was wanted in. */
-function renderError(asked: Visit, error: PageError): PageReply {
-  const { call, asMarkdown, vary: headers } = formOf(asked);
+function renderError(original: Visit, error: PageError): PageReply {
+  const { call, asMarkdown, vary: headers } = formOf(original);
   if (asMarkdown) return { ...markdownError(call, error), headers };
   const title = errorTitle(error);
   const main = html`<div class="lead"><h1>${title}</h1><p class="says">${error.text}</p>

@@ -117,16 +117,16 @@ export interface Pager {
   /** Back to the beginning of the list. */
   readonly first?: string | undefined;
   /** What is shown, e.g. `50 of about 1,200`. */
-  readonly says?: Content;
+  readonly intro?: Content;
   /** Other words than `Newer` and `Older`. */
   readonly labels?: { readonly newer: string; readonly older: string } | undefined;
 }
 
 /** Links to the pages around this one; nothing when there are none and nothing to say. */
-export function pager({ newer, older, first, says, labels }: Pager): Html {
-  if (newer === undefined && older === undefined && first === undefined && !says) return html``;
+export function pager({ newer, older, first, intro, labels }: Pager): Html {
+  if (newer === undefined && older === undefined && first === undefined && !intro) return html``;
   const words = labels ?? { newer: "Newer", older: "Older" };
-  return html`<nav class="pager" aria-label="Pages"><p>${says}</p><div class="actions">
+  return html`<nav class="pager" aria-label="Pages"><p>${intro}</p><div class="actions">
 ${first !== undefined && html`<a class="button small"${attributes({ href: first })}>First</a>`}
 ${newer !== undefined && html`<a class="button small" rel="prev"${attributes({ href: newer })}>← ${words.newer}</a>`}
 ${older !== undefined && html`<a class="button small" rel="next"${attributes({ href: older })}>${words.older} →</a>`}</div></nav>`;

@@ -11,7 +11,7 @@ export interface Occurrences {
   readonly from: string;
   readonly to: string;
   /** What happened, for who cannot see the line. */
-  readonly says: string;
+  readonly summary: string;
   /** Larger, with the months named below. */
   readonly tall?: boolean | undefined;
   readonly tone?: Tone | undefined;
@@ -23,14 +23,14 @@ const MAX_MONTHS = 5;
 const MAX_TOLD = 12;
 
 /** Dots on a line from the first day to the last; more at once make a larger dot. */
-export function occurrences({ days, from, to, says, tall = false, tone = "accent" }: Occurrences): Html {
+export function occurrences({ days, from, to, summary, tall = false, tone = "accent" }: Occurrences): Html {
   const counts = [...Map.groupBy(days, (day) => day)].map(([day, all]) => ({ day, count: all.length }));
   counts.sort((a, b) => (a.day < b.day ? -1 : 1));
   const place = placer(from, to);
   const size = scaleSqrt([1, Math.max(2, ...counts.map(({ count }) => count))], [4, 8]);
   const middle = tall ? 18 : 12;
-  const told = counts.slice(-MAX_TOLD).map(({ day, count }) => dayText(day) + (count > 1 ? ` (${count})` : ""));
-  const label = `${says}: ${counts.length > told.length ? "lately " : ""}${told.join(", ")}`;
+  const labels = counts.slice(-MAX_TOLD).map(({ day, count }) => dayText(day) + (count > 1 ? ` (${count})` : ""));
+  const label = `${summary}: ${counts.length > labels.length ? "lately " : ""}${labels.join(", ")}`;
   return html`<svg role="img"${attributes({ class: tall ? "occurrences tall" : "occurrences", "aria-label": label })}>${months(from, to, tall, middle)}<line class="base" x1="0" x2="100%" y1="${middle}" y2="${middle}"/>${counts.map(
     ({ day, count }) =>
       html`<circle${attributes({ cx: `${place(day)}%`, cy: middle, r: Number(size(count).toFixed(1)), class: `fill-${tone}` })}><title>${dayText(day)}${count > 1 && `, ${plural(count, "time")}`}</title></circle>`,

@@ -24,17 +24,17 @@ export interface Crumb {
 export interface PageHead {
   readonly title: Content;
   /** One line: what this page is for. */
-  readonly says?: Content;
+  readonly intro?: Content;
   /** Buttons and links on the right. */
   readonly actions?: Content;
   readonly crumbs?: readonly Crumb[] | undefined;
 }
 
 /** The head of a page; holds the only `h1`. */
-export function pageHead({ title, says, actions, crumbs }: PageHead): Html {
+export function pageHead({ title, intro, actions, crumbs }: PageHead): Html {
   return html`<header class="page-head">
 ${crumbs && crumbs.length > 0 && html`<nav aria-label="Breadcrumbs" class="crumbs"><ol>${crumbs.map(crumb)}</ol></nav>`}
-<div class="page-head-row"><div class="page-head-text"><h1>${title}</h1>${says && html`<p class="says">${says}</p>`}</div>
+<div class="page-head-row"><div class="page-head-text"><h1>${title}</h1>${intro && html`<p class="says">${intro}</p>`}</div>
 ${actions && html`<div class="actions">${actions}</div>`}</div></header>`;
 }
 
@@ -62,7 +62,7 @@ export function tabs(label: string, list: readonly Tab[]): Html {
 /** A part of a page under its own heading. */
 export interface Section {
   readonly title: Content;
-  readonly says?: Content;
+  readonly explanation?: Content;
   readonly actions?: Content;
   readonly body: Content;
   readonly id?: string | undefined;
@@ -71,8 +71,8 @@ export interface Section {
 }
 
 /** A titled part of a page (`h2`). */
-export function section({ title, says, actions, body, id, framed }: Section): Html {
-  return html`<section class="section"${attributes({ id })}><div class="section-head"><div><h2>${title}</h2>${says && html`<p class="says">${says}</p>`}</div>
+export function section({ title, explanation: intro, actions, body, id, framed }: Section): Html {
+  return html`<section class="section"${attributes({ id })}><div class="section-head"><div><h2>${title}</h2>${intro && html`<p class="says">${intro}</p>`}</div>
 ${actions && html`<div class="actions">${actions}</div>`}</div>
 ${framed ? html`<div class="card">${body}</div>` : body}</section>`;
 }
@@ -87,15 +87,15 @@ export interface Empty {
   /** What is not there, e.g. `No devices yet`. */
   readonly title: Content;
   /** What this place is for and what to do next. */
-  readonly says: Content;
+  readonly intro: Content;
   readonly actions?: Content;
   /** A command to copy. */
   readonly code?: string | undefined;
 }
 
 /** An empty state: what this is for, what to do next. */
-export function empty({ title, says, actions, code }: Empty): Html {
-  return html`<div class="empty"><p class="empty-title">${title}</p><p class="says">${says}</p>${code !== undefined && codeBlock(code, { label: "Command" })}${actions && html`<div class="actions">${actions}</div>`}</div>`;
+export function empty({ title, intro, actions, code }: Empty): Html {
+  return html`<div class="empty"><p class="empty-title">${title}</p><p class="says">${intro}</p>${code !== undefined && codeBlock(code, { label: "Command" })}${actions && html`<div class="actions">${actions}</div>`}</div>`;
 }
 
 /** A fact about the thing shown; one without a value is left out. */
@@ -180,8 +180,8 @@ export interface SecretOnce {
 }
 
 /** A box for a credential shown once. One click selects it whole. */
-export function secretOnce({ label, value, says, more }: SecretOnce): Html {
-  return html`<div class="secret" data-copy><p class="secret-label">${label}</p><code class="secret-value">${value}</code><p class="says">${says}</p>${more && html`<p class="secret-more">${more}</p>`}</div>`;
+export function secretOnce({ label, value, says: intro, more }: SecretOnce): Html {
+  return html`<div class="secret" data-copy><p class="secret-label">${label}</p><code class="secret-value">${value}</code><p class="says">${intro}</p>${more && html`<p class="secret-more">${more}</p>`}</div>`;
 }
 
 /** Text of our own in which backticks mark code, as the API's descriptions are written. */

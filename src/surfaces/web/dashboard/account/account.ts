@@ -38,7 +38,7 @@ const PASSWORD = formSpec({
 function accountPage(call: Person, error?: FormError) {
   const { core, session } = call;
   const now = core.clock.now();
-  const main = html`${pageHead({ title: "Your account", says: session.email })}
+  const main = html`${pageHead({ title: "Your account", intro: session.email })}
 ${section({
   title: "Name",
   framed: true,
@@ -46,12 +46,12 @@ ${section({
 })}
 ${section({
   title: "Password",
-  says: "Changing it signs you out everywhere but here.",
+  explanation: "Changing it signs you out everywhere but here.",
   framed: true,
   body: PASSWORD.draw(call, { action: "/account/password", error, submit: "Change password" }),
 })}
-${section({ title: "Sign-ins", says: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
-${section({ title: "Command-line tools", says: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
+${section({ title: "Sign-ins", explanation: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
+${section({ title: "Command-line tools", explanation: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
 ${section({
   title: "Teams",
   body: table({
@@ -61,7 +61,7 @@ ${section({
       { label: "Role", cell: ({ role }) => role },
     ],
     rows: membershipsOf(core, session.userId),
-    empty: empty({ title: "No team yet", says: "An owner or admin of a team can invite you by a link." }),
+    empty: empty({ title: "No team yet", intro: "An owner or admin of a team can invite you by a link." }),
   }),
 })}`;
   return frame(call, { title: "Your account", main });
@@ -153,7 +153,7 @@ function cliTable(call: Person, now: number) {
     rows: listCliTokens(core, session.userId),
     empty: empty({
       title: "No command-line tool yet",
-      says: "A tool that signs in shows a code, which you enter at the address it names.",
+      intro: "A tool that signs in shows a code, which you enter at the address it names.",
     }),
   });
 }

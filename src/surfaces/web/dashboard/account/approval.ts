@@ -58,7 +58,7 @@ function codePage(call: Person, wrong?: string): Html {
   const { core, session } = call;
   const title = "Sign in a command-line tool";
   const off = core.config.signing === "off";
-  const main = html`${pageHead({ title, says: html`Enter the code that the tool shows in your terminal. You are signed in as <strong>${session.email}</strong>.` })}
+  const main = html`${pageHead({ title, intro: html`Enter the code that the tool shows in your terminal. You are signed in as <strong>${session.email}</strong>.` })}
 ${
   off &&
   html`<div class="flash warn">Signing is switched off on this installation (<code>RECKON_SIGNING=off</code>), so no tool can sign in.</div>`
@@ -75,7 +75,7 @@ function questionPage(call: Person, authorization: Authorization): Html {
   const elsewhere = authorization.ip !== here;
   const hidden = { user_code: authorization.userCode };
   const title = "Approve this sign-in?";
-  const main = html`${pageHead({ title, says: html`A command-line tool wants to act as <strong>${session.email}</strong>.` })}
+  const main = html`${pageHead({ title, intro: html`A command-line tool wants to act as <strong>${session.email}</strong>.` })}
 ${stats([{ label: "Your terminal must show exactly this code", value: html`<span class="mono">${authorization.userCode}</span>`, sub: countdown(authorization.expiresAt, now) }])}
 ${
   elsewhere &&
@@ -125,8 +125,8 @@ const decide = (call: Person, decision: "approved" | "denied") =>
     return redirect(`/login/device/${decision}`);
   });
 
-function donePage(call: Person, title: string, says: string, more: Html): Html {
-  return plainFrame(call, { title, main: html`${pageHead({ title, says })}${more}` });
+function donePage(call: Person, title: string, intro: string, more: Html): Html {
+  return plainFrame(call, { title, main: html`${pageHead({ title, intro })}${more}` });
 }
 
 export const approvalPages = [

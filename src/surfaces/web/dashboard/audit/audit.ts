@@ -70,7 +70,7 @@ async function auditPage(call: Person) {
     buttonLink(label, to("/audit/export", { format }), { small: true });
   return listPage(call, {
     title: "Audit",
-    says: all
+    intro: all
       ? "Who did what on this installation, whatever the team."
       : `Who did what in ${session.team?.name}, when and from where.`,
     actions: [exportLink("jsonl", "Export JSONL"), exportLink("csv", "Export CSV")],
@@ -131,8 +131,11 @@ function eventTable(
     ],
     rows,
     empty: narrowed
-      ? empty({ title: "Nothing like that", says: "No event matches. Widen the days or clear the filters." })
-      : empty({ title: "Nothing yet", says: "What people, devices and commands change in the team is recorded here." }),
+      ? empty({ title: "Nothing like that", intro: "No event matches. Widen the days or clear the filters." })
+      : empty({
+          title: "Nothing yet",
+          intro: "What people, devices and commands change in the team is recorded here.",
+        }),
   };
 }
 

@@ -67,7 +67,7 @@ function repositoryTable(call: Member, repositories: readonly Repository[], kind
     rows: shown,
     empty: empty({
       title: `No repository with ${kind === undefined ? "files" : kindName(kind)}`,
-      says: "What a file holds is told from its name: errors.md, decisions/, security.md and so on.",
+      intro: "What a file holds is told from its name: errors.md, decisions/, security.md and so on.",
     }),
   };
 }
@@ -90,7 +90,8 @@ function kindCounts(kinds: Repository["kinds"]): Content {
 function noBrain(call: Member): Html {
   return empty({
     title: "No brain yet",
-    says: "A connected device sends the markdown files of a repository as a snapshot; they are then shown, searched and kept here. With a device token, a first one can be sent by hand:",
+    intro:
+      "A connected device sends the markdown files of a repository as a snapshot; they are then shown, searched and kept here. With a device token, a first one can be sent by hand:",
     code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/brain/ingest \\
   -H "authorization: Bearer $DEVICE_TOKEN" \\
   -H "content-type: application/json" \\

@@ -69,12 +69,12 @@ function fromIn(call: Member): number | null | undefined {
 }
 
 function versionsToChoose({ core, session }: Member, repo: string, path: string | undefined): readonly SnapshotFacts[] {
-  const asked = { limit: CHOICE };
+  const options = { limit: CHOICE };
   if (path !== undefined) {
-    const { rows } = fileVersions(core, session.team.id, repo, path, asked);
+    const { rows } = fileVersions(core, session.team.id, repo, path, options);
     if (rows.length > 0) return rows;
   }
-  return listVersions(core, session.team.id, repo, asked).rows;
+  return listVersions(core, session.team.id, repo, options).rows;
 }
 
 interface Chosen {
@@ -126,7 +126,7 @@ async function allFiles(call: Member, between: SnapshotDiff): Promise<Html> {
       { label: "After", numeric: true, cell: (file) => (file.newBytes === null ? "–" : bytes(file.newBytes)) },
     ],
     rows: files,
-    empty: empty({ title: "No differences", says: "Both versions hold the same files with the same content." }),
+    empty: empty({ title: "No differences", intro: "Both versions hold the same files with the same content." }),
   });
   return html`${list}${files.length > 0 && (await diffsOf(call, between))}`;
 }

@@ -32,7 +32,7 @@ export function repositoryHead(
 ): Html {
   return html`${pageHead({
     title: repoName(repo),
-    says: repo === "" ? "Files that came without the name of a repository." : undefined,
+    intro: repo === "" ? "Files that came without the name of a repository." : undefined,
     crumbs: [{ label: "Brain", href: call.href("/brain") }, { label: repoName(repo) }],
     actions,
   })}
@@ -100,7 +100,7 @@ function fileTable(call: Member, { snapshot, current, files }: FileList, kind: K
     rows: shown,
     empty: empty({
       title: kind === undefined ? "No files" : `No ${kindName(kind)}`,
-      says:
+      intro:
         kind === undefined
           ? "This snapshot is empty: its device keeps no brain files in this repository any more."
           : "No file of this kind is in this snapshot.",

@@ -54,7 +54,7 @@ export async function searchResults(call: Member, { q, kind }: SearchParams, rep
     rows: answer.hits,
     empty: empty({
       title: "Nothing found",
-      says: html`No section of the current files holds ${q ? html`“${q}”` : "that"}. Fewer or other words may help.`,
+      intro: html`No section of the current files holds ${q ? html`“${q}”` : "that"}. Fewer or other words may help.`,
     }),
   })}
 ${answer.hits.length > 0 && html`<p class="says">${saysHowMany(answer)}</p>`}`;
@@ -74,11 +74,11 @@ function withoutHeading({ snippet, heading }: Answer["hits"][number]): string {
 
 /** A text with the words of the question marked, beginnings of longer words too. */
 function marked(text: string, { terms }: Answer): Content {
-  const wanted = terms.split(" ").filter(Boolean);
+  const requested = terms.split(" ").filter(Boolean);
   return text.split(/([\p{L}\p{N}]+)/u).map((piece, i) => {
     if (i % 2 === 0) return piece;
     const lower = piece.toLowerCase();
-    return wanted.some((word) => lower === word || (word.length > 3 && lower.startsWith(word)))
+    return requested.some((word) => lower === word || (word.length > 3 && lower.startsWith(word)))
       ? html`<mark>${piece}</mark>`
       : piece;
   });

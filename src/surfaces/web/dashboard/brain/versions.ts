@@ -49,7 +49,7 @@ ${list(call, {
       },
     ],
     rows: page.rows,
-    empty: empty({ title: "No versions here", says: "Go back to the newest." }),
+    empty: empty({ title: "No versions here", intro: "Go back to the newest." }),
   },
   pages: { older: { cursor: page.older }, newer: { cursor: page.newer } },
 })}
@@ -120,7 +120,7 @@ ${list(call, {
       },
     ],
     rows: page.rows,
-    empty: empty({ title: "No change here", says: "Many versions left this file alone. Look further back." }),
+    empty: empty({ title: "No change here", intro: "Many versions left this file alone. Look further back." }),
   },
   pages: { older: { cursor: page.older }, first: cursor !== "" },
 })}`;

@@ -34,12 +34,12 @@ function devicesPage(call: Member): Html {
   const any = listDevices(core, session.team.id).length > 0;
   const none = empty({
     title: "No devices yet",
-    says: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${admin ? "The machine trades it for a token of its own." : ASK_AN_ADMIN}`,
+    intro: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${admin ? "The machine trades it for a token of its own." : ASK_AN_ADMIN}`,
     actions: admin && mintButton(call),
   });
   const main = html`${pageHead({
     title: "Devices",
-    says: `Machines that report to this team. Each that can report takes a seat: ${number(active)} of ${number(seats)} are taken.`,
+    intro: `Machines that report to this team. Each that can report takes a seat: ${number(active)} of ${number(seats)} are taken.`,
     actions: admin && any && mintButton(call),
   })}
 ${admin && openCodes(call)}
@@ -54,7 +54,7 @@ function openCodes(call: Member): Html | false {
   if (codes.length === 0) return false;
   return section({
     title: "Open connect codes",
-    says: "Each binds one machine. The codes themselves are not stored: make another when one is lost.",
+    explanation: "Each binds one machine. The codes themselves are not stored: make another when one is lost.",
     body: table({
       caption: "Open connect codes",
       columns: [
@@ -86,7 +86,7 @@ async function mintPage(call: PageCall<"admin">): Promise<Html> {
   const now = core.clock.now();
   const main = html`${pageHead({
     title: "Connect a device",
-    says: `Whoever has this code can bind one machine to ${session.team.name}.`,
+    intro: `Whoever has this code can bind one machine to ${session.team.name}.`,
     crumbs: [{ label: "Devices", href: href("/devices") }, { label: "Connect" }],
   })}
 <div class="stack">${secretOnce({

@@ -105,7 +105,7 @@ export function deviceList(call: Member, none: Content): Html {
       rows: shown,
       empty: empty({
         title: "No device like that",
-        says:
+        intro:
           q === "" && state === ""
             ? "All of the team's devices are revoked. Connect one, or choose “All” to see those."
             : "No device matches these filters.",
@@ -114,7 +114,7 @@ export function deviceList(call: Member, none: Content): Html {
     pages: {
       first: from > 0,
       older: { after: from + PAGE_SIZE < found.length ? shown.at(-1)?.id : undefined },
-      says:
+      intro:
         found.length > PAGE_SIZE ? `${from + 1} to ${from + shown.length} of ${plural(found.length, "device")}` : "",
     },
   });

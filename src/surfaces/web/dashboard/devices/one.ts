@@ -40,19 +40,20 @@ function devicePage(call: Member): Html {
   const query = new URLSearchParams({ device: device.id });
   const main = html`${pageHead({
     title: deviceName(device),
-    says: stateSays(device),
+    intro: stateSays(device),
     crumbs: [{ label: "Devices", href: href("/devices") }, { label: deviceName(device) }],
     actions: buttonLink("Its telemetry", href(`/telemetry?${query}`)),
   })}
 ${section({ title: "Facts", framed: true, body: deviceFacts(core, device, now) })}
 ${section({
   title: "Streams",
-  says: "One for each repository it works in. Agents number their entries one by one, so what is missing or was sent twice shows.",
+  explanation:
+    "One for each repository it works in. Agents number their entries one by one, so what is missing or was sent twice shows.",
   body: html`${streamTable(
     call,
     streams,
     "device",
-    html`<div class="stack">${empty({ title: "Nothing sent yet", says: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
+    html`<div class="stack">${empty({ title: "Nothing sent yet", intro: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
   )}${flawsExplained(streams)}`,
 })}
 ${isAdmin(call) && manage(call, device)}`;
@@ -95,7 +96,7 @@ ${
   section({
     title: "Revoke",
     framed: true,
-    says: "For a machine that is lost or retired. What it sent stays in the record.",
+    explanation: "For a machine that is lost or retired. What it sent stays in the record.",
     body: confirmButton(call, {
       action: `${own}/revoke`,
       label: "Revoke this device",
@@ -118,7 +119,7 @@ export const deviceDetailPages = [
     const { core, session } = call;
     const device = getDevice(call);
     const done = await revokeDeviceOf(core, session.team.id, device.id, by(call));
-    const says = done ? `“${deviceName(device)}” is revoked.` : `“${deviceName(device)}” was revoked before.`;
-    return redirect(`/devices/${device.id}`, says);
+    const intro = done ? `“${deviceName(device)}” is revoked.` : `“${deviceName(device)}” was revoked before.`;
+    return redirect(`/devices/${device.id}`, intro);
   }),
 ];

@@ -33,7 +33,7 @@ export function causesSection(call: Member, defect: Defect, error?: FormError): 
   return html`${section({
     id: "causes",
     title: "What caused it",
-    says:
+    explanation:
       first === undefined
         ? undefined
         : onlyPossible
@@ -54,7 +54,7 @@ ${ownLink(call, defect, error)}`;
 function causeCard(call: Member, defect: Defect, one: Link): Html {
   const look = one.verdict === "rejected" ? "rejected" : isWord(one) ? "word" : one.band === "weak" ? "weak" : "";
   return html`<article class="cause ${look}"><p class="cause-head">${bandBadge(one)} <span>${causeName(call, one)}</span></p>
-${one.evidence.length > 0 && html`<ul class="evidence">${one.evidence.map(({ says }) => html`<li>${short(says, 1_000)}</li>`)}</ul>`}
+${one.evidence.length > 0 && html`<ul class="evidence">${one.evidence.map(({ says: explanation }) => html`<li>${short(explanation, 1_000)}</li>`)}</ul>`}
 ${one.promptExcerpt !== null && html`<figure class="quote"><figcaption>What the agent was asked then, in its own record</figcaption><blockquote>${one.promptExcerpt}</blockquote></figure>`}
 ${standing(call, one)}
 ${acts(call, defect, one)}</article>`;
@@ -70,11 +70,11 @@ function standing({ core }: Member, { origin, verdict, decidedBy, decidedAt, cou
 }
 
 function acts(call: Member, defect: Defect, one: Link): Html {
-  const act = (verdict: string, label: string, says: string) =>
+  const act = (verdict: string, label: string, intro: string) =>
     actButton(call, {
       action: `/errors/${defect.id}/links/${one.id}`,
       hidden: { verdict },
-      label: html`${label}<span class="vh"> ${says}</span>`,
+      label: html`${label}<span class="vh"> ${intro}</span>`,
       small: true,
     });
   const of = `session ${short(one.sessionId ?? one.commit ?? "", 60)}`;
@@ -117,7 +117,7 @@ function ownLink(call: Member, defect: Defect, error: FormError | undefined): Ht
     id: "say",
     title: "Say what caused it",
     framed: true,
-    says: html`Name a session, a commit or both. A person's word counts before all evidence. <a href="${near}">Sessions of the 30 days before</a>`,
+    explanation: html`Name a session, a commit or both. A person's word counts before all evidence. <a href="${near}">Sessions of the 30 days before</a>`,
     body: CAUSE.draw(call, { action: `/errors/${defect.id}/links`, error, submit: "Add the cause" }),
   });
 }

@@ -33,7 +33,7 @@ export function recurringSection(
   return section({
     id: "recurring",
     title: "What comes again",
-    says:
+    explanation:
       shown.length > 0
         ? `Entries with the same prevention rule, or without one the same title, are one class. The lines run from ${dayText(from)} to today.`
         : undefined,
@@ -52,7 +52,7 @@ export function recurringSection(
           label: "When",
           grow: true,
           cell: ({ fingerprint, occurrences: times }) =>
-            occurrences({ days: daysOf(call, fingerprint, repoKey), from, to, says: plural(times, "time") }),
+            occurrences({ days: daysOf(call, fingerprint, repoKey), from, to, summary: plural(times, "time") }),
         },
         {
           label: "Last seen",
@@ -83,7 +83,7 @@ export function classPage(call: Member): Html {
   const repos = new Set(all.map(({ repoKey }) => repoKey));
   const main = html`${pageHead({
     title: newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MAX_HEAD),
-    says:
+    intro:
       all.length === 1
         ? "This happened once so far."
         : `${plural(all.length, "entry has", "entries have")} this ${newest.rule === null ? "title" : "prevention rule"}${repos.size > 1 ? `, in ${number(repos.size)} repositories` : ""}.`,
@@ -96,7 +96,7 @@ ${section({
   body: html`${occurrences({
     days: all.map(({ date }) => date),
     ...{ from: oldest.date, to: today(call), tall: true },
-    says: plural(all.length, "time"),
+    summary: plural(all.length, "time"),
   })}${facts([
     { label: "First seen", value: dayText(oldest.date) },
     { label: "Last seen", value: dayText(newest.date) },
@@ -117,7 +117,7 @@ export function siblingsSection(call: Member, defect: Defect): Content {
   if (others.length === 0) return false;
   return section({
     title: "It happened before or again",
-    says: `Entries with the same ${defect.rule === null ? "title" : "prevention rule"}.`,
+    explanation: `Entries with the same ${defect.rule === null ? "title" : "prevention rule"}.`,
     actions: html`<a class="button small" href="${classPath(call, fingerprint)}">The whole class</a>`,
     body: table(entryTable(call, others.slice(0, SHOWN), "Entries of the same class")),
   });

@@ -53,7 +53,8 @@ ${listSection(call, params)}`;
 
 const head = pageHead({
   title: "Errors",
-  says: "What went wrong, as the brains' errors files record it: how often, what comes again, and which agent session caused it.",
+  intro:
+    "What went wrong, as the brains' errors files record it: how often, what comes again, and which agent session caused it.",
 });
 
 function repoFilter(call: Member, repos: readonly string[], repo: string): Html {
@@ -82,7 +83,8 @@ function openSection(call: Member, total: number, repo: string, repoKey: string 
   return section({
     id: "open",
     title: "Open",
-    says: total > 0 && "Entries whose heading is marked or whose status says open, unresolved, in progress or pending.",
+    explanation:
+      total > 0 && "Entries whose heading is marked or whose status says open, unresolved, in progress or pending.",
     actions: total > rows.length && buttonLink(`All ${total}`, `${all}#entries`, { small: true }),
     body: table(
       entryTable(
@@ -106,7 +108,7 @@ Since commit 3f2a9c1 the cookie had no path, in src/session.ts.
 function nothing(call: Member, repos: number): Html {
   return html`${empty({
     title: "No entries yet",
-    says:
+    intro:
       repos === 0
         ? "Agents write down what went wrong in .claude/brain/errors.md and publish it with the rest of the brain. Nothing was published so far."
         : "The published brains hold no dated entry. Agents write down what went wrong in .claude/brain/errors.md, newest first, each below a heading that begins with its date.",

@@ -44,7 +44,7 @@ export function listSection(call: Member, { repo, q, kind, open }: Params<typeof
       call,
       rows,
       "Entries",
-      empty({ title: "No entry fits", says: "Take a filter back, or search for other words." }),
+      empty({ title: "No entry fits", intro: "Take a filter back, or search for other words." }),
     ),
     pages: { older: { cursor: older }, newer: { cursor: newer } },
   });

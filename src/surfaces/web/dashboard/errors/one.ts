@@ -34,7 +34,7 @@ export function entryPage(call: Member, defect: Defect, error?: FormError): Html
   const text = entryText(call.core, call.session.team.id, defect)?.trim();
   const main = html`${pageHead({
     title: titleOf(defect),
-    says: html`${entryBadges(defect)} ${dayText(defect.date)} in ${short(repoName(defect.repoKey), 120)}`,
+    intro: html`${entryBadges(defect)} ${dayText(defect.date)} in ${short(repoName(defect.repoKey), 120)}`,
     crumbs: [{ label: "Errors", href: call.href("/errors") }, { label: short(titleOf(defect), 60) }],
   })}
 ${section({

@@ -14,7 +14,7 @@ export const pemFilename = (kid: string) => `reckon-key-${kid.replace(/\W/g, "")
 export function keySection({ core, href }: PageCall<"member" | "admin">, now: number): Html {
   return section({
     title: "Signing keys",
-    says: html`They sign this installation’s licences and access tokens. Retired ones stay published, so that what they signed still verifies.`,
+    explanation: html`They sign this installation’s licences and access tokens. Retired ones stay published, so that what they signed still verifies.`,
     actions: html`${buttonLink("JWK set", href("/.well-known/jwks.json"), { small: true })}${buttonLink("Public key as JSON", href("/api/license/pubkey"), { small: true })}`,
     body: html`${table({
       caption: "Signing keys",
@@ -35,7 +35,7 @@ export function keySection({ core, href }: PageCall<"member" | "admin">, now: nu
         },
       ],
       rows: listKeys(core),
-      empty: empty({ title: "No key yet", says: "The first one is made when signing is switched on." }),
+      empty: empty({ title: "No key yet", intro: "The first one is made when signing is switched on." }),
     })}<p class="says">Whoever runs this installation makes a new one with <code>reckon key rotate</code>.</p>`,
   });
 }

@@ -46,7 +46,7 @@ async function licensePage(call: Member, error?: FormError): Promise<Html> {
   const state = stateWords(team, entitlement, now);
   const { active } = countDevices(core, team.id, now);
   const over = active > team.seats;
-  const main = html`${pageHead({ title: "Licence", says: html`What ${team.name} has paid for, and the signed statement of it that proves it offline.` })}
+  const main = html`${pageHead({ title: "Licence", intro: html`What ${team.name} has paid for, and the signed statement of it that proves it offline.` })}
 ${stats([
   { label: "Subscription", value: state.name, sub: `tier ${team.tier}`, tone: state.kind },
   {
@@ -108,7 +108,8 @@ function mintSection(call: Member, team: Team, until: number | null | undefined,
   });
   return html`${section({
     title: "A licence as a file",
-    says: "For a site without a network: it names the team, its seats and its tier, and is checked with the public key alone. Connected devices get theirs by themselves.",
+    explanation:
+      "For a site without a network: it names the team, its seats and its tier, and is checked with the public key alone. Connected devices get theirs by themselves.",
     framed: admin,
     body: admin ? mint : html`<p class="says">Owners and admins of the team can mint one.</p>`,
   })}
@@ -116,7 +117,7 @@ ${
   key &&
   section({
     title: "Check it anywhere",
-    says: "Carry the licence and the public key across, then:",
+    explanation: "Carry the licence and the public key across, then:",
     actions: buttonLink("Download the public key", href(`/license/keys/${key.kid}`), { small: true }),
     body: checkCommands(licenseFilename(team, now), pemFilename(key.kid)),
   })
@@ -144,7 +145,7 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
       rows,
       empty: empty({
         title: "None yet",
-        says: "Every licence that a person mints is listed here and in the audit, with who and from where.",
+        intro: "Every licence that a person mints is listed here and in the audit, with who and from where.",
       }),
     }),
   });

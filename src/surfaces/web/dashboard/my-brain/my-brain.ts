@@ -28,7 +28,7 @@ function myBrainPage(call: Person): Html {
   const ended = tokens.filter(({ status }) => status !== "active");
   const main = html`${pageHead({
     title: "My Brain",
-    says: "Personal read tokens let tools of yours ask your teams’ brains questions and get cited slices back.",
+    intro: "Personal read tokens let tools of yours ask your teams’ brains questions and get cited slices back.",
     actions: buttonLink("New read token", href("/my-brain/tokens/new"), { look: "primary" }),
   })}
 ${
@@ -37,7 +37,7 @@ ${
 }
 ${section({
   title: "Read tokens",
-  says: `They are yours, whatever team you look at. Each reads ${number(core.config.limitReadDaily)} times a day at most, counted from midnight UTC.`,
+  explanation: `They are yours, whatever team you look at. Each reads ${number(core.config.limitReadDaily)} times a day at most, counted from midnight UTC.`,
   body: table({
     caption: "Read tokens",
     columns: [
@@ -49,7 +49,7 @@ ${section({
     rows: live,
     empty: empty({
       title: ended.length === 0 ? "No read token yet" : "No read token that works",
-      says: "Make one for an assistant, a chat bot or a script that should know what your teams know.",
+      intro: "Make one for an assistant, a chat bot or a script that should know what your teams know.",
       actions: buttonLink("New read token", href("/my-brain/tokens/new")),
     }),
   }),
@@ -107,7 +107,7 @@ function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Ht
   return section({
     id: "reads",
     title: "What was read",
-    says: "Every read is written down before it is answered. Secrets in a question are taken out first.",
+    explanation: "Every read is written down before it is answered. Secrets in a question are taken out first.",
     body: list(call, {
       path: "/my-brain",
       params: { token: chosen?.id },
@@ -139,7 +139,8 @@ function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Ht
         rows: page.rows,
         empty: empty({
           title: beforeId === undefined ? "Nothing was read yet" : "Nothing older",
-          says: "Every question that a token of yours asks will stand here: when, what, how much it got, and from where.",
+          intro:
+            "Every question that a token of yours asks will stand here: when, what, how much it got, and from where.",
         }),
       },
       pages: { first: beforeId !== undefined, older: { before: page.older } },

@@ -101,7 +101,8 @@ function newTokenPage(call: Person, error?: FormError): Html {
     known.length > 0 && html` Your teams have ${known.map((key, i) => html`${i > 0 && ", "}<code>${key}</code>`)}.`;
   const main = html`${pageHead({
     title: TITLE,
-    says: "It lets a tool of yours read cited slices of your teams’ brains, and nothing else. Whatever you narrow it by, it never reads more than you may read yourself.",
+    intro:
+      "It lets a tool of yours read cited slices of your teams’ brains, and nothing else. Whatever you narrow it by, it never reads more than you may read yourself.",
     crumbs: [{ label: "My Brain", href: href("/my-brain") }, { label: TITLE }],
   })}
 <div class="card">${READ_TOKEN.draw(call, {

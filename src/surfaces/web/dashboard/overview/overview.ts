@@ -57,7 +57,7 @@ async function overviewPage(call: Member): Promise<Html> {
   const { begun, team } = seen;
   const main = html`${pageHead({
     title: "Overview",
-    says: begun.device
+    intro: begun.device
       ? `What ${team.name} and its agents did in the last ${DAYS} days.`
       : `${team.name} has no record yet. These steps begin one.`,
   })}
@@ -99,7 +99,8 @@ function flags(call: Member, rows: readonly FlagRow[]): Html {
   const now = core.clock.now();
   return section({
     title: "Latest gaps and rollbacks",
-    says: "A gap: numbers or versions were skipped, so something did not arrive. A rollback: something came again with other content; both are kept.",
+    explanation:
+      "A gap: numbers or versions were skipped, so something did not arrive. A rollback: something came again with other content; both are kept.",
     body: table({
       caption: "Latest gaps and rollbacks",
       columns: [
@@ -123,7 +124,7 @@ function flags(call: Member, rows: readonly FlagRow[]): Html {
       rows,
       empty: empty({
         title: "None",
-        says: "Nothing is missing and nothing was rewritten, as far as the devices' own numbering tells.",
+        intro: "Nothing is missing and nothing was rewritten, as far as the devices' own numbering tells.",
       }),
     }),
   });
@@ -143,7 +144,7 @@ function noTeam(call: PageCall<"person">): Html {
   const main = html`${pageHead({ title: "Overview" })}
 ${empty({
   title: "You are in no team yet",
-  says: "An owner or admin of a team can invite you by a link. What a team's agents did is shown to its people only.",
+  intro: "An owner or admin of a team can invite you by a link. What a team's agents did is shown to its people only.",
   actions: session.operator && buttonLink("To the settings", href("/settings")),
 })}`;
   return frame(call, { title: "Overview", main });

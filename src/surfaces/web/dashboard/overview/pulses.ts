@@ -21,16 +21,16 @@ const MAX_RULE = 140;
 export function pulsesSection(call: Member, labels: ReadonlyMap<string, string | null>): Content {
   const { core, session } = call;
   const now = core.clock.now();
-  const told = listPulses(core, session.team.id, now - DAYS * DAY_MS);
-  const [newest] = told.pulses;
+  const reported = listPulses(core, session.team.id, now - DAYS * DAY_MS);
+  const [newest] = reported.pulses;
   if (!newest) return false;
-  const devices = new Set(told.pulses.map(({ deviceId }) => deviceId)).size;
+  const devices = new Set(reported.pulses.map(({ deviceId }) => deviceId)).size;
   const device = { deviceId: newest.deviceId, deviceLabel: labels.get(newest.deviceId) ?? null };
   return section({
     id: "pulses",
     title: "Pulses",
-    says: html`What ${plural(devices, "device")} counted in ${devices === 1 ? "its" : "their"} brains, hour by hour, published or not: the newest of each in ${DAYS} days, added up. The last came ${ago(newest.at, now)} from <a href="${call.href(`/devices/${newest.deviceId}`)}">${deviceName(device)}</a>, of ${short(repoName(newest.repoKey), 80)}.`,
-    body: columns(countList(told), sharedTable(call, told)),
+    explanation: html`What ${plural(devices, "device")} counted in ${devices === 1 ? "its" : "their"} brains, hour by hour, published or not: the newest of each in ${DAYS} days, added up. The last came ${ago(newest.at, now)} from <a href="${call.href(`/devices/${newest.deviceId}`)}">${deviceName(device)}</a>, of ${short(repoName(newest.repoKey), 80)}.`,
+    body: columns(countList(reported), sharedTable(call, reported)),
   });
 }
 

@@ -34,7 +34,7 @@ function curatePage(call: ByOperator): Html {
   const { rows, next } = listAllPacks(core, q, PAGE, after);
   return listPage(call, {
     title: "Marketplace",
-    says: html`Every team’s packs. Feature what is good, remove what is not. <a href="${href("/marketplace")}">See it as everybody does</a>.`,
+    intro: html`Every team’s packs. Feature what is good, remove what is not. <a href="${href("/marketplace")}">See it as everybody does</a>.`,
     wide: true,
     below: publishersSection(call),
     path: PATH,
@@ -63,10 +63,10 @@ function curatePage(call: ByOperator): Html {
       ],
       rows,
       empty: q
-        ? empty({ title: "Nothing like that", says: "No pack matches. Search for other words." })
+        ? empty({ title: "Nothing like that", intro: "No pack matches. Search for other words." })
         : empty({
             title: "No packs yet",
-            says: "Teams publish them on their Packs page, or from a terminal:",
+            intro: "Teams publish them on their Packs page, or from a terminal:",
             code: "reckon pack publish --help",
           }),
     },
@@ -79,7 +79,7 @@ function publishersSection(call: ByOperator): Html {
   const now = core.clock.now();
   return section({
     title: "Publishers",
-    says: "Verify a team when you know who they are: everybody sees it, and their packs rank higher.",
+    explanation: "Verify a team when you know who they are: everybody sees it, and their packs rank higher.",
     body: table({
       caption: "Publishers",
       columns: [
@@ -111,7 +111,7 @@ function publishersSection(call: ByOperator): Html {
         },
       ],
       rows: listPublishers(core),
-      empty: empty({ title: "No publishers yet", says: "Teams appear here once they publish a pack." }),
+      empty: empty({ title: "No publishers yet", intro: "Teams appear here once they publish a pack." }),
     }),
   });
 }
@@ -135,7 +135,7 @@ function onePage(call: ByOperator, pack: OwnPack, error?: FormError): Html {
   });
   const main = html`${pageHead({
     title: pack.title,
-    says: pack.summary,
+    intro: pack.summary,
     crumbs: [{ label: "Marketplace", href: href(PATH) }, { label: pack.name }],
     actions:
       !pack.removed &&
@@ -153,7 +153,7 @@ ${
   pack.removed
     ? section({
         title: "Bring it back",
-        says: html`Removed ${ago(pack.removed.at, core.clock.now())}: ${pack.removed.reason}`,
+        explanation: html`Removed ${ago(pack.removed.at, core.clock.now())}: ${pack.removed.reason}`,
         body: confirmButton(call, {
           action,
           hidden: { act: "restore" },
@@ -165,7 +165,7 @@ ${
       })
     : section({
         title: "Remove",
-        says: "Nobody finds or installs it any more; the publisher and whoever looks for it are told why.",
+        explanation: "Nobody finds or installs it any more; the publisher and whoever looks for it are told why.",
         framed: true,
         body: REMOVAL.draw(call, {
           action,

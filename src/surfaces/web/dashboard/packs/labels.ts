@@ -23,7 +23,7 @@ export function whyTable(why: PackEntry["why"], rank: number): Html {
     caption: "What the rank is made of",
     columns: [
       { label: "Factor", heading: true, cell: ({ name }) => name },
-      { label: "What was found", grow: true, cell: ({ says }) => says },
+      { label: "What was found", grow: true, cell: ({ says: intro }) => intro },
       { label: "Points", numeric: true, cell: ({ points }) => points },
       { label: "At most", numeric: true, cell: ({ most }) => most },
     ],

@@ -22,9 +22,9 @@ const MAX_FORM_BYTES = 2 * 1024 * 1024;
 
 const named = (repoKey: string) => (repoKey === "" ? "(no repository named)" : repoKey);
 
-function framed(call: Admin, title: string, says: Html | string, body: Html): Html {
+function framed(call: Admin, title: string, intro: Html | string, body: Html): Html {
   const crumbs = [{ label: "Packs", href: call.href("/packs") }, { label: title }];
-  return frame(call, { title, main: html`${pageHead({ title, says, crumbs })}\n${body}` });
+  return frame(call, { title, main: html`${pageHead({ title, intro, crumbs })}\n${body}` });
 }
 
 /** Which repository's brain, where there are several. */
@@ -53,7 +53,8 @@ function repositoryPage(call: Admin): Html {
       rows: repositories,
       empty: empty({
         title: "No brain to publish from",
-        says: "A pack is made of files that one of the team’s devices pushed. Connect a device, and let its agent, or a script, push the brain.",
+        intro:
+          "A pack is made of files that one of the team’s devices pushed. Connect a device, and let its agent, or a script, push the brain.",
         code: `reckon code create --team "${session.team.name}"`,
       }),
     }),

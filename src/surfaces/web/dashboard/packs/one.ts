@@ -34,7 +34,7 @@ export function onePack(call: PageCall<"member" | "admin">, pack: OwnPack<Pack>,
   const now = core.clock.now();
   const main = html`${pageHead({
     title: pack.title,
-    says: pack.summary,
+    intro: pack.summary,
     crumbs: [{ label: "Packs", href: href("/packs") }, { label: pack.name }],
     actions:
       !pack.removed &&
@@ -66,13 +66,13 @@ ${
   pack.withheld === null &&
   section({
     title: "Install",
-    says: html`In a repository. It puts the files into <code>${installFolder(pack.name)}</code>, checks the SHA-256 before anything is unpacked, and stops when the folder is there already. With <code>RECKON_DEVICE_TOKEN</code> set, the device counts as an install.`,
+    explanation: html`In a repository. It puts the files into <code>${installFolder(pack.name)}</code>, checks the SHA-256 before anything is unpacked, and stops when the folder is there already. With <code>RECKON_DEVICE_TOKEN</code> set, the device counts as an install.`,
     body: codeBlock(installCommand(baseUrl, pack), { label: "Install command", wrap: true }),
   })
 }
 ${section({
   title: html`Rank: ${pack.rank}`,
-  says: "How far others can trust the pack, from facts alone. The marketplace is ordered by it.",
+  explanation: "How far others can trust the pack, from facts alone. The marketplace is ordered by it.",
   body: whyTable(pack.why, pack.rank),
 })}
 ${section({
@@ -116,7 +116,8 @@ ${
   !pack.removed &&
   section({
     title: "Withdraw",
-    says: "Takes the pack off the marketplace and stops its downloads at once. What others installed stays with them.",
+    explanation:
+      "Takes the pack off the marketplace and stops its downloads at once. What others installed stays with them.",
     framed: true,
     body: WITHDRAWAL.draw(call, {
       action: `/packs/${pack.name}/withdraw`,

@@ -24,7 +24,7 @@ function listPage(call: Member) {
   const publish = isAdmin(call) && buttonLink("Publish a pack", href("/packs/new"), { look: "primary" });
   const main = html`${pageHead({
     title: "Packs",
-    says: html`What ${session.team.name} publishes of its brain, for every team and for agents. <a href="${href("/marketplace")}">See the marketplace</a>.`,
+    intro: html`What ${session.team.name} publishes of its brain, for every team and for agents. <a href="${href("/marketplace")}">See the marketplace</a>.`,
     actions: packs.length > 0 && publish,
   })}
 ${table({
@@ -47,7 +47,7 @@ ${table({
   rows: packs,
   empty: empty({
     title: "No packs yet",
-    says: isAdmin(call)
+    intro: isAdmin(call)
       ? "A pack is a choice of your brain’s files: the prevention rules that others would otherwise learn the hard way. Secrets are taken out, and you see every change before it is published. From a terminal:"
       : "A pack is a choice of a brain’s files, published for everybody. Owners and admins of the team can publish one.",
     ...(isAdmin(call)

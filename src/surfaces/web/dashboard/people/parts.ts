@@ -66,13 +66,13 @@ export const invitationSays = (email: string | null) =>
 export function linkPage(
   call: PageCall,
   link: OneTimeLink,
-  words: { readonly title: string; readonly label: string; readonly says: string; readonly back: string },
+  words: { readonly title: string; readonly label: string; readonly intro: string; readonly back: string },
 ) {
   const main = html`${pageHead({ title: words.title })}
 ${secretOnce({
   label: words.label,
   value: call.baseUrl + link.path,
-  says: words.says,
+  says: words.intro,
   more: countdown(link.expiresAt, call.core.clock.now()),
 })}
 <p>${buttonLink("Done", call.href(words.back))}</p>`;
@@ -83,7 +83,8 @@ ${secretOnce({
 export const resetLinkSection = (call: PageCall, base: string, email: string) =>
   section({
     title: "Forgotten password",
-    says: "Makes a link with which the person chooses a new one. Whoever opens it has the account, so hand it over with care.",
+    explanation:
+      "Makes a link with which the person chooses a new one. Whoever opens it has the account, so hand it over with care.",
     body: confirmButton(call, {
       action: `${base}/reset-link`,
       label: "Make a reset link",
@@ -97,6 +98,6 @@ export const resetLinkPage = (call: PageCall, link: OneTimeLink, email: string, 
   linkPage(call, link, {
     title: "The reset link is made",
     label: `For ${email}`,
-    says: "Shown once. It opens the account of this person: give it to nobody else.",
+    intro: "Shown once. It opens the account of this person: give it to nobody else.",
     back,
   });

@@ -38,7 +38,7 @@ function peoplePage(call: ByMember, error?: FormError) {
   const total = countMembers(core, team.id);
   return listPage(call, {
     title: "People",
-    says: `Who is in ${team.name}: ${plural(total, "person", "people")}.`,
+    intro: `Who is in ${team.name}: ${plural(total, "person", "people")}.`,
     actions: isAdmin(call) && html`<a class="button primary" href="#invite">Invite somebody</a>`,
     path: "/people",
     id: "people",
@@ -82,7 +82,7 @@ function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
       },
     ],
     rows,
-    empty: empty({ title: "Nobody of that name", says: "Search for part of a name or an e-mail address." }),
+    empty: empty({ title: "Nobody of that name", intro: "Search for part of a name or an e-mail address." }),
   };
 }
 
@@ -92,7 +92,7 @@ function invitations(call: ByMember, error?: FormError) {
   return html`${section({
     title: "Invite somebody",
     id: "invite",
-    says: "Makes a link that works once, for seven days. Reckon sends no mail: you pass the link on.",
+    explanation: "Makes a link that works once, for seven days. Reckon sends no mail: you pass the link on.",
     framed: true,
     body: INVITATION.draw(call, {
       action: "/people/invitations",
@@ -128,7 +128,7 @@ ${section({
       },
     ],
     rows: listInvitations(core, session.team.id),
-    empty: empty({ title: "No open invitation", says: "Invitations that nobody used yet stand here." }),
+    empty: empty({ title: "No open invitation", intro: "Invitations that nobody used yet stand here." }),
   }),
 })}`;
 }
@@ -137,7 +137,7 @@ function leave(call: ByMember) {
   const { session } = call;
   return section({
     title: "Leave the team",
-    says: "You lose what the team records at once; what you did stays. Coming back takes an invitation.",
+    explanation: "You lose what the team records at once; what you did stays. Coming back takes an invitation.",
     body: confirmButton(call, {
       action: "/people/leave",
       label: "Leave the team",
@@ -159,7 +159,7 @@ export const peoplePages = [
         return linkPage(call, link, {
           title: "The invitation is made",
           label: email === null ? `Invitation as ${role}` : `Invitation for ${email} as ${role}`,
-          says: invitationSays(email),
+          intro: invitationSays(email),
           back: "/people",
         });
       },

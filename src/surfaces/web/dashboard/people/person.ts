@@ -29,7 +29,7 @@ function personPage(call: ByAdmin, member: Member) {
   const main = html`${pageHead({
     title: who,
     crumbs: [{ label: "People", href: href("/people") }, { label: who }],
-    says: self ? "This is you." : undefined,
+    intro: self ? "This is you." : undefined,
   })}
 ${facts([
   { label: "E-mail address", value: member.email },
@@ -58,7 +58,7 @@ ${
   html`${resetLinkSection(call, base, member.email)}
 ${section({
   title: "Remove from the team",
-  says: "The person loses the team's pages and reads at once. The account and what was done with it stay.",
+  explanation: "The person loses the team's pages and reads at once. The account and what was done with it stay.",
   body: confirmButton(call, {
     action: `${base}/remove`,
     label: "Remove",

@@ -21,8 +21,8 @@ function policyPage(call: Member, error?: FormError): Html {
   const { core, session } = call;
   const now = core.clock.now();
   const current = currentVersion(core, session.team.id);
-  const main = html`${pageHead({ title: "Policy", says: html`What capture agents of ${session.team.name} may record, and what they must.` })}
-${section({ title: "In force", says: signed(current, now), framed: true, body: policyFacts(current.policy, "in force") })}
+  const main = html`${pageHead({ title: "Policy", intro: html`What capture agents of ${session.team.name} may record, and what they must.` })}
+${section({ title: "In force", explanation: signed(current, now), framed: true, body: policyFacts(current.policy, "in force") })}
 ${section({
   title: isAdmin(call) ? "Change it" : "Changing it",
   framed: isAdmin(call),
@@ -32,7 +32,8 @@ ${section({
 })}
 ${section({
   title: "When a change arrives",
-  says: "Agents ask for the policy before every session. A change counts from their next session on; one that is running goes on as it began. The answer carries an ETag, so asking again costs next to nothing while the policy stays as it is (304).",
+  explanation:
+    "Agents ask for the policy before every session. A change counts from their next session on; one that is running goes on as it began. The answer carries an ETag, so asking again costs next to nothing while the policy stays as it is (304).",
   body: codeBlock(`curl -i ${call.baseUrl}/api/policy -H "Authorization: Bearer $RECKON_DEVICE_TOKEN"`, {
     label: "See what an agent is told",
     titled: true,
@@ -49,21 +50,21 @@ function conflictPage(call: PageCall<"admin">, desired: Policy): Html {
   const title = "The policy changed meanwhile";
   const main = html`${pageHead({
     title,
-    says: html`While you were editing, another policy was put in force by ${byWhom(current)}, so yours was not saved. Compare the two, then decide.`,
+    intro: html`While you were editing, another policy was put in force by ${byWhom(current)}, so yours was not saved. Compare the two, then decide.`,
     crumbs: [{ label: "Policy", href: href("/policy") }, { label: title }],
   })}
 ${columns(
   section({
     title: "In force now",
-    says: signed(current, core.clock.now()),
+    explanation: signed(current, core.clock.now()),
     framed: true,
     body: policyFacts(current.policy, "in force"),
   }),
-  section({ title: "Yours", says: "Not saved.", framed: true, body: policyFacts(desired, "yours") }),
+  section({ title: "Yours", explanation: "Not saved.", framed: true, body: policyFacts(desired, "yours") }),
 )}
 ${section({
   title: "Put yours in force after all",
-  says: "Change it first, if the other one has something you want to keep.",
+  explanation: "Change it first, if the other one has something you want to keep.",
   framed: true,
   body: policyForm(call, {
     policy: desired,

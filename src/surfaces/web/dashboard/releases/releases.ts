@@ -55,7 +55,7 @@ function releasesPage(call: ByOperator) {
     rows: found,
     empty: empty({
       title: "No installer is registered",
-      says: "The download page and updaters find nothing until one is. Register it on the server:",
+      intro: "The download page and updaters find nothing until one is. Register it on the server:",
       code: ADD_FILE,
     }),
   })}
@@ -63,14 +63,15 @@ ${
   found.length > 0 &&
   section({
     title: "Register another",
-    says: "On the server. A file is copied into the data directory and served from here; with a URL nothing is copied or fetched. Backups hold the list, not the files.",
+    explanation:
+      "On the server. A file is copied into the data directory and served from here; with a URL nothing is copied or fetched. Backups hold the list, not the files.",
     body: html`${codeBlock(ADD_FILE, { label: "A file that is served here", titled: true })}
 ${codeBlock(ADD_URL, { label: "A file that is served elsewhere", titled: true })}`,
   })
 }`;
   return settingsFrame(call, {
     title: "Installers",
-    says: html`What <a href="${href("/download")}">the download page</a> and updaters offer. The newest version counts; a pre-release only where there is nothing else.`,
+    intro: html`What <a href="${href("/download")}">the download page</a> and updaters offer. The newest version counts; a pre-release only where there is nothing else.`,
     body,
   });
 }

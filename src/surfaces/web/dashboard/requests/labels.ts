@@ -3,13 +3,14 @@ import { badge, type Kind } from "../../ui/parts.ts";
 
 /** How requests are spoken of. */
 
-export const WORDS: Readonly<Record<Status, { readonly kind: Kind; readonly label: string; readonly says: string }>> = {
-  received: { kind: "info", label: "Received", says: "Nobody has decided yet." },
-  planned: { kind: "neutral", label: "Planned", says: "It will be done." },
-  in_progress: { kind: "warn", label: "In progress", says: "It is being done." },
-  shipped: { kind: "good", label: "Shipped", says: "It is in the product." },
-  declined: { kind: "bad", label: "Declined", says: "It will not be done." },
-};
+export const WORDS: Readonly<Record<Status, { readonly kind: Kind; readonly label: string; readonly intro: string }>> =
+  {
+    received: { kind: "info", label: "Received", intro: "Nobody has decided yet." },
+    planned: { kind: "neutral", label: "Planned", intro: "It will be done." },
+    in_progress: { kind: "warn", label: "In progress", intro: "It is being done." },
+    shipped: { kind: "good", label: "Shipped", intro: "It is in the product." },
+    declined: { kind: "bad", label: "Declined", intro: "It will not be done." },
+  };
 
 export const statusBadge = ({ status, mergedInto }: Pick<RequestRow, "status" | "mergedInto">) =>
   mergedInto === null ? badge(WORDS[status].kind, WORDS[status].label) : badge("neutral", "Duplicate");

@@ -38,7 +38,8 @@ async function requestsPage(call: ByOperator): Promise<Html> {
   const found = await listRequests(core, { text: q, status }, PAGE, cursor);
   return listPage(call, {
     title: "Requests",
-    says: "What people and agents ask of the product. They follow its status by the id they were given. Equal senders are one address, of which only a keyed hash is kept.",
+    intro:
+      "What people and agents ask of the product. They follow its status by the id they were given. Equal senders are one address, of which only a keyed hash is kept.",
     wide: true,
     path: PATH,
     params: { q, status },
@@ -70,11 +71,11 @@ async function requestsPage(call: ByOperator): Promise<Html> {
         q || status
           ? empty({
               title: "Nothing like that",
-              says: "No request matches. Search for other words or clear the filters.",
+              intro: "No request matches. Search for other words or clear the filters.",
             })
           : empty({
               title: "No requests yet",
-              says: "Anybody can send one, without an account:",
+              intro: "Anybody can send one, without an account:",
               code: `curl ${baseUrl}/api/requests/ingest -H 'content-type: application/json' -d '{"text": "Let the search match whole phrases."}'`,
             }),
     },

@@ -43,7 +43,7 @@ export async function sessionPage(call: Member): Promise<Html> {
   const title = promptTitle(session.prompts[0]) ?? `Session ${session.externalId}`;
   const main = html`${pageHead({
     title,
-    says: html`${outcomeBadge(session.outcome)} ${short(session.agent ?? "An agent that is not named", 80)}${session.model && ` with ${short(session.model, 80)}`} in ${repoName(session.repoKey)}`,
+    intro: html`${outcomeBadge(session.outcome)} ${short(session.agent ?? "An agent that is not named", 80)}${session.model && ` with ${short(session.model, 80)}`} in ${repoName(session.repoKey)}`,
     crumbs: [{ label: "Sessions", href: call.href("/sessions") }, { label: short(session.externalId, 60) }],
     actions: buttonLink("Download record", call.href(`/sessions/${session.id}/record`), { small: true }),
   })}
@@ -57,7 +57,7 @@ ${labelsSection(session)}
 ${section({
   id: "steps",
   title: "Steps",
-  says:
+  explanation:
     session.spanCount > 0 && "Model calls, tools and edits as the agent traced them, below the step that began them.",
   body: waterfall(session.spans.map(drawn), call.core.clock.now(), session.spanCount),
 })}
@@ -92,7 +92,7 @@ function recordSection({ document, deliveries }: Session): Html {
   return section({
     id: "record",
     title: "Record",
-    says: `The session as the agent sent it, without its steps, ${bytes(Buffer.byteLength(document))}. ${deliveries.some(({ redacted }) => redacted > 0) ? "Secrets were replaced before it was stored." : ""}`,
+    explanation: `The session as the agent sent it, without its steps, ${bytes(Buffer.byteLength(document))}. ${deliveries.some(({ redacted }) => redacted > 0) ? "Secrets were replaced before it was stored." : ""}`,
     // What is cut is no JSON any more, and is shown as it is.
     body: html`<details><summary>Show the record</summary>
 ${codeBlock(whole ? layOutJson(document) : document.slice(0, MAX_RECORD_SHOWN), { label: "Record of the session", wrap: true, tall: true })}

@@ -129,7 +129,7 @@ function sessionTable(call: Member, rows: readonly SessionRow[]): Table<SessionR
       { label: "Holds", cell: holds },
     ],
     rows,
-    empty: empty({ title: "No session fits", says: "Take a filter back, or widen the dates." }),
+    empty: empty({ title: "No session fits", intro: "Take a filter back, or widen the dates." }),
   };
 }
 
@@ -160,7 +160,7 @@ function pagesOf({ older, newer, examined, examinedTo }: SessionPage): Pages {
   const backTo = isInstant(examinedTo) ? `, back to ${utcText(examinedTo)}` : "";
   return {
     ...around,
-    says: `Looked through ${number(examined)} sessions${backTo}. Go on to look further.`,
+    intro: `Looked through ${number(examined)} sessions${backTo}. Go on to look further.`,
     labels: { newer: "Newer", older: "Look further" },
   };
 }
@@ -168,7 +168,8 @@ function pagesOf({ older, newer, examined, examinedTo }: SessionPage): Pages {
 function noSessions(call: Member): Html {
   return empty({
     title: "No sessions yet",
-    says: "A connected agent sends each session when it ends, and again as it grows. With a device token, a first one can be sent by hand:",
+    intro:
+      "A connected agent sends each session when it ends, and again as it grows. With a device token, a first one can be sent by hand:",
     code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/agent-traces/ingest \\
   -H "authorization: Bearer $DEVICE_TOKEN" \\
   -H "content-type: application/json" \\

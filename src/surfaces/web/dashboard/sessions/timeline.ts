@@ -31,7 +31,7 @@ export function timelineSection(call: Member, session: Session): Content {
   return section({
     id: "timeline",
     title: "Timeline",
-    says: "What was asked, changed, committed and marked, in the order of time.",
+    explanation: "What was asked, changed, committed and marked, in the order of time.",
     body: html`${timeline(
       shown.map(({ at, draw }) => ({ at, ...draw() })),
       call.core.clock.now(),
@@ -40,7 +40,7 @@ ${pager({
   newer: first > 0 ? at(Math.max(0, first - PAGE)) : undefined,
   older: first + PAGE < events.length ? at(first + PAGE) : undefined,
   labels: { newer: "Earlier", older: "Later" },
-  says: events.length > PAGE && `${number(first + 1)} to ${number(first + shown.length)} of ${number(events.length)}`,
+  intro: events.length > PAGE && `${number(first + 1)} to ${number(first + shown.length)} of ${number(events.length)}`,
 })}`,
   });
 }

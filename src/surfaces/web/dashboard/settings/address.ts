@@ -16,7 +16,7 @@ export interface Arrival {
 }
 
 export interface AddressWarning {
-  readonly says: string;
+  readonly intro: string;
   /** A setting that would mend it. */
   readonly setting: string;
 }
@@ -43,13 +43,13 @@ export function judgeArrival(arrival: Arrival): AddressWarning[] {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4";
   if (forwardedFor !== null && isIP(address) !== 0 && !proxyRanges(trustedProxies).check(address, family))
     warnings.push({
-      says: `This request came through a proxy at ${address}, which is not trusted: everybody behind it shares one address, in quotas, in sign-ins and in the audit.`,
+      intro: `This request came through a proxy at ${address}, which is not trusted: everybody behind it shares one address, in quotas, in sign-ins and in the audit.`,
       setting: `RECKON_TRUSTED_PROXIES=${[...trustedProxies, address].join(",")}`,
     });
   const seen = seenOrigin(arrival);
   if (seen !== undefined && seen !== new URL(baseUrl).origin)
     warnings.push({
-      says: `This page was opened at ${seen}, but the base URL is ${baseUrl}: links that Reckon makes lead there, and licences and tokens name it.`,
+      intro: `This page was opened at ${seen}, but the base URL is ${baseUrl}: links that Reckon makes lead there, and licences and tokens name it.`,
       setting: `RECKON_BASE_URL=${seen}${new URL(baseUrl).pathname.replace(/\/$/, "")}`,
     });
   return warnings;

@@ -18,14 +18,14 @@ const names = Object.keys(SETTINGS) as Name[];
 const isQuota = (name: Name) => name.startsWith("limit");
 const isSize = (name: Name) => name.startsWith("max");
 
-const GROUPS: readonly { title: string; says: string; holds: (name: Name) => boolean }[] = [
+const GROUPS: readonly { title: string; intro: string; holds: (name: Name) => boolean }[] = [
   {
     title: "Server",
-    says: "Flags of reckon serve come first, then variables, then defaults.",
+    intro: "Flags of reckon serve come first, then variables, then defaults.",
     holds: (name) => !isQuota(name) && !isSize(name),
   },
-  { title: "Quotas", says: "COUNT/SECONDS, or off. Whoever draws more is answered 429.", holds: isQuota },
-  { title: "Sizes", says: "What is larger is answered 413. Nothing of it is kept.", holds: isSize },
+  { title: "Quotas", intro: "COUNT/SECONDS, or off. Whoever draws more is answered 429.", holds: isQuota },
+  { title: "Sizes", intro: "What is larger is answered 413. Nothing of it is kept.", holds: isSize },
 ];
 
 function shown(name: Name, value: unknown): Content {
@@ -62,16 +62,16 @@ function limitsPage(call: ByOperator) {
     },
     { label: "Default", cell: defaultOf },
   ];
-  const body = GROUPS.map(({ title, says, holds }) =>
+  const body = GROUPS.map(({ title, intro, holds }) =>
     section({
       title,
-      says,
+      explanation: intro,
       body: table({ caption: title, columns, rows: names.filter(holds) }),
     }),
   );
   return settingsFrame(call, {
     title: "Configuration",
-    says: "What this server was started with. A change takes a restart.",
+    intro: "What this server was started with. A change takes a restart.",
     body,
   });
 }

@@ -16,7 +16,7 @@ const PLACES = [
 
 interface Shown {
   readonly title: string;
-  readonly says: Content;
+  readonly intro: Content;
   readonly body: Content;
   readonly actions?: Content;
   /** On the way to a thing below one of the places; the tabs are left out. */
@@ -24,8 +24,8 @@ interface Shown {
 }
 
 /** One of the installation's pages, between its tabs. */
-export function settingsFrame(call: ByOperator, { title, says, body, actions, crumbs }: Shown) {
-  const main = html`${pageHead({ title, says, ...(actions ? { actions } : {}), ...(crumbs ? { crumbs } : {}) })}
+export function settingsFrame(call: ByOperator, { title, intro, body, actions, crumbs }: Shown) {
+  const main = html`${pageHead({ title, intro, ...(actions ? { actions } : {}), ...(crumbs ? { crumbs } : {}) })}
 ${
   !crumbs &&
   tabs(

@@ -57,13 +57,14 @@ function accountsPage(call: ByOperator) {
       rows,
       empty: empty({
         title: "Nobody of that name",
-        says: "Search for part of a name or an e-mail address. A new account is made by an invitation into a team, or by",
+        intro:
+          "Search for part of a name or an e-mail address. A new account is made by an invitation into a team, or by",
         code: "reckon user create EMAIL --password-stdin",
       }),
     },
     pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
   });
-  return settingsFrame(call, { title: "Accounts", says: "Everybody who can sign in, whatever their team.", body });
+  return settingsFrame(call, { title: "Accounts", intro: "Everybody who can sign in, whatever their team.", body });
 }
 
 function onePage(call: ByOperator, user: ListedUser) {
@@ -95,7 +96,7 @@ ${section({
       { label: "Role", cell: ({ role }) => roleWord(role) },
     ],
     rows: membershipsOf(core, user.id),
-    empty: empty({ title: "In no team", says: "Invite this person from a team's page." }),
+    empty: empty({ title: "In no team", intro: "Invite this person from a team's page." }),
   }),
 })}
 ${resetLinkSection(call, base, user.email)}
@@ -103,7 +104,8 @@ ${
   !self &&
   html`${section({
     title: "Operator",
-    says: "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
+    explanation:
+      "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
     body: confirmButton(call, {
       action: `${base}/operator`,
       hidden: { operator: operator ? "false" : "true" },
@@ -115,7 +117,7 @@ ${
   })}
 ${section({
   title: open ? "Close the account" : "Open the account again",
-  says: open
+  explanation: open
     ? "Sign-ins end, command-line and read tokens stop working. What the person did stays."
     : "The person can sign in again with the old password. Ended sign-ins stay ended.",
   body: confirmButton(call, {
@@ -130,7 +132,7 @@ ${section({
 }`;
   return settingsFrame(call, {
     title: user.name ?? user.email,
-    says: self ? "This is you." : undefined,
+    intro: self ? "This is you." : undefined,
     body,
     crumbs: [
       { label: "Settings", href: href("/settings") },

@@ -59,7 +59,7 @@ ${columns(
 )}
 ${section({
   title: "Backups",
-  says: "A backup is one file: the database and the signing keys. It is made while the server runs.",
+  explanation: "A backup is one file: the database and the signing keys. It is made while the server runs.",
   body: html`${codeBlock(`reckon backup /safe/place/reckon-$(date +%F).db --data ${shellWord(storage.directory)}`, { label: "Make a backup", titled: true })}
 ${codeBlock("reckon restore FILE --verify", { label: "Prove that it would restore; changes nothing", titled: true })}
 ${codeBlock(`reckon doctor --data ${shellWord(storage.directory)}`, { label: "Examine the data directory", titled: true })}
@@ -71,7 +71,7 @@ ${
   )
 }`,
 })}`;
-  return settingsFrame(call, { title: "Settings", says: "This installation. Only operators see these pages.", body });
+  return settingsFrame(call, { title: "Settings", intro: "This installation. Only operators see these pages.", body });
 }
 
 function cameFrom({ peer, ip, header }: ByOperator) {
@@ -79,8 +79,8 @@ function cameFrom({ peer, ip, header }: ByOperator) {
   return header("x-forwarded-for") === null ? "you directly" : "a proxy that is not trusted";
 }
 
-const warning = ({ says, setting }: AddressWarning) =>
-  html`<div class="flash warn" role="status"><p>${says}</p><p>Set <code>${setting}</code> and restart.</p></div>`;
+const warning = ({ intro, setting }: AddressWarning) =>
+  html`<div class="flash warn" role="status"><p>${intro}</p><p>Set <code>${setting}</code> and restart.</p></div>`;
 
 /** A path as a POSIX shell takes it for one word. */
 const shellWord = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);

@@ -114,7 +114,7 @@ ${columns(
   }),
   section({
     title: "Invite somebody",
-    says: "The link works once, for seven days.",
+    explanation: "The link works once, for seven days.",
     framed: true,
     body: INVITATION.draw(call, {
       action: `${PATH}/${team.id}/invitations`,
@@ -128,7 +128,7 @@ ${section({ title: "People", body: table(peopleTable(call, team, now)) })}
 ${suspension(call, team)}`;
   return settingsFrame(call, {
     title: team.name,
-    says: undefined,
+    intro: undefined,
     body,
     crumbs: [
       { label: "Settings", href: href("/settings") },
@@ -158,7 +158,7 @@ function peopleTable({ core, href }: ByOperator, team: Team, now: number): Table
     rows: listMembers(core, team.id),
     empty: empty({
       title: "Nobody is in this team",
-      says: "Invite an owner, who then connects devices and invites others.",
+      intro: "Invite an owner, who then connects devices and invites others.",
     }),
   };
 }
@@ -167,7 +167,7 @@ function suspension(call: ByOperator, team: Team) {
   const suspended = team.suspendedAt !== null;
   return section({
     title: suspended ? "Restore the team" : "Suspend the team",
-    says: suspended
+    explanation: suspended
       ? "Licences are given out again."
       : "No licence is given out while a team is suspended: its devices are answered 403 there. Nothing that was recorded is lost.",
     body: confirmButton(call, {
@@ -220,7 +220,7 @@ export const teamDetailPages = [
         return linkPage(call, link, {
           title: "The invitation is made",
           label: `Invitation into ${team.name} as ${role}${email === null ? "" : ` for ${email}`}`,
-          says: invitationSays(email),
+          intro: invitationSays(email),
           back: `${PATH}/${team.id}`,
         });
       },

@@ -47,7 +47,7 @@ function teamsPage(call: ByOperator, error?: FormError) {
         { label: "Made", cell: (team) => time(team.createdAt, now) },
       ],
       rows,
-      empty: empty({ title: "No such team", says: "Search for part of a name, or make a team below." }),
+      empty: empty({ title: "No such team", intro: "Search for part of a name, or make a team below." }),
     },
     pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
   })}
@@ -63,7 +63,7 @@ ${section({
 })}`;
   return settingsFrame(call, {
     title: "Teams",
-    says: "Each team's record is its own; what it may use depends on its tier.",
+    intro: "Each team's record is its own; what it may use depends on its tier.",
     body,
   });
 }

@@ -68,7 +68,7 @@ function pagesAround<Row>(call: Pick<PageCall, "href">, shown: List<Row>, pages:
 
 interface ListPage<Row> extends List<Row> {
   readonly title: string;
-  readonly says?: Content;
+  readonly intro?: Content;
   readonly actions?: Content;
   readonly crumbs?: readonly Crumb[];
   /** Between the head and the list. */
@@ -80,8 +80,8 @@ interface ListPage<Row> extends List<Row> {
 
 /** A page that is a list. */
 export function listPage<Row>(call: PageCall, shown: ListPage<Row>): Html {
-  const { title, says, actions, crumbs, above, below, wide } = shown;
-  const main = html`${pageHead({ title, says, actions, crumbs })}
+  const { title, intro, actions, crumbs, above, below, wide } = shown;
+  const main = html`${pageHead({ title, intro, actions, crumbs })}
 ${above}${list(call, shown)}
 ${below}`;
   return frame(call, { title, main, ...(wide && { wide }) });

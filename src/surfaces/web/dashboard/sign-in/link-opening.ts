@@ -63,7 +63,7 @@ const LINK = formSpec({
 });
 
 function pastePage(call: Anyone, { path, title, from }: LinkPage, wrong?: string): Html {
-  const main = html`${pageHead({ title, says: `You need the one-time link that ${from}.` })}
+  const main = html`${pageHead({ title, intro: `You need the one-time link that ${from}.` })}
 ${LINK.draw(call, { action: `${path}/open`, wrong, submit: "Continue" })}
 ${opener(call, path)}`;
   return plainFrame(call, { title, main });

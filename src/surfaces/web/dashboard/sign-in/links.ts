@@ -128,7 +128,7 @@ function chosenTeam({ core }: Anyone, { team, take }: ReturnType<typeof SET_UP.r
 function setUpForm(call: Anyone, token: string, error?: FormError) {
   getLink(call.core, token, "setup");
   const teams = listTeams(call.core);
-  const main = html`${pageHead({ title: "Set up Reckon", says: "You become the operator of this installation and the owner of a team." })}
+  const main = html`${pageHead({ title: "Set up Reckon", intro: "You become the operator of this installation and the owner of a team." })}
 ${SET_UP.draw(call, {
   action: PATHS.setUp,
   values: { token, take: teams[0]?.id },
@@ -143,7 +143,7 @@ function invitationForm(call: Anyone, token: string, error?: FormError) {
   const link = getLink(call.core, token, "invitation");
   const head = pageHead({
     title: `Join ${getTeam(call.core, link.teamId ?? "").name}`,
-    says: `${link.createdBy ?? "Somebody"} invites you as ${link.role === "member" ? "a member" : `an ${link.role}`}.`,
+    intro: `${link.createdBy ?? "Somebody"} invites you as ${link.role === "member" ? "a member" : `an ${link.role}`}.`,
   });
   const body = call.session
     ? form({
@@ -170,7 +170,7 @@ ${body}${opener(call, PATHS.invitation)}`,
 
 function resetForm(call: Anyone, token: string, error?: FormError) {
   getLink(call.core, token, "reset");
-  const main = html`${pageHead({ title: "Choose a new password", says: "You are signed out everywhere else, and your command-line and read tokens end." })}
+  const main = html`${pageHead({ title: "Choose a new password", intro: "You are signed out everywhere else, and your command-line and read tokens end." })}
 ${RESET.draw(call, { action: PATHS.reset, values: { token }, error, submit: "Change the password" })}${opener(call, PATHS.reset)}`;
   return plainFrame(call, { title: "New password", main });
 }

@@ -32,7 +32,8 @@ async function spendPage(call: Member): Promise<Html> {
   const days = report.byDayAndModel();
   const main = html`${pageHead({
     title: "Spend",
-    says: "What agents used of models and what that costs. Every call counts once, however often it was told, and whether in telemetry or in a session.",
+    intro:
+      "What agents used of models and what that costs. Every call counts once, however often it was told, and whether in telemetry or in a session.",
   })}
 ${behind(call)}
 <div class="stack">${periods(call, params)}${chosen(call, params)}</div>
@@ -122,7 +123,8 @@ function tiles({ first, last }: Params, { total }: SpendReport): Html {
 function nothing(call: Member): Html {
   return html`${empty({
     title: "No usage in these days",
-    says: "Agents tell what they used with the entries and steps that they send. With a device token, a first one can be sent by hand:",
+    intro:
+      "Agents tell what they used with the entries and steps that they send. With a device token, a first one can be sent by hand:",
   })}
 ${codeBlock(
   `curl ${call.baseUrl.replace(/\/$/, "")}/api/telemetry/ingest \\

@@ -61,7 +61,7 @@ function conflictsPage(call: Member): Html {
     rows.length === 0 &&
     empty({
       title: "No conflicts",
-      says:
+      intro:
         device || repo
           ? "No stream that matches these filters was contradicted."
           : "No device has sent a number twice with different content.",
@@ -76,7 +76,7 @@ function conflictsPage(call: Member): Html {
     body: html`${rows.map((conflict) =>
       section({
         title: html`Entry ${number(conflict.seq)} of ${repoName(conflict.repoKey)}`,
-        says: html`On ${deviceLink(call, conflict)}. ${conflictSays(conflict, now)}`,
+        explanation: html`On ${deviceLink(call, conflict)}. ${conflictSays(conflict, now)}`,
         body: conflictBody(conflict),
       }),
     )}${none}`,

@@ -27,17 +27,17 @@ function entryPage(call: Member): Html {
   const title = `Entry ${number(entry.seq)}`;
   const main = html`${pageHead({
     title,
-    says: `Of ${repoName(entry.repoKey)} on ${deviceName(entry)}.`,
+    intro: `Of ${repoName(entry.repoKey)} on ${deviceName(entry)}.`,
     crumbs: [{ label: "Telemetry", href: href("/telemetry") }, { label: title }],
     actions: html`${previousId !== null && buttonLink("← Previous", href(entryPath(previousId)))}${nextId !== null && buttonLink("Next →", href(entryPath(nextId)))}`,
   })}
 ${section({ title: "Facts", framed: true, body: entryFacts(call, entry) })}
-${section({ title: "Payload", says: "As it was sent, but for secrets, which are taken out before anything is stored.", body: payloadBlock(entry.payload) })}
+${section({ title: "Payload", explanation: "As it was sent, but for secrets, which are taken out before anything is stored.", body: payloadBlock(entry.payload) })}
 ${
   gap &&
   section({
     title: `${plural(rangeCount(gap), "entry", "entries")} before it never arrived`,
-    says: `Number${gap.from === gap.to ? "" : "s"} ${rangeText(gap)}. ${GAP_SAYS}`,
+    explanation: `Number${gap.from === gap.to ? "" : "s"} ${rangeText(gap)}. ${GAP_SAYS}`,
     body: "",
   })
 }
@@ -45,7 +45,7 @@ ${
   conflicts.length > 0 &&
   section({
     title: "What else came under this number",
-    says: ROLLBACK_SAYS,
+    explanation: ROLLBACK_SAYS,
     body: conflicts.map(
       (conflict) => html`<p class="says">${conflictSays(conflict, now)}</p>${conflictBody(conflict)}`,
     ),

@@ -60,8 +60,8 @@ function entryRow(call: Member, entry: EntryRow): Html {
 function marks({ href }: Member, entry: EntryRow): Html {
   const { missingBefore: gap, seq, conflict, deliveryFlag, id } = entry;
   const where = `in ${repoName(entry.repoKey)} on ${deviceName(entry)}`;
-  const mark = (says: Html) =>
-    html`<tr role="row" class="mark"><td role="cell" colspan="${COLUMNS.length}">${says}</td></tr>`;
+  const mark = (intro: Html) =>
+    html`<tr role="row" class="mark"><td role="cell" colspan="${COLUMNS.length}">${intro}</td></tr>`;
   return html`${
     conflict &&
     mark(

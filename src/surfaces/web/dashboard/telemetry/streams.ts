@@ -32,7 +32,7 @@ export function telemetryHead({ href }: Member, current: "entries" | "streams" |
   });
   return html`${pageHead({
     title: "Telemetry",
-    says: "What the team's agents did, entry by entry, as their devices sent it.",
+    intro: "What the team's agents did, entry by entry, as their devices sent it.",
   })}
 ${tabs("Telemetry", [
   tab("entries", "Entries", "/telemetry"),
@@ -98,7 +98,7 @@ function streamsPage(call: Member): Html {
     "team",
     empty({
       title: "No streams yet",
-      says: html`One begins with the first entry of a device. <a href="${call.href("/devices")}">Connect a device</a> to begin.`,
+      intro: html`One begins with the first entry of a device. <a href="${call.href("/devices")}">Connect a device</a> to begin.`,
     }),
   )}${streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last. A device's page shows all of its own.</p>`}${flawsExplained(streams)}</div>`;
   return frame(call, { title: "Streams", main, wide: true });

@@ -30,7 +30,7 @@ async function telemetryPage(call: Member): Promise<Html> {
       main: html`${telemetryHead(call, "entries")}
 <div class="stack">${empty({
         title: "No telemetry yet",
-        says: html`Agents send what they do as numbered entries, under the token of a connected device. <a href="${href("/devices")}">Connect a device</a>, then send a first entry:`,
+        intro: html`Agents send what they do as numbered entries, under the token of a connected device. <a href="${href("/devices")}">Connect a device</a>, then send a first entry:`,
       })}${command(telemetryCommand(baseUrl))}</div>`,
     });
   const params = readParams(PARAMS, query);
@@ -73,7 +73,7 @@ ${entryTable(call, rows)}`
     examinedTo === undefined &&
     empty({
       title: "No entries here",
-      says: newer === undefined ? "No entry matches these filters." : "There are no older entries that match.",
+      intro: newer === undefined ? "No entry matches these filters." : "There are no older entries that match.",
     })
   }${examinedTo !== undefined && cutShortSays(call, query, found)}`;
 }
