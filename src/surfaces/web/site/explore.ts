@@ -28,9 +28,9 @@ function sections(call: Visit): Sections {
 
 function shelves({ featured, trending, new: newest }: Sections) {
   return [
-    { title: "Featured", says: "Chosen by who runs this installation.", packs: featured },
-    { title: "Trending", says: "Installed by most machines in the last two weeks.", packs: trending },
-    { title: "New", says: "Published last.", packs: newest },
+    { title: "Featured", intro: "Chosen by who runs this installation.", packs: featured },
+    { title: "Trending", intro: "Installed by most machines in the last two weeks.", packs: trending },
+    { title: "New", intro: "Published last.", packs: newest },
   ]
     .map((one) => ({ ...one, packs: one.packs.slice(0, PER_SECTION) }))
     .filter(({ packs }) => packs.length > 0);
@@ -64,7 +64,7 @@ export const explorePages = publicPage({ id: "explorePage", path: "/explore", ma
     html: () => html`<div class="lead"><h1>Explore</h1><p class="says">${SUMMARY}</p></div>
 ${packTabs(call)}
 ${shown.map(
-  ({ title, says: intro, packs }) =>
+  ({ title, intro, packs }) =>
     html`<section class="band"><h2>${title}</h2><p class="says">${intro}</p>${packCards(call, packs)}</section>`,
 )}
 ${stacks.length > 0 && stackList(call, stacks)}

@@ -62,7 +62,7 @@ export function tabs(label: string, list: readonly Tab[]): Html {
 /** A part of a page under its own heading. */
 export interface Section {
   readonly title: Content;
-  readonly explanation?: Content;
+  readonly intro?: Content;
   readonly actions?: Content;
   readonly body: Content;
   readonly id?: string | undefined;
@@ -71,7 +71,7 @@ export interface Section {
 }
 
 /** A titled part of a page (`h2`). */
-export function section({ title, explanation: intro, actions, body, id, framed }: Section): Html {
+export function section({ title, intro, actions, body, id, framed }: Section): Html {
   return html`<section class="section"${attributes({ id })}><div class="section-head"><div><h2>${title}</h2>${intro && html`<p class="says">${intro}</p>`}</div>
 ${actions && html`<div class="actions">${actions}</div>`}</div>
 ${framed ? html`<div class="card">${body}</div>` : body}</section>`;
@@ -174,13 +174,13 @@ export interface SecretOnce {
   readonly label: Content;
   readonly value: string;
   /** Why it is shown once and where it belongs. */
-  readonly says: Content;
+  readonly intro: Content;
   /** More facts, e.g. `countdown(…)`. */
   readonly more?: Content;
 }
 
 /** A box for a credential shown once. One click selects it whole. */
-export function secretOnce({ label, value, says: intro, more }: SecretOnce): Html {
+export function secretOnce({ label, value, intro, more }: SecretOnce): Html {
   return html`<div class="secret" data-copy><p class="secret-label">${label}</p><code class="secret-value">${value}</code><p class="says">${intro}</p>${more && html`<p class="secret-more">${more}</p>`}</div>`;
 }
 

@@ -46,12 +46,12 @@ ${section({
 })}
 ${section({
   title: "Password",
-  explanation: "Changing it signs you out everywhere but here.",
+  intro: "Changing it signs you out everywhere but here.",
   framed: true,
   body: PASSWORD.draw(call, { action: "/account/password", error, submit: "Change password" }),
 })}
-${section({ title: "Sign-ins", explanation: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
-${section({ title: "Command-line tools", explanation: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
+${section({ title: "Sign-ins", intro: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
+${section({ title: "Command-line tools", intro: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
 ${section({
   title: "Teams",
   body: table({

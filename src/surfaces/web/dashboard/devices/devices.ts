@@ -54,7 +54,7 @@ function openCodes(call: Member): Html | false {
   if (codes.length === 0) return false;
   return section({
     title: "Open connect codes",
-    explanation: "Each binds one machine. The codes themselves are not stored: make another when one is lost.",
+    intro: "Each binds one machine. The codes themselves are not stored: make another when one is lost.",
     body: table({
       caption: "Open connect codes",
       columns: [
@@ -92,7 +92,7 @@ async function mintPage(call: PageCall<"admin">): Promise<Html> {
 <div class="stack">${secretOnce({
     label: html`Connect code ${badge("warn", "shown once")}`,
     value: code,
-    says: "Only its fingerprint is stored. It works once, in any case, with or without dashes.",
+    intro: "Only its fingerprint is stored. It works once, in any case, with or without dashes.",
     more: countdown(expiresAt, now),
   })}
 ${exchangeSteps(baseUrl, code)}

@@ -47,7 +47,7 @@ function devicePage(call: Member): Html {
 ${section({ title: "Facts", framed: true, body: deviceFacts(core, device, now) })}
 ${section({
   title: "Streams",
-  explanation:
+  intro:
     "One for each repository it works in. Agents number their entries one by one, so what is missing or was sent twice shows.",
   body: html`${streamTable(
     call,
@@ -96,7 +96,7 @@ ${
   section({
     title: "Revoke",
     framed: true,
-    explanation: "For a machine that is lost or retired. What it sent stays in the record.",
+    intro: "For a machine that is lost or retired. What it sent stays in the record.",
     body: confirmButton(call, {
       action: `${own}/revoke`,
       label: "Revoke this device",

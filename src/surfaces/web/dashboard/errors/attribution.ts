@@ -15,7 +15,7 @@ export function attributionSection(call: Member, { sessions, models, agents, def
   return section({
     id: "causes",
     title: "Caused by",
-    explanation:
+    intro:
       "Counted is what evidence makes sure or probable, and what people said. “Possibly caused by” is never counted. An entry with several causes counts once for each.",
     body: html`${sessionTable(call, sessions)}${
       (models.length > 0 || agents.length > 0) && columns(shareTable("Model", models), shareTable("Agent", agents))

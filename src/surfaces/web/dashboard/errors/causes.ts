@@ -33,7 +33,7 @@ export function causesSection(call: Member, defect: Defect, error?: FormError): 
   return html`${section({
     id: "causes",
     title: "What caused it",
-    explanation:
+    intro:
       first === undefined
         ? undefined
         : onlyPossible
@@ -117,7 +117,7 @@ function ownLink(call: Member, defect: Defect, error: FormError | undefined): Ht
     id: "say",
     title: "Say what caused it",
     framed: true,
-    explanation: html`Name a session, a commit or both. A person's word counts before all evidence. <a href="${near}">Sessions of the 30 days before</a>`,
+    intro: html`Name a session, a commit or both. A person's word counts before all evidence. <a href="${near}">Sessions of the 30 days before</a>`,
     body: CAUSE.draw(call, { action: `/errors/${defect.id}/links`, error, submit: "Add the cause" }),
   });
 }

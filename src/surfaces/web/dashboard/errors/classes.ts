@@ -33,7 +33,7 @@ export function recurringSection(
   return section({
     id: "recurring",
     title: "What comes again",
-    explanation:
+    intro:
       shown.length > 0
         ? `Entries with the same prevention rule, or without one the same title, are one class. The lines run from ${dayText(from)} to today.`
         : undefined,
@@ -117,7 +117,7 @@ export function siblingsSection(call: Member, defect: Defect): Content {
   if (others.length === 0) return false;
   return section({
     title: "It happened before or again",
-    explanation: `Entries with the same ${defect.rule === null ? "title" : "prevention rule"}.`,
+    intro: `Entries with the same ${defect.rule === null ? "title" : "prevention rule"}.`,
     actions: html`<a class="button small" href="${classPath(call, fingerprint)}">The whole class</a>`,
     body: table(entryTable(call, others.slice(0, SHOWN), "Entries of the same class")),
   });

@@ -83,7 +83,7 @@ function openSection(call: Member, total: number, repo: string, repoKey: string 
   return section({
     id: "open",
     title: "Open",
-    explanation:
+    intro:
       total > 0 && "Entries whose heading is marked or whose status says open, unresolved, in progress or pending.",
     actions: total > rows.length && buttonLink(`All ${total}`, `${all}#entries`, { small: true }),
     body: table(

@@ -14,7 +14,7 @@ export const pemFilename = (kid: string) => `reckon-key-${kid.replace(/\W/g, "")
 export function keySection({ core, href }: PageCall<"member" | "admin">, now: number): Html {
   return section({
     title: "Signing keys",
-    explanation: html`They sign this installation’s licences and access tokens. Retired ones stay published, so that what they signed still verifies.`,
+    intro: html`They sign this installation’s licences and access tokens. Retired ones stay published, so that what they signed still verifies.`,
     actions: html`${buttonLink("JWK set", href("/.well-known/jwks.json"), { small: true })}${buttonLink("Public key as JSON", href("/api/license/pubkey"), { small: true })}`,
     body: html`${table({
       caption: "Signing keys",

@@ -108,7 +108,7 @@ function mintSection(call: Member, team: Team, until: number | null | undefined,
   });
   return html`${section({
     title: "A licence as a file",
-    explanation:
+    intro:
       "For a site without a network: it names the team, its seats and its tier, and is checked with the public key alone. Connected devices get theirs by themselves.",
     framed: admin,
     body: admin ? mint : html`<p class="says">Owners and admins of the team can mint one.</p>`,
@@ -117,7 +117,7 @@ ${
   key &&
   section({
     title: "Check it anywhere",
-    explanation: "Carry the licence and the public key across, then:",
+    intro: "Carry the licence and the public key across, then:",
     actions: buttonLink("Download the public key", href(`/license/keys/${key.kid}`), { small: true }),
     body: checkCommands(licenseFilename(team, now), pemFilename(key.kid)),
   })

@@ -37,7 +37,7 @@ ${
 }
 ${section({
   title: "Read tokens",
-  explanation: `They are yours, whatever team you look at. Each reads ${number(core.config.limitReadDaily)} times a day at most, counted from midnight UTC.`,
+  intro: `They are yours, whatever team you look at. Each reads ${number(core.config.limitReadDaily)} times a day at most, counted from midnight UTC.`,
   body: table({
     caption: "Read tokens",
     columns: [
@@ -107,7 +107,7 @@ function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Ht
   return section({
     id: "reads",
     title: "What was read",
-    explanation: "Every read is written down before it is answered. Secrets in a question are taken out first.",
+    intro: "Every read is written down before it is answered. Secrets in a question are taken out first.",
     body: list(call, {
       path: "/my-brain",
       params: { token: chosen?.id },

@@ -129,7 +129,8 @@ function issuedPage(call: Person, name: string, { token, scope, expiresAt }: Iss
 ${secretOnce({
   label: name,
   value: token,
-  says: "Copy it now: only its fingerprint is kept here, so it is never shown again. Give it to the tool that needs it, as a secret. If it is lost, revoke it and make another.",
+  intro:
+    "Copy it now: only its fingerprint is kept here, so it is never shown again. Give it to the tool that needs it, as a secret. If it is lost, revoke it and make another.",
 })}
 ${section({ title: "Try it", body: codeBlock(curl, { label: "A question to your brain" }) })}
 ${facts([

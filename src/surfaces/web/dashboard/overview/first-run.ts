@@ -58,7 +58,7 @@ ${isAdmin(call) && html`<p>${buttonLink("Mint a connect code", href("/devices"),
   const next = steps.findIndex(({ done }) => !done);
   return section({
     title: "First steps",
-    explanation: `${steps.filter(({ done }) => done).length} of ${steps.length} done. No capture client ships with Reckon yet: these are the requests that an agent, or a script beside it, makes.`,
+    intro: `${steps.filter(({ done }) => done).length} of ${steps.length} done. No capture client ships with Reckon yet: these are the requests that an agent, or a script beside it, makes.`,
     framed: true,
     body: html`<ol class="timeline">${steps.map(
       ({ title, done, body }, i) =>

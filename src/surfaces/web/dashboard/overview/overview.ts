@@ -99,7 +99,7 @@ function flags(call: Member, rows: readonly FlagRow[]): Html {
   const now = core.clock.now();
   return section({
     title: "Latest gaps and rollbacks",
-    explanation:
+    intro:
       "A gap: numbers or versions were skipped, so something did not arrive. A rollback: something came again with other content; both are kept.",
     body: table({
       caption: "Latest gaps and rollbacks",

@@ -29,7 +29,7 @@ export function pulsesSection(call: Member, labels: ReadonlyMap<string, string |
   return section({
     id: "pulses",
     title: "Pulses",
-    explanation: html`What ${plural(devices, "device")} counted in ${devices === 1 ? "its" : "their"} brains, hour by hour, published or not: the newest of each in ${DAYS} days, added up. The last came ${ago(newest.at, now)} from <a href="${call.href(`/devices/${newest.deviceId}`)}">${deviceName(device)}</a>, of ${short(repoName(newest.repoKey), 80)}.`,
+    intro: html`What ${plural(devices, "device")} counted in ${devices === 1 ? "its" : "their"} brains, hour by hour, published or not: the newest of each in ${DAYS} days, added up. The last came ${ago(newest.at, now)} from <a href="${call.href(`/devices/${newest.deviceId}`)}">${deviceName(device)}</a>, of ${short(repoName(newest.repoKey), 80)}.`,
     body: columns(countList(reported), sharedTable(call, reported)),
   });
 }

@@ -79,7 +79,7 @@ function publishersSection(call: ByOperator): Html {
   const now = core.clock.now();
   return section({
     title: "Publishers",
-    explanation: "Verify a team when you know who they are: everybody sees it, and their packs rank higher.",
+    intro: "Verify a team when you know who they are: everybody sees it, and their packs rank higher.",
     body: table({
       caption: "Publishers",
       columns: [
@@ -153,7 +153,7 @@ ${
   pack.removed
     ? section({
         title: "Bring it back",
-        explanation: html`Removed ${ago(pack.removed.at, core.clock.now())}: ${pack.removed.reason}`,
+        intro: html`Removed ${ago(pack.removed.at, core.clock.now())}: ${pack.removed.reason}`,
         body: confirmButton(call, {
           action,
           hidden: { act: "restore" },
@@ -165,7 +165,7 @@ ${
       })
     : section({
         title: "Remove",
-        explanation: "Nobody finds or installs it any more; the publisher and whoever looks for it are told why.",
+        intro: "Nobody finds or installs it any more; the publisher and whoever looks for it are told why.",
         framed: true,
         body: REMOVAL.draw(call, {
           action,

@@ -15,7 +15,7 @@ import { tagList } from "./labels.ts";
 function leaksSection({ leaks }: PackDraft): Html {
   return section({
     title: "It cannot be published: it holds secrets",
-    explanation:
+    intro:
       "Take them out of the brain’s files, have the agent push the brain again, and replace the credentials: they have been written down.",
     body: table({
       caption: "Secrets",
@@ -32,7 +32,7 @@ function leaksSection({ leaks }: PackDraft): Html {
 function replacedSection({ replaced }: PackDraft): Html {
   return section({
     title: "What redaction changed",
-    explanation:
+    intro:
       replaced.length === 0
         ? "Nothing: no text looks like a secret."
         : `${plural(replaced.length, "text")} that looked like a secret ${replaced.length === 1 ? "was" : "were"} replaced. Look whether the files still say what they should.`,

@@ -72,7 +72,7 @@ export function linkPage(
 ${secretOnce({
   label: words.label,
   value: call.baseUrl + link.path,
-  says: words.intro,
+  intro: words.intro,
   more: countdown(link.expiresAt, call.core.clock.now()),
 })}
 <p>${buttonLink("Done", call.href(words.back))}</p>`;
@@ -83,7 +83,7 @@ ${secretOnce({
 export const resetLinkSection = (call: PageCall, base: string, email: string) =>
   section({
     title: "Forgotten password",
-    explanation:
+    intro:
       "Makes a link with which the person chooses a new one. Whoever opens it has the account, so hand it over with care.",
     body: confirmButton(call, {
       action: `${base}/reset-link`,

@@ -92,7 +92,7 @@ function invitations(call: ByMember, error?: FormError) {
   return html`${section({
     title: "Invite somebody",
     id: "invite",
-    explanation: "Makes a link that works once, for seven days. Reckon sends no mail: you pass the link on.",
+    intro: "Makes a link that works once, for seven days. Reckon sends no mail: you pass the link on.",
     framed: true,
     body: INVITATION.draw(call, {
       action: "/people/invitations",
@@ -137,7 +137,7 @@ function leave(call: ByMember) {
   const { session } = call;
   return section({
     title: "Leave the team",
-    explanation: "You lose what the team records at once; what you did stays. Coming back takes an invitation.",
+    intro: "You lose what the team records at once; what you did stays. Coming back takes an invitation.",
     body: confirmButton(call, {
       action: "/people/leave",
       label: "Leave the team",

@@ -58,7 +58,7 @@ ${
   html`${resetLinkSection(call, base, member.email)}
 ${section({
   title: "Remove from the team",
-  explanation: "The person loses the team's pages and reads at once. The account and what was done with it stay.",
+  intro: "The person loses the team's pages and reads at once. The account and what was done with it stay.",
   body: confirmButton(call, {
     action: `${base}/remove`,
     label: "Remove",

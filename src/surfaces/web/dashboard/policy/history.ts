@@ -23,7 +23,7 @@ export function policyHistory(call: Member, current: PolicyVersion, now: number)
   return section({
     id: "history",
     title: "History",
-    explanation: "Every policy the team had, newest first. None is ever lost.",
+    intro: "Every policy the team had, newest first. None is ever lost.",
     body: html`${
       page.rows.length === 0
         ? html`<p class="says">Nothing was changed yet. The first change will stand here, with who made it.</p>`

@@ -22,7 +22,7 @@ function policyPage(call: Member, error?: FormError): Html {
   const now = core.clock.now();
   const current = currentVersion(core, session.team.id);
   const main = html`${pageHead({ title: "Policy", intro: html`What capture agents of ${session.team.name} may record, and what they must.` })}
-${section({ title: "In force", explanation: signed(current, now), framed: true, body: policyFacts(current.policy, "in force") })}
+${section({ title: "In force", intro: signed(current, now), framed: true, body: policyFacts(current.policy, "in force") })}
 ${section({
   title: isAdmin(call) ? "Change it" : "Changing it",
   framed: isAdmin(call),
@@ -32,7 +32,7 @@ ${section({
 })}
 ${section({
   title: "When a change arrives",
-  explanation:
+  intro:
     "Agents ask for the policy before every session. A change counts from their next session on; one that is running goes on as it began. The answer carries an ETag, so asking again costs next to nothing while the policy stays as it is (304).",
   body: codeBlock(`curl -i ${call.baseUrl}/api/policy -H "Authorization: Bearer $RECKON_DEVICE_TOKEN"`, {
     label: "See what an agent is told",
@@ -56,15 +56,15 @@ function conflictPage(call: PageCall<"admin">, desired: Policy): Html {
 ${columns(
   section({
     title: "In force now",
-    explanation: signed(current, core.clock.now()),
+    intro: signed(current, core.clock.now()),
     framed: true,
     body: policyFacts(current.policy, "in force"),
   }),
-  section({ title: "Yours", explanation: "Not saved.", framed: true, body: policyFacts(desired, "yours") }),
+  section({ title: "Yours", intro: "Not saved.", framed: true, body: policyFacts(desired, "yours") }),
 )}
 ${section({
   title: "Put yours in force after all",
-  explanation: "Change it first, if the other one has something you want to keep.",
+  intro: "Change it first, if the other one has something you want to keep.",
   framed: true,
   body: policyForm(call, {
     policy: desired,

@@ -63,7 +63,7 @@ ${
   found.length > 0 &&
   section({
     title: "Register another",
-    explanation:
+    intro:
       "On the server. A file is copied into the data directory and served from here; with a URL nothing is copied or fetched. Backups hold the list, not the files.",
     body: html`${codeBlock(ADD_FILE, { label: "A file that is served here", titled: true })}
 ${codeBlock(ADD_URL, { label: "A file that is served elsewhere", titled: true })}`,

@@ -94,7 +94,7 @@ ${request.duplicates > 0 && duplicatesSection(call, request)}`;
 function changeSection(call: ByOperator, request: RequestRow, error?: FormError) {
   return section({
     title: "What becomes of it",
-    explanation: "Whoever has its id can ask for the status. The note stays among operators.",
+    intro: "Whoever has its id can ask for the status. The note stays among operators.",
     framed: true,
     body: STATUS.draw(call, { action: `/requests/${request.id}`, values: request, error, submit: "Save" }),
   });
@@ -103,7 +103,7 @@ function changeSection(call: ByOperator, request: RequestRow, error?: FormError)
 function mergeSection(call: ByOperator, { id }: RequestRow, error?: FormError) {
   return section({
     title: "Is it a duplicate?",
-    explanation: "A duplicate has the status of the request that it repeats. Nothing of it is lost.",
+    intro: "A duplicate has the status of the request that it repeats. Nothing of it is lost.",
     framed: true,
     body: MERGE.draw(call, { action: `/requests/${id}/merge`, error, submit: "Merge" }),
   });
@@ -112,7 +112,7 @@ function mergeSection(call: ByOperator, { id }: RequestRow, error?: FormError) {
 function unmergeSection(call: ByOperator, { id, status, note }: RequestRow) {
   return section({
     title: "A duplicate",
-    explanation: `Whoever asks for its status is told that of the request it repeats. Its own was “${WORDS[status].label}”.`,
+    intro: `Whoever asks for its status is told that of the request it repeats. Its own was “${WORDS[status].label}”.`,
     framed: true,
     body: html`${note !== null && facts([{ label: "Note", value: note }])}
 ${confirmButton(call, {
@@ -129,7 +129,7 @@ function similarSection(call: ByOperator, { id }: RequestRow, similar: readonly 
   const { core, href } = call;
   return section({
     title: "In similar words",
-    explanation: "Recent requests that may ask for the same.",
+    intro: "Recent requests that may ask for the same.",
     body: table({
       caption: "Similar requests",
       columns: [
@@ -165,7 +165,7 @@ function similarSection(call: ByOperator, { id }: RequestRow, similar: readonly 
 function duplicatesSection({ core, href }: ByOperator, { id, duplicates }: RequestRow) {
   return section({
     title: "Duplicates",
-    explanation:
+    intro:
       duplicates > MAX_DUPLICATES
         ? `The newest ${MAX_DUPLICATES} of ${number(duplicates)}. They have the status of this request.`
         : "They have the status of this request.",

@@ -13,7 +13,7 @@ export function mentionsSection(call: Member, session: Session, { mentions, cutS
   if (session.commits.length === 0 && session.files.length === 0 && mentions.length === 0) return false;
   return section({
     title: "In the brain",
-    explanation:
+    intro:
       "Errors, decisions, security notes and anti-patterns of the current brain that name a commit or a file of this session. They name it; that the session caused them is not said.",
     body: html`${table({
       caption: "Places in the brain",

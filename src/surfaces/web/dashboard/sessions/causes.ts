@@ -28,7 +28,7 @@ export async function causedSection(call: Member, session: Session): Promise<Con
   return section({
     id: "caused",
     title: "Errors it caused",
-    explanation:
+    intro:
       "Entries of the brain that this session is thought to have caused. “Possibly caused by” is never counted against it.",
     body: html`${table({
       caption: "Errors caused by this session",

@@ -57,7 +57,7 @@ ${labelsSection(session)}
 ${section({
   id: "steps",
   title: "Steps",
-  explanation:
+  intro:
     session.spanCount > 0 && "Model calls, tools and edits as the agent traced them, below the step that began them.",
   body: waterfall(session.spans.map(drawn), call.core.clock.now(), session.spanCount),
 })}
@@ -92,7 +92,7 @@ function recordSection({ document, deliveries }: Session): Html {
   return section({
     id: "record",
     title: "Record",
-    explanation: `The session as the agent sent it, without its steps, ${bytes(Buffer.byteLength(document))}. ${deliveries.some(({ redacted }) => redacted > 0) ? "Secrets were replaced before it was stored." : ""}`,
+    intro: `The session as the agent sent it, without its steps, ${bytes(Buffer.byteLength(document))}. ${deliveries.some(({ redacted }) => redacted > 0) ? "Secrets were replaced before it was stored." : ""}`,
     // What is cut is no JSON any more, and is shown as it is.
     body: html`<details><summary>Show the record</summary>
 ${codeBlock(whole ? layOutJson(document) : document.slice(0, MAX_RECORD_SHOWN), { label: "Record of the session", wrap: true, tall: true })}

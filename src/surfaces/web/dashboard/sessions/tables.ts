@@ -56,7 +56,7 @@ export function labelsSection({ labels, labelCount }: Session): Content {
   return section({
     id: "labels",
     title: "Labels",
-    explanation: "Marks that people and tools gave this session or a step of it.",
+    intro: "Marks that people and tools gave this session or a step of it.",
     body: html`${table({
       caption: "Labels",
       columns: [

@@ -31,7 +31,7 @@ export function timelineSection(call: Member, session: Session): Content {
   return section({
     id: "timeline",
     title: "Timeline",
-    explanation: "What was asked, changed, committed and marked, in the order of time.",
+    intro: "What was asked, changed, committed and marked, in the order of time.",
     body: html`${timeline(
       shown.map(({ at, draw }) => ({ at, ...draw() })),
       call.core.clock.now(),

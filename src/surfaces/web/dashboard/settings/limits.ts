@@ -65,7 +65,7 @@ function limitsPage(call: ByOperator) {
   const body = GROUPS.map(({ title, intro, holds }) =>
     section({
       title,
-      explanation: intro,
+      intro,
       body: table({ caption: title, columns, rows: names.filter(holds) }),
     }),
   );

@@ -104,7 +104,7 @@ ${
   !self &&
   html`${section({
     title: "Operator",
-    explanation:
+    intro:
       "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
     body: confirmButton(call, {
       action: `${base}/operator`,
@@ -117,7 +117,7 @@ ${
   })}
 ${section({
   title: open ? "Close the account" : "Open the account again",
-  explanation: open
+  intro: open
     ? "Sign-ins end, command-line and read tokens stop working. What the person did stays."
     : "The person can sign in again with the old password. Ended sign-ins stay ended.",
   body: confirmButton(call, {

@@ -59,7 +59,7 @@ ${columns(
 )}
 ${section({
   title: "Backups",
-  explanation: "A backup is one file: the database and the signing keys. It is made while the server runs.",
+  intro: "A backup is one file: the database and the signing keys. It is made while the server runs.",
   body: html`${codeBlock(`reckon backup /safe/place/reckon-$(date +%F).db --data ${shellWord(storage.directory)}`, { label: "Make a backup", titled: true })}
 ${codeBlock("reckon restore FILE --verify", { label: "Prove that it would restore; changes nothing", titled: true })}
 ${codeBlock(`reckon doctor --data ${shellWord(storage.directory)}`, { label: "Examine the data directory", titled: true })}

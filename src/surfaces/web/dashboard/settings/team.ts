@@ -114,7 +114,7 @@ ${columns(
   }),
   section({
     title: "Invite somebody",
-    explanation: "The link works once, for seven days.",
+    intro: "The link works once, for seven days.",
     framed: true,
     body: INVITATION.draw(call, {
       action: `${PATH}/${team.id}/invitations`,
@@ -167,7 +167,7 @@ function suspension(call: ByOperator, team: Team) {
   const suspended = team.suspendedAt !== null;
   return section({
     title: suspended ? "Restore the team" : "Suspend the team",
-    explanation: suspended
+    intro: suspended
       ? "Licences are given out again."
       : "No licence is given out while a team is suspended: its devices are answered 403 there. Nothing that was recorded is lost.",
     body: confirmButton(call, {

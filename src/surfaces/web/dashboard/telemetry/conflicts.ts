@@ -76,7 +76,7 @@ function conflictsPage(call: Member): Html {
     body: html`${rows.map((conflict) =>
       section({
         title: html`Entry ${number(conflict.seq)} of ${repoName(conflict.repoKey)}`,
-        explanation: html`On ${deviceLink(call, conflict)}. ${conflictSays(conflict, now)}`,
+        intro: html`On ${deviceLink(call, conflict)}. ${conflictSays(conflict, now)}`,
         body: conflictBody(conflict),
       }),
     )}${none}`,

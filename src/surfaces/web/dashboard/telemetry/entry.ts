@@ -32,12 +32,12 @@ function entryPage(call: Member): Html {
     actions: html`${previousId !== null && buttonLink("← Previous", href(entryPath(previousId)))}${nextId !== null && buttonLink("Next →", href(entryPath(nextId)))}`,
   })}
 ${section({ title: "Facts", framed: true, body: entryFacts(call, entry) })}
-${section({ title: "Payload", explanation: "As it was sent, but for secrets, which are taken out before anything is stored.", body: payloadBlock(entry.payload) })}
+${section({ title: "Payload", intro: "As it was sent, but for secrets, which are taken out before anything is stored.", body: payloadBlock(entry.payload) })}
 ${
   gap &&
   section({
     title: `${plural(rangeCount(gap), "entry", "entries")} before it never arrived`,
-    explanation: `Number${gap.from === gap.to ? "" : "s"} ${rangeText(gap)}. ${GAP_SAYS}`,
+    intro: `Number${gap.from === gap.to ? "" : "s"} ${rangeText(gap)}. ${GAP_SAYS}`,
     body: "",
   })
 }
@@ -45,7 +45,7 @@ ${
   conflicts.length > 0 &&
   section({
     title: "What else came under this number",
-    explanation: ROLLBACK_SAYS,
+    intro: ROLLBACK_SAYS,
     body: conflicts.map(
       (conflict) => html`<p class="says">${conflictSays(conflict, now)}</p>${conflictBody(conflict)}`,
     ),
