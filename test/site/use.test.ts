@@ -31,7 +31,8 @@ it("finds packs by words and stack, at once with the script and by a button with
 it("moves nothing while it loads, and copies commands", async () => {
   const site = await startSite();
   await fillSite(site.t);
-  const { page, context, go } = await site.open();
+  // Coarse pixels would be counted as moves.
+  const { page, context, go } = await site.open(undefined, { scale: 1 });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.addInitScript(`
     window.shift = 0;

@@ -73,8 +73,8 @@ export interface Site {
   readonly url: string;
   /** Somebody with an account (password PASSWORD) in a team, and a session of theirs. */
   person(options?: { role?: Role; team?: Team; operator?: boolean; email?: string; name?: string }): Promise<Person>;
-  /** A browser of its own, signed in as somebody or as nobody. */
-  open(person?: Person, options?: { javaScript?: boolean }): Promise<Visit>;
+  /** A browser of its own, signed in as somebody or as nobody. @param options `scale`: pixels for one of CSS */
+  open(person?: Person, options?: { javaScript?: boolean; scale?: number }): Promise<Visit>;
 }
 
 export interface Visit {
@@ -116,11 +116,11 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
       );
       return { userId: user.id, email: address, team: of, token, cookie: `${cookieNames(url).session}=${token}` };
     },
-    async open(person, { javaScript = true } = {}) {
+    async open(person, { javaScript = true, scale = process.env.RECKON_TEST_SCREENSHOTS ? 1 : 0.25 } = {}) {
       const context = await (browser as Browser).newContext({
         viewport: WIDE,
         // Nobody looks at most of what is painted, and painting is a good part of what a page costs.
-        deviceScaleFactor: process.env.RECKON_TEST_SCREENSHOTS ? 1 : 0.25,
+        deviceScaleFactor: scale,
         javaScriptEnabled: javaScript,
         timezoneId: "Europe/Berlin",
       });
