@@ -1,136 +1,168 @@
-/** What the transcripts of all agents are read into; how they are written is each format's business. */
+/**
+ * What the transcripts of all agents are read into, record by record; how one is written is its format's business.
+ *
+ * A transcript grows while it is read, is copied when a session is forked, and is read again when its file was replaced. So every
+ * event names itself: `key` is the same wherever the record stands, and an event that is read again has the key that it had.
+ */
 
-/** Tokens of one model call, named as the service understands them: input counts what was neither read from nor written to a cache. */
-export interface Tokens {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cache_creation_input_tokens: number;
-  readonly cache_read_input_tokens: number;
+/** What every event says. */
+interface Common {
+  /**
+   * Names the event among all of its agent: the record's own id where it has one (a fork copies it with the record), else the
+   * session's id and the record's place.
+   */
+  readonly key: string;
+  /** The agent's id of the session whose record it is. */
+  readonly sessionId: string;
+  /** When it happened (ISO 8601); absent where the record does not say. */
+  readonly at?: string | undefined;
 }
 
-/** Tokens with the provider's id of the message they were billed for; agents repeat it with every block of the message. */
-export interface Usage extends Tokens {
-  readonly id: string;
+/** Facts of a session; each that is said lays over what was said before. */
+export interface SessionEvent extends Omit<Common, "key"> {
+  readonly type: "session";
+  /** The folder that the agent works in, absolute. */
+  readonly cwd?: string | undefined;
+  readonly branch?: string | undefined;
+  /** The commit that the work began on. */
+  readonly head?: string | undefined;
+  readonly model?: string | undefined;
+  readonly agentVersion?: string | undefined;
+  /** The session that it was forked from, or whose sub-agent it is. */
+  readonly parentId?: string | undefined;
+  readonly title?: string | undefined;
 }
 
-/** Lines of a file after an edit, 1-based and inclusive. */
+/** What a person asked. */
+export interface PromptEvent extends Common {
+  readonly type: "prompt";
+  readonly text: string;
+}
+
+/** Text that a model call answered, without what it thought. */
+export interface ReplyEvent extends Common {
+  readonly type: "reply";
+  /** The model call; one may make several replies and calls. */
+  readonly callId: string;
+  readonly model?: string | undefined;
+  readonly text: string;
+}
+
+/** A tool that a model call used. */
+export interface ToolCallEvent extends Common {
+  readonly type: "tool-call";
+  readonly callId?: string | undefined;
+  /** Names the use of the tool; its result has the same. */
+  readonly toolId: string;
+  readonly name: string;
+  /** As the model wrote it: an object of its parameters, or a text. */
+  readonly input: unknown;
+}
+
+/** Lines of a file that an edit wrote, 1-based and inclusive, as numbered once it was made. */
 export interface Edit {
+  /** As written: absolute, or relative to the session's folder. */
   readonly path: string;
   readonly startLine: number;
+  /** One less than the start where lines were only removed. */
   readonly endLine: number;
-}
-
-export interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** The command line, of tools that run one. */
-  readonly command?: string | undefined;
+  /** How many lines it put there and took away, so that those below can be followed. */
+  readonly added?: number | undefined;
+  readonly removed?: number | undefined;
 }
 
 /** What came back from a tool. */
-export interface ToolResult {
-  readonly id: string;
+export interface ToolResultEvent extends Common {
+  readonly type: "tool-result";
+  readonly toolId: string;
+  readonly output?: string | undefined;
+  readonly isError?: boolean | undefined;
+  readonly exitCode?: number | undefined;
   readonly edits: readonly Edit[];
-  /** Commits it reports to have made. */
+  /** Commits that it reports to have made, 7 to 40 hexadecimal digits. */
   readonly commits: readonly string[];
 }
 
-/** `note` is all that an agent writes down beside the conversation, `unknown` what is no record of it at all. */
-export type StepType = "prompt" | "reply" | "tool" | "edit" | "commit" | "result" | "usage" | "note" | "unknown";
-
-/** One record of a transcript. */
-export interface Step {
-  readonly id: string;
-  readonly type: StepType;
-  /** The record as it stands in its file. */
-  readonly record: string;
-  readonly at?: string | undefined;
+/** Tokens of one model call. The same is often told several times: the telling with the largest output is the whole. */
+export interface UsageEvent extends Common {
+  readonly type: "usage";
+  readonly callId: string;
   readonly model?: string | undefined;
-  readonly branch?: string | undefined;
-  /** The prompt's text. */
-  readonly text?: string | undefined;
-  /** The model call that made the record; one call may make several. */
-  readonly callId?: string | undefined;
-  readonly usage?: Usage | undefined;
-  readonly tools: readonly ToolCall[];
-  readonly results: readonly ToolResult[];
+  readonly usage: Usage;
+  /** In dollars, where the agent knows it. */
+  readonly costUsd?: number | undefined;
+}
+
+/** As the service understands it: the input counts what was neither read from nor written to a cache. */
+export interface Usage {
+  /** The provider's id of the message, or what names the call as well: the same in a fork, another for another call. */
+  readonly id: string;
+  readonly requestId?: string | undefined;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** All that was written to a cache. */
+  readonly cache_creation_input_tokens: number;
+  readonly cache_read_input_tokens: number;
+  /** What of it was written for five minutes and for an hour, where the provider prices these apart. */
+  readonly cache_creation?: {
+    readonly ephemeral_5m_input_tokens: number;
+    readonly ephemeral_1h_input_tokens: number;
+  };
+}
+
+/** The session goes on from an earlier event; what came after that was taken back by the person. */
+export interface RewindEvent extends Common {
+  readonly type: "rewind";
+}
+
+/** The session has ended, as far as its agent says so. */
+export interface EndEvent extends Common {
+  readonly type: "end";
+}
+
+/** A record whose kind no reader knows: counted, so that a new version of an agent is noticed. */
+export interface UnknownEvent {
+  readonly type: "unknown";
+  /** The kind as written, or `unreadable`. */
+  readonly kind: string;
+}
+
+export type TranscriptEvent =
+  | SessionEvent
+  | PromptEvent
+  | ReplyEvent
+  | ToolCallEvent
+  | ToolResultEvent
+  | UsageEvent
+  | RewindEvent
+  | EndEvent
+  | UnknownEvent;
+
+/** Reads the records of one transcript in their order. */
+export interface TranscriptReader {
+  /**
+   * Reads one record: a line of a file, or a row as JSON. What it knows and nobody needs gives no event.
+   * Never throws: a record that cannot be read is an unknown one.
+   */
+  read(record: string): readonly TranscriptEvent[];
+  /** What it has to remember to go on behind this record: plain JSON of a few KB. */
+  carry(): unknown;
+}
+
+/** Where in a store a transcript was found. */
+export interface TranscriptPlace {
+  /** The file's path below the agent's store, with `/` between folders; `""` where it is no file. */
+  readonly path: string;
 }
 
 /** How one agent writes down its sessions. */
 export interface AgentFormat {
   /** The name that its sessions and entries carry. */
   readonly agent: string;
-  readonly read: (text: string) => Transcript;
-}
-
-export interface Transcript {
-  readonly agent: string;
-  readonly sessionId: string;
-  readonly steps: readonly Step[];
-}
-
-const EDITING = /^(?:Edit|MultiEdit|Write|NotebookEdit|apply_patch|write_file|replace|edit)$/;
-const COMMITTING = /\bgit\b[^|;&]*\bcommit\b/;
-
-/** What a record that uses tools is: the most telling of its calls. */
-export function toolType(tools: readonly ToolCall[]): "tool" | "edit" | "commit" | undefined {
-  if (tools.length === 0) return undefined;
-  if (tools.some((tool) => EDITING.test(tool.name))) return "edit";
-  return tools.some((tool) => COMMITTING.test(tool.command ?? "")) ? "commit" : "tool";
-}
-
-/** Commits named in git's own words, `[main 1a2b3c4] subject`. */
-export function commitsIn(output: string): string[] {
-  return Array.from(
-    output.matchAll(/^\[[^\]\s]+ (?:\(root-commit\) )?([0-9a-f]{7,40})\] /gm),
-    (match) => match[1] ?? "",
-  );
-}
-
-/** A path as the repository knows it. */
-export function inside(cwd: string | undefined, path: string): string {
-  return cwd !== undefined && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
-}
-
-/** The lines that a hunk of a unified diff leaves changed, from its first to its last; context around them does not count. */
-export function editOfHunk(path: string, newStart: number, hunk: readonly string[]): Edit | undefined {
-  let line = newStart;
-  let first: number | undefined;
-  let last = 0;
-  for (const text of hunk) {
-    if (text.startsWith("\\")) continue;
-    if (text.startsWith("+") || text.startsWith("-")) {
-      first ??= line;
-      last = Math.max(last, line);
-    }
-    if (!text.startsWith("-")) line++;
-  }
-  return first === undefined ? undefined : { path, startLine: first, endLine: last };
-}
-
-/** The edits of a unified diff of one file, a hunk each. */
-export function editsOfDiff(path: string, diff: string): Edit[] {
-  const edits: Edit[] = [];
-  for (const hunk of diff.split(/^(?=@@ )/m)) {
-    const start = /^@@ -\d+(?:,\d+)? \+(\d+)/.exec(hunk);
-    if (!start) continue;
-    const edit = editOfHunk(path, Number(start[1]), hunk.replace(/\n$/, "").split("\n").slice(1));
-    if (edit) edits.push(edit);
-  }
-  return edits;
-}
-
-/** The edit that writes a whole file. */
-export function editOfWhole(path: string, content: string): Edit {
-  return { path, startLine: 1, endLine: Math.max(1, content.replace(/\n$/, "").split("\n").length) };
-}
-
-/** Keeps ids apart that a transcript repeats: the second of a kind becomes `id#2`. */
-export function distinctIds(): (id: string) => string {
-  const seen = new Map<string, number>();
-  return (id) => {
-    const count = (seen.get(id) ?? 0) + 1;
-    seen.set(id, count);
-    return count === 1 ? id : `${id}#${count}`;
-  };
+  /** @param carry what an earlier reader of the same transcript remembered; undefined at its beginning */
+  open(place: TranscriptPlace, carry?: unknown): TranscriptReader;
+  /** Whether a record holds nothing that is read, judged by its first bytes alone: spares parsing what is long and useless. */
+  skips?(head: string): boolean;
+  /** The records of a transcript that is one document instead of lines; undefined when this one is not. */
+  recordsOf?(document: string): readonly string[] | undefined;
 }
