@@ -1,0 +1,142 @@
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { asObject, asText, parseJson } from "../formats/values.ts";
+import { programVersion } from "../kit/assets.ts";
+import { SECOND_MS } from "../kit/clock.ts";
+
+/** What became of a request. */
+export type Answer =
+  /** 2xx, or 304 with an empty body. */
+  | { readonly kind: "ok"; readonly status: number; readonly body: Record<string, unknown>; readonly etag: string | null }
+  /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
+  | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
+  /** The server will not take this, however often it is sent. */
+  | { readonly kind: "refused"; readonly status: number; readonly reason: string; readonly body: Record<string, unknown> };
+
+const TIMEOUT_MS = 60 * SECOND_MS;
+const MAX_REPLY_BYTES = 4 * 1024 * 1024;
+/** Smaller bodies are not worth compressing. */
+const GZIP_FROM_BYTES = 1_024;
+
+const compress = promisify(gzip);
+
+/**
+ * An address that may be sent to: https, or http on this machine alone.
+ * @throws Error saying what is wrong with it
+ */
+export function readServerUrl(text: string, insecure = false): string {
+  let url: URL;
+  try {
+    url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
+  } catch {
+    throw new Error(`"${text}" is not the address of a server`);
+  }
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && (isLoopback || insecure)))
+    throw new Error(`${url.protocol}//${url.host} would send everything unencrypted: use https, or --insecure where the network is trusted`);
+  if (url.username || url.password) throw new Error("the address holds a password: leave it out");
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+export interface RequestOptions {
+  readonly method?: "GET" | "POST";
+  readonly token?: string;
+  /** JSON. */
+  readonly body?: string;
+  readonly compressed?: boolean;
+  readonly etag?: string | undefined;
+  readonly timeoutMs?: number;
+}
+
+/** Asks the server. Never throws. */
+export async function ask(url: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  try {
+    return await answerOf(await send(url, path, options));
+  } catch (error) {
+    if (isUntrusted(error) && trustSystem()) return ask(url, path, options);
+    return { kind: "later", reason: reasonOf(error) };
+  }
+}
+
+async function send(url: string, path: string, options: RequestOptions): Promise<Response> {
+  const { method = "GET", token, body, compressed = false, etag, timeoutMs = TIMEOUT_MS } = options;
+  const headers: Record<string, string> = {
+    accept: "application/json",
+    "service-api-version": "1",
+    "user-agent": `reckon-agent/${programVersion()}`,
+  };
+  if (token !== undefined) headers.authorization = `Bearer ${token}`;
+  if (etag !== undefined) headers["if-none-match"] = etag;
+  let sent: string | Uint8Array<ArrayBuffer> | undefined = body;
+  if (body !== undefined) headers["content-type"] = "application/json";
+  if (body !== undefined && compressed && body.length >= GZIP_FROM_BYTES) {
+    sent = new Uint8Array(await compress(body));
+    headers["content-encoding"] = "gzip";
+  }
+  // A token is for this server alone: a redirect is not followed.
+  return fetch(url + path, {
+    method,
+    headers,
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(sent === undefined ? {} : { body: sent }),
+  });
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  const text = await textOf(response);
+  const body = asObject(parseJson(text));
+  if (response.ok || status === 304) {
+    if (status !== 304 && !headers.has("service-api-version"))
+      return { kind: "later", reason: "something other than Reckon answers at this address" };
+    return { kind: "ok", status, body, etag: headers.get("etag") };
+  }
+  const reason = asText(body.error) ?? `the server answered ${status}`;
+  if (status === 408 || status === 429 || status >= 500) return { kind: "later", reason, afterMs: retryAfterMs(headers) };
+  if (status >= 300 && status < 400)
+    return { kind: "later", reason: `the server sends on to ${headers.get("location") ?? "elsewhere"}: connect with that address` };
+  return { kind: "refused", status, reason, body };
+}
+
+async function textOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > MAX_REPLY_BYTES) throw new Error("the server's reply is too long");
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** `Retry-After` in seconds, as the service sends it (RFC 9110 section 10.2.3). */
+function retryAfterMs(headers: Headers): number | undefined {
+  const seconds = Number(headers.get("retry-after"));
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND_MS : undefined;
+}
+
+const causeOf = (error: unknown): { code?: string; message?: string } =>
+  (error as { cause?: { code?: string; message?: string } }).cause ?? (error as { code?: string; message?: string });
+
+const UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED|UNABLE_TO_VERIFY)/;
+const isUntrusted = (error: unknown) => UNTRUSTED.test(causeOf(error).code ?? "");
+
+/** Adds the certificates that the operating system trusts: a company's own authority is among them. @returns false when it did nothing new */
+function trustSystem(): boolean {
+  const known = getCACertificates("default");
+  const all = [...new Set([...known, ...getCACertificates("system")])];
+  if (all.length === known.length) return false;
+  setDefaultCACertificates(all);
+  return true;
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = causeOf(error);
+  if ((error as Error).name === "TimeoutError") return "the server does not answer";
+  if (code === "ECONNREFUSED") return "nothing listens at the server's address";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the server's name is not known here";
+  if (UNTRUSTED.test(code ?? "")) return `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`;
+  return message ?? String(error);
+}

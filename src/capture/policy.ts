@@ -1,0 +1,73 @@
+import { asText } from "../formats/values.ts";
+import { ask } from "./client.ts";
+import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
+import type { CaptureMode } from "./texts.ts";
+
+/** The team's policy as it was last heard. */
+export interface KnownPolicy {
+  readonly captureMode: CaptureMode;
+  readonly watchlist: readonly string[];
+  readonly etag: string | null;
+  /** Milliseconds since the epoch: when the server last confirmed it. */
+  readonly at: number;
+}
+
+const MODES: readonly CaptureMode[] = ["off", "metadata", "redacted", "full"];
+const SETTING = "policy";
+/** Why nothing is recorded for a while. */
+export type QuietReason = "paused" | "policy";
+
+export const knownPolicy = (capture: Capture): KnownPolicy | undefined => readSetting<KnownPolicy>(capture, SETTING);
+
+/**
+ * Asks for the team's policy; an unchanged one costs a 304.
+ * @returns undefined when none could be had: the one known before rules on, and without one nothing is recorded
+ */
+export async function refreshPolicy(capture: Capture, { url, token }: Credentials): Promise<KnownPolicy | undefined> {
+  const known = knownPolicy(capture);
+  const answer = await ask(url, "/api/policy", { token, etag: known?.etag ?? undefined, timeoutMs: 10_000 });
+  if (answer.kind !== "ok") return undefined;
+  const now = capture.clock.now();
+  const mode = MODES.find((each) => each === answer.body.captureMode);
+  if (answer.status !== 304 && !mode) {
+    // Written by a newer server: what it allows is not known, so nothing is.
+    capture.log.warn("policy_not_understood", { captureMode: asText(answer.body.captureMode) ?? null });
+    return undefined;
+  }
+  const policy: KnownPolicy =
+    answer.status === 304 && known
+      ? { ...known, at: now }
+      : {
+          captureMode: mode ?? "off",
+          watchlist: Array.isArray(answer.body.watchlist) ? answer.body.watchlist.filter((glob) => typeof glob === "string") : [],
+          etag: answer.etag,
+          at: now,
+        };
+  capture.transact(() => {
+    writeSetting(capture, SETTING, policy);
+    if (policy.captureMode === "off") beginQuiet(capture, "policy", null);
+    else endQuiet(capture, "policy");
+  });
+  return policy;
+}
+
+/** From now on nothing is recorded. @param until milliseconds since the epoch; null until it is ended */
+export function beginQuiet(capture: Capture, reason: QuietReason, until: number | null): void {
+  const { rows, clock } = capture;
+  const now = clock.now();
+  const open = rows.quiet.all().some((window) => window.reason === reason && (window.until ?? Number.POSITIVE_INFINITY) > now);
+  if (open && until === null) return;
+  rows.endQuiet.run(now, reason, now);
+  rows.openQuiet.run(now, until, reason);
+}
+
+export function endQuiet({ rows, clock }: Capture, reason: QuietReason): void {
+  rows.endQuiet.run(clock.now(), reason, clock.now());
+}
+
+/** Why nothing is recorded now, and until when; undefined while it is. */
+export function quietNow({ rows, clock }: Capture): { readonly reason: QuietReason; readonly until: number | null } | undefined {
+  const now = clock.now();
+  const window = rows.quiet.all().find(({ since, until }) => since <= now && (until === null || until > now));
+  return window && { reason: window.reason as QuietReason, until: window.until };
+}

@@ -1,0 +1,118 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { DAY_MS } from "../kit/clock.ts";
+import type { Capture } from "./state.ts";
+
+/** The repository that a folder belongs to. */
+export interface Repository {
+  /** The top of its work tree; null where the folder belongs to none. */
+  readonly root: string | null;
+  /** `host/owner/name` of its origin, else `root:` and its first commit; `""` where it has neither. */
+  readonly repo: string;
+}
+
+const NONE: Repository = { root: null, repo: "" };
+const GIT_TIMEOUT_MS = 2_000;
+
+/**
+ * Finds the repository of a folder, and remembers it: the folder may be gone when its transcript is read.
+ * @param folder absolute
+ */
+export function repositoryOf(capture: Capture, folder: string): Repository {
+  const { rows, clock } = capture;
+  const known = rows.folder.get(folder);
+  const now = clock.now();
+  if (known && now - known.lookedAt < DAY_MS && known.repo !== "") return known;
+  const found = existsSync(folder) ? lookUp(folder) : undefined;
+  if (!found) return known ?? NONE;
+  rows.putFolder.run(folder, found.root, found.repo, now);
+  return found;
+}
+
+function lookUp(folder: string): Repository {
+  try {
+    const root = topOf(realpathSync(folder));
+    if (root === undefined) return NONE;
+    const common = commonDirectory(join(root, ".git"));
+    const origin = originIn(readFileSync(join(common, "config"), "utf8"));
+    const named = origin === undefined ? undefined : repoKeyOf(origin);
+    return { root, repo: named ?? firstCommit(root) };
+  } catch {
+    // Unreadable is as good as none: the session is kept without a repository.
+    return NONE;
+  }
+}
+
+function topOf(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** Where a repository keeps what all its work trees share (gitrepository-layout(5)). */
+export function commonDirectory(git: string): string {
+  const own = gitDirectory(git);
+  const file = join(own, "commondir");
+  return existsSync(file) ? resolve(own, readFileSync(file, "utf8").trim()) : own;
+}
+
+/** What a work tree's `.git` is, or points at. */
+export function gitDirectory(git: string): string {
+  if (statSync(git).isDirectory()) return git;
+  const target = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8"))?.[1]?.trim() ?? git;
+  return isAbsolute(target) ? target : resolve(dirname(git), target);
+}
+
+/** The address of the remote `origin`, or of the only other one, in the text of a git configuration. */
+function originIn(config: string): string | undefined {
+  const remotes = new Map<string, string>();
+  let remote: string | undefined;
+  for (const line of config.split("\n")) {
+    const section = /^\s*\[\s*(\w+)(?:\s+"(.*)")?\s*\]/.exec(line);
+    if (section) remote = section[1] === "remote" ? section[2] : undefined;
+    const url = /^\s*url\s*=\s*(.+?)\s*$/.exec(line)?.[1];
+    if (remote !== undefined && url !== undefined && !remotes.has(remote)) remotes.set(remote, url);
+  }
+  return remotes.get("origin") ?? (remotes.size === 1 ? [...remotes.values()][0] : undefined);
+}
+
+/**
+ * The key of a repository by an address that git takes (git-fetch(1), GIT URLS): host, then path, without scheme, credentials, port
+ * or `.git`.
+ * @returns undefined for a folder of the machine
+ */
+export function repoKeyOf(address: string): string | undefined {
+  const url = /^(?:https?|ssh|git|git\+ssh):\/\/(?:[^@/]*@)?([^/:]+)(?::\d+)?\/(.+)$/i.exec(address);
+  const scp = url ? undefined : /^(?:[^@/:]+@)?([^/:@]{2,}):(?!\\)(.+)$/.exec(address);
+  const [, host, path] = url ?? scp ?? [];
+  if (!host || !path) return undefined;
+  const name = path
+    .replace(/[?#].*$/, "")
+    .replace(/^\/+|\/+$/g, "")
+    .replace(/\.git$/i, "");
+  return name === "" ? undefined : `${host.toLowerCase()}/${name}`;
+}
+
+function firstCommit(root: string): string {
+  const answer = git(root, ["rev-list", "--max-parents=0", "HEAD"]);
+  const sha = answer?.trim().split("\n").at(-1);
+  return sha && /^[0-9a-f]{40,64}$/.test(sha) ? `root:${sha.slice(0, 40)}` : "";
+}
+
+/** Asks git itself. @returns undefined where it is absent, slow, or does not know */
+export function git(root: string, args: readonly string[], input?: string): string | undefined {
+  try {
+    return execFileSync("git", ["-C", root, ...args], {
+      encoding: "utf8",
+      input,
+      timeout: GIT_TIMEOUT_MS,
+      maxBuffer: 4 * 1024 * 1024,
+      stdio: ["pipe", "pipe", "ignore"],
+      windowsHide: true,
+    });
+  } catch {
+    return undefined;
+  }
+}

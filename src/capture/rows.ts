@@ -1,0 +1,208 @@
+import type { LocalDatabase } from "../platform/store/store.ts";
+
+export interface SourceRow {
+  readonly path: string;
+  readonly agent: string;
+  readonly device: number;
+  readonly inode: number;
+  readonly size: number;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly modified: number;
+  readonly offset: number;
+  readonly guard: Buffer | null;
+  /** JSON. */
+  readonly carry: string | null;
+  readonly seenAt: number;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly agent: string;
+  readonly repo: string;
+  /** JSON, see sessions.ts. */
+  readonly head: string;
+  readonly revision: number;
+  readonly sent: number;
+  readonly sentAt: number | null;
+  readonly changedAt: number;
+}
+
+export interface SpanRow {
+  readonly session: string;
+  readonly id: string;
+  readonly revision: number;
+  /** JSON, as it is sent. */
+  readonly body: string;
+}
+
+export interface EntryRow {
+  readonly seq: number;
+  readonly at: string | null;
+  /** JSON, as it is sent. */
+  readonly payload: string;
+}
+
+export interface ScheduleRow {
+  readonly nextAt: number;
+  readonly failures: number;
+  readonly reason: string | null;
+}
+
+/** All statements of `agent.db`; prepared once for an open database. */
+export function prepareRows(db: LocalDatabase) {
+  const SESSION = `SELECT id, agent, repo, head, revision, sent, sent_at AS sentAt, changed_at AS changedAt FROM sessions`;
+  return {
+    setting: db.prepare<[string], string>("SELECT value FROM settings WHERE name = ?").pluck(),
+    putSetting: db.prepare<[string, string]>("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)"),
+    dropSetting: db.prepare<[string]>("DELETE FROM settings WHERE name = ?"),
+
+    source: db.prepare<[string], SourceRow>(
+      `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources WHERE path = ?`,
+    ),
+    putSource: db.prepare<[Omit<SourceRow, never>]>(
+      `INSERT OR REPLACE INTO sources (path, agent, device, inode, size, modified, offset, guard, carry, seen_at)
+       VALUES (@path, @agent, @device, @inode, @size, @modified, @offset, @guard, @carry, @seenAt)`,
+    ),
+    dropSource: db.prepare<[string]>("DELETE FROM sources WHERE path = ?"),
+    sourcesOf: db.prepare<[string], SourceRow>(
+      `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources WHERE agent = ?`,
+    ),
+    countSources: db.prepare<[], { agent: string; files: number; bytes: number }>(
+      "SELECT agent, count(*) AS files, sum(offset) AS bytes FROM sources GROUP BY agent",
+    ),
+
+    addSeen: db.prepare<[Buffer, number]>("INSERT OR IGNORE INTO seen (hash, at) VALUES (?, ?)"),
+    pruneSeen: db.prepare<[number, number]>(
+      "DELETE FROM seen WHERE hash IN (SELECT hash FROM seen WHERE at < ? ORDER BY at LIMIT ?)",
+    ),
+    // Rises, or changes nothing.
+    raiseCall: db.prepare<[string, number, number]>(
+      `INSERT INTO calls (id, output, at) VALUES (?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET output = excluded.output, at = excluded.at WHERE excluded.output > output`,
+    ),
+    pruneCalls: db.prepare<[number]>("DELETE FROM calls WHERE at < ?"),
+
+    session: db.prepare<[string], SessionRow>(`${SESSION} WHERE id = ?`),
+    putSession: db.prepare<[Omit<SessionRow, "sent" | "sentAt">]>(
+      `INSERT INTO sessions (id, agent, repo, head, revision, sent, changed_at)
+       VALUES (@id, @agent, @repo, @head, @revision, 0, @changedAt)
+       ON CONFLICT (id) DO UPDATE SET repo = @repo, head = @head, revision = @revision, changed_at = @changedAt`,
+    ),
+    unsentSessions: db.prepare<[number], SessionRow>(
+      `${SESSION} WHERE revision > sent ORDER BY changed_at LIMIT ?`,
+    ),
+    sentSession: db.prepare<[{ id: string; sent: number; at: number }]>(
+      "UPDATE sessions SET sent = max(sent, @sent), sent_at = @at WHERE id = @id",
+    ),
+    resendSessions: db.prepare<[]>("UPDATE sessions SET sent = 0"),
+    countSessions: db.prepare<[], { sessions: number; unsent: number }>(
+      "SELECT count(*) AS sessions, count(*) FILTER (WHERE revision > sent) AS unsent FROM sessions",
+    ),
+    recentSessions: db.prepare<[number], SessionRow>(`${SESSION} WHERE changed_at >= ? ORDER BY changed_at`),
+
+    span: db.prepare<[string, string], string>("SELECT body FROM spans WHERE session = ? AND id = ?").pluck(),
+    putSpan: db.prepare<[SpanRow]>(
+      "INSERT OR REPLACE INTO spans (session, id, revision, body) VALUES (@session, @id, @revision, @body)",
+    ),
+    // By spans_by_revision.
+    spansAfter: db.prepare<[string, number, number], SpanRow>(
+      "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision > ? ORDER BY revision, id LIMIT ?",
+    ),
+    spansOf: db.prepare<[string], SpanRow>("SELECT session, id, revision, body FROM spans WHERE session = ?"),
+    pruneSpans: db.prepare<[number]>(
+      `DELETE FROM spans WHERE session IN (SELECT id FROM sessions WHERE revision <= sent AND changed_at < ?)`,
+    ),
+
+    stream: db.prepare<[string], { nextSeq: number; acknowledged: number }>(
+      "SELECT next_seq AS nextSeq, acknowledged FROM streams WHERE repo = ?",
+    ),
+    streams: db.prepare<[], { repo: string; nextSeq: number; acknowledged: number }>(
+      "SELECT repo, next_seq AS nextSeq, acknowledged FROM streams",
+    ),
+    takeSeq: db.prepare<[string], number>(
+      `INSERT INTO streams (repo, next_seq, acknowledged) VALUES (?, 2, 0)
+       ON CONFLICT (repo) DO UPDATE SET next_seq = next_seq + 1 RETURNING next_seq - 1`,
+    ).pluck(),
+    skipTo: db.prepare<[{ repo: string; nextSeq: number }]>(
+      `INSERT INTO streams (repo, next_seq, acknowledged) VALUES (@repo, @nextSeq, @nextSeq - 1)
+       ON CONFLICT (repo) DO UPDATE SET next_seq = max(next_seq, @nextSeq)`,
+    ),
+    acknowledge: db.prepare<[{ repo: string; seq: number }]>("UPDATE streams SET acknowledged = @seq WHERE repo = @repo"),
+    addEntry: db.prepare<[string, number, string | null, string]>(
+      "INSERT INTO entries (repo, seq, at, payload) VALUES (?, ?, ?, ?)",
+    ),
+    replaceEntry: db.prepare<[string, string, number]>("UPDATE entries SET payload = ? WHERE repo = ? AND seq = ?"),
+    // By the primary key.
+    entriesAfter: db.prepare<[string, number, number], EntryRow>(
+      "SELECT seq, at, payload FROM entries WHERE repo = ? AND seq > ? ORDER BY seq LIMIT ?",
+    ),
+    moveEntry: db.prepare<[{ repo: string; from: number; to: number }]>(
+      "UPDATE entries SET seq = @to WHERE repo = @repo AND seq = @from",
+    ),
+    entriesSent: db.prepare<[number, string, number]>("UPDATE entries SET sent_at = ? WHERE repo = ? AND seq <= ? AND sent_at IS NULL"),
+    pruneEntries: db.prepare<[number]>("DELETE FROM entries WHERE sent_at < ?"),
+    countEntries: db.prepare<[], { waiting: number; bytes: number }>(
+      "SELECT count(*) AS waiting, coalesce(sum(length(payload)), 0) AS bytes FROM entries WHERE sent_at IS NULL",
+    ),
+    waitingSpanBytes: db.prepare<[], number>(
+      `SELECT coalesce(sum(length(p.body)), 0) FROM sessions s JOIN spans p ON p.session = s.id AND p.revision > s.sent
+       WHERE s.revision > s.sent`,
+    ).pluck(),
+
+    addRejected: db.prepare<[number, string, string, string]>(
+      "INSERT INTO rejected (at, kind, reason, body) VALUES (?, ?, ?, ?)",
+    ),
+    rejected: db.prepare<[], { id: number; at: number; kind: string; reason: string }>(
+      "SELECT id, at, kind, reason FROM rejected ORDER BY id DESC LIMIT 100",
+    ),
+    countRejected: db.prepare<[], number>("SELECT count(*) FROM rejected").pluck(),
+
+    countUnknown: db.prepare<[string, string]>(
+      `INSERT INTO unknown_records (agent, kind, count) VALUES (?, ?, 1) ON CONFLICT (agent, kind) DO UPDATE SET count = count + 1`,
+    ),
+    unknown: db.prepare<[], { agent: string; kind: string; count: number }>(
+      "SELECT agent, kind, count FROM unknown_records ORDER BY count DESC, agent, kind LIMIT 100",
+    ),
+
+    quiet: db.prepare<[], { since: number; until: number | null; reason: string }>(
+      "SELECT since, until, reason FROM quiet ORDER BY since",
+    ),
+    openQuiet: db.prepare<[number, number | null, string]>("INSERT INTO quiet (since, until, reason) VALUES (?, ?, ?)"),
+    endQuiet: db.prepare<[number, string, number]>(
+      "UPDATE quiet SET until = ? WHERE reason = ? AND (until IS NULL OR until > ?)",
+    ),
+    pruneQuiet: db.prepare<[number]>("DELETE FROM quiet WHERE until < ?"),
+
+    schedule: db.prepare<[string], ScheduleRow>(
+      "SELECT next_at AS nextAt, failures, reason FROM schedule WHERE name = ?",
+    ),
+    putSchedule: db.prepare<[string, number, number, string | null]>(
+      "INSERT OR REPLACE INTO schedule (name, next_at, failures, reason) VALUES (?, ?, ?, ?)",
+    ),
+    dropSchedule: db.prepare<[string]>("DELETE FROM schedule WHERE name = ?"),
+    schedules: db.prepare<[], ScheduleRow & { name: string }>(
+      "SELECT name, next_at AS nextAt, failures, reason FROM schedule ORDER BY name",
+    ),
+
+    folder: db.prepare<[string], { root: string | null; repo: string; lookedAt: number }>(
+      "SELECT root, repo, looked_at AS lookedAt FROM folders WHERE path = ?",
+    ),
+    putFolder: db.prepare<[string, string | null, string, number]>(
+      "INSERT OR REPLACE INTO folders (path, root, repo, looked_at) VALUES (?, ?, ?, ?)",
+    ),
+    roots: db.prepare<[], { root: string; repo: string }>(
+      "SELECT DISTINCT root, repo FROM folders WHERE root IS NOT NULL AND repo <> '' ORDER BY repo, root",
+    ),
+
+    brain: db.prepare<[string], { version: number; manifest: string; sentAt: number | null }>(
+      "SELECT version, manifest, sent_at AS sentAt FROM brains WHERE repo = ?",
+    ),
+    // Published anew with the next pass, under the next version.
+    forgetBrains: db.prepare<[]>("UPDATE brains SET sent_at = NULL, manifest = '{}'"),
+    putBrain: db.prepare<[string, number, string, number | null]>(
+      "INSERT OR REPLACE INTO brains (repo, version, manifest, sent_at) VALUES (?, ?, ?, ?)",
+    ),
+  };
+}
+
+export type Rows = ReturnType<typeof prepareRows>;

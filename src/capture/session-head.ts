@@ -1,0 +1,110 @@
+import type { SessionEvent } from "../formats/agents/transcript.ts";
+import { readInstant } from "../formats/values.ts";
+
+/** A prompt as it is sent: its text, or in mode `metadata` how long it was. */
+export interface SentPrompt {
+  readonly at?: string | undefined;
+  readonly text?: string;
+  readonly chars?: number;
+}
+
+export interface SentCommit {
+  readonly sha: string;
+  readonly at?: string | undefined;
+}
+
+/** What is known of a session beside its spans: the members that are sent, and what is needed to go on. */
+export interface SessionHead {
+  agentVersion?: string | undefined;
+  model?: string | undefined;
+  branch?: string | undefined;
+  title?: string | undefined;
+  parentId?: string | undefined;
+  startedAt?: string | undefined;
+  endedAt?: string | undefined;
+  prompts: SentPrompt[];
+  files: string[];
+  commits: SentCommit[];
+  hasReply: boolean;
+  /** The session's folder and the top of its work tree; they stay on the machine. */
+  cwd?: string | undefined;
+  root?: string | null;
+  /** The span of the prompt that is being worked on. */
+  turn?: string | undefined;
+  /** How much of `prompts` is text, in UTF-16 units. */
+  promptChars: number;
+  /** Where a commit that the agent made was looked for last, see commits.ts; milliseconds since the epoch. */
+  reflogAt?: number;
+}
+
+/** What a session's document may hold, so that one that goes on for weeks can still be sent. */
+const MAX_PROMPTS = 2_000;
+const MAX_PROMPT_CHARS = 2 * 1024 * 1024;
+const MAX_FILES = 5_000;
+const MAX_COMMITS = 1_000;
+const LATE_PROMPT_CHARS = 200;
+
+export const newHead = (): SessionHead => ({ prompts: [], files: [], commits: [], hasReply: false, promptChars: 0 });
+
+/** Lays the facts of an event over a head. */
+export function learn(head: SessionHead, { cwd, branch, model, agentVersion, parentId, title }: SessionEvent): void {
+  head.cwd ??= cwd;
+  // A session moves between branches: it is found under the last.
+  head.branch = branch ?? head.branch;
+  head.model ??= model;
+  head.agentVersion = agentVersion ?? head.agentVersion;
+  head.parentId ??= parentId;
+  head.title = title ?? head.title;
+}
+
+/** Widens the session's window to an instant. */
+export function widen(head: SessionHead, at: string | undefined): void {
+  if (at === undefined) return;
+  const instant = readInstant(at) ?? 0;
+  if (head.startedAt === undefined || instant < (readInstant(head.startedAt) ?? 0)) head.startedAt = at;
+  if (head.endedAt === undefined || instant > (readInstant(head.endedAt) ?? 0)) head.endedAt = at;
+}
+
+export function addPrompt(head: SessionHead, prompt: SentPrompt): void {
+  if (head.prompts.length >= MAX_PROMPTS) return;
+  const { text } = prompt;
+  const isLate = text !== undefined && head.promptChars + text.length > MAX_PROMPT_CHARS;
+  head.prompts.push(isLate ? { ...prompt, text: `${text.slice(0, LATE_PROMPT_CHARS).toWellFormed()}…` } : prompt);
+  head.promptChars += isLate ? LATE_PROMPT_CHARS : (text?.length ?? 0);
+}
+
+export function addFile(head: SessionHead, path: string): void {
+  if (head.files.length < MAX_FILES && !head.files.includes(path)) head.files.push(path);
+}
+
+/** @returns false for a commit that was known; the longer spelling of one is kept */
+export function addCommit(head: SessionHead, commit: SentCommit): boolean {
+  const known = head.commits.findIndex(({ sha }) => sha.startsWith(commit.sha) || commit.sha.startsWith(sha));
+  const before = head.commits[known];
+  if (before) {
+    if (before.sha.length < commit.sha.length) head.commits[known] = { ...before, sha: commit.sha };
+    return false;
+  }
+  if (head.commits.length < MAX_COMMITS) head.commits.push(commit);
+  return true;
+}
+
+/** The session as the service takes it, without its spans. */
+export function documentOf(id: string, agent: string, head: SessionHead): Record<string, unknown> {
+  const { agentVersion, model, branch, title, parentId, startedAt, endedAt, prompts, files, commits, hasReply } = head;
+  return {
+    id,
+    agent,
+    agentVersion,
+    model,
+    branch,
+    title,
+    parentId,
+    startedAt,
+    endedAt,
+    outcome: commits.length > 0 ? "committed" : hasReply ? "completed" : "abandoned",
+    prompts,
+    files,
+    commits,
+  };
+}

@@ -1,0 +1,103 @@
+import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { asObject, asText, parseJson } from "../../formats/values.ts";
+import type { Machine } from "../home.ts";
+
+/** A transcript on this machine. */
+export interface Found {
+  readonly agent: string;
+  readonly path: string;
+  /** Below its agent's folder, with `/` between. */
+  readonly place: string;
+  /** The folder that the agent worked in, where the store says it instead of the transcript. */
+  readonly cwd?: string | undefined;
+}
+
+/** Where an agent keeps its transcripts. */
+export interface TranscriptStore {
+  readonly agent: string;
+  /** Whether it is a database, which is read by rows, instead of files. */
+  readonly isDatabase?: boolean;
+  root(machine: Machine): string;
+  list(root: string): Found[];
+}
+
+/** More folders below each other than any agent makes. */
+const MAX_DEPTH = 6;
+
+/** The files below a folder whose names match; links are not followed. A folder that cannot be read has none. */
+function walk(root: string, below: string, name: RegExp, depth = MAX_DEPTH): string[] {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(join(root, below), { withFileTypes: true });
+  } catch {
+    return [];
+  }
+  return entries.flatMap((entry) => {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) return depth > 0 ? walk(root, path, name, depth - 1) : [];
+    return entry.isFile() && name.test(path) ? [path] : [];
+  });
+}
+
+const files =
+  (agent: string, folders: readonly string[], name: RegExp) =>
+  (root: string): Found[] =>
+    folders.flatMap((folder) =>
+      walk(root, folder, name).map((place) => ({ agent, path: join(root, place), place })),
+    );
+
+const claudeCode: TranscriptStore = {
+  agent: "claude-code",
+  root: ({ home, env }) => env.CLAUDE_CONFIG_DIR || join(home, ".claude"),
+  list: files("claude-code", ["projects"], /\.jsonl$/),
+};
+
+const codex: TranscriptStore = {
+  agent: "codex",
+  root: ({ home, env }) => env.CODEX_HOME || join(home, ".codex"),
+  list: files("codex", ["sessions", "archived_sessions"], /\/rollout-[^/]*\.jsonl(?:\.zst)?$/),
+};
+
+const geminiCli: TranscriptStore = {
+  agent: "gemini-cli",
+  root: ({ home }) => join(home, ".gemini"),
+  list(root) {
+    const folders = projectsOf(root);
+    return files("gemini-cli", ["tmp"], /\/chats\/session-[^/]*\.jsonl?$/)(root).map((found) => ({
+      ...found,
+      cwd: folders.get(found.place.split("/")[1] ?? ""),
+    }));
+  },
+};
+
+/** The folders of Gemini CLI's projects, by the names that its store gives them. */
+function projectsOf(root: string): ReadonlyMap<string, string> {
+  try {
+    const { projects } = asObject(parseJson(readFileSync(join(root, "projects.json"), "utf8")));
+    return new Map(Object.entries(asObject(projects)).flatMap(([path, name]) => (asText(name) ? [[name as string, path]] : [])));
+  } catch {
+    return new Map();
+  }
+}
+
+const copilotCli: TranscriptStore = {
+  agent: "copilot-cli",
+  root: ({ home }) => join(home, ".copilot"),
+  list: files("copilot-cli", ["session-state"], /\/events\.jsonl$/),
+};
+
+const cursor: TranscriptStore = {
+  agent: "cursor",
+  root: ({ home }) => join(home, ".cursor"),
+  list: files("cursor", ["projects"], /\/agent-transcripts\/[^/]+\/[^/]+\.jsonl$/),
+};
+
+const opencode: TranscriptStore = {
+  agent: "opencode",
+  isDatabase: true,
+  root: ({ home, env }) => join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode"),
+  list: (root) => [{ agent: "opencode", path: join(root, "opencode.db"), place: "opencode.db" }],
+};
+
+export const STORES: readonly TranscriptStore[] = [claudeCode, codex, geminiCli, opencode, copilotCli, cursor];

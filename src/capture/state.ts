@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { Clock } from "../kit/clock.ts";
+import { writeFileAtomically } from "../kit/files.ts";
+import type { Log } from "../kit/log.ts";
+import { type LocalDatabase, openLocal } from "../platform/store/store.ts";
+import { agentHome, type Machine, makeHome, type Places, placesIn } from "./home.ts";
+import { prepareRows, type Rows } from "./rows.ts";
+import { SCHEMAS } from "./schema.ts";
+
+/** Who this machine is to its server; kept in a file of mode 0600, apart from what is recorded. */
+export interface Credentials {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+  /** ISO 8601; null when it never expires. */
+  readonly expiresAt: string | null;
+  readonly deviceId: string | null;
+  readonly teamId: string;
+  readonly teamName: string;
+  readonly connectedAt: string;
+}
+
+/** What the commands of the capture client work on. */
+export interface Capture {
+  readonly machine: Machine;
+  readonly places: Places;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly db: LocalDatabase;
+  readonly rows: Rows;
+  /** Runs row changes in one transaction: all of them, or none. */
+  transact<T>(change: () => T): T;
+  close(): void;
+}
+
+export interface CaptureParts {
+  readonly machine: Machine;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Opens the client's own database, making it and its folder if need be. @throws Error when they cannot be used */
+export function openCapture({ machine, clock, log }: CaptureParts): Capture {
+  const places = placesIn(agentHome(machine));
+  makeHome(places);
+  const db = openLocal(places.database, SCHEMAS);
+  return {
+    machine,
+    places,
+    clock,
+    log,
+    db,
+    rows: prepareRows(db),
+    transact: (change) => db.transaction(change).immediate(),
+    close: () => db.close(),
+  };
+}
+
+/** Whether a machine was ever connected. */
+export const isConnected = (places: Places): boolean => existsSync(places.credentials);
+
+/** @returns undefined when the machine is not connected @throws Error when the file is not one of ours */
+export function readCredentials(places: Places): Credentials | undefined {
+  let text: string;
+  try {
+    text = readFileSync(places.credentials, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    const value = JSON.parse(text) as Credentials;
+    if (typeof value.url === "string" && typeof value.token === "string") return value;
+  } catch {
+    // Said below.
+  }
+  throw new Error(`${places.credentials} cannot be read: run "reckon agent connect URL CODE" with a new code`);
+}
+
+export function writeCredentials(places: Places, credentials: Credentials): void {
+  writeFileAtomically(places.credentials, `${JSON.stringify(credentials, null, 2)}\n`, true);
+}
+
+/** A setting of one value, as JSON. */
+export function readSetting<T>({ rows }: Capture, name: string): T | undefined {
+  const text = rows.setting.get(name);
+  return text === undefined ? undefined : (JSON.parse(text) as T);
+}
+
+export function writeSetting({ rows }: Capture, name: string, value: unknown): void {
+  rows.putSetting.run(name, JSON.stringify(value));
+}

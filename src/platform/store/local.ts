@@ -1,0 +1,58 @@
+import { chmodSync } from "node:fs";
+import Sqlite, { type Database } from "better-sqlite3";
+import { DataDirectoryError } from "../../kit/errors.ts";
+
+export type LocalDatabase = Database;
+
+/**
+ * Opens a small database that one program keeps for itself, apart from a server's: WAL and `synchronous=FULL`, so that what was
+ * committed survives a power cut; mode 0600.
+ * @param schemas statements, in the order in which the file's versions got them (`user_version` counts them)
+ * @throws DataDirectoryError when a newer program made the file
+ */
+export function openLocal(path: string, schemas: readonly string[]): Database {
+  const db = new Sqlite(path, { timeout: 10_000 });
+  try {
+    chmodSync(path, 0o600);
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = FULL");
+    db.pragma("temp_store = MEMORY");
+    db.pragma("cache_size = -8192");
+    const migrate = db.transaction(() => {
+      const version = db.pragma("user_version", { simple: true }) as number;
+      if (version > schemas.length)
+        throw new DataDirectoryError(`${path} was made by a newer version of this program: use that, or remove the file`);
+      for (const schema of schemas.slice(version)) db.exec(schema);
+      db.pragma(`user_version = ${schemas.length}`);
+    });
+    migrate.immediate();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Opens somebody else's database to look at it: nothing in it or beside it is written. @throws SqliteError */
+export function openForeign(path: string): Database {
+  const db = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: 0 });
+  db.pragma("query_only = ON");
+  db.pragma("trusted_schema = OFF");
+  return db;
+}
+
+/**
+ * Holds a lock of the operating system, through SQLite, on a file that is made for it: a killed process leaves nothing to clean up.
+ * @returns what releases it; undefined while another process has it
+ */
+export function tryLock(path: string): (() => void) | undefined {
+  const holder = new Sqlite(path, { timeout: 0 });
+  try {
+    holder.exec("BEGIN EXCLUSIVE");
+    return () => holder.close();
+  } catch (error) {
+    holder.close();
+    if ((error as { code?: string }).code === "SQLITE_BUSY") return undefined;
+    throw error;
+  }
+}
