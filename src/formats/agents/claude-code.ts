@@ -1,97 +1,220 @@
-/** Claude Code: JSON lines, a record for each content block; blocks of one message repeat its id and usage. */
-import { isObject } from "../../kit/json.ts";
-import { asCount, asDateTime, asObject, asObjects, asText, type Fields, lines, parseJson } from "../values.ts";
+/**
+ * Claude Code: JSON lines, a record for each content block; blocks of one message repeat its id and usage. Sub-agents write
+ * files of their own, or into the session's in older versions, in the name of the session.
+ */
+import { asCount, asDateTime, asObject, asObjects, asText, type Fields } from "../values.ts";
 import {
-  type AgentFormat,
-  commitsIn,
-  distinctIds,
-  type Edit,
-  editOfHunk,
+  commitsOf,
   editOfWhole,
-  inside,
-  type Step,
-  type ToolCall,
-  type ToolResult,
-  type Transcript,
-  toolType,
-  type Usage,
-} from "./transcript.ts";
+  editsOfDiff,
+  inputOf,
+  type Memory,
+  newMemory,
+  readerOf,
+  sessionFacts,
+  textOf,
+  textOfBlocks,
+  unknownKind,
+  usageOf,
+  watchCommand,
+} from "./reading.ts";
+import type { AgentFormat, Edit, ToolResultEvent, TranscriptEvent, UsageEvent } from "./transcript.ts";
 
-/** What the client itself writes in the user's name. */
-const NOT_TYPED = /^(?:<local-command-|<command-|Caveat: The messages below|\[Request interrupted)/;
+/** Kinds that say nothing of a session, or say again what others do. */
+const OTHER_KINDS =
+  "api-request|api-request-blob|api-request-shape|agent-color|agent-name|agent-setting|atis-latch|attribution-snapshot|content-replacement|cost-state|file-history-delta|file-history-snapshot|last-prompt|mode|permission-mode|pr-link|queue-operation|speculation-accept|summary|system|tag|tools-used|worktree-state";
+const OTHER = new RegExp(`^(?:${OTHER_KINDS}|attachment|progress)$`);
+const SKIPPED_KIND = new RegExp(`^\\{"type":"(?:${OTHER_KINDS})"`);
+/** Members with a plain value, as they stand before the one that tells. */
+const SKIPPED_PART =
+  /^\{(?:"\w+":(?:null|true|false|\d+|"(?:[^"\\]|\\.)*"),)*(?:"attachment":\{"type":"(?!queued_command")|"type":"(?:progress","data":\{"type":"(?!agent_progress")|system"))/;
 
-export const claudeCode: AgentFormat = { agent: "claude-code", read };
+export const claudeCode: AgentFormat = {
+  agent: "claude-code",
+  open: ({ path }, carry) => readerOf({ ...newMemory(idOfFile(path)), foreign: [] }, carry, read),
+  skips: (head) => SKIPPED_KIND.test(head) || SKIPPED_PART.test(head),
+};
 
-function read(text: string): Transcript {
-  const records = lines(text).map((record) => ({ record, fields: parseJson(record) }));
-  const sessionId = records.map(({ fields }) => asText(asObject(fields).sessionId)).find(Boolean) ?? "unknown";
-  const distinct = distinctIds();
-  const steps = records.map(({ record, fields }, i): Step => {
-    const id = distinct(asText(asObject(fields).uuid) ?? `${sessionId}#${i}`);
-    if (!isObject(fields) || asText(fields.type) === undefined)
-      return { id, record, type: "unknown", tools: [], results: [] };
-    const message = asObject(fields.message);
-    const blocks = asObjects(message.content);
-    const common = { id, record, at: asDateTime(fields.timestamp), branch: asText(fields.gitBranch) };
-    if (fields.type === "assistant") {
-      const tools = blocks.filter((block) => block.type === "tool_use").map(readCall);
-      const callId = asText(message.id);
-      const answer = { callId, model: asText(message.model), usage: readUsage(callId, message.usage) };
-      return { ...common, ...answer, type: toolType(tools) ?? "reply", tools, results: [] };
+interface ClaudeMemory extends Memory {
+  /** Messages whose ids are not the provider's, each with the time of its first record. */
+  foreign: [id: string, at: string][];
+}
+
+/** A record's own members that its events repeat. */
+interface Common {
+  readonly key: string;
+  readonly sessionId: string;
+  readonly at: string | undefined;
+}
+
+/** A session's file is named by its id; those of its sub-agents lie in a folder of that name. */
+function idOfFile(path: string): string {
+  return /([^/]+)\/subagents\/[^/]*$/.exec(path)?.[1] ?? /([^/]+?)(?:\.jsonl)?$/.exec(path)?.[1] ?? "unknown";
+}
+
+function read(record: Fields, memory: ClaudeMemory): TranscriptEvent[] {
+  const sessionId = asText(record.sessionId) ?? memory.sessionId;
+  if (sessionId !== memory.sessionId) Object.assign(memory, { sessionId, said: {} });
+  const at = asDateTime(record.timestamp);
+  const key = asText(record.uuid) ?? asText(asObject(record.message).id);
+  switch (record.type) {
+    case "user":
+    case "assistant": {
+      if (key === undefined) return [unknownKind(`${record.type} without id`)];
+      const common = { key, sessionId, at };
+      const events = record.type === "user" ? readUser(record, memory, common) : readAnswer(record, memory, common);
+      return [...readFacts(record, memory, at), ...events];
     }
-    if (fields.type !== "user") return { ...common, type: "note", tools: [], results: [] };
-    const results = blocks.filter((block) => block.type === "tool_result").map((block) => readResult(fields, block));
-    if (results.length > 0) return { ...common, type: "result", tools: [], results };
-    const text = fields.isMeta === true ? undefined : readPrompt(message);
-    return { ...common, type: text === undefined ? "note" : "prompt", text, tools: [], results };
+    case "attachment":
+      return readQueued(asObject(record.attachment), { key: key ?? "", sessionId, at });
+    case "progress":
+      return readProgress(asObject(record.data), memory, { key: key ?? "", sessionId, at });
+    case "ai-title":
+    case "custom-title":
+      return sessionFacts(memory, { title: textOf(record.customTitle) ?? textOf(record.aiTitle) }, at);
+    default:
+      return OTHER.test(String(record.type)) ? [] : [unknownKind(asText(record.type))];
+  }
+}
+
+function readFacts(record: Fields, memory: ClaudeMemory, at: string | undefined) {
+  // What a sub-agent runs in and on is not the session's.
+  if (record.isSidechain === true) return [];
+  const facts = {
+    cwd: asText(record.cwd),
+    branch: asText(record.gitBranch),
+    agentVersion: asText(record.version),
+    model: readModel(asObject(record.message)),
+    parentId: asText(asObject(record.forkedFrom).sessionId),
+  };
+  return sessionFacts(memory, facts, at);
+}
+
+/** The client's own words, of errors for the most part, come as a model's that does not exist. */
+const readModel = (message: Fields) => (message.model === "<synthetic>" ? undefined : asText(message.model));
+
+/** What the client itself writes in the person's name. */
+const NOT_TYPED =
+  /^\s*(?:<(?:local-command-|command-|bash-|ide_|task-notification|system-reminder|user-prompt-submit-hook|session-start-hook|teammate-message|tick>)|Caveat: The messages below|\[Request interrupted)/;
+const TYPED_BY = /^(?:human|person|composer|remote|voice-call)$/;
+
+const isTyped = ({ isMeta, isSidechain, isCompactSummary, promptSource, origin }: Fields) =>
+  isMeta !== true &&
+  isSidechain !== true &&
+  isCompactSummary !== true &&
+  promptSource !== "system" &&
+  TYPED_BY.test(asText(asObject(origin).kind) ?? "human");
+
+/** Text that a person typed; undefined where the client wrote all of it. */
+function readPrompt(content: unknown): string | undefined {
+  if (!Array.isArray(content))
+    return typeof content === "string" && NOT_TYPED.test(content) ? undefined : textOf(content);
+  const blocks = asObjects(content);
+  const typed = blocks.filter(
+    ({ type, text }) => type !== "text" || (typeof text === "string" && !NOT_TYPED.test(text)),
+  );
+  return typed.some(({ type }) => type === "text") ? textOfBlocks(typed) : undefined;
+}
+
+function readUser(record: Fields, memory: ClaudeMemory, common: Common): TranscriptEvent[] {
+  const { content } = asObject(record.message);
+  const results = asObjects(content).filter(({ type }) => type === "tool_result");
+  if (results.length > 0)
+    return results.map((block, i) => {
+      // The record tells of one tool beside its blocks.
+      const detail = i === 0 ? asObject(record.toolUseResult) : {};
+      return readResult(block, detail, memory, { ...common, key: `${common.key}:${i}` });
+    });
+  const text = isTyped(record) ? readPrompt(content) : undefined;
+  return text === undefined ? [] : [{ type: "prompt", ...common, text }];
+}
+
+/** A prompt that was typed while the agent worked. */
+function readQueued(attachment: Fields, common: Common): TranscriptEvent[] {
+  const { type, prompt, commandMode = "prompt" } = attachment;
+  const text =
+    type === "queued_command" && commandMode === "prompt" && isTyped(attachment) ? readPrompt(prompt) : undefined;
+  return text === undefined || common.key === "" ? [] : [{ type: "prompt", ...common, text }];
+}
+
+/** What a sub-agent used, as told while it worked. */
+function readProgress(data: Fields, memory: ClaudeMemory, common: Common): TranscriptEvent[] {
+  const record = data.type === "agent_progress" ? asObject(data.message) : {};
+  return common.key === "" ? [] : readUsageOf(record, memory, common);
+}
+
+function readAnswer(record: Fields, memory: ClaudeMemory, common: Common): TranscriptEvent[] {
+  const message = asObject(record.message);
+  const model = readModel(message);
+  const callId = asText(message.id) ?? common.key;
+  if (model === undefined && message.model !== undefined) return [];
+  const events = asObjects(message.content).flatMap((block, i): TranscriptEvent[] => {
+    const own = { ...common, key: `${common.key}:${i}`, callId };
+    const text = block.type === "text" ? textOf(block.text) : undefined;
+    if (text !== undefined) return [{ type: "reply", ...own, model, text }];
+    const toolId = asText(block.id);
+    if (block.type !== "tool_use" || toolId === undefined) return [];
+    watchCommand(memory.commits, toolId, asObject(block.input).command);
+    return [{ type: "tool-call", ...own, toolId, name: asText(block.name) ?? "", input: inputOf(block.input) }];
   });
-  return { agent: claudeCode.agent, sessionId, steps };
+  return [...events, ...readUsageOf(record, memory, common)];
 }
 
-function readPrompt(message: Fields): string | undefined {
-  const blocks = asObjects(message.content);
-  const texts = blocks.filter((block) => block.type === "text").map((block) => asText(block.text) ?? "");
-  const text = asText(message.content) ?? asText(texts.join("\n"));
-  return text === undefined || NOT_TYPED.test(text) ? undefined : text;
+function readUsageOf(record: Fields, memory: ClaudeMemory, common: Common): UsageEvent[] {
+  const message = asObject(record.message);
+  const callId = asText(message.id) ?? common.key;
+  const usage = usageOf(usageId(callId, memory, common.at), message.usage, asText(record.requestId));
+  return usage
+    ? [{ type: "usage", ...common, key: `${common.key}:usage`, callId, model: readModel(message), usage }]
+    : [];
 }
 
-function readCall(block: Fields): ToolCall {
+const MAX_FOREIGN = 32;
+
+/** Gateways give ids of their own, and some the same one again in another session: the time keeps those apart. */
+function usageId(id: string, memory: ClaudeMemory, at = ""): string {
+  if (id.startsWith("msg_")) return id;
+  const known = memory.foreign.find(([other]) => other === id);
+  if (!known) memory.foreign = [...memory.foreign, [id, at] as [string, string]].slice(-MAX_FOREIGN);
+  return `${id}@${known?.[1] ?? at}`;
+}
+
+function readResult(block: Fields, detail: Fields, memory: ClaudeMemory, common: Common): ToolResultEvent {
+  const toolId = asText(block.tool_use_id) ?? common.key;
+  const output = textOfBlocks(block.content);
+  const isError = block.is_error === true;
   return {
-    id: asText(block.id) ?? "",
-    name: asText(block.name) ?? "",
-    command: asText(asObject(block.input).command),
+    type: "tool-result",
+    ...common,
+    toolId,
+    output,
+    isError,
+    exitCode: readExitCode(output, isError, detail),
+    edits: isError ? [] : readEdits(detail),
+    commits: commitsOf(memory.commits, toolId, output, isError),
   };
 }
 
-function readUsage(id: string | undefined, value: unknown): Usage | undefined {
-  if (id === undefined || !isObject(value)) return undefined;
-  return {
-    id,
-    input_tokens: asCount(value.input_tokens),
-    output_tokens: asCount(value.output_tokens),
-    cache_creation_input_tokens: asCount(value.cache_creation_input_tokens),
-    cache_read_input_tokens: asCount(value.cache_read_input_tokens),
-  };
+function readExitCode(output: string | undefined, isError: boolean, detail: Fields): number | undefined {
+  const told = /^(?:Error: )?Exit code (\d{1,3})(?:\n|$)/.exec(output ?? "");
+  if (isError && told) return Number(told[1]);
+  // A command that is still running, was stopped, or whose code was reinterpreted has none that is known.
+  const { stdout, interrupted, backgroundTaskId, returnCodeInterpretation } = detail;
+  const ended = typeof stdout === "string" && interrupted !== true && !backgroundTaskId && !returnCodeInterpretation;
+  return ended && !isError ? 0 : undefined;
 }
 
-function readResult(fields: Fields, block: Fields): ToolResult {
-  const result = asObject(fields.toolUseResult);
-  const file = asText(result.filePath);
-  const path = file === undefined ? undefined : inside(asText(fields.cwd), file);
-  const output = asText(result.stdout) ?? asText(block.content) ?? "";
-  return {
-    id: asText(block.tool_use_id) ?? "",
-    edits: path === undefined ? [] : readEdits(path, result),
-    commits: commitsIn(output),
-  };
+function readEdits(detail: Fields): Edit[] {
+  const path = asText(detail.filePath);
+  if (path === undefined) return [];
+  const hunks = asObjects(detail.structuredPatch);
+  if (hunks.length > 0) return editsOfDiff(path, hunks.map(diffOfHunk).join("\n"));
+  const { content } = detail;
+  return typeof content === "string" && detail.type !== "update" ? [editOfWhole(path, content)] : [];
 }
 
-function readEdits(path: string, result: Fields): Edit[] {
-  const hunks = asObjects(result.structuredPatch);
-  const content = asText(result.content);
-  if (hunks.length === 0) return content === undefined ? [] : [editOfWhole(path, content)];
-  return hunks.flatMap((hunk) => {
-    const texts = Array.isArray(hunk.lines) ? hunk.lines.filter((line) => typeof line === "string") : [];
-    return editOfHunk(path, asCount(hunk.newStart), texts) ?? [];
-  });
+/** Its start counts from 1 also where nothing is left, unlike a unified diff's. */
+function diffOfHunk({ oldStart, newStart, lines }: Fields): string {
+  const texts = Array.isArray(lines) ? lines.filter((line) => typeof line === "string") : [];
+  return [`@@ -${asCount(oldStart)} +${Math.max(1, asCount(newStart))} @@`, ...texts].join("\n");
 }
