@@ -36,6 +36,16 @@ interface Draft {
   isDirty: boolean;
 }
 
+/** What is known of an event beside what its record says. */
+export interface Circumstances {
+  /** Whether the agent writes records again as they grow. */
+  readonly revises?: boolean;
+  /** When it happened, where the record does not say; milliseconds since the epoch. */
+  readonly fallbackAt?: number;
+  /** The session's folder, where the record does not say. */
+  readonly cwd?: string | undefined;
+}
+
 interface Span {
   readonly id: string;
   readonly parentId?: string | undefined;
@@ -69,11 +79,7 @@ export class Recorder {
     this.#terms = terms;
   }
 
-  /**
-   * @param revises whether the agent writes records again as they grow
-   * @param fallbackAt when the event happened, where the record does not say
-   */
-  take(agent: string, event: TranscriptEvent, { revises = false, fallbackAt }: { revises?: boolean; fallbackAt?: number } = {}): void {
+  take(agent: string, event: TranscriptEvent, { revises = false, fallbackAt, cwd }: Circumstances = {}): void {
     if (event.type === "unknown") {
       this.#capture.rows.countUnknown.run(agent, event.kind.slice(0, 100));
       return;
@@ -90,6 +96,7 @@ export class Recorder {
     if (!this.#isNew(`${agent}\n${event.key}\n${revises ? JSON.stringify(said) : event.type}`)) return;
     this.recorded++;
     const draft = this.#draftOf(agent, event.sessionId, true) as Draft;
+    if (draft.head.cwd === undefined && cwd !== undefined) this.#learn(draft, { type: "session", sessionId: draft.id, cwd });
     widen(draft.head, at);
     draft.isDirty = true;
     this.#record(draft, { ...event, at });

@@ -127,6 +127,27 @@ export function prepareRows(db: LocalDatabase) {
       `INSERT INTO streams (repo, next_seq, acknowledged) VALUES (@repo, @nextSeq, @nextSeq - 1)
        ON CONFLICT (repo) DO UPDATE SET next_seq = max(next_seq, @nextSeq)`,
     ),
+    putStream: db.prepare<[string, number, number]>(
+      "INSERT OR REPLACE INTO streams (repo, next_seq, acknowledged) VALUES (?, ?, ?)",
+    ),
+    dropEntries: db.prepare<[string, number]>("DELETE FROM entries WHERE repo = ? AND seq <= ?"),
+    clearSchedule: db.prepare<[]>("DELETE FROM schedule"),
+    clearAll: [
+      "settings",
+      "sources",
+      "seen",
+      "calls",
+      "sessions",
+      "spans",
+      "streams",
+      "entries",
+      "rejected",
+      "unknown_records",
+      "quiet",
+      "schedule",
+      "folders",
+      "brains",
+    ].map((table) => db.prepare<[]>(`DELETE FROM ${table}`)),
     acknowledge: db.prepare<[{ repo: string; seq: number }]>("UPDATE streams SET acknowledged = @seq WHERE repo = @repo"),
     addEntry: db.prepare<[string, number, string | null, string]>(
       "INSERT INTO entries (repo, seq, at, payload) VALUES (?, ?, ?, ?)",

@@ -159,6 +159,8 @@ export interface TranscriptPlace {
 export interface AgentFormat {
   /** The name that its sessions and entries carry. */
   readonly agent: string;
+  /** Whether it writes a record again as it grows: an event may then come again under its key and say more. */
+  readonly revises?: boolean;
   /** @param carry what an earlier reader of the same transcript remembered; undefined at its beginning */
   open(place: TranscriptPlace, carry?: unknown): TranscriptReader;
   /** Whether a record holds nothing that is read, judged by its first bytes alone: spares parsing what is long and useless. */

@@ -3,6 +3,7 @@ import { ConfigError } from "../../config.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { DataDirectoryInUse, StoreUnavailable } from "../../kit/errors.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
+import { agentCommands } from "./agent.ts";
 import { cliCommands } from "./cli.ts";
 import { codeCommands } from "./code.ts";
 import type { Cli, Env } from "./context.ts";
@@ -42,6 +43,7 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
   for (const add of [
     serveCommand,
     devCommand,
+    agentCommands,
     teamCommands,
     userCommands,
     codeCommands,

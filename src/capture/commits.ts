@@ -1,0 +1,127 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
+import { git, gitDirectory } from "./repository.ts";
+import type { SessionRow, SpanRow } from "./rows.ts";
+import { addCommit, type SessionHead } from "./session-head.ts";
+import type { Capture } from "./state.ts";
+import { outgoingJson } from "./texts.ts";
+
+/** How long after a session's last event a commit of its files is still put down to it. */
+const AFTER_MS = 30 * MINUTE_MS;
+const BEFORE_MS = 5 * SECOND_MS;
+const MAX_LOG_BYTES = 256 * 1024;
+const MAX_COMMITS = 50;
+
+interface LoggedCommit {
+  readonly sha: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/**
+ * Finds the commits that sessions' edits went into, in what git writes down of its work tree's HEAD (git-reflog(1)): made while the
+ * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too.
+ */
+export function findCommits(capture: Capture): void {
+  const { rows, clock } = capture;
+  for (const row of rows.recentSessions.all(clock.now() - DAY_MS)) {
+    const head = JSON.parse(row.head) as SessionHead;
+    const commits = newCommits(head);
+    if (commits.length > 0) capture.transact(() => note(capture, row, head, commits));
+  }
+}
+
+function newCommits(head: SessionHead): (LoggedCommit & { readonly files: readonly string[] })[] {
+  const { root, startedAt, endedAt } = head;
+  if (!root || startedAt === undefined || endedAt === undefined || head.files.length === 0) return [];
+  const [from, to] = [Date.parse(startedAt) - BEFORE_MS, Date.parse(endedAt) + AFTER_MS];
+  const known = new Set(head.commits.filter(({ sha }) => sha.length >= 40).map(({ sha }) => sha));
+  return reflog(root)
+    .filter(({ sha, at }) => at >= from && at <= to && !(known.has(sha) && (head.reflogAt ?? 0) >= at))
+    .slice(-MAX_COMMITS)
+    .map((commit) => ({ ...commit, files: filesOf(root, commit.sha) }))
+    .filter(({ files }) => files.some((file) => head.files.includes(file)));
+}
+
+/** The commits that were made in a work tree, oldest first. */
+function reflog(root: string): LoggedCommit[] {
+  let text: string;
+  try {
+    text = endOf(join(gitDirectory(join(root, ".git")), "logs", "HEAD"));
+  } catch {
+    return [];
+  }
+  return text.split("\n").flatMap((line) => {
+    const entry = /^[0-9a-f]{40,64} ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b/.exec(line);
+    return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS }] : [];
+  });
+}
+
+function endOf(path: string): string {
+  const fd = openSync(path, "r");
+  try {
+    const { size } = fstatSync(fd);
+    const buffer = Buffer.alloc(Math.min(size, MAX_LOG_BYTES));
+    const read = readSync(fd, buffer, 0, buffer.length, size - buffer.length);
+    return buffer.toString("utf8", 0, read);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function filesOf(root: string, sha: string): string[] {
+  const names = git(root, ["diff-tree", "--root", "-r", "-m", "--no-commit-id", "--name-only", "-z", sha]);
+  return names?.split("\0").filter((name) => name !== "") ?? [];
+}
+
+function note(
+  { rows, clock }: Capture,
+  row: SessionRow,
+  head: SessionHead,
+  commits: readonly (LoggedCommit & { readonly files: readonly string[] })[],
+): void {
+  const revision = row.revision + 1;
+  let changed = false;
+  for (const { sha, at, files } of commits) {
+    const short = head.commits.find((commit) => sha.startsWith(commit.sha));
+    const wasShort = short !== undefined && short.sha !== sha;
+    if (addCommit(head, { sha, at: isoInstant(at) })) {
+      const payload = outgoingJson({ type: "commit", sha, sessionId: row.id, agent: row.agent, branch: head.branch, model: head.model });
+      rows.addEntry.run(row.repo, rows.takeSeq.get(row.repo) as number, isoInstant(at), payload);
+      changed = true;
+    }
+    changed ||= wasShort;
+    head.reflogAt = Math.max(head.reflogAt ?? 0, at);
+    for (const span of rows.spansOf.all(row.id)) {
+      const body = withCommit(span, sha, at, files);
+      if (body === undefined) continue;
+      rows.putSpan.run({ session: row.id, id: span.id, revision, body });
+      changed = true;
+    }
+  }
+  rows.putSession.run({
+    id: row.id,
+    agent: row.agent,
+    repo: row.repo,
+    head: JSON.stringify(head),
+    revision: changed ? revision : row.revision,
+    changedAt: changed ? clock.now() : row.changedAt,
+  });
+}
+
+interface SentEdit {
+  readonly path: string;
+  readonly at?: string;
+  readonly commit?: string;
+}
+
+/** A span whose edits went into a commit, naming it; undefined where none did. */
+function withCommit({ body }: SpanRow, commit: string, at: number, files: readonly string[]): string | undefined {
+  if (!body.includes('"edits":')) return undefined;
+  const span = JSON.parse(body) as { edits?: readonly SentEdit[] };
+  const isIn = (edit: SentEdit) =>
+    edit.commit === undefined && files.includes(edit.path) && (edit.at === undefined || Date.parse(edit.at) < at + SECOND_MS);
+  if (!span.edits?.some(isIn)) return undefined;
+  return outgoingJson({ ...span, edits: span.edits.map((edit) => (isIn(edit) ? { ...edit, commit } : edit)) });
+}

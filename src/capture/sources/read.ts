@@ -1,0 +1,122 @@
+import type { AgentFormat, TranscriptReader } from "../../formats/agents/transcript.ts";
+import type { Recorder } from "../recorder.ts";
+import type { SourceRow } from "../rows.ts";
+import type { Capture } from "../state.ts";
+import type { Found } from "./stores.ts";
+import { compressedRecords, type Mark, Tail, type TailRecord } from "./tail.ts";
+
+/** What is recorded in one transaction, at most. */
+const CHUNK_RECORDS = 2_000;
+const CHUNK_BYTES = 4 * 1024 * 1024;
+const OVERSIZED = "record over 8 MiB";
+
+export interface Reading {
+  readonly capture: Capture;
+  /** One for each transaction. */
+  readonly recorder: Recorder;
+  readonly format: AgentFormat;
+  /** Told of bytes that were read. */
+  readonly onBytes: (bytes: number) => void;
+  /** Asked between transactions; false ends the reading where it is. */
+  readonly goOn: () => boolean | Promise<boolean>;
+}
+
+/** Reads what is new in a transcript and records it, with the place up to which it was read, a chunk a transaction. */
+export async function readSource(reading: Reading, found: Found, known: SourceRow | undefined): Promise<void> {
+  const tail = new Tail(found.path);
+  try {
+    const mark = known && markOf(known);
+    if (found.path.endsWith(".zst")) return await readCompressed(reading, found, tail, mark);
+    if (found.path.endsWith(".json")) return readDocument(reading, found, tail);
+    const offset = tail.resume(mark);
+    const reader = reading.format.open({ path: found.place }, offset === 0 ? undefined : carryOf(known));
+    await record(reading, found, tail, reader, tail.records(offset, reading.format.skips), offset);
+  } finally {
+    tail.close();
+  }
+}
+
+const carryOf = (row: SourceRow | undefined): unknown => (row?.carry ? JSON.parse(row.carry) : undefined);
+const markOf = ({ device, inode, size, modified, offset, guard }: SourceRow): Mark => ({ device, inode, size, modified, offset, guard });
+
+async function record(
+  reading: Reading,
+  found: Found,
+  tail: Tail,
+  reader: TranscriptReader,
+  records: Iterable<TailRecord> | AsyncIterable<TailRecord>,
+  offset: number,
+): Promise<void> {
+  let chunk: TailRecord[] = [];
+  let bytes = 0;
+  let at = offset;
+  const store = () => {
+    keep(reading, found, tail, reader, chunk, at);
+    chunk = [];
+    bytes = 0;
+  };
+  for await (const next of records) {
+    chunk.push(next);
+    bytes += next.text?.length ?? 0;
+    reading.onBytes(Math.max(0, next.next - at));
+    at = next.next;
+    if (chunk.length < CHUNK_RECORDS && bytes < CHUNK_BYTES) continue;
+    store();
+    if (!(await reading.goOn())) return;
+  }
+  store();
+}
+
+/** Records a chunk, and how far the file was read with it. */
+function keep(
+  { capture, recorder, format }: Reading,
+  found: Found,
+  tail: Tail,
+  reader: TranscriptReader,
+  chunk: readonly TailRecord[],
+  at: number,
+): void {
+  const mark = tail.mark(at);
+  capture.transact(() => {
+    for (const { text } of chunk) {
+      if (text === undefined) capture.rows.countUnknown.run(found.agent, OVERSIZED);
+      else if (text !== "") takeAll(recorder, format, reader, found, text, mark.modified);
+    }
+    recorder.flush();
+    putSource(capture, found, mark, reader.carry());
+  });
+}
+
+function takeAll(recorder: Recorder, format: AgentFormat, reader: TranscriptReader, found: Found, text: string, modified: number): void {
+  for (const event of reader.read(text))
+    recorder.take(found.agent, event, { revises: format.revises ?? false, fallbackAt: modified, cwd: found.cwd });
+}
+
+function putSource({ rows, clock }: Capture, { path, agent }: Found, mark: Mark, carry: unknown): void {
+  const { device, inode, size, modified, offset, guard } = mark;
+  const text = carry === undefined ? null : JSON.stringify(carry);
+  rows.putSource.run({ path, agent, device, inode, size, modified, offset, guard, carry: text, seenAt: clock.now() });
+}
+
+/** A transcript that is written anew as a whole; what it said before is recognised. */
+function readDocument(reading: Reading, found: Found, tail: Tail): void {
+  const { capture, recorder, format, onBytes } = reading;
+  const text = tail.whole();
+  const reader = format.open({ path: found.place });
+  const records = text === undefined ? undefined : (format.recordsOf?.(text) ?? text.split("\n"));
+  capture.transact(() => {
+    if (!records) capture.rows.countUnknown.run(found.agent, OVERSIZED);
+    for (const each of records ?? []) if (each !== "") takeAll(recorder, format, reader, found, each, tail.stats.mtimeMs);
+    recorder.flush();
+    putSource(capture, found, tail.mark(tail.stats.size), undefined);
+  });
+  onBytes(tail.stats.size);
+}
+
+async function readCompressed(reading: Reading, found: Found, tail: Tail, mark: Mark | undefined): Promise<void> {
+  if (mark && tail.resume(mark) === tail.stats.size) return;
+  const reader = reading.format.open({ path: found.place });
+  await record(reading, found, tail, reader, compressedRecords(found.path, reading.format.skips), 0);
+  const end = tail.mark(tail.stats.size);
+  reading.capture.transact(() => putSource(reading.capture, found, end, undefined));
+}
