@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type {
   Edit,
   PromptEvent,
@@ -96,6 +96,8 @@ export class Recorder {
     if (!this.#isNew(`${agent}\n${event.key}\n${revises ? JSON.stringify(said) : event.type}`)) return;
     this.recorded++;
     const draft = this.#draftOf(agent, event.sessionId, true) as Draft;
+    // The turn before ended with what came before this prompt.
+    if (event.type === "prompt") this.#endTurn(draft);
     if (draft.head.cwd === undefined && cwd !== undefined) this.#learn(draft, { type: "session", sessionId: draft.id, cwd });
     widen(draft.head, at);
     draft.isDirty = true;
@@ -139,8 +141,9 @@ export class Recorder {
     learn(draft.head, { ...facts, title });
     const { head } = draft;
     if (head.cwd !== undefined && draft.repo === "") {
-      const { root, repo } = repositoryOf(this.#capture, head.cwd);
+      const { root, below, repo } = repositoryOf(this.#capture, head.cwd);
       head.root = root;
+      head.below = below;
       draft.repo = repo;
     }
     if (JSON.stringify([head.branch, head.model, head.title, head.cwd]) !== before) draft.isDirty = true;
@@ -169,8 +172,8 @@ export class Recorder {
     const { mode } = this.#terms;
     const said = mode === "metadata" ? { chars: text.length } : { text: outgoingText(text, mode) };
     const id = `turn:${key}`;
-    draft.head.turn = id;
     if (!this.#read(draft, id)) addPrompt(draft.head, { at, ...said });
+    draft.head.turn = id;
     this.#put(draft, { id, name: "turn", kind: "turn", startedAt: at, attributes: {} });
     this.#entry(draft, at, key, { type: "prompt", id: key, ...said });
   }
@@ -289,10 +292,18 @@ export class Recorder {
     this.#capture.rows.addEntry.run(repo, this.#capture.rows.takeSeq.get(repo) as number, at ?? null, text);
   }
 
+  /** The turn that is being worked on lasts as long as the session does. */
+  #endTurn(draft: Draft): void {
+    const { turn, endedAt } = draft.head;
+    const span = turn === undefined ? undefined : this.#read(draft, turn);
+    if (span && span.endedAt !== endedAt) this.#put(draft, { ...span, endedAt });
+  }
+
   /** Stores what changed of sessions since the last time. */
   flush(): void {
     const { rows, clock } = this.#capture;
     for (const [key, draft] of this.#drafts) {
+      if (draft.isDirty) this.#endTurn(draft);
       const { id, agent, repo, head, revision } = draft;
       if (draft.isDirty) rows.putSession.run({ id, agent, repo, head: JSON.stringify(head), revision, changedAt: clock.now() });
       this.#drafts.delete(key);
@@ -306,10 +317,20 @@ function mergeFacts(before: SessionEvent | undefined, { type, sessionId, at, ...
 }
 
 /** A path as the repository knows it; outside of it without the person's home folder. */
-function pathIn({ cwd, root }: SessionHead, path: string, home: string): string {
+function pathIn({ cwd, root, below }: SessionHead, path: string, home: string): string {
   const absolute = isAbsolute(path) ? path : cwd === undefined ? undefined : resolve(cwd, path);
   if (absolute === undefined) return path;
-  const inside = relative(root ?? cwd ?? "/", absolute).split(sep).join("/");
-  if (inside !== "" && !inside.startsWith("../") && inside !== ".." && !isAbsolute(inside)) return inside;
-  return absolute.startsWith(`${home}${sep}`) ? `~${absolute.slice(home.length)}` : absolute;
+  // By the folder as the agent names it, which may be reached through links, else by the work tree's own name.
+  const own = cwd === undefined ? undefined : within(cwd, absolute);
+  const inside = own === undefined ? (root ? within(root, absolute) : undefined) : posix(join(below ?? "", own));
+  if (inside !== undefined) return inside;
+  return absolute.startsWith(`${home}${sep}`) ? `~${posix(absolute.slice(home.length))}` : absolute;
+}
+
+const posix = (path: string) => path.split(sep).join("/");
+
+/** @returns undefined where a path does not lie below a folder */
+function within(folder: string, path: string): string | undefined {
+  const inside = relative(folder, path);
+  return inside === "" || inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside) ? undefined : posix(inside);
 }

@@ -205,11 +205,11 @@ export function prepareRows(db: LocalDatabase) {
       "SELECT name, next_at AS nextAt, failures, reason FROM schedule ORDER BY name",
     ),
 
-    folder: db.prepare<[string], { root: string | null; repo: string; lookedAt: number }>(
-      "SELECT root, repo, looked_at AS lookedAt FROM folders WHERE path = ?",
+    folder: db.prepare<[string], { root: string | null; below: string; repo: string; lookedAt: number }>(
+      "SELECT root, below, repo, looked_at AS lookedAt FROM folders WHERE path = ?",
     ),
-    putFolder: db.prepare<[string, string | null, string, number]>(
-      "INSERT OR REPLACE INTO folders (path, root, repo, looked_at) VALUES (?, ?, ?, ?)",
+    putFolder: db.prepare<[string, string | null, string, string, number]>(
+      "INSERT OR REPLACE INTO folders (path, root, below, repo, looked_at) VALUES (?, ?, ?, ?, ?)",
     ),
     roots: db.prepare<[], { root: string; repo: string }>(
       "SELECT DISTINCT root, repo FROM folders WHERE root IS NOT NULL AND repo <> '' ORDER BY repo, root",
