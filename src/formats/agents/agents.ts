@@ -1,5 +1,6 @@
 /** The coding agents whose transcripts are read, an agent a file. */
 import { claudeCode } from "./claude-code.ts";
+import { codex } from "./codex.ts";
 import type { AgentFormat } from "./transcript.ts";
 
-export const AGENTS: readonly AgentFormat[] = [claudeCode];
+export const AGENTS: readonly AgentFormat[] = [claudeCode, codex];

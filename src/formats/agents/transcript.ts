@@ -71,7 +71,7 @@ export interface Edit {
   readonly removed?: number | undefined;
 }
 
-/** What came back from a tool. */
+/** What came back from a tool. One use may have several: agents tell of its output and of the files that it changed apart. */
 export interface ToolResultEvent extends Common {
   readonly type: "tool-result";
   readonly toolId: string;
@@ -113,6 +113,8 @@ export interface Usage {
 /** The session goes on from an earlier event; what came after that was taken back by the person. */
 export interface RewindEvent extends Common {
   readonly type: "rewind";
+  /** The key of the prompt that was taken back first, with all behind it; absent where the record does not say. */
+  readonly from?: string | undefined;
 }
 
 /** The session has ended, as far as its agent says so. */
