@@ -7,7 +7,7 @@ export { readServerUrl } from "./client.ts";
 export { bind, forgetAll, watch } from "./connect.ts";
 export { agentHome, type Machine, placesIn } from "./home.ts";
 export { hookScript, ring, startCommand } from "./hook.ts";
-export { outboxBytes, type PassResult, runPass } from "./pass.ts";
+export { type PassResult, runPass } from "./pass.ts";
 export { beginQuiet, endQuiet, knownPolicy, quietNow } from "./policy.ts";
 export { rejectionOf } from "./send.ts";
 export { STORES } from "./sources/stores.ts";

@@ -59,7 +59,8 @@ function startAnew(capture: Capture): void {
     for (const { repo, acknowledged } of rows.streams.all()) {
       rows.dropEntries.run(repo, acknowledged);
       let seq = 0;
-      for (const entry of rows.entriesAfter.all(repo, acknowledged, -1)) rows.moveEntry.run({ repo, from: entry.seq, to: ++seq });
+      for (const entry of rows.entriesAfter.all(repo, acknowledged, -1))
+        rows.moveEntry.run({ repo, from: entry.seq, to: ++seq });
       rows.putStream.run(repo, seq + 1, 0);
     }
     rows.resendSessions.run();

@@ -4,7 +4,14 @@ import { type Answer, ask } from "./client.ts";
 import { isDue, notBefore, putOff, succeeded, type Task } from "./schedule.ts";
 import { sendSessions } from "./send-sessions.ts";
 import { sendTelemetry } from "./send-telemetry.ts";
-import { type Capture, type Credentials, readCredentials, readSetting, writeCredentials, writeSetting } from "./state.ts";
+import {
+  type Capture,
+  type Credentials,
+  readCredentials,
+  readSetting,
+  writeCredentials,
+  writeSetting,
+} from "./state.ts";
 
 const HEARTBEAT_MS = 15 * MINUTE_MS;
 /** A token lives 90 days and is replaced after 60 of them. */
@@ -18,7 +25,8 @@ export interface Rejection {
 const REJECTION = "rejection";
 
 /** Set while the server refuses this machine's token: then nothing is asked of it until a person connects anew. */
-export const rejectionOf = (capture: Capture): Rejection | undefined => readSetting<Rejection>(capture, REJECTION) ?? undefined;
+export const rejectionOf = (capture: Capture): Rejection | undefined =>
+  readSetting<Rejection>(capture, REJECTION) ?? undefined;
 export const clearRejection = (capture: Capture): void => writeSetting(capture, REJECTION, null);
 
 /** One pass's talk with the server: the first answer that says "not now" ends it. */
@@ -99,7 +107,11 @@ export async function rotateToken(exchange: Exchange): Promise<void> {
   if (answer.kind === "refused" && answer.status === 409)
     writeSetting(capture, REJECTION, { reason: answer.reason, at: capture.clock.now() } satisfies Rejection);
   if (answer.kind !== "ok" || token === undefined) return;
-  const renewed = { ...(readCredentials(capture.places) ?? exchange.credentials), token, expiresAt: asText(answer.body.expiresAt) ?? null };
+  const renewed = {
+    ...(readCredentials(capture.places) ?? exchange.credentials),
+    token,
+    expiresAt: asText(answer.body.expiresAt) ?? null,
+  };
   writeCredentials(capture.places, renewed);
   exchange.credentials = renewed;
 }

@@ -1,7 +1,7 @@
 import { knownPolicy, quietNow } from "./policy.ts";
-import { outboxBytes } from "./pass.ts";
 import { rejectionOf } from "./send.ts";
 import { type Capture, readCredentials, readSetting } from "./state.ts";
+import { outboxBytes } from "./sweep.ts";
 
 /** What is true of the capture client now. Instants are milliseconds since the epoch. */
 export interface Status {

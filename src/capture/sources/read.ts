@@ -37,7 +37,14 @@ export async function readSource(reading: Reading, found: Found, known: SourceRo
 }
 
 const carryOf = (row: SourceRow | undefined): unknown => (row?.carry ? JSON.parse(row.carry) : undefined);
-const markOf = ({ device, inode, size, modified, offset, guard }: SourceRow): Mark => ({ device, inode, size, modified, offset, guard });
+const markOf = ({ device, inode, size, modified, offset, guard }: SourceRow): Mark => ({
+  device,
+  inode,
+  size,
+  modified,
+  offset,
+  guard,
+});
 
 async function record(
   reading: Reading,
@@ -87,7 +94,14 @@ function keep(
   });
 }
 
-function takeAll(recorder: Recorder, format: AgentFormat, reader: TranscriptReader, found: Found, text: string, modified: number): void {
+function takeAll(
+  recorder: Recorder,
+  format: AgentFormat,
+  reader: TranscriptReader,
+  found: Found,
+  text: string,
+  modified: number,
+): void {
   for (const event of reader.read(text))
     recorder.take(found.agent, event, { revises: format.revises ?? false, fallbackAt: modified, cwd: found.cwd });
 }
@@ -106,7 +120,8 @@ function readDocument(reading: Reading, found: Found, tail: Tail): void {
   const records = text === undefined ? undefined : (format.recordsOf?.(text) ?? text.split("\n"));
   capture.transact(() => {
     if (!records) capture.rows.countUnknown.run(found.agent, OVERSIZED);
-    for (const each of records ?? []) if (each !== "") takeAll(recorder, format, reader, found, each, tail.stats.mtimeMs);
+    for (const each of records ?? [])
+      if (each !== "") takeAll(recorder, format, reader, found, each, tail.stats.mtimeMs);
     recorder.flush();
     putSource(capture, found, tail.mark(tail.stats.size), undefined);
   });

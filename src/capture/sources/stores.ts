@@ -43,9 +43,7 @@ function walk(root: string, below: string, name: RegExp, depth = MAX_DEPTH): str
 const files =
   (agent: string, folders: readonly string[], name: RegExp) =>
   (root: string): Found[] =>
-    folders.flatMap((folder) =>
-      walk(root, folder, name).map((place) => ({ agent, path: join(root, place), place })),
-    );
+    folders.flatMap((folder) => walk(root, folder, name).map((place) => ({ agent, path: join(root, place), place })));
 
 const claudeCode: TranscriptStore = {
   agent: "claude-code",
@@ -64,7 +62,11 @@ const geminiCli: TranscriptStore = {
   root: ({ home }) => join(home, ".gemini"),
   list(root) {
     const folders = projectsOf(root);
-    return files("gemini-cli", ["tmp"], /\/chats\/session-[^/]*\.jsonl?$/)(root).map((found) => ({
+    return files(
+      "gemini-cli",
+      ["tmp"],
+      /\/chats\/session-[^/]*\.jsonl?$/,
+    )(root).map((found) => ({
       ...found,
       cwd: folders.get(found.place.split("/")[1] ?? ""),
     }));
@@ -75,7 +77,9 @@ const geminiCli: TranscriptStore = {
 function projectsOf(root: string): ReadonlyMap<string, string> {
   try {
     const { projects } = asObject(parseJson(readFileSync(join(root, "projects.json"), "utf8")));
-    return new Map(Object.entries(asObject(projects)).flatMap(([path, name]) => (asText(name) ? [[name as string, path]] : [])));
+    return new Map(
+      Object.entries(asObject(projects)).flatMap(([path, name]) => (asText(name) ? [[name as string, path]] : [])),
+    );
   } catch {
     return new Map();
   }

@@ -21,7 +21,9 @@ export function openLocal(path: string, schemas: readonly string[]): Database {
     const migrate = db.transaction(() => {
       const version = db.pragma("user_version", { simple: true }) as number;
       if (version > schemas.length)
-        throw new DataDirectoryError(`${path} was made by a newer version of this program: use that, or remove the file`);
+        throw new DataDirectoryError(
+          `${path} was made by a newer version of this program: use that, or remove the file`,
+        );
       for (const schema of schemas.slice(version)) db.exec(schema);
       db.pragma(`user_version = ${schemas.length}`);
     });

@@ -18,7 +18,11 @@ import { duration } from "./values.ts";
 
 const json = (command: Command): Command => command.option("--json", "print the result as one JSON document", false);
 
-async function withCapture(cli: Cli, options: CommonOptions, work: (capture: Capture, output: Output) => Promise<void> | void): Promise<void> {
+async function withCapture(
+  cli: Cli,
+  options: CommonOptions,
+  work: (capture: Capture, output: Output) => Promise<void> | void,
+): Promise<void> {
   const capture = openCapture({
     machine: { home: cli.env.HOME || homedir(), env: cli.env, platform: process.platform },
     clock: systemClock,
@@ -40,7 +44,9 @@ interface ConnectOptions extends CommonOptions {
 
 /** Commands of the capture client, which runs where the agents run. */
 export function agentCommands(program: Command, cli: Cli): void {
-  const agent = program.command("agent").description("the capture client: sends what this machine's agents do to a server");
+  const agent = program
+    .command("agent")
+    .description("the capture client: sends what this machine's agents do to a server");
   json(agent.command("connect").description("connect this machine").argument("<url>").argument("<code>"))
     .option("--since <span>", "how far back to read (default: 30d)", duration)
     .option("--label <name>", "what people call this machine (default: its host name)")
@@ -48,10 +54,21 @@ export function agentCommands(program: Command, cli: Cli): void {
     .option("--yes", "do not ask", false)
     .action((url: string, code: string, options: ConnectOptions) =>
       withCapture(cli, options, async (capture, output) => {
-        const credentials = await bind(capture, { url: readServerUrl(url, options.insecure), code, label: options.label });
-        watch(capture, capture.clock.now() - (options.since ?? 30 * DAY_MS), STORES.map((store) => store.agent));
+        const credentials = await bind(capture, {
+          url: readServerUrl(url, options.insecure),
+          code,
+          label: options.label,
+        });
+        watch(
+          capture,
+          capture.clock.now() - (options.since ?? 30 * DAY_MS),
+          STORES.map((store) => store.agent),
+        );
         const result = await runPass(capture, { force: true, onProgress: output.progress("reading") });
-        output.result({ team: credentials.teamName, ...result }, () => `Connected to ${credentials.teamName}. ${JSON.stringify(result)}`);
+        output.result(
+          { team: credentials.teamName, ...result },
+          () => `Connected to ${credentials.teamName}. ${JSON.stringify(result)}`,
+        );
       }),
     );
   json(agent.command("run").description("read what is new and send what waits"))
