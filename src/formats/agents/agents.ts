@@ -2,6 +2,7 @@
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { geminiCli } from "./gemini-cli.ts";
+import { opencode } from "./opencode.ts";
 import type { AgentFormat } from "./transcript.ts";
 
-export const AGENTS: readonly AgentFormat[] = [claudeCode, codex, geminiCli];
+export const AGENTS: readonly AgentFormat[] = [claudeCode, codex, geminiCli, opencode];
