@@ -33,7 +33,12 @@ async function waitForServer(capture: Capture, result: PassResult | undefined): 
 }
 
 /** A pass now and whenever something rings or the interval is over, until the signal. @param everyMs between passes */
-export async function watchOn(capture: Capture, everyMs: number, signal: AbortSignal, onPass: (result: PassResult) => void): Promise<void> {
+export async function watchOn(
+  capture: Capture,
+  everyMs: number,
+  signal: AbortSignal,
+  onPass: (result: PassResult) => void,
+): Promise<void> {
   while (!signal.aborted) {
     const result = await runPass(capture);
     if (result) onPass(result);

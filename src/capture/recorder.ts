@@ -74,7 +74,6 @@ export class Recorder {
     else this.#takeHappening(agent, event, circumstances);
   }
 
-
   #takeHappening(agent: string, event: Happening, { revises = false, fallbackAt, cwd }: Circumstances): void {
     const at = event.at ?? (fallbackAt === undefined ? undefined : isoInstant(Math.floor(fallbackAt)));
     if (!this.#isWanted(at)) return;

@@ -22,7 +22,12 @@ export interface Scanned {
   readonly bytes: number;
   /** Secrets that were taken out. */
   readonly redacted: number;
-  readonly usage: { readonly input: number; readonly output: number; readonly cacheWrite: number; readonly cacheRead: number };
+  readonly usage: {
+    readonly input: number;
+    readonly output: number;
+    readonly cacheWrite: number;
+    readonly cacheRead: number;
+  };
   /** The documents themselves, redacted and cut: one for each entry and span. */
   readonly documents: readonly unknown[];
 }
@@ -41,7 +46,10 @@ export interface ScanOptions {
 export async function scan(parts: CaptureParts, options: ScanOptions, take: (session: Scanned) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "reckon-scan-"));
   const { machine } = parts;
-  const capture = openCapture({ ...parts, machine: { ...machine, env: { ...machine.env, RECKON_AGENT_HOME: folder } } });
+  const capture = openCapture({
+    ...parts,
+    machine: { ...machine, env: { ...machine.env, RECKON_AGENT_HOME: folder } },
+  });
   try {
     const { agents, onProgress, mode, since } = options;
     await new Sweep(capture, { agents, onProgress }, undefined).run({ mode, since, quiet: [] });

@@ -88,6 +88,12 @@ export function toolCallSpan(
   };
 }
 
+/** Agents tell of one use of a tool in several records, and of some of it twice. */
+function union(before: readonly SentEdit[], more: readonly SentEdit[]): SentEdit[] {
+  const known = new Set(before.map((edit) => JSON.stringify(edit)));
+  return [...before, ...more.filter((edit) => !known.has(JSON.stringify(edit)))];
+}
+
 /** A tool's span with what came back from it. */
 export function toolResultSpan(
   { toolId, at, output, isError, exitCode }: ToolResultEvent,
@@ -102,7 +108,7 @@ export function toolResultSpan(
     ...before,
     id: toolId,
     endedAt: at,
-    ...(edits.length > 0 ? { edits } : {}),
+    ...(edits.length > 0 ? { edits: union(before?.edits ?? [], edits) } : {}),
     attributes: {
       ...before?.attributes,
       "gen_ai.operation.name": "execute_tool",

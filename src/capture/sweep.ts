@@ -1,10 +1,12 @@
-import { type Stats, statSync } from "node:fs";
 import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
 import { Recorder, type Terms } from "./recorder.ts";
+import type { SourceRow } from "./rows.ts";
 import { type Exchange, sendAll } from "./send.ts";
+import { readOpencode } from "./sources/opencode.ts";
 import { readSource } from "./sources/read.ts";
-import { type Found, STORES } from "./sources/stores.ts";
+import { SIGNS, signOfDatabase, signOfFile } from "./sources/signs.ts";
+import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
 import { type Capture, readSetting } from "./state.ts";
 
 /** Above this nothing more is read until the server has taken some of it. */
@@ -16,6 +18,17 @@ export interface SweepOptions {
   /** Told how much of what is new has been read, from 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined;
   readonly agents?: readonly string[] | undefined;
+}
+
+/** A transcript in which something may be new. */
+interface Changed {
+  readonly found: Found;
+  readonly format: AgentFormat;
+  readonly isDatabase: boolean;
+  readonly row: SourceRow | undefined;
+  readonly bytes: number;
+  /** Milliseconds since the epoch. */
+  readonly born: number;
 }
 
 /** One look through all stores. */
@@ -37,70 +50,56 @@ export class Sweep {
   }
 
   async run(terms: Terms): Promise<void> {
-    const changed = STORES.flatMap((store) => {
-      const format = AGENTS.find(({ agent }) => agent === store.agent);
-      const isMeant = this.#options.agents?.includes(store.agent) ?? this.#isWatched(store.agent);
-      return format && isMeant && !store.isDatabase
-        ? this.#changedIn(store.list(store.root(this.#capture.machine)), format, terms)
-        : [];
-    });
+    const changed = STORES.filter(({ agent }) => this.#isMeant(agent)).flatMap((store) =>
+      this.#changedIn(store, terms),
+    );
     // An older file first: a fork's copies are then the fork's, and not the other way round.
-    changed.sort((a, b) => a.stats.birthtimeMs - b.stats.birthtimeMs);
+    changed.sort((a, b) => a.born - b.born);
     this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
     this.isFull = this.#isOutboxFull();
-    for (const { found, format } of changed) {
+    for (const one of changed) {
       if (this.isFull) return;
-      await this.#readOne(found, format, terms);
+      await this.#readOne(one, terms);
     }
   }
 
-  #isWatched(agent: string): boolean {
-    const watched = readSetting<readonly string[]>(this.#capture, "agents");
+  #isMeant(agent: string): boolean {
+    const watched = this.#options.agents ?? readSetting<readonly string[]>(this.#capture, "agents");
     return watched === undefined || watched.includes(agent);
   }
 
-  #changedIn(all: readonly Found[], format: AgentFormat, { since }: Terms) {
-    const { rows } = this.#capture;
-    const known = new Map(rows.sourcesOf.all(format.agent).map((row) => [row.path, row]));
-    return all.flatMap((found) => {
-      const stats = statOf(found.path);
-      if (!stats || stats.mtimeMs < since) return [];
+  /** A store's transcripts in which something may be new. */
+  #changedIn(store: TranscriptStore, { since }: Terms): Changed[] {
+    const format = AGENTS.find(({ agent }) => agent === store.agent);
+    if (!format) return [];
+    const known = new Map(this.#capture.rows.sourcesOf.all(store.agent).map((row) => [row.path, row]));
+    return store.list(store.root(this.#capture.machine)).flatMap((found) => {
+      const sign = (store.isDatabase ? signOfDatabase : signOfFile)(found.path);
       const row = known.get(found.path);
-      const isSame =
-        row &&
-        row.size === stats.size &&
-        row.modified === stats.mtimeMs &&
-        row.inode === stats.ino &&
-        row.device === stats.dev;
-      if (isSame && row.offset >= row.size) return [];
-      if (isSame && row.seenAt > stats.mtimeMs && row.offset > 0 && isUnfinished(row)) return [];
-      return [
-        { found, format, stats, bytes: Math.max(0, stats.size - (row && stats.size >= row.offset ? row.offset : 0)) },
-      ];
+      if (!sign || sign.modified < since || (row && SIGNS.every((name) => sign[name] === row[name]))) return [];
+      const isDatabase = store.isDatabase ?? false;
+      const bytes = Math.max(0, sign.size - (row && !isDatabase && sign.size >= row.offset ? row.offset : 0));
+      return [{ found, format, isDatabase, row, bytes, born: sign.born }];
     });
   }
 
-  async #readOne(found: Found, format: AgentFormat, terms: Terms): Promise<void> {
-    const capture = this.#capture;
-    const recorder = new Recorder(capture, terms);
+  async #readOne({ found, format, isDatabase, row }: Changed, terms: Terms): Promise<void> {
+    const recorder = new Recorder(this.#capture, terms);
+    const reading = {
+      capture: this.#capture,
+      recorder,
+      format,
+      onBytes: (bytes: number) => {
+        this.#read += bytes;
+      },
+      goOn: () => this.#goOn(),
+    };
     try {
-      await readSource(
-        {
-          capture,
-          recorder,
-          format,
-          onBytes: (bytes) => {
-            this.#read += bytes;
-          },
-          goOn: () => this.#goOn(),
-        },
-        found,
-        capture.rows.source.get(found.path),
-      );
+      await (isDatabase ? readOpencode : readSource)(reading, found, row);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Gone between listing and opening is as good as never there; a full disk ends the pass.
-      if (code?.startsWith("SQLITE_")) throw error;
+      // Gone between listing and opening is as good as never there; what cannot be recorded ends the pass.
+      if (code?.startsWith("SQLITE_") && !isDatabase) throw error;
       if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? String(error) });
     }
     this.recorded += recorder.recorded;
@@ -119,18 +118,6 @@ export class Sweep {
 
   #isOutboxFull(): boolean {
     return outboxBytes(this.#capture) >= MAX_OUTBOX_BYTES;
-  }
-}
-
-/** A last line without its end: nothing new until the file grows. */
-const isUnfinished = (row: { readonly size: number; readonly offset: number }) =>
-  row.size - row.offset < 8 * 1024 * 1024;
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
   }
 }
 

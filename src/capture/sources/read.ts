@@ -57,8 +57,8 @@ async function record(
   let chunk: TailRecord[] = [];
   let bytes = 0;
   let at = offset;
-  const store = () => {
-    keep(reading, found, tail, reader, chunk, at);
+  const store = (isDone: boolean) => {
+    keep(reading, found, tail, reader, chunk, at, isDone);
     chunk = [];
     bytes = 0;
   };
@@ -68,10 +68,10 @@ async function record(
     reading.onBytes(Math.max(0, next.next - at));
     at = next.next;
     if (chunk.length < CHUNK_RECORDS && bytes < CHUNK_BYTES) continue;
-    store();
+    store(false);
     if (!(await reading.goOn())) return;
   }
-  store();
+  store(true);
 }
 
 /** Records a chunk, and how far the file was read with it. */
@@ -82,8 +82,11 @@ function keep(
   reader: TranscriptReader,
   chunk: readonly TailRecord[],
   at: number,
+  isDone: boolean,
 ): void {
-  const mark = tail.mark(at);
+  const whole = tail.mark(at);
+  // Until it is read to its end, a file counts as changed.
+  const mark = isDone ? whole : { ...whole, size: at };
   capture.transact(() => {
     for (const { text } of chunk) {
       if (text === undefined) capture.rows.countUnknown.run(found.agent, OVERSIZED);
