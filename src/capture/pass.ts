@@ -12,6 +12,7 @@ import { Sweep } from "./sweep.ts";
 
 const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
+const MAX_UNREADABLE = 20;
 const PRUNED_AT_ONCE = 50_000;
 
 export interface PassOptions {
@@ -96,7 +97,10 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     if (exchange.stopped === undefined) await rotateToken(exchange);
   }
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
-  writeSetting(capture, "lastPass", capture.clock.now());
+  capture.transact(() => {
+    writeSetting(capture, "lastPass", capture.clock.now());
+    writeSetting(capture, "unreadable", sweep.unreadable.slice(0, MAX_UNREADABLE));
+  });
   return {
     recorded: sweep.recorded,
     sessionsSent: exchange.sessionsSent,

@@ -5,7 +5,7 @@ import type { SourceRow } from "./rows.ts";
 import { type Exchange, sendAll } from "./send.ts";
 import { readOpencode } from "./sources/opencode.ts";
 import { readSource } from "./sources/read.ts";
-import { SIGNS, signOfDatabase, signOfFile } from "./sources/signs.ts";
+import { SIGNS } from "./sources/signs.ts";
 import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
 import { type Capture, readSetting } from "./state.ts";
 
@@ -74,7 +74,7 @@ export class Sweep {
     if (!format) return [];
     const known = new Map(this.#capture.rows.sourcesOf.all(store.agent).map((row) => [row.path, row]));
     return store.list(store.root(this.#capture.machine)).flatMap((found) => {
-      const sign = (store.isDatabase ? signOfDatabase : signOfFile)(found.path);
+      const sign = store.signOf(found.path);
       const row = known.get(found.path);
       if (!sign || sign.modified < since || (row && SIGNS.every((name) => sign[name] === row[name]))) return [];
       const isDatabase = store.isDatabase ?? false;

@@ -43,14 +43,14 @@ export function copyDurably(from: string, to: string): void {
 }
 
 /**
- * Writes a file whole or not at all, mode 0600, durably.
+ * Writes a file whole or not at all, durably.
  * @param replace whether an existing file may be replaced
  * @throws EEXIST when it exists and may not
  */
-export function writeFileAtomically(path: string, content: string, replace = false): void {
+export function writeFileAtomically(path: string, content: string, replace = false, mode = 0o600): void {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   rmSync(temporary, { force: true });
-  const fd = openSync(temporary, "wx", 0o600);
+  const fd = openSync(temporary, "wx", mode);
   try {
     writeSync(fd, content);
     fsyncSync(fd);
