@@ -114,12 +114,15 @@ export const targets = (): Target<Probe>[] => [
   ),
   ...folded(["identified "], judged("sql-password", sqlPassword, mayBeIdentified)),
   ...exact(['"auth"', '"auth\\', "_auth"], judged("registry-login", encodedLogin, mayBeLogin)),
-  ...exact(["kind: Secret", 'kind: "Secret'], judged("kubernetes-secret", manifestValues, mayBeManifest)),
+  ...exact(
+    ["kind: Secret", 'kind: "Secret', "kind: 'Secret"],
+    judged("kubernetes-secret", manifestValues, mayBeManifest),
+  ),
   ...folded(
     ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization"],
     assigned,
   ),
-  ...folded([...Array.from("_-.istenhgryxdbm", (sign) => `${sign}key`), "tionkey", "hookkey"], assigned, -1),
+  ...folded([...Array.from("_-.istenhgryxdbmlkcuqoa", (sign) => `${sign}key`), "tionkey", "hookkey"], assigned, -1),
   ...folded(
     ["pass=", "pass:", 'pass"', "pass'", "pass`", "pass ", "pass\\", "pass]", "pw=", "pw:", 'pw"', "pw'", "pw "],
     assigned,
