@@ -81,6 +81,7 @@ const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
 const SPACE = 32;
+const TAB = 9;
 /** The letters of escapes. */
 const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
@@ -112,9 +113,10 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   const { text, units } = reading;
   const isFlag = units[start] === DASH && units[start + 1] === DASH;
   const isTag = units[end] === TAG_END && text[start - 1] === "<";
-  const valueAt = isTag
+  let valueAt = isTag
     ? TAG.endOf(units, end, text.length)
-    : Math.max(afterSeparator(reading, end, isFlag, isArgument(reading, start)), afterSpace(reading, start, end));
+    : afterSeparator(reading, end, isFlag, isArgument(reading, start));
+  if (valueAt === -1) valueAt = afterSpace(reading, start, end);
   if (valueAt === -1 || valueAt < state.until || holds(units, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
   if (holds(units, valueAt, QUOTES)) {
@@ -168,6 +170,7 @@ const MAX_DEFINE = 20;
  */
 function afterSpace(reading: Reading, start: number, end: number): number {
   const { text, units } = reading;
+  if (units[end] !== SPACE && units[end] !== TAB) return -1;
   const at = SPACES.endOf(units, end, text.length);
   if (at === -1) return -1;
   reading.work += MAX_DEFINE;
