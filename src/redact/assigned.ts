@@ -72,12 +72,16 @@ const SEPARATOR = new Automaton(
 const COMMA = new Automaton(/["'`][ \t]{0,4},[ \t]{0,4}["'`]/);
 /** The end of a tag, and what parts it from an element's text. */
 const TAG = new Automaton(/>[ \t\r\n]{0,64}/);
+/** What parts a name from a value where no sign does; the quote is the value's own. */
+const SPACES = new Automaton(/[ \t]{1,16}["']/);
+const OPEN_PARENTHESIS = 40;
 const EQUALS = 61;
 const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
 const SPACE = 32;
+const TAB = 9;
 /** The letters of escapes. */
 const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
@@ -109,8 +113,10 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   const { text, units } = reading;
   const isFlag = units[start] === DASH && units[start + 1] === DASH;
   const isTag = units[end] === TAG_END && text[start - 1] === "<";
-  const isArgument = holds(units, start - 1, QUOTES) && text[start - 2] === "(";
-  const valueAt = isTag ? TAG.endOf(units, end, text.length) : afterSeparator(reading, end, isFlag, isArgument);
+  let valueAt = isTag
+    ? TAG.endOf(units, end, text.length)
+    : afterSeparator(reading, end, isFlag, isArgument(reading, start));
+  if (valueAt === -1) valueAt = afterSpace(reading, start, end);
   if (valueAt === -1 || valueAt < state.until || holds(units, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
   if (holds(units, valueAt, QUOTES)) {
@@ -144,6 +150,33 @@ function afterSeparator(reading: Reading, end: number, isFlag: boolean, isArgume
   if (at === -1) return isFlag && units[end] === SPACE ? end + 1 : -1;
   // A quote that was asked for is the value's own.
   return holds(units, at - 1, QUOTES) ? at - 1 : at;
+}
+
+/** Whether a name in quotes begins the arguments of a call: `define( 'NAME', 'value' )`. */
+function isArgument({ units }: Reading, start: number): boolean {
+  if (!holds(units, start - 1, QUOTES)) return false;
+  let i = start - 2;
+  while (i > start - 6 && units[i] === SPACE) i--;
+  return units[i] === OPEN_PARENTHESIS;
+}
+
+/** What a line of the C preprocessor has before the name. */
+const DEFINE = /#[ \t]{0,4}define[ \t]{1,8}$/;
+const MAX_DEFINE = 20;
+
+/**
+ * Where a value in quotes begins that only a space parts from its name, or -1: after `#define NAME`, and after a
+ * password's name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`).
+ */
+function afterSpace(reading: Reading, start: number, end: number): number {
+  const { text, units } = reading;
+  if (units[end] !== SPACE && units[end] !== TAB) return -1;
+  const at = SPACES.endOf(units, end, text.length);
+  if (at === -1) return -1;
+  reading.work += MAX_DEFINE;
+  return isPasswordName(units, start, end) || DEFINE.test(text.slice(Math.max(0, start - MAX_DEFINE), start))
+    ? at - 1
+    : -1;
 }
 
 /** Past up to seven backslashes and a quote, or -1 where no quote stands. */
@@ -214,6 +247,10 @@ function remember(state: AssignedState, start: number, judged: number, verdict: 
 const isInName = (text: string, at: number): boolean =>
   at < text.length && ((BITS[text.charCodeAt(at)] as number) & NAME) !== 0;
 
+/** A quote after spaces, also in raw JSON. */
+const IS_SPACED = /^(?:\s|\\t){1,16}\\{0,7}["']/;
+const MAX_SPACED = 40;
+
 /** Whether something that could be a value follows the name around `at`; errs towards yes, also on raw JSON. */
 export function mayBeAssigned(text: string, at: number): boolean {
   let start = at;
@@ -223,7 +260,7 @@ export function mayBeAssigned(text: string, at: number): boolean {
   if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
   while (end > start && /[.$-]/.test(text[end - 1] as string)) end--;
   if (!mayBeSecretName(text.slice(start, end))) return false;
-  if (text[start] === "-") return true;
+  if (text[start] === "-" || IS_SPACED.test(text.slice(end, end + MAX_SPACED))) return true;
   for (let i = end; i < text.length; i++) {
     const char = text[i] as string;
     if (/[\\"'`\]?!\s]/.test(char)) continue;
