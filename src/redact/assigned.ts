@@ -2,6 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { AssignedState, Reading, Span } from "./reading.ts";
+import { anyOf, LONG_RUN, nextOf, QUICKER } from "./units.ts";
 import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
@@ -15,9 +16,6 @@ const REFERS = 16;
 const OPENS = 32;
 /** What a sentence or an expression ends with, rather than a value. */
 const ENDS = 64;
-/** What a quoted value does not hold: quotes, backslashes, spaces. */
-const CUTS = 128;
-
 const BITS = new Uint8Array(1 << 16).fill(BARE);
 for (const [signs, bits] of [
   ["\t \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff;,<>(){}|&", 0],
@@ -35,11 +33,12 @@ for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = 0;
 for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : control + 1)
   if (control !== 9) BITS[control] = 0;
 
-for (let code = 0; code < BITS.length; code++)
-  if (/["'`\\\s]/.test(String.fromCharCode(code))) BITS[code] = (BITS[code] as number) | CUTS;
-
 const holds = (units: Uint16Array, at: number, bit: number): boolean =>
   ((BITS[units[at] as number] as number) & bit) !== 0;
+
+const NOT_BARE = anyOf(Array.from(BITS.keys()).filter((code) => ((BITS[code] as number) & BARE) === 0));
+/** A quote or a space, or a backslash that is no part of a value. */
+const QUOTED_END = /["'`\s]|\\(?=["'`\\\snrt]|$)/g;
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
 function nameEnd(reading: Reading, state: AssignedState, at: number): number {
@@ -54,13 +53,17 @@ function nameEnd(reading: Reading, state: AssignedState, at: number): number {
 }
 
 function valueEnd(reading: Reading, state: AssignedState, at: number): number {
-  const { units } = reading;
+  const { text, units } = reading;
   if (at >= state.valueFrom && at <= state.valueTo) return state.valueTo;
   let end = at;
-  while (holds(units, end, BARE)) end++;
+  while (end < at + LONG_RUN && holds(units, end, BARE)) end++;
+  reading.work += end - at;
+  if (end === at + LONG_RUN) {
+    end = nextOf(NOT_BARE, text, end);
+    reading.work += (end - at) / QUICKER;
+  }
   state.valueFrom = at;
   state.valueTo = end;
-  reading.work += end - at;
   return end;
 }
 
@@ -188,23 +191,13 @@ function afterQuote(reading: Reading, at: number): number {
 }
 
 /** The end of a quoted value, or its start where there is none: before a quote, or before the last backslash. */
-function quotedEnd(reading: Reading, from: number): number {
-  const { text, units } = reading;
-  let last = from;
-  let i = from;
-  while (i < text.length) {
-    if (!holds(units, i, CUTS)) i++;
-    else if (units[i] === BACKSLASH && i + 1 < text.length && !endsQuoted(reading, i + 1)) {
-      last = i;
-      i += 2;
-    } else break;
-  }
-  return holds(units, i, QUOTES) ? i : last;
+function quotedEnd({ text, units }: Reading, from: number): number {
+  const end = nextOf(QUOTED_END, text, from);
+  if (holds(units, end, QUOTES)) return end;
+  let last = end;
+  while (last > from && units[last] !== BACKSLASH) last--;
+  return last;
 }
-
-/** Whether a backslash before this is no part of a value. */
-const endsQuoted = ({ text, units }: Reading, at: number): boolean =>
-  holds(units, at, CUTS) || "nrt".includes(text[at] as string);
 
 function judge(
   reading: Reading,

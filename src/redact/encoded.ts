@@ -95,9 +95,10 @@ export function manifestValues(reading: Reading, at: number, key: object): Span[
   const state = reading.memo(key, () => new State());
   const { text } = reading;
   if (at < state.until || !mayBeManifest(text, at)) return [];
-  // The kind may stand before or behind the values; a line of dashes or of a fence ends the document.
-  const from = Math.max(state.until, at - MANIFEST_CAP, documentEdge(text, at, -1));
-  const to = Math.min(text.length, at + MANIFEST_CAP, documentEdge(text, at, 1));
+  // The kind may stand before or behind the values; a line of dashes or of a fence ends the document. Of what was looked at
+  // for the kind before nothing is read again, or a text of such lines would be read as often as it has them.
+  const from = lastEdge(text, Math.max(state.until, at - MANIFEST_CAP), at);
+  const to = firstEdge(text, at, Math.min(text.length, at + MANIFEST_CAP));
   state.until = to;
   reading.work += to - from;
   const found: Span[] = [];
@@ -150,14 +151,20 @@ class ManifestValues {
   }
 }
 
-/** The nearest line that parts documents, before or behind a place; it may lie beyond the cap. */
-function documentEdge(text: string, at: number, direction: 1 | -1): number {
-  const from = direction === 1 ? at : Math.max(0, at - MANIFEST_CAP);
-  const part = text.slice(from, direction === 1 ? at + MANIFEST_CAP : at);
-  const edges = Array.from(part.matchAll(/^(?:---|```|~~~).*$/gm), (edge) => edge.index);
-  const edge = direction === 1 ? edges[0] : edges.at(-1);
-  if (edge === undefined) return direction === 1 ? text.length : 0;
-  return from + edge;
+/** A line that parts documents. */
+const EDGE = /^(?:---|```|~~~)/gm;
+
+/** The place of the last line that parts documents between two places, or the first of the two. */
+function lastEdge(text: string, from: number, to: number): number {
+  let last = 0;
+  for (const edge of text.slice(from, to).matchAll(EDGE)) last = edge.index;
+  return from + last;
+}
+
+/** The place of the first such line between two places, or the second of the two. */
+function firstEdge(text: string, from: number, to: number): number {
+  const edge = text.slice(from, to).search(EDGE);
+  return edge === -1 ? to : from + edge;
 }
 
 /** What is under `data` of a Secret is secret unless it says otherwise; user names and hosts are let pass by their key. */
