@@ -76,8 +76,8 @@ export function forgetAll(capture: Capture): void {
   });
 }
 
-/** Sets what is read from now on. @param since milliseconds since the epoch */
-export function watch(capture: Capture, since: number, agents: readonly string[]): void {
+/** Sets what is read from now on. @param since milliseconds since the epoch @param agents only these; null for all, also those to come */
+export function watch(capture: Capture, since: number, agents: readonly string[] | null): void {
   capture.transact(() => {
     writeSetting(capture, "since", since);
     writeSetting(capture, "agents", agents);

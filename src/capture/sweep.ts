@@ -64,8 +64,8 @@ export class Sweep {
   }
 
   #isMeant(agent: string): boolean {
-    const watched = this.#options.agents ?? readSetting<readonly string[]>(this.#capture, "agents");
-    return watched === undefined || watched.includes(agent);
+    const watched = this.#options.agents ?? readSetting<readonly string[] | null>(this.#capture, "agents");
+    return !watched || watched.includes(agent);
   }
 
   /** A store's transcripts in which something may be new. */

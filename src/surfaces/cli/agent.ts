@@ -120,7 +120,7 @@ async function connect(
   if (!options.yes) await confirm();
   const credentials = await bind(capture, { url, code, label: options.label });
   const names = found.map((one) => one.agent);
-  watch(capture, since, options.agents ?? []);
+  watch(capture, since, options.agents ?? null);
   const { changed, problems } = installHooks(capture, names);
   for (const problem of problems) output.note(problem);
   const result = await runPass(capture, { force: true, onProgress: output.progress("reading and sending") });
