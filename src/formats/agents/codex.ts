@@ -70,18 +70,28 @@ interface Common {
   readonly at: string | undefined;
 }
 
+const MAX_PROMPTS = 32;
+
 function read(record: Fields, memory: CodexMemory): TranscriptEvent[] {
   const at = instantOf(record.timestamp);
   const { payload, type } = record;
   if (!isObject(payload)) return OTHER.test(String(type)) ? [] : [unknownKind(asText(type))];
   if (type === "session_meta") return readMeta(payload, memory, at);
-  // Without an ordinal its place is counted from what was copied, and its content tells what two forks put there.
   const place = `${memory.origin || memory.sessionId}#${memory.told}`;
   const ordinal = Number.isSafeInteger(record.ordinal) ? `${memory.sessionId}#${record.ordinal}` : undefined;
-  const key = ordinal ?? `${place}:${sha256Hex(JSON.stringify(payload)).slice(0, 12)}`;
-  const events = readPayload(asText(type), payload, memory, { key, sessionId: memory.sessionId, at });
+  const told = readPayload(asText(type), payload, memory, { key: ordinal ?? place, sessionId: memory.sessionId, at });
+  const events = ordinal === undefined ? told.map(withContent) : told;
+  const prompts = events.flatMap((event) => (event.type === "prompt" ? [event.key] : []));
+  memory.prompts = [...memory.prompts, ...prompts].slice(-MAX_PROMPTS);
   if (events.some((event) => event.type !== "unknown" && event.type !== "session")) memory.told++;
   return events;
+}
+
+/** Without an ordinal its place is counted from what was copied, and its content tells what two forks put there. */
+function withContent(event: TranscriptEvent): TranscriptEvent {
+  if (!("key" in event)) return event;
+  const { key, at, sessionId, ...content } = event;
+  return { ...event, key: `${key}:${sha256Hex(JSON.stringify(content)).slice(0, 12)}` };
 }
 
 function readPayload(
@@ -165,7 +175,6 @@ function readPrompt(text: string | undefined, memory: CodexMemory, common: Commo
   const at = text?.startsWith("# Context from my IDE") ? text.lastIndexOf(REQUEST) : -1;
   const typed = textOf(at === -1 ? text : text?.slice(at + REQUEST.length).trim());
   if (typed === undefined || memory.isSubagent || NOT_TYPED.test(typed)) return [];
-  memory.prompts = [...memory.prompts, common.key].slice(-64);
   return [{ type: "prompt", ...common, text: typed }];
 }
 

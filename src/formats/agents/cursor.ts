@@ -110,11 +110,12 @@ function readHook(record: Fields, event: string, memory: CursorMemory): Transcri
     model: model === "default" ? undefined : model,
     agentVersion: asText(record.cursor_version),
   };
-  const key = `${asText(record.generation_id) ?? sessionId}:${sha256Hex(JSON.stringify(record)).slice(0, 16)}`;
+  const path = asText(record.file_path);
+  const told = JSON.stringify([event, at, path, inputOf(record.edits)]);
+  const key = `${asText(record.generation_id) ?? sessionId}:${sha256Hex(told).slice(0, 16)}`;
   const common = { sessionId, at };
   const events: TranscriptEvent[] = sessionFacts(memory, facts, at);
   if (event === "sessionEnd") events.push({ type: "end", ...common, key });
-  const path = asText(record.file_path);
   if (!/^after(?:Tab)?FileEdit$/.test(event) || path === undefined) return events;
   const edits = asObjects(record.edits).flatMap((edit) => readEdit(path, edit));
   events.push({ type: "tool-call", ...common, key, toolId: key, name: event, input: inputOf({ file_path: path }) });

@@ -1,5 +1,6 @@
 /** What the readers of all agents have in common: they take anything, cap what they pass on, and tell a thing once. */
 import { isObject } from "../../kit/json.ts";
+import { exceededBound, type JsonLimits } from "../../kit/json-bounds.ts";
 import { beginning } from "../../kit/strings.ts";
 import { changesOfDiff } from "../edits.ts";
 import { readUsage } from "../usage.ts";
@@ -21,6 +22,10 @@ export function newMemory(sessionId: string): Memory {
   return { sessionId, said: {}, commits: { made: false, making: [], asking: [] } };
 }
 
+/** Far above what agents write, and below what holds a process for seconds. A short record cannot. */
+const LIMITS: JsonLimits = { depth: 1_000, values: 1_000_000, containers: 200_000, names: 50_000 };
+const UNJUDGED_CHARS = 256 * 1024;
+
 /**
  * A reader of JSON objects.
  * @param memory what it remembers at the beginning; `read` changes it
@@ -35,6 +40,7 @@ export function readerOf<M extends Memory>(
   const own = isObject(carry) ? ({ ...memory, ...structuredClone(carry) } as M) : memory;
   return {
     read(record) {
+      if (record.length > UNJUDGED_CHARS && exceededBound(record, LIMITS)) return [unknownKind(undefined)];
       const fields = parseJson(record);
       if (!isObject(fields)) return [unknownKind(undefined)];
       try {

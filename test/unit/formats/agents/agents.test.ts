@@ -95,7 +95,7 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
   });
 
   it("is not held by records that are deep or long", () => {
-    const deep = `${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`;
+    const deep = `${"[".repeat(4_000_000)}${"]".repeat(4_000_000)}`;
     const wide = "x y\\n".repeat(1_600_000);
     const begun = performance.now();
     for (const record of records) {
@@ -108,8 +108,8 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
       format,
       records.slice(-2).map((record) => record.replace(/"(?:text|content|output)":"/, `$&${wide}`)),
     );
-    // Far above what it takes; a search that grows with the square of its text takes hours.
-    expect(performance.now() - begun).toBeLessThan(60_000);
+    // Far above what it takes; a search that grows with the square of its text takes minutes.
+    expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });
 
