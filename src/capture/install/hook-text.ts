@@ -69,22 +69,34 @@ export function isComplete(found: readonly Found[], form: HookForm): boolean {
   return found.length === form.events.length && found.every(({ exact }) => exact);
 }
 
-/** The text with one hook for each event. What is ours and of another form is replaced where it stands. @throws SettingsError */
-export function withHooks(file: string, text: string | undefined, form: HookForm, hook: HookCommand): string {
+/**
+ * The text with one hook for each event. What is ours and of another form is replaced where it stands.
+ * @param before what the file was before us, when that is known
+ * @throws SettingsError
+ */
+export function withHooks(
+  file: string,
+  text: string | undefined,
+  form: HookForm,
+  hook: HookCommand,
+  before: Backup | undefined,
+): string {
   const all = Object.fromEntries(form.events.map((event) => [event, [form.entry(hook.line(form.agent, event))]]));
   if (text === undefined || text.trim() === "") return `${JSON.stringify({ ...form.frame, hooks: all }, null, 2)}\n`;
   const root = parseSettings(file, text, form);
   const layout = layoutOf(text, root);
   if (isBare(root)) return splice(text, root, renderValue({ ...form.frame, hooks: all }, layout, ""));
-  const hooks = nodeAt(root, ["hooks"]);
-  if (!hooks) return insertChild(text, root, "hooks", all, layout);
+  if (!nodeAt(root, ["hooks"])) return insertChild(text, root, "hooks", all, layout);
   let result = text;
   for (const event of form.events) result = withHook(file, result, form, hook, event);
-  const stale = findHooks(parseSettings(file, result, form), form, hook).filter(
-    ({ event }) => !form.events.includes(event),
+  const found = findHooks(parseSettings(file, result, form), form, hook);
+  return withoutFound(
+    file,
+    result,
+    form,
+    found.filter(({ event }) => !form.events.includes(event)),
+    before,
   );
-  for (const { path } of stale.reverse()) result = without(file, result, form, path);
-  return result;
 }
 
 function withHook(file: string, text: string, form: HookForm, hook: HookCommand, event: string): string {
@@ -121,29 +133,37 @@ export function withoutHooks(
   before: Backup | undefined,
 ): string | undefined {
   const found = findHooks(parseSettings(file, text, form), form, hook);
-  let result = text;
-  for (const { path } of found.toReversed()) result = without(file, result, form, path);
-  const was = before?.text?.trim() ? parseSettings(file, before.text, form) : undefined;
-  const restore = (path: Path) => {
-    const root = parseSettings(file, result, form);
-    const node = nodeAt(root, path);
-    if (!node || !isBare(node)) return;
-    const old = nodeAt(was, path);
-    if (!old) result = without(file, result, form, path);
-    else if (isBare(old)) result = splice(result, node, before?.text?.slice(old.start, old.end) ?? "");
-  };
-  for (const event of new Set(found.map((one) => one.event))) restore(["hooks", event]);
-  if (found.length > 0) restore(["hooks"]);
+  const result = withoutFound(file, text, form, found, before);
   const root = parseSettings(file, result, form);
-  if (!before || found.length === 0 || root.comments || !isDeepStrictEqual(root.value, isFrameOf(root, form)))
-    return result;
+  const left = root.children?.length === 0 ? {} : form.frame;
+  if (!before || found.length === 0 || root.comments || !isDeepStrictEqual(root.value, left)) return result;
   if (before.text === undefined) return undefined;
-  if (!was) return before.text;
+  if (before.text.trim() === "") return before.text;
+  const was = parseSettings(file, before.text, form);
   return isBare(was) ? splice(result, root, before.text.slice(was.start, was.end)) : result;
 }
 
-/** What is left when only a frame of ours is: with or without its own members. */
-const isFrameOf = (root: JsonNode, form: HookForm) => (root.children?.length === 0 ? {} : form.frame);
+/** The text without these, and without lists that they leave empty unless those were there before, which get their text back. */
+function withoutFound(
+  file: string,
+  text: string,
+  form: HookForm,
+  found: readonly Found[],
+  before: Backup | undefined,
+): string {
+  let result = text;
+  for (const { path } of found.toReversed()) result = without(file, result, form, path);
+  const was = before?.text?.trim() ? parseSettings(file, before.text, form) : undefined;
+  const lists = [...new Set(found.map(({ event }) => event))].map((event) => ["hooks", event]);
+  for (const path of lists.length > 0 ? [...lists, ["hooks"]] : []) {
+    const node = nodeAt(parseSettings(file, result, form), path);
+    const old = nodeAt(was, path);
+    if (!node || !isBare(node)) continue;
+    if (!old) result = without(file, result, form, path);
+    else if (isBare(old)) result = splice(result, node, before?.text?.slice(old.start, old.end) ?? "");
+  }
+  return result;
+}
 
 /** Nothing stands between its brackets. */
 const isBare = ({ children, comments }: JsonNode) => children?.length === 0 && !comments;

@@ -36,14 +36,14 @@ function adding(spec: JsonAgent, machine: Machine, hook: HookCommand): Edit {
   return {
     file,
     isOurs: (text) => hasHooks(spec, file, text, hook),
-    change(text) {
+    change(text, before) {
       if (
         text !== undefined &&
         text.trim() !== "" &&
         isComplete(findHooks(parseSettings(file, text, spec), spec, hook), spec)
       )
         return text;
-      return withHooks(file, text, spec, hook);
+      return withHooks(file, text, spec, hook, before);
     },
   };
 }
