@@ -3,6 +3,8 @@
  * and sends it to a server of ours, whatever happens in between.
  * Not here: how an agent writes (formats), what a secret is (redact), what the commands print (surfaces/cli), and nothing of the server.
  */
+export { readBriefing } from "./brain/briefing.ts";
+export { type NightlyResult, removeManagedBlocks, runNightly } from "./brain/nightly.ts";
 export { readServerUrl } from "./client.ts";
 export { bind, forgetAll, watch } from "./connect.ts";
 export { agentHome, type Machine, placesIn } from "./home.ts";

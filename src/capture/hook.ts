@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { helperCommand } from "../kit/respawn.ts";
+import { BRIEFING_FILE, printedBriefing } from "./brain/briefing-files.ts";
 import type { Places } from "./home.ts";
 
 /** More than this of what an agent says is not looked at. */
@@ -31,11 +32,25 @@ exec 3<&0
   ${start}
 ) </dev/null >/dev/null 2>&1 &
 if [ "$2" = SessionStart ] || [ "$2" = sessionStart ]; then
-  cat "$home/briefings/$1" 2>/dev/null
+  ${PRINT_BRIEFING}
 fi
 exit 0
 `;
 }
+
+/**
+ * Prints the briefing of the work tree that the agent was started in (see brain/briefing-files.ts), looking from its folder upwards with
+ * what the shell knows by itself. Where agents name the project's folder, their hooks may run in another.
+ */
+const PRINT_BRIEFING = `dir=$(cd -- "\${CLAUDE_PROJECT_DIR:-\${CURSOR_PROJECT_DIR:-.}}" 2>/dev/null && pwd -P)
+  while [ -n "$dir" ]; do
+    if [ -f "$home/briefings/$1$dir/${BRIEFING_FILE}" ]; then
+      cat "$home/briefings/$1$dir/${BRIEFING_FILE}"
+      break
+    fi
+    [ -e "$dir/.git" ] && break
+    dir=\${dir%/*}
+  done`;
 
 /** The command that starts a pass in a session of its own, so that it does not end with the agent. */
 export function startCommand(): string {
@@ -48,7 +63,7 @@ export function startCommand(): string {
  * Rings without a shell: for platforms that have none, and for trying it out. Never throws.
  * @returns the briefing that lies ready, where the agent is to be told one
  */
-export function ring(places: Places, agent: string, event: string, now: number): void {
+export function ring(places: Places, agent: string, event: string, now: number): string {
   try {
     const note = join(places.spool, `${Math.floor(now / 1000)}-${process.pid}-${agent}-${event}`);
     writeFileSync(`${note}.tmp`, readPayload(), { mode: 0o600 });
@@ -58,6 +73,7 @@ export function ring(places: Places, agent: string, event: string, now: number):
   } catch {
     // The transcript has it all; the next sweep finds it.
   }
+  return /^sessionStart$/i.test(event) ? printedBriefing(places, agent, process.cwd()) : "";
 }
 
 /** What the agent says on its standard input, as far as it says it at once. */

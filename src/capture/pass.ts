@@ -4,6 +4,7 @@ import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { tryLock } from "../platform/store/store.ts";
+import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { knownPolicy, quietNow, type QuietReason, refreshPolicy } from "./policy.ts";
 import { Recorder, type Terms } from "./recorder.ts";
@@ -95,6 +96,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   }
   if (sending && exchange.stopped === undefined) {
     await sendAll(exchange);
+    if (exchange.stopped === undefined) await tendBrains(exchange);
     if (exchange.stopped === undefined) await sendHeartbeat(exchange);
     if (exchange.stopped === undefined) await rotateToken(exchange);
   }

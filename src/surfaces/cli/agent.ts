@@ -12,6 +12,7 @@ import {
 } from "../../capture/capture.ts";
 import { DAY_MS, systemClock } from "../../kit/clock.ts";
 import { processLog } from "../../kit/log.ts";
+import { agentBrainCommands } from "./agent-brain.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
 import { duration } from "./values.ts";
@@ -68,4 +69,5 @@ export function agentCommands(program: Command, cli: Cli): void {
       output.result(status, () => JSON.stringify(status, null, 2));
     }),
   );
+  agentBrainCommands(agent, cli, withCapture);
 }
