@@ -4,6 +4,8 @@
  * Not here: how an agent writes (formats), what a secret is (redact), what the commands print (surfaces/cli), and nothing of the server.
  */
 export { runInBackground, watchOn } from "./background.ts";
+export { readBriefing } from "./brain/briefing.ts";
+export { type NightlyResult, removeManagedBlocks, runNightly } from "./brain/nightly.ts";
 export { readServerUrl } from "./client.ts";
 export { bind, watch } from "./connect.ts";
 export { type Check, examine } from "./doctor.ts";

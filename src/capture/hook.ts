@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from
 import { join } from "node:path";
 import { writeFileAtomically } from "../kit/files.ts";
 import { helperCommand } from "../kit/respawn.ts";
+import { BRIEFING_FILE, printedBriefing } from "./brain/briefing-files.ts";
 import type { Machine, Places } from "./home.ts";
 import type { HookCommand } from "./install/agents.ts";
 
@@ -60,12 +61,32 @@ exec 3<&0
   if command -v setsid >/dev/null 2>&1; then exec setsid ${start}; else exec nohup ${start}; fi
 ) </dev/null >/dev/null 2>&1 &
 exec 3<&-
+if [ "$2" = SessionStart ] || [ "$2" = sessionStart ]; then
+  ${PRINT_BRIEFING}
+fi
 exit 0
 `;
 }
 
-/** Rings without a shell, as the script does. Never throws. */
-export function ring(places: Places, agent: string, event: string, now: number): void {
+/**
+ * Prints the briefing of the work tree that the agent was started in (see brain/briefing-files.ts), looking from its folder upwards with
+ * what the shell knows by itself. Where agents name the project's folder, their hooks may run in another.
+ */
+const PRINT_BRIEFING = `dir=$(cd -- "\${CLAUDE_PROJECT_DIR:-\${CURSOR_PROJECT_DIR:-.}}" 2>/dev/null && pwd -P)
+  while [ -n "$dir" ]; do
+    if [ -f "$home/briefings/$1$dir/${BRIEFING_FILE}" ]; then
+      cat "$home/briefings/$1$dir/${BRIEFING_FILE}"
+      break
+    fi
+    [ -e "$dir/.git" ] && break
+    dir=\${dir%/*}
+  done`;
+
+/**
+ * Rings without a shell: for platforms that have none, and for trying it out. Never throws.
+ * @returns the briefing that lies ready, where the agent is to be told one
+ */
+export function ring(places: Places, agent: string, event: string, now: number): string {
   try {
     const note = join(places.spool, `${Math.floor(now / 1000)}-${process.pid}-${agent}-${event}`);
     writeFileSync(`${note}.tmp`, readPayload(), { mode: 0o600 });
@@ -75,6 +96,7 @@ export function ring(places: Places, agent: string, event: string, now: number):
   } catch {
     // The transcript has it all; the next sweep finds it.
   }
+  return /^sessionStart$/i.test(event) ? printedBriefing(places, agent, process.cwd()) : "";
 }
 
 /** What the agent says on its standard input, as far as it says it at once. */

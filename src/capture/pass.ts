@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
 import { tryLock } from "../platform/store/store.ts";
+import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { knownPolicy, type QuietReason, quietNow, refreshPolicy } from "./policy.ts";
 import type { Terms } from "./recorder.ts";
@@ -93,6 +94,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   }
   if (sending && exchange.stopped === undefined) {
     await sendAll(exchange);
+    if (exchange.stopped === undefined) await tendBrains(exchange);
     if (exchange.stopped === undefined) await sendHeartbeat(exchange);
     if (exchange.stopped === undefined) await rotateToken(exchange);
   }

@@ -3,18 +3,7 @@ import { type Random, systemRandom } from "../kit/random.ts";
 import type { Capture } from "./state.ts";
 
 /** What waits for its time; each is one row. */
-export type Task =
-  | "server"
-  | "telemetry"
-  | "traces"
-  | "brain"
-  | "heartbeat"
-  | "pulse"
-  | "policy"
-  | "prune"
-  | "rotate"
-  | "commits"
-  | "nightly";
+export type Task = "server" | "telemetry" | "traces" | "brain" | "briefing" | "heartbeat" | "pulse" | "policy" | "prune" | "rotate" | "commits" | "nightly";
 
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const LONGEST_PAUSE_MS = 60 * MINUTE_MS;

@@ -1,6 +1,6 @@
 import { asText } from "../formats/values.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
-import { type Answer, ask } from "./client.ts";
+import { type Answer, ask, type RequestOptions } from "./client.ts";
 import { isDue, notBefore, putOff, succeeded, type Task } from "./schedule.ts";
 import { sendSessions } from "./send-sessions.ts";
 import { sendTelemetry } from "./send-telemetry.ts";
@@ -47,18 +47,19 @@ export class Exchange {
     this.progressed = progressed;
   }
 
+  /** Posts JSON, see `request`. */
+  post(path: string, body: string | undefined, task: Task): Promise<Answer> {
+    const compressed = path === "/api/telemetry/ingest";
+    return this.request(path, { method: "POST", ...(body === undefined ? {} : { body }), compressed }, task);
+  }
+
   /**
-   * Posts JSON, and draws the conclusions that hold for every request.
+   * Asks the server, and draws the conclusions that hold for every request.
    * @param task what rests for a day when the team's tier does not include it
    */
-  async post(path: string, body: string | undefined, task: Task): Promise<Answer> {
+  async request(path: string, options: RequestOptions, task: Task): Promise<Answer> {
     const { capture, credentials } = this;
-    const answer = await ask(credentials.url, path, {
-      method: "POST",
-      token: credentials.token,
-      ...(body === undefined ? {} : { body }),
-      compressed: path === "/api/telemetry/ingest",
-    });
+    const answer = await ask(credentials.url, path, { ...options, token: credentials.token });
     if (answer.kind === "ok") {
       this.hasAnswered = true;
       if (capture.rows.schedule.get("server")) succeeded(capture, "server");

@@ -35,7 +35,8 @@ export function findAgents(here: Here, since: number, only?: readonly string[]):
   const hook = hookCommand(here.machine, here.places);
   return INSTALLERS.filter(({ agent }) => only?.includes(agent) ?? true).flatMap((installer) => {
     const found = transcriptsOf(here, installer.agent, since);
-    if (!installer.find(settings) && found.count === 0) return [];
+    // Who names an agent means it, whether it stands here yet or not.
+    if (!only && !installer.find(settings) && found.count === 0) return [];
     const { agent, name } = installer;
     return [
       { agent, name, transcripts: found.count, bytes: found.bytes, ...planOf(() => installer.plan(settings, hook)) },
