@@ -38,9 +38,10 @@ export const codexInstaller: Installer = {
     ...inHooks.install(machine, hook),
     ...applyEdit(machine, notifying(machine, hook), false),
   ],
+  // What was written first knows the folders that were made.
   remove: (machine, hook) => [
-    ...inHooks.remove(machine, hook),
     ...applyEdit(machine, unnotifying(machine, hook), true),
+    ...inHooks.remove(machine, hook),
   ],
 };
 
