@@ -81,13 +81,16 @@ function unnotifying(machine: Machine, hook: HookCommand): Edit {
 
 /** A configuration without lines of `notify` that are ours. */
 function withoutNotify(text: string, hook: HookCommand): string {
-  return text.replace(/^notify = \["sh", ?"-c", ?("(?:[^"\\\n]|\\.)*")\]\r?\n/gm, (line, command: string) => {
-    try {
-      return hook.owns(JSON.parse(command) as string) ? "" : line;
-    } catch {
-      return line;
-    }
-  });
+  return text.replace(
+    /^(\uFEFF?)notify = \["sh", ?"-c", ?("(?:[^"\\\n]|\\.)*")\]\r?\n/gm,
+    (line, mark: string, command: string) => {
+      try {
+        return hook.owns(JSON.parse(command) as string) ? mark : line;
+      } catch {
+        return line;
+      }
+    },
+  );
 }
 
 /** What Codex names events by where it keeps trust. */

@@ -1,3 +1,4 @@
+import { posix, win32 } from "node:path";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { copilotHooks } from "./copilot-cli.ts";
@@ -7,75 +8,79 @@ import type { HookForm } from "./hook-text.ts";
 import type { AgentId, HookCommand } from "./installer.ts";
 import { opencodePlugin } from "./opencode.ts";
 
-/** What an administrator rolls out so that every machine of a fleet has the hook. */
-export interface ManagedSettings {
-  /** Where the file goes, by system. */
-  readonly files: Partial<Record<"linux" | "darwin" | "win32", string>>;
-  /** The file's content, or what is to be merged into one that is there. */
+/** A file that an administrator rolls out, or merges into the one that is there. */
+export interface ManagedFile {
+  readonly file: string;
   readonly content: string;
 }
 
-/**
- * The settings that put one agent's hook into effect for every user of a machine.
- * @param hook its command line has to hold for all users; it runs as the user who runs the agent
- */
-export function managedSettings(agent: AgentId, platform: NodeJS.Platform, hook: HookCommand): ManagedSettings {
-  return MANAGED[agent](hook, platform);
-}
+type System = "linux" | "darwin" | "win32";
 
-type Maker = (hook: HookCommand, platform: NodeJS.Platform) => ManagedSettings;
-
-const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-const hooksOf = (form: HookForm, hook: HookCommand) =>
-  Object.fromEntries(form.events.map((event) => [event, [form.entry(hook.line(form.agent, event))]]));
-const jsonOf = (form: HookForm, hook: HookCommand) => json({ ...form.frame, hooks: hooksOf(form, hook) });
-
-const MANAGED: Readonly<Record<AgentId, Maker>> = {
-  "claude-code": (hook) => ({
-    files: {
-      linux: "/etc/claude-code/managed-settings.json",
-      darwin: "/Library/Application Support/ClaudeCode/managed-settings.json",
-      win32: "C:\\Program Files\\ClaudeCode\\managed-settings.json",
-    },
-    content: jsonOf(claudeCode, hook),
-  }),
-  // Hooks that stand here need nobody's trust.
-  codex: (hook) => ({
-    files: { linux: "/etc/codex/requirements.toml", darwin: "/etc/codex/requirements.toml" },
-    content: codex.events.map((event) => codexTable(event, hook)).join("\n"),
-  }),
-  "gemini-cli": (hook) => ({
-    files: {
-      linux: "/etc/gemini-cli/settings.json",
-      darwin: "/Library/Application Support/GeminiCli/settings.json",
-      win32: "C:\\ProgramData\\gemini-cli\\settings.json",
-    },
-    content: jsonOf(geminiCli, hook),
-  }),
-  opencode: (hook) => ({
-    files: {
-      linux: "/etc/opencode/plugin/reckon.js",
-      darwin: "/Library/Application Support/opencode/plugin/reckon.js",
-      win32: "C:\\ProgramData\\opencode\\plugin\\reckon.js",
-    },
-    content: opencodePlugin(hook),
-  }),
-  "copilot-cli": (hook, platform) => ({
-    files: { linux: "/etc/github-copilot/policy.d/reckon.json" },
-    content: json(copilotHooks({ platform }, hook)),
-  }),
-  cursor: (hook) => ({
-    files: {
-      linux: "/etc/cursor/hooks.json",
-      darwin: "/Library/Application Support/Cursor/hooks.json",
-      win32: "C:\\ProgramData\\Cursor\\hooks.json",
-    },
-    content: jsonOf(cursor, hook),
-  }),
+/** Where each agent reads what holds for all users of a machine. Missing: no such place is known. */
+const FOLDERS: Readonly<Record<AgentId, Partial<Record<System, string>>>> = {
+  "claude-code": {
+    linux: "/etc/claude-code",
+    darwin: "/Library/Application Support/ClaudeCode",
+    win32: "C:\\Program Files\\ClaudeCode",
+  },
+  codex: { linux: "/etc/codex", darwin: "/etc/codex" },
+  "gemini-cli": {
+    linux: "/etc/gemini-cli",
+    darwin: "/Library/Application Support/GeminiCli",
+    win32: "C:\\ProgramData\\gemini-cli",
+  },
+  opencode: {
+    linux: "/etc/opencode",
+    darwin: "/Library/Application Support/opencode",
+    win32: "C:\\ProgramData\\opencode",
+  },
+  "copilot-cli": { linux: "/etc/github-copilot/policy.d" },
+  cursor: { linux: "/etc/cursor", darwin: "/Library/Application Support/Cursor", win32: "C:\\ProgramData\\Cursor" },
 };
 
+/**
+ * The files that put one agent's hook into effect for every user of a machine; none where the system has no place for them.
+ * @param hook its command line has to hold for all users; it runs as the user who runs the agent
+ */
+export function managedSettings(agent: AgentId, system: System, hook: HookCommand): ManagedFile[] {
+  const folder = FOLDERS[agent][system];
+  if (folder === undefined) return [];
+  const { join } = system === "win32" ? win32 : posix;
+  const at = (name: string, content: string) => ({ file: join(folder, name), content });
+  switch (agent) {
+    case "claude-code":
+      return [at("managed-settings.json", jsonOf(claudeCode, hook))];
+    case "codex":
+      // Hooks that stand here need nobody's trust.
+      return [at("requirements.toml", codex.events.map((event) => codexTable(event, hook)).join("\n"))];
+    case "gemini-cli":
+      return [at("settings.json", jsonOf(geminiCli, hook))];
+    case "opencode":
+      return opencodeFiles(at, hook);
+    case "copilot-cli":
+      return [at("reckon.json", json(copilotHooks({ platform: system }, hook)))];
+    case "cursor":
+      return [at("hooks.json", jsonOf(cursor, hook))];
+  }
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+
+function jsonOf(form: HookForm, hook: HookCommand): string {
+  const hooks = form.events.map((event) => [event, [form.entry(hook.line(form.agent, event))]]);
+  return json({ ...form.frame, hooks: Object.fromEntries(hooks) });
+}
+
+/** Here plugins are not looked for: one has to be named. */
+function opencodeFiles(at: (name: string, content: string) => ManagedFile, hook: HookCommand): ManagedFile[] {
+  const plugin = at("reckon.js", opencodePlugin(hook));
+  const path = plugin.file.replaceAll("\\", "/");
+  const address = new URL(`file://${path.startsWith("/") ? "" : "/"}${path}`).href;
+  return [plugin, at("opencode.json", json({ plugin: [address] }))];
+}
+
 function codexTable(event: string, hook: HookCommand): string {
-  const [handler] = codex.entry(hook.line("codex", event)).hooks as Record<string, unknown>[];
-  const members = Object.entries(handler ?? {}).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`);
+  const [handler = {}] = codex.entry(hook.line("codex", event)).hooks as Record<string, unknown>[];
+  const members = Object.entries(handler).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`);
   return `[[hooks.${event}]]\n[[hooks.${event}.hooks]]\n${members.join("")}`;
 }
