@@ -38,9 +38,10 @@ export const codexInstaller: Installer = {
     ...inHooks.install(machine, hook),
     ...applyEdit(machine, notifying(machine, hook), false),
   ],
+  // What was written first knows the folders that were made.
   remove: (machine, hook) => [
-    ...inHooks.remove(machine, hook),
     ...applyEdit(machine, unnotifying(machine, hook), true),
+    ...inHooks.remove(machine, hook),
   ],
 };
 
@@ -80,13 +81,16 @@ function unnotifying(machine: Machine, hook: HookCommand): Edit {
 
 /** A configuration without lines of `notify` that are ours. */
 function withoutNotify(text: string, hook: HookCommand): string {
-  return text.replace(/^notify = \["sh", ?"-c", ?("(?:[^"\\\n]|\\.)*")\]\r?\n/gm, (line, command: string) => {
-    try {
-      return hook.owns(JSON.parse(command) as string) ? "" : line;
-    } catch {
-      return line;
-    }
-  });
+  return text.replace(
+    /^(\uFEFF?)notify = \["sh", ?"-c", ?("(?:[^"\\\n]|\\.)*")\]\r?\n/gm,
+    (line, mark: string, command: string) => {
+      try {
+        return hook.owns(JSON.parse(command) as string) ? mark : line;
+      } catch {
+        return line;
+      }
+    },
+  );
 }
 
 /** What Codex names events by where it keeps trust. */
