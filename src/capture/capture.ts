@@ -5,16 +5,14 @@
  */
 export { runInBackground, watchOn } from "./background.ts";
 export { readBriefing } from "./brain/briefing.ts";
-export { type NightlyResult, removeManagedBlocks, runNightly } from "./brain/nightly.ts";
-export { readServerUrl } from "./client.ts";
-export { bind, watch } from "./connect.ts";
+export { type NightlyResult, runNightly } from "./brain/nightly.ts";
+export { type ConnectPlan, connectMachine, disconnectMachine, planConnect } from "./connect.ts";
 export { type Check, examine } from "./doctor.ts";
-export { agentHome, type Machine, placesIn } from "./home.ts";
 export { ring } from "./hook.ts";
 export { importTranscripts } from "./import.ts";
 export { type PassResult, runPass } from "./pass.ts";
-export { beginQuiet, endQuiet, knownPolicy, refreshPolicy } from "./policy.ts";
+export { pause, resume } from "./policy.ts";
 export { type Scanned, scan } from "./scan.ts";
-export { type FoundAgent, findAgents, installHooks, removeHome, removeHooks, unbind } from "./setup.ts";
-export { type Capture, type CaptureParts, openCapture, readCredentials } from "./state.ts";
+export type { FoundAgent } from "./setup.ts";
+export { type Capture, type CaptureParts, openCapture } from "./state.ts";
 export { readStatus, type Status } from "./status.ts";

@@ -8,7 +8,13 @@ import { SECOND_MS } from "../kit/clock.ts";
 /** What became of a request. */
 export type Answer =
   /** 2xx, or 304 with an empty body. */
-  | { readonly kind: "ok"; readonly status: number; readonly body: Record<string, unknown>; readonly text: string; readonly etag: string | null }
+  | {
+      readonly kind: "ok";
+      readonly status: number;
+      readonly body: Record<string, unknown>;
+      readonly text: string;
+      readonly etag: string | null;
+    }
   /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
   /** The server will not take this, however often it is sent. */
@@ -69,7 +75,15 @@ export async function ask(url: string, path: string, options: RequestOptions = {
 }
 
 async function send(url: string, path: string, options: RequestOptions): Promise<Response> {
-  const { method = "GET", token, body, compressed = false, etag, accept = "application/json", timeoutMs = TIMEOUT_MS } = options;
+  const {
+    method = "GET",
+    token,
+    body,
+    compressed = false,
+    etag,
+    accept = "application/json",
+    timeoutMs = TIMEOUT_MS,
+  } = options;
   const headers: Record<string, string> = {
     accept,
     "service-api-version": "1",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { asCount, asObject, parseJson } from "../formats/values.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { ask } from "./client.ts";
-import { hookStates } from "./setup.ts";
+import { hookStates, timerStateHere } from "./setup.ts";
 import type { Capture } from "./state.ts";
 import { readCredentials } from "./state.ts";
 import { readStatus } from "./status.ts";
@@ -27,6 +27,7 @@ export async function examine(capture: Capture): Promise<Check[]> {
       ({ name, state, message }): Check =>
         state === "installed" ? ok(`hook: ${name}`, message) : warning(`hook: ${name}`, message),
     ),
+    timerCheck(capture),
     ...contentChecks(capture),
     folderCheck(capture),
     ...retentionChecks(capture),
@@ -54,6 +55,15 @@ function tokenCheck({ clock }: Capture, expiresAt: string | null): Check {
   if (days < 0) return failed("token", `expired on ${expiresAt}: ask for a code and connect again`);
   if (days < 14) return warning("token", `expires in ${days} days, and could not be replaced yet`);
   return ok("token", `expires in ${days} days; it is replaced by itself before`);
+}
+
+function timerCheck(capture: Capture): Check {
+  try {
+    const { state, message } = timerStateHere(capture);
+    return state === "installed" || state === "absent" ? ok("timer", message) : warning("timer", message);
+  } catch (error) {
+    return ok("timer", String((error as Error).message));
+  }
 }
 
 function contentChecks(capture: Capture): Check[] {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../kit/files.ts";
 import { helperCommand } from "../kit/respawn.ts";
 import { BRIEFING_FILE, printedBriefing } from "./brain/briefing-files.ts";
-import type { Machine, Places } from "./home.ts";
+import { agentHome, type Machine, type Places, placesIn } from "./home.ts";
 import type { HookCommand } from "./install/agents.ts";
 
 /** More than this of what an agent says is not looked at. */
@@ -86,7 +86,8 @@ const PRINT_BRIEFING = `dir=$(cd -- "\${CLAUDE_PROJECT_DIR:-\${CURSOR_PROJECT_DI
  * Rings without a shell: for platforms that have none, and for trying it out. Never throws.
  * @returns the briefing that lies ready, where the agent is to be told one
  */
-export function ring(places: Places, agent: string, event: string, now: number): string {
+export function ring(machine: Machine, agent: string, event: string, now: number): string {
+  const places = placesIn(agentHome(machine));
   try {
     const note = join(places.spool, `${Math.floor(now / 1000)}-${process.pid}-${agent}-${event}`);
     writeFileSync(`${note}.tmp`, readPayload(), { mode: 0o600 });

@@ -1,13 +1,14 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
-import { tryLock } from "../platform/store/store.ts";
+import { local } from "../platform/store/store.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
+import { Exchange, rejectionOf } from "./exchange.ts";
 import { knownPolicy, type QuietReason, quietNow, refreshPolicy } from "./policy.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
-import { Exchange, rejectionOf, rotateToken, sendAll, sendHeartbeat } from "./send.ts";
+import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -44,7 +45,7 @@ export interface PassResult {
  */
 export async function runPass(capture: Capture, options: PassOptions = {}): Promise<PassResult | undefined> {
   for (let result: PassResult | undefined; ; ) {
-    const release = tryLock(capture.places.lock);
+    const release = local.tryLock(capture.places.lock);
     if (!release) return result;
     try {
       result = await passOnce(capture, options);
@@ -92,12 +93,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     });
     findCommits(capture);
   }
-  if (sending && exchange.stopped === undefined) {
-    await sendAll(exchange);
-    if (exchange.stopped === undefined) await tendBrains(exchange);
-    if (exchange.stopped === undefined) await sendHeartbeat(exchange);
-    if (exchange.stopped === undefined) await rotateToken(exchange);
-  }
+  if (sending) await talk(exchange);
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
   capture.transact(() => {
     writeSetting(capture, "lastPass", capture.clock.now());
@@ -111,6 +107,14 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     retryInMs: exchange.retryInMs,
     unreadable: sweep.unreadable,
   };
+}
+
+/** Sends what waits and what is due; the first answer that says "not now" ends it. */
+async function talk(exchange: Exchange): Promise<void> {
+  for (const step of [sendAll, tendBrains, sendHeartbeat, rotateToken]) {
+    if (exchange.stopped !== undefined) return;
+    await step(exchange);
+  }
 }
 
 const windowsOf = ({ rows }: Capture): Terms["quiet"] =>

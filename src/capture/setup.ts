@@ -1,6 +1,4 @@
-import { rmSync } from "node:fs";
-import { ask } from "./client.ts";
-import type { Places } from "./home.ts";
+import { helperCommand } from "../kit/respawn.ts";
 import { hookCommand, writeHookScript } from "./hook.ts";
 import {
   type Change,
@@ -10,6 +8,7 @@ import {
   type Machine as Settings,
   SettingsError,
 } from "./install/agents.ts";
+import { installTimer, planTimer, removeTimer, type TimerCommand, TimerError, timerState } from "./install/timer.ts";
 import { type Found, STORES } from "./sources/stores.ts";
 import type { Capture } from "./state.ts";
 
@@ -100,14 +99,51 @@ export function hookStates(here: Here): ({ readonly agent: string; readonly name
   });
 }
 
-/** Ends the binding on the server. @returns why that could not be said to it; undefined when it was */
-export async function unbind(url: string, token: string): Promise<string | undefined> {
-  const answer = await ask(url, "/api/connect/disconnect", { method: "POST", token });
-  // A server that does not know the token has nothing to end.
-  return answer.kind === "ok" || (answer.kind === "refused" && answer.status === 401) ? undefined : answer.reason;
+/** Variables that say where agents keep their files, and how the server is reached. */
+const PASSED_ON = [
+  "CLAUDE_CONFIG_DIR",
+  "CODEX_HOME",
+  "XDG_DATA_HOME",
+  "HTTPS_PROXY",
+  "NO_PROXY",
+  "NODE_EXTRA_CA_CERTS",
+];
+
+/** The pass that the system's timer starts. */
+function timerCommand({ machine, places }: Here): TimerCommand {
+  const { file, args } = helperCommand("agent", ["run", "--background"]);
+  const set = Object.entries(machine.env).filter(([name, value]) => PASSED_ON.includes(name) && value !== undefined);
+  return {
+    argv: [file, ...args],
+    env: { ...(Object.fromEntries(set) as Record<string, string>), RECKON_AGENT_HOME: places.home },
+  };
 }
 
-/** Removes the client's own folder, with all that waits in it. */
-export function removeHome({ home }: Places): void {
-  rmSync(home, { recursive: true, force: true });
+/** What switching the timer on would write. */
+export function planTimerHere(here: Here): readonly Change[] {
+  return planTimer(settingsOf(here), timerCommand(here));
+}
+
+/** Switches a timer of the system on that looks every 15 minutes. @returns why it could not; nothing when it is on */
+export function startTimer(here: Here): string[] {
+  return explained(() => installTimer(settingsOf(here), timerCommand(here)));
+}
+
+/** @returns why it could not be taken away */
+export function stopTimer(here: Here): string[] {
+  return explained(() => removeTimer(settingsOf(here)));
+}
+
+export function timerStateHere(here: Here): HookState {
+  return timerState(settingsOf(here), timerCommand(here));
+}
+
+function explained(change: () => unknown): string[] {
+  try {
+    change();
+    return [];
+  } catch (error) {
+    if (error instanceof TimerError || error instanceof SettingsError) return [error.message];
+    throw error;
+  }
 }

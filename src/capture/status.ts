@@ -1,5 +1,5 @@
+import { rejectionOf } from "./exchange.ts";
 import { knownPolicy, quietNow } from "./policy.ts";
-import { rejectionOf } from "./send.ts";
 import { type Capture, readCredentials, readSetting } from "./state.ts";
 import { outboxBytes } from "./sweep.ts";
 

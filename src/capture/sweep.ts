@@ -1,8 +1,9 @@
 import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
+import type { Exchange } from "./exchange.ts";
 import { Recorder, type Terms } from "./recorder.ts";
 import type { SourceRow } from "./rows.ts";
-import { type Exchange, sendAll } from "./send.ts";
+import { sendAll } from "./send.ts";
 import { readOpencode } from "./sources/opencode.ts";
 import { readSource } from "./sources/read.ts";
 import { SIGNS } from "./sources/signs.ts";

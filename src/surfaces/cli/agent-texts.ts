@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { Check, FoundAgent, PassResult, Scanned, Status } from "../../capture/capture.ts";
+import type { Check, ConnectPlan, PassResult, Scanned, Status } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { oneLine } from "../../kit/strings.ts";
 import { facts, table } from "./output.ts";
@@ -15,20 +15,25 @@ function size(bytes: number): string {
   return `${(bytes / 1_000 ** power).toFixed(1)} ${["", "kB", "MB", "GB", "TB"][power]}`;
 }
 
-export function foundLines(url: string, found: readonly FoundAgent[], isDryRun: boolean): string {
-  if (found.length === 0)
-    return "No coding agent was found on this machine; what one writes later is read once it is there.";
-  const lines = [`${isDryRun ? "Connecting would send" : "This sends"} to ${url}:`];
-  for (const { name, transcripts, bytes } of found)
-    lines.push(`  ${name}: ${plural(transcripts, "transcript")} (${size(bytes)}), and each new session`);
+/** What connecting reads and changes, for whoever is asked to agree. */
+export function planLines({ url, found, timer }: ConnectPlan, isDryRun: boolean): string {
+  const [sends, changes] = isDryRun ? ["Connecting would send", "It would change"] : ["This sends", "It changes"];
+  const lines = found.map(
+    ({ name, transcripts, bytes }) =>
+      `  ${name}: ${plural(transcripts, "transcript")} (${size(bytes)}), and each new session`,
+  );
+  if (found.length === 0) lines.push("  nothing yet: no coding agent was found on this machine");
+  lines.unshift(`${sends} to ${url}:`);
   lines.push(
     "Prompts, answers, commands with their output, edits, commits and tokens; secrets are taken out first.",
     "",
   );
-  const changes = found.flatMap((one) => one.changes);
-  lines.push(changes.length === 0 ? "No settings change." : `${isDryRun ? "It would change" : "It changes"}:`);
-  for (const { file, kind, diff } of changes)
-    lines.push(`  ${kind} ${file}`, ...diff.split("\n").map((line) => `    ${line}`));
+  const files = [...found.flatMap((one) => one.changes), ...timer];
+  lines.push(files.length === 0 ? "No settings change." : `${changes}:`);
+  for (const { file, kind, diff } of files) {
+    const detail = kind === "create" ? [] : diff.trimEnd().split("\n").slice(2);
+    lines.push(`  ${kind} ${file}`, ...detail.map((line) => `    ${line}`));
+  }
   for (const { name, problem } of found) if (problem !== undefined) lines.push(`  ${name}: ${problem}`);
   return lines.join("\n");
 }

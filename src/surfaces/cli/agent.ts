@@ -1,16 +1,11 @@
 import type { Command } from "commander";
 import {
-  agentHome,
-  beginQuiet,
   type Capture,
-  endQuiet,
   examine,
   importTranscripts,
-  knownPolicy,
-  placesIn,
-  readCredentials,
+  pause,
   readStatus,
-  refreshPolicy,
+  resume,
   ring,
   runInBackground,
   runPass,
@@ -19,7 +14,6 @@ import {
   watchOn,
 } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { fail, invalid } from "../../kit/problem.ts";
 import { agentBrainCommands } from "./agent-brain.ts";
 import { connectCommand, disconnectCommand } from "./agent-connect.ts";
 import { DEFAULT_SINCE_MS, names, partsOf, withCapture, withJson } from "./agent-context.ts";
@@ -46,7 +40,7 @@ export function agentCommands(program: Command, cli: Cli): void {
     .description("what agents call where there is no shell")
     .action((name: string, event: string) => {
       const { machine, clock } = partsOf(cli);
-      process.stdout.write(ring(placesIn(agentHome(machine)), name, event, clock.now()));
+      process.stdout.write(ring(machine, name, event, clock.now()));
     });
 }
 
@@ -121,7 +115,7 @@ function pauseCommands(agent: Command, cli: Cli): void {
     .action((span: number | undefined, options: CommonOptions) =>
       withCapture(cli, options, (capture, output) => {
         const until = span === undefined ? null : capture.clock.now() + span;
-        beginQuiet(capture, "paused", until);
+        pause(capture, until);
         const end = until === null ? null : isoInstant(until);
         output.result(
           { paused: true, until: end },
@@ -131,7 +125,7 @@ function pauseCommands(agent: Command, cli: Cli): void {
     );
   withJson(agent.command("resume").description("record again")).action((options: CommonOptions) =>
     withCapture(cli, options, (capture, output) => {
-      endQuiet(capture, "paused");
+      resume(capture);
       output.result({ paused: false }, () => "Recording again.");
     }),
   );
@@ -143,9 +137,6 @@ function importCommand(agent: Command, cli: Cli): void {
     .option("--agent <name>", "whose they are (default: told by their content)")
     .action((paths: string[], options: CommonOptions & { agent?: string }) =>
       withCapture(cli, options, async (capture, output) => {
-        const credentials = readCredentials(capture.places);
-        if (!credentials) return fail(invalid, 'this machine is not connected: run "reckon agent connect URL CODE"');
-        if (!knownPolicy(capture)) await refreshPolicy(capture, credentials);
         const imported = await importTranscripts(capture, paths, options.agent, output.progress("reading"));
         const result = await runPass(capture, { force: true });
         output.result({ imported, ...result }, () => `${importLines(imported)}\n${passLine(result)}`);
