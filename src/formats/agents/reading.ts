@@ -227,9 +227,9 @@ export function commitsOf(watch: CommitWatch, toolId: string, output: string | u
   const text = output ?? "";
   const named = Array.from(text.matchAll(NAMED), (match) => match[1] as string).slice(0, MAX_EDITS);
   const isQuiet = makes && !failed && named.length === 0;
-  const asked = asks && !failed ? text.match(/^[0-9a-f]{40}$/gm)?.at(-1) : undefined;
-  const isTheOne = (short: string) => asked?.startsWith(short) === true;
-  const head = isQuiet || watch.made || named.some(isTheOne) ? asked : undefined;
+  const candidate = asks && !failed ? text.match(/^[0-9a-f]{40}$/gm)?.at(-1) : undefined;
+  const isTheOne = (short: string) => candidate?.startsWith(short) === true;
+  const head = isQuiet || watch.made || named.some(isTheOne) ? candidate : undefined;
   watch.made = (isQuiet || (watch.made && !asks)) && head === undefined;
   return [...new Set(head === undefined ? named : [...named.filter((short) => !isTheOne(short)), head])];
 }
