@@ -125,10 +125,10 @@ function readAnswer(data: Fields, memory: CopilotMemory, common: Common): Transc
   return events;
 }
 
-function readUsage(told: Fields, common: Common): TranscriptEvent[] {
-  const callId = asText(told.apiCallId) ?? asText(asObject(told.accounting).usageId) ?? common.key;
-  const usage = usageOf(callId, told);
-  return usage ? [{ type: "usage", ...common, callId, model: asText(told.model), usage }] : [];
+function readUsage(usage: Fields, common: Common): TranscriptEvent[] {
+  const callId = asText(usage.apiCallId) ?? asText(asObject(usage.accounting).usageId) ?? common.key;
+  const tokens = usageOf(callId, usage);
+  return tokens ? [{ type: "usage", ...common, callId, model: asText(usage.model), usage: tokens }] : [];
 }
 
 const MAX_MODELS = 100;
@@ -157,8 +157,8 @@ function readResult(data: Fields, memory: CopilotMemory, common: Common): ToolRe
 }
 
 function readExitCode(data: Fields, output: string): number | undefined {
-  const told = asObject(data.shellExecution).exitCode;
-  const code = told ?? /<[^<>\n]{0,100}exit(?:ed with)? code:? (\d{1,10})>\s*$/.exec(output)?.[1];
+  const reported = asObject(data.shellExecution).exitCode;
+  const code = reported ?? /<[^<>\n]{0,100}exit(?:ed with)? code:? (\d{1,10})>\s*$/.exec(output)?.[1];
   return code !== undefined && Number.isSafeInteger(Number(code)) ? Number(code) : undefined;
 }
 
@@ -166,14 +166,14 @@ function readExitCode(data: Fields, output: string): number | undefined {
 function readEdits(data: Fields, result: Fields, toolId: string, memory: CopilotMemory): Edit[] {
   const diff = asText(result.detailedContent);
   const files = asObjects(data.fileEdits).map((file) => asText(file.path));
-  const asked = memory.editing.find(([id]) => id === toolId)?.[1];
-  if (diff === undefined || (files.length === 0 && asked === undefined)) return [];
+  const editing = memory.editing.find(([id]) => id === toolId)?.[1];
+  if (diff === undefined || (files.length === 0 && editing === undefined)) return [];
   const parts = diff.split(/^(?=diff --git )/m).filter((part) => part.startsWith("diff --git "));
   return parts.slice(0, MAX_PARTS).flatMap((part, i) => {
     // An absolute path follows the side's letter as it is.
     const named = /^\+\+\+ b\/?(.+)$/m.exec(part)?.[1];
     const path =
-      (files.length === parts.length ? files[i] : undefined) ?? (parts.length === 1 && asked ? asked : named);
+      (files.length === parts.length ? files[i] : undefined) ?? (parts.length === 1 && editing ? editing : named);
     return path === undefined ? [] : editsOfDiff(path, part);
   });
 }

@@ -111,8 +111,8 @@ function readHook(record: Fields, event: string, memory: CursorMemory): Transcri
     agentVersion: asText(record.cursor_version),
   };
   const path = asText(record.file_path);
-  const told = JSON.stringify([event, at, path, inputOf(record.edits)]);
-  const key = `${asText(record.generation_id) ?? sessionId}:${sha256Hex(told).slice(0, 16)}`;
+  const content = JSON.stringify([event, at, path, inputOf(record.edits)]);
+  const key = `${asText(record.generation_id) ?? sessionId}:${sha256Hex(content).slice(0, 16)}`;
   const common = { sessionId, at };
   const events: TranscriptEvent[] = sessionFacts(memory, facts, at);
   if (event === "sessionEnd") events.push({ type: "end", ...common, key });
