@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
@@ -55,9 +55,6 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
     close: () => db.close(),
   };
 }
-
-/** Whether a machine was ever connected. */
-export const isConnected = (places: Places): boolean => existsSync(places.credentials);
 
 /** @returns undefined when the machine is not connected @throws Error when the file is not one of ours */
 export function readCredentials(places: Places): Credentials | undefined {
