@@ -14,7 +14,8 @@ CREATE TABLE teams (
   verified_at              INTEGER
 ) STRICT;
 
--- No foreign key: a code outlives its team, so that its holder learns that the team is gone.
+-- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine
+-- becomes; null for nobody's.
 CREATE TABLE connect_codes (
   code_hash    BLOB PRIMARY KEY,
   team_id      TEXT NOT NULL,
@@ -22,10 +23,12 @@ CREATE TABLE connect_codes (
   expires_at   INTEGER NOT NULL,
   consumed_at  INTEGER,
   device_id    TEXT,
-  created_by   TEXT
+  created_by   TEXT,
+  person_id    TEXT
 ) STRICT;
 CREATE INDEX connect_codes_by_team ON connect_codes (team_id, expires_at);
 
+-- `person_id` is whose machine it is now; null for nobody's.
 CREATE TABLE devices (
   id               TEXT PRIMARY KEY,
   team_id          TEXT NOT NULL REFERENCES teams (id),
@@ -34,9 +37,11 @@ CREATE TABLE devices (
   created_at       INTEGER NOT NULL,
   last_seen_at     INTEGER,
   revoked_at       INTEGER,
-  user_agent       TEXT
+  user_agent       TEXT,
+  person_id        TEXT REFERENCES users (id)
 ) STRICT;
 CREATE INDEX devices_by_team ON devices (team_id, created_at);
+CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;
 
 CREATE TABLE device_tokens (
   token_hash   BLOB PRIMARY KEY,

@@ -21,6 +21,13 @@ async function json(data: string, ...args: string[]) {
   return JSON.parse(done.stdout);
 }
 
+/** Makes an account. */
+async function userIn(data: string, email: string, team?: string) {
+  const where = team === undefined ? [] : ["--team", team];
+  const args = ["user", "create", email, ...where, "--password-stdin", "--data", data, "--json"];
+  return JSON.parse((await reckon(args, { input: "plough-the-north-field" })).stdout);
+}
+
 describe("teams, codes and devices", () => {
   it("go from an empty directory to a bound device and back, all from the command line", async () => {
     const data = join(folder(), "data");
@@ -73,8 +80,22 @@ describe("teams, codes and devices", () => {
       expect([tier, await ingest()]).toEqual([tier, status]);
     }
     expect(await json(data, "device", "list", "--team", "Acme")).toMatchObject([
-      { deviceId, label: "laptop", status: "active" },
+      { deviceId, label: "laptop", status: "active", person: null },
     ]);
+    const { userId } = await userIn(data, "ada@example.com", "Acme");
+    await userIn(data, "eve@example.com");
+    expect(await json(data, "device", "assign", deviceId, "ada@example.com")).toEqual({
+      deviceId,
+      person: "ada@example.com",
+      changed: true,
+    });
+    const ofAda = await json(data, "device", "list", "--person", "ada@example.com");
+    expect(ofAda).toMatchObject([{ deviceId, person: { userId, email: "ada@example.com", name: null } }]);
+    expect(await json(data, "device", "list", "--nobody")).toEqual([]);
+    const stranger = await reckon(["device", "assign", deviceId, "eve@example.com", "--data", data]);
+    expect([stranger.code, stranger.stderr]).toEqual([1, expect.stringContaining("not in the device's team")]);
+    expect(await json(data, "device", "assign", deviceId, "--nobody")).toMatchObject({ person: null, changed: true });
+    expect(await json(data, "device", "list", "--nobody")).toHaveLength(1);
     expect(await json(data, "device", "revoke", deviceId)).toMatchObject({
       deviceId,
       status: "revoked",
@@ -92,6 +113,9 @@ describe("teams, codes and devices", () => {
       [["device", "revoke", "dev_x"], 1, /no device/],
       [["team", "create"], 2, /missing required argument/],
       [["team", "set", "Acme", "--tier", "gold"], 2, /none, starter, team, enterprise/],
+      [["device", "assign", "dev_x"], 2, /--nobody/],
+      [["device", "assign", "dev_x", "ada@example.com", "--nobody"], 2, /--nobody/],
+      [["device", "assign", "dev_x", "--nobody"], 1, /no device/],
       [["code", "create"], 2, /--team/],
       [["code", "create", "--team", "Acme", "--expires", "soon"], 2, /15m/],
       [["nonsense"], 2, /unknown command/],

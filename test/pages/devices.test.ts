@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -10,8 +11,14 @@ useBrowser();
 const HOSTILE = `<img src=x onerror="document.title='owned'">"'&lt;`;
 
 /** Binds a device to somebody's team. */
-async function bind(site: Site, { team }: Person, label: string | null, userAgent: string | null = null) {
-  const { code } = await createCode(site.t.instance.core, team.id);
+async function bind(
+  site: Site,
+  { team }: Person,
+  label: string | null,
+  userAgent: string | null = null,
+  personId: string | null = null,
+) {
+  const { code } = await createCode(site.t.instance.core, team.id, undefined, COMMAND_LINE, personId);
   const { deviceId, deviceToken } = await bindDevice(site.t.instance.core, code, "2026-01", label, userAgent);
   return { deviceId, token: deviceToken };
 }
@@ -38,8 +45,10 @@ it("mints a connect code whose command connects the machine that runs it, and sh
   const command = (await page.getByRole("region", { name: "On the machine" }).textContent()) ?? "";
   expect(command).toContain(`${site.url}/api/connect/exchange`);
   const { stdout } = await promisify(execFile)("bash", ["-c", `hostname() { echo build-7; }; ${command} -sS`]);
-  expect(JSON.parse(stdout)).toMatchObject({ teamId: ada.team.id, status: "active" });
-  expect(site.t.rows("SELECT label, team_id FROM devices")).toEqual([{ label: "build-7", team_id: ada.team.id }]);
+  expect(JSON.parse(stdout)).toMatchObject({ teamId: ada.team.id, status: "active", person: "ada@example.com" });
+  expect(site.t.rows("SELECT label, team_id, person_id FROM devices")).toEqual([
+    { label: "build-7", team_id: ada.team.id, person_id: ada.userId },
+  ]);
   expect(
     site.t.rows(
       "SELECT actor_label, team_id, ip FROM audit_events WHERE action = 'code.created' AND actor_kind = 'user'",
@@ -170,6 +179,52 @@ it("shows a device with its gaps and rollbacks explained, renames it and revokes
   ]);
 });
 
+it("says whose a device is, finds a person's, and assigns it to somebody else in the team or to nobody", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com", name: HOSTILE });
+  const bob = await site.person({ email: "bob@example.com", team: ada.team, role: "member" });
+  const stranger = await site.person({ email: "eve@example.com" });
+  const mine = await bind(site, ada, "mine", null, ada.userId);
+  const shared = await bind(site, ada, "build-7");
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  await judge("devices-people");
+  await page.getByLabel("Person").selectOption("nobody’s");
+  await page.locator("#results[data-count='1']").waitFor();
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual(["build-7"]);
+  await go(`/devices?person=${ada.userId}`);
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual(["mine"]);
+  await go("/devices?q=ADA@");
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual(["mine"]);
+
+  const owners = () => site.t.rows("SELECT id, person_id AS person FROM devices ORDER BY label");
+  await go(`/devices/${shared.deviceId}`);
+  await page.getByLabel("E-mail address").fill(stranger.email);
+  await page.getByRole("button", { name: "Assign" }).click();
+  await page.getByText("This person is not in the device's team.").waitFor();
+  await judge("device-assign-wrong");
+  await page.getByLabel("E-mail address").fill("BOB@example.com");
+  await page.getByRole("button", { name: "Assign" }).click();
+  await page.getByText("The device is BOB@example.com’s now.").waitFor();
+  expect(owners()).toEqual([
+    { id: shared.deviceId, person: bob.userId },
+    { id: mine.deviceId, person: ada.userId },
+  ]);
+  await go(`/devices/${mine.deviceId}`);
+  await page.getByLabel("E-mail address").fill("");
+  await page.getByRole("button", { name: "Assign" }).click();
+  await page.getByText("The device is nobody’s now.").waitFor();
+  expect(owners()[1]).toEqual({ id: mine.deviceId, person: null });
+  expect(
+    site.t
+      .rows("SELECT actor_label, target_id, detail FROM audit_events WHERE action = 'device.assigned' ORDER BY id")
+      .map(({ detail, ...event }) => ({ ...event, detail: JSON.parse(detail) })),
+  ).toEqual([
+    { actor_label: ada.email, target_id: shared.deviceId, detail: { from: null, to: "bob@example.com" } },
+    { actor_label: ada.email, target_id: mine.deviceId, detail: { from: "ada@example.com", to: null } },
+  ]);
+});
+
 it("revokes without JavaScript through the question", async () => {
   const site = await startSite();
   const ada = await site.person();
@@ -209,7 +264,12 @@ it("shows members everything but the acts, and refuses them the acts", async () 
   expect(await page.getByLabel("Label").count()).toBe(0);
   const csrf = await page.locator("input[name=_csrf]").first().getAttribute("value");
   const codes = site.t.count("connect_codes");
-  for (const path of ["/devices/codes", `/devices/${device.deviceId}/revoke`, `/devices/${device.deviceId}/rename`]) {
+  for (const path of [
+    "/devices/codes",
+    `/devices/${device.deviceId}/revoke`,
+    `/devices/${device.deviceId}/rename`,
+    `/devices/${device.deviceId}/person`,
+  ]) {
     const reply = await page.request.post(site.url + path, {
       form: { _csrf: csrf ?? "", label: "taken" },
       headers: { origin: site.url },
@@ -240,6 +300,7 @@ it("knows nothing of another team's devices and codes", async () => {
   for (const [path, form] of [
     [`/devices/${device.deviceId}/revoke`, {}],
     [`/devices/${device.deviceId}/rename`, { label: "taken" }],
+    [`/devices/${device.deviceId}/person`, { email: eve.email }],
     ["/devices/codes/revoke", { id: open.id }],
   ] as const) {
     const reply = await page.request.post(site.url + path, {

@@ -65,7 +65,7 @@ it("narrows to days and repositories and sums by what it was for, each leading o
   await go("/spend?days=365&by=session");
   await judge("spend-sessions");
   expect(await page.locator("figure").first().textContent()).toContain("Cost per week");
-  expect(await rowsIn(visit).first().textContent()).toContain("connected by ada@example.com");
+  expect(await rowsIn(visit).first().textContent()).toContain("ada@example.com");
   await page.getByRole("link", { name: "day-1" }).click();
   await page.getByRole("heading", { level: 1, name: "Speed up the cart" }).waitFor();
   await go("/spend?by=device");

@@ -5,6 +5,7 @@ import { fail } from "../../kit/problem.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { findTeam, type Team } from "../teams/teams.ts";
+import { type DevicePerson, findTeammate } from "./assign.ts";
 import { codeDigest, ID_BYTES } from "./codes.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
 import { rows } from "./rows.ts";
@@ -19,6 +20,8 @@ export interface Binding {
   readonly deviceToken: string;
   readonly expiresAt: number;
   readonly team: Team;
+  /** Whose machine it is now; null for nobody's. */
+  readonly person: DevicePerson | null;
 }
 
 /**
@@ -44,17 +47,20 @@ export function bindDevice(
     if (!code || !team) return fail(teamNotFound);
     if (code.consumedAt !== null) fail(codeUsed);
     if (code.expiresAt <= now) fail(codeExpired);
+    const person = code.personId === null ? null : findTeammate(core, team.id, code.personId);
+    // Its maker has left meanwhile: nobody else's machine is to be taken for theirs.
+    if (person === undefined || person?.disabledAt) fail(codeExpired);
     const expiresAt = now + TOKEN_LIFETIME_MS;
     rows(core.store).consumeCode.run(now, deviceId, digest);
-    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent);
+    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent, person?.id ?? null);
     rows(core.store).insertToken.run(tokenDigest(deviceToken), deviceId, now, expiresAt);
     recordEvent(core, deviceActor(deviceId, label, ip), {
       action: "device.connected",
       teamId: team.id,
       target: { kind: "device", id: deviceId, label },
-      detail: { code: digest.subarray(0, ID_BYTES).toString("hex"), consentVersion, userAgent },
+      detail: { code: digest.subarray(0, ID_BYTES).toString("hex"), consentVersion, userAgent, person: person?.email },
     });
-    return { deviceId, deviceToken, expiresAt, team };
+    return { deviceId, deviceToken, expiresAt, team, person };
   });
 }
 

@@ -17,19 +17,21 @@ export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
  * Mints a one-time connect code for a team.
  * @param lifetimeMs how long it may be exchanged
  * @param by who mints it; people are shown their name
+ * @param personId whose the machine becomes that is connected with it; null for nobody's
  */
 export async function createCode(
   core: Core,
   teamId: string,
   lifetimeMs = CODE_LIFETIME_MS,
   by: Actor = COMMAND_LINE,
+  personId: string | null = null,
 ): Promise<ConnectCode> {
   const code = newConnectCode(core.random);
   const digest = codeDigest(code) as Buffer;
   const now = core.clock.now();
   const expiresAt = now + lifetimeMs;
   await core.store.write(() => {
-    rows(core.store).insertCode.run(digest, teamId, now, expiresAt, by.label);
+    rows(core.store).insertCode.run(digest, teamId, now, expiresAt, by.label, personId);
     const id = digest.subarray(0, ID_BYTES).toString("hex");
     recordEvent(core, by, {
       action: "code.created",
@@ -64,12 +66,4 @@ export async function revokeCode(core: Core, teamId: string, id: string, by: Act
     recordEvent(core, by, { action: "code.revoked", teamId, target: { kind: "code", id } });
     return true;
   });
-}
-
-/** Who minted the code that each of a team's devices was connected with, by device id; devices that no person connected are not in it. */
-export function connectedBy(core: Core, teamId: string): ReadonlyMap<string, string> {
-  const codes = rows(core.store).connectedBy.all(teamId);
-  return new Map(
-    codes.filter(({ createdBy }) => createdBy !== COMMAND_LINE.label).map((code) => [code.deviceId, code.createdBy]),
-  );
 }

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { redactText } from "../../redact/redact.ts";
+import { type DevicePerson, peopleOf } from "./assign.ts";
 import { endBinding } from "./binding.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
@@ -9,19 +10,20 @@ import { type DeviceRow, rows } from "./rows.ts";
 export interface Device extends DeviceRow {
   /** `expired`: its token ran out before it was rotated; it must be connected again. */
   readonly status: "active" | "expired" | "revoked";
+  /** Whose machine it is; null for nobody's. */
+  readonly person: DevicePerson | null;
 }
 
 /** A team's devices, or everybody's when undefined, the one bound first first. */
 export function listDevices(core: Core, teamId?: string): Device[] {
   const { devices, devicesOfTeam } = rows(core.store);
-  const now = core.clock.now();
-  return (teamId === undefined ? devices.all() : devicesOfTeam.all(teamId)).map((row) => withStatus(row, now));
+  return shown(core, teamId === undefined ? devices.all() : devicesOfTeam.all(teamId));
 }
 
 /** One device of a team as people see it. @returns undefined when the team has no such device */
 export function findDeviceOf(core: Core, teamId: string, deviceId: string): Device | undefined {
   const row = rows(core.store).device.get(deviceId);
-  return row?.teamId === teamId ? withStatus(row, core.clock.now()) : undefined;
+  return row?.teamId === teamId ? shown(core, [row])[0] : undefined;
 }
 
 /** The ids of a team's devices, whatever their state. */
@@ -35,10 +37,18 @@ export const teamsOfDevices = (core: Core, deviceIds: readonly string[]): Readon
       .map(({ id, teamId }) => [id, teamId]),
   );
 
-function withStatus(row: DeviceRow, now: number): Device {
-  const expired = row.tokenExpiresAt !== null && row.tokenExpiresAt <= now;
-  const status = expired ? "expired" : "active";
-  return { ...row, status: row.revokedAt === null ? status : "revoked" };
+function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
+  const now = core.clock.now();
+  const people = peopleOf(core, devices);
+  return devices.map((row) => {
+    const expired = row.tokenExpiresAt !== null && row.tokenExpiresAt <= now;
+    const status = expired ? "expired" : "active";
+    return {
+      ...row,
+      status: row.revokedAt === null ? status : "revoked",
+      person: people.get(row.personId) ?? null,
+    };
+  });
 }
 
 /** How many of a team's devices can report, and how many of them were heard of lately. */

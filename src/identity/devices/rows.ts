@@ -4,6 +4,7 @@ export interface CodeRow {
   readonly teamId: string;
   readonly expiresAt: number;
   readonly consumedAt: number | null;
+  readonly personId: string | null;
 }
 
 export interface DeviceRow {
@@ -18,6 +19,8 @@ export interface DeviceRow {
   readonly revokedAt: number | null;
   /** When the token in use expires; null when it never does, or there is none. */
   readonly tokenExpiresAt: number | null;
+  /** Whose machine it is. */
+  readonly personId: string | null;
 }
 
 /** A device by one of its tokens, whatever the state of either. */
@@ -42,29 +45,25 @@ export interface OpenCode {
 const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
     d.created_at AS createdAt, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
     (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
-     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt
+     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt, d.person_id AS personId
   FROM devices d`;
 
 export const rows = statements((db) => ({
-  insertCode: db.prepare<[Buffer, string, number, number, string | null]>(
-    "INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?)",
+  insertCode: db.prepare<[Buffer, string, number, number, string | null, string | null]>(
+    "INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by, person_id) VALUES (?, ?, ?, ?, ?, ?)",
   ),
   // By connect_codes_by_team, as is expireCode.
   openCodes: db.prepare<[string, number], OpenCode>(
     `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy
      FROM connect_codes WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL ORDER BY expires_at DESC LIMIT 200`,
   ),
-  // By connect_codes_by_team, its first column.
-  connectedBy: db.prepare<[string], { deviceId: string; createdBy: string }>(
-    `SELECT device_id AS deviceId, created_by AS createdBy FROM connect_codes
-     WHERE team_id = ? AND device_id IS NOT NULL AND created_by IS NOT NULL`,
-  ),
   expireCode: db.prepare<[number, string, number, Buffer]>(
     `UPDATE connect_codes SET expires_at = ? WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL AND substr(code_hash, 1, 8) = ?`,
   ),
   // By connect_codes' primary key.
   code: db.prepare<[Buffer], CodeRow>(
-    "SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt FROM connect_codes WHERE code_hash = ?",
+    `SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt, person_id AS personId
+     FROM connect_codes WHERE code_hash = ?`,
   ),
   consumeCode: db.prepare<[number, string, Buffer]>(
     "UPDATE connect_codes SET consumed_at = ?, device_id = ? WHERE code_hash = ? AND consumed_at IS NULL",
@@ -73,8 +72,8 @@ export const rows = statements((db) => ({
   nameOf: db.prepare<[string], { teamId: string; label: string | null }>(
     "SELECT team_id AS teamId, label FROM devices WHERE id = ?",
   ),
-  insertDevice: db.prepare<[string, string, string | null, string, number, string | null]>(
-    "INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent) VALUES (?, ?, ?, ?, ?, ?)",
+  insertDevice: db.prepare<[string, string, string | null, string, number, string | null, string | null]>(
+    "INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent, person_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
   ),
   insertToken: db.prepare<[Buffer, string, number, number]>(
     "INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
@@ -86,6 +85,7 @@ export const rows = statements((db) => ({
   touchDevice: db.prepare<[number, string | null, string]>(
     "UPDATE devices SET last_seen_at = ?, user_agent = coalesce(?, user_agent) WHERE id = ?",
   ),
+  assignDevice: db.prepare<[string | null, string]>("UPDATE devices SET person_id = ? WHERE id = ?"),
   renameDevice: db.prepare<[string | null, string, string]>(
     "UPDATE devices SET label = ? WHERE id = ? AND team_id = ?",
   ),

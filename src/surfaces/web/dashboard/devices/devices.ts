@@ -82,11 +82,11 @@ function openCodes(call: Member): Html | false {
 
 async function mintPage(call: PageCall<"admin">): Promise<Html> {
   const { core, session, baseUrl, href } = call;
-  const { code, expiresAt } = await createCode(core, session.team.id, undefined, by(call));
+  const { code, expiresAt } = await createCode(core, session.team.id, undefined, by(call), session.userId);
   const now = core.clock.now();
   const main = html`${pageHead({
     title: "Connect a device",
-    intro: `Whoever has this code can bind one machine to ${session.team.name}.`,
+    intro: `Whoever has this code can bind one machine to ${session.team.name}. It will be yours: what its agents do and cost counts as ${session.email}’s.`,
     crumbs: [{ label: "Devices", href: href("/devices") }, { label: "Connect" }],
   })}
 <div class="stack">${secretOnce({

@@ -1,9 +1,10 @@
 import type { Core } from "../../../../core.ts";
-import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
+import { type Device, type DevicePerson, listDevices } from "../../../../identity/devices/devices.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { DeviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import { deviceTotals } from "../../../../record/telemetry/telemetry.ts";
+import type { Filter } from "../../ui/list.ts";
 import { anchor, badge, empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
@@ -25,6 +26,9 @@ export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
 const PAGE_SIZE = 50;
 const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;
 type State = (typeof STATES)[number];
+
+/** Stands for no person at all where an empty value means "all"; no id looks so. */
+const NOBODY = "nobody";
 
 /** What a device is called: its label, or else its id. */
 export const deviceName = ({ id, label }: Pick<Device, "id" | "label">): string => label ?? id;
@@ -59,12 +63,15 @@ export function deviceList(call: Member, none: Content): Html {
   const now = core.clock.now();
   const all = deviceOverview(core, session.team.id);
   if (all.length === 0) return html`<div id="results" data-count="0">${none}</div>`;
-  const { state = "", q } = readParams({ state: choice(STATES), q: words(256) }, query);
+  const { state = "", q, person } = readParams({ state: choice(STATES), q: words(256), person: words(64) }, query);
   const text = q.toLowerCase();
   const found = all.filter(
     (device) =>
       isIn(state, device, now) &&
-      [device.id, device.label, device.userAgent].some((value) => value?.toLowerCase().includes(text)),
+      (person === "" || (device.personId ?? NOBODY) === person) &&
+      [device.id, device.label, device.userAgent, device.person?.email, device.person?.name].some((value) =>
+        value?.toLowerCase().includes(text),
+      ),
   );
   // Devices stand newest first and so do their ids; a page begins below the last one's.
   const after = query.get("after") ?? "";
@@ -72,11 +79,11 @@ export function deviceList(call: Member, none: Content): Html {
   const shown = found.slice(from, from + PAGE_SIZE);
   return list(call, {
     path: "/devices",
-    params: { state, q },
+    params: { state, q, person },
     id: "results",
     label: "Filter devices",
     filters: [
-      { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id or program" },
+      { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id, person or program" },
       selectFilter({ name: "state", label: "State", value: state }, "All but revoked", [
         { value: "active", label: "Can report" },
         { value: "quiet", label: "Not heard of for a day" },
@@ -84,12 +91,17 @@ export function deviceList(call: Member, none: Content): Html {
         { value: "revoked", label: "Revoked" },
         { value: "all", label: "All" },
       ]),
+      ...personFilter(all, person),
     ],
     count: found.length,
     table: {
       caption: "Devices",
       columns: [
         { label: "Device", heading: true, cell: (device) => anchor(href(`/devices/${device.id}`), deviceName(device)) },
+        {
+          label: "Person",
+          cell: ({ person }) => (person ? personName(person) : html`<span class="muted">nobody’s</span>`),
+        },
         { label: "State", cell: (device) => stateBadge(device, now) },
         { label: "Last seen", cell: (device) => ago(device.lastSeenAt, now, "never") },
         { label: "Program", cell: (device) => html`<span class="muted">${device.userAgent ?? "–"}</span>` },
@@ -106,7 +118,7 @@ export function deviceList(call: Member, none: Content): Html {
       empty: empty({
         title: "No device like that",
         intro:
-          q === "" && state === ""
+          q === "" && state === "" && person === ""
             ? "All of the team's devices are revoked. Connect one, or choose “All” to see those."
             : "No device matches these filters.",
       }),
@@ -118,4 +130,18 @@ export function deviceList(call: Member, none: Content): Html {
         found.length > PAGE_SIZE ? `${from + 1} to ${from + shown.length} of ${plural(found.length, "device")}` : "",
     },
   });
+}
+
+/** How the person is called whose a device is. */
+export const personName = ({ name, email }: DevicePerson): string => name ?? email;
+
+function personFilter(devices: readonly Device[], value: string): Filter[] {
+  const people = new Map(devices.flatMap(({ person }) => (person ? [[person.id, person] as const] : [])));
+  if (people.size === 0 && value === "") return [];
+  const options = [...people.values()]
+    .map((person) => ({ value: person.id, label: personName(person) }))
+    .sort((a, b) => a.label.localeCompare(b.label, "en"));
+  return [
+    selectFilter({ name: "person", label: "Person", value }, "all", [{ value: NOBODY, label: "nobody’s" }, ...options]),
+  ];
 }

@@ -1,4 +1,4 @@
-import { connectedBy, listDevices } from "../../../../identity/devices/devices.ts";
+import { listDevices } from "../../../../identity/devices/devices.ts";
 import type { Grouping, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId } from "../../../../record/traces/traces.ts";
@@ -110,14 +110,12 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
   }
 }
 
-/** A device by its label, with the person who connected it. */
+/** A device by its label, with the person whose it is. */
 function deviceNames({ core, session, href }: Member): (id: string) => Content {
-  const team = session.team.id;
-  const labels = new Map(listDevices(core, team).map(({ id, label }) => [id, label]));
-  const people = connectedBy(core, team);
+  const devices = new Map(listDevices(core, session.team.id).map((device) => [device.id, device]));
   return (id) => {
-    if (id === "" || !labels.has(id)) return notTold("device");
-    const person = people.get(id);
-    return html`<a href="${href(`/devices/${id}`)}">${labels.get(id) ?? id}</a>${person !== undefined && html`<br><small class="muted">connected by ${short(person, 80)}</small>`}`;
+    const device = devices.get(id);
+    if (!device) return notTold("device");
+    return html`<a href="${href(`/devices/${id}`)}">${device.label ?? id}</a>${device.person && html`<br><small class="muted">${short(device.person.email, 80)}</small>`}`;
   };
 }
