@@ -1,6 +1,7 @@
 -- The whole database, as a new instance gets it. Older files reach the same shape by src/store/migrations/NNNN-*.sql.
 -- Instants (`*_at`) are milliseconds since the Unix epoch. `''` as repo_key means that the client named no repository.
 
+-- `binding_closed_at` is when members were told not to connect machines of their own; null while they may.
 CREATE TABLE teams (
   id                       TEXT PRIMARY KEY,
   name                     TEXT NOT NULL UNIQUE,
@@ -11,7 +12,8 @@ CREATE TABLE teams (
   period_end_at            INTEGER,
   suspended_at             INTEGER,
   created_at               INTEGER NOT NULL,
-  verified_at              INTEGER
+  verified_at              INTEGER,
+  binding_closed_at        INTEGER
 ) STRICT;
 
 -- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine

@@ -53,7 +53,12 @@ describe("teams, codes and devices", () => {
       "team",
     );
     expect(changed).toMatchObject({ tier: "team", status: "past_due", periodEndsAt: "2026-12-31T00:00:00.000Z" });
+    expect(changed).toMatchObject({ membersBind: true });
     expect(await json(data, "team", "show", team.teamId)).toEqual(changed);
+    expect(await json(data, "team", "set", "Acme", "--members-bind", "false")).toEqual({
+      ...changed,
+      membersBind: false,
+    });
 
     const code = await json(data, "code", "create", "--team", "Acme", "--expires", "2h");
     expect(code).toMatchObject({ teamId: team.teamId, code: expect.stringMatching(/^(?:[0-9A-Z]{4}-){5}/) });
@@ -112,6 +117,7 @@ describe("teams, codes and devices", () => {
       [["team", "create", "Acme"], 1, /already/],
       [["device", "revoke", "dev_x"], 1, /no device/],
       [["team", "create"], 2, /missing required argument/],
+      [["team", "set", "Acme"], 2, /name what to change/],
       [["team", "set", "Acme", "--tier", "gold"], 2, /none, starter, team, enterprise/],
       [["device", "assign", "dev_x"], 2, /--nobody/],
       [["device", "assign", "dev_x", "ada@example.com", "--nobody"], 2, /--nobody/],

@@ -248,37 +248,128 @@ it("says that a token ran out and that the machine has to be connected again", a
   expect(await page.getByText("Its token ran out before the machine replaced it").count()).toBe(1);
 });
 
-it("shows members everything but the acts, and refuses them the acts", async () => {
+it("lets members connect, see, rename and revoke machines of their own, and no others", async () => {
   const site = await startSite();
   const ada = await site.person();
-  const device = await bind(site, ada, "build-7");
-  await createCode(site.t.instance.core, ada.team.id);
-  const member = await site.person({ team: ada.team, role: "member" });
-  const { page, go } = await site.open(member);
+  const { core } = site.t.instance;
+  const theirs = await bind(site, ada, "build-7", null, ada.userId);
+  const shared = await bind(site, ada, "shared");
+  await createCode(core, ada.team.id);
+  const [foreign] = site.t.rows(
+    "SELECT lower(hex(substr(code_hash, 1, 8))) AS id FROM connect_codes WHERE consumed_at IS NULL",
+  );
+  const bob = await site.person({ team: ada.team, role: "member", email: "bob@example.com" });
+  const { page, go, judge } = await site.open(bob);
   await go("/devices");
-  expect(await page.getByRole("rowheader", { name: "build-7" }).count()).toBe(1);
-  expect(await page.getByRole("button", { name: "Connect a device" }).count()).toBe(0);
-  expect(await page.getByText("Open connect codes").count()).toBe(0);
-  await go(`/devices/${device.deviceId}`);
-  expect(await page.getByText("Revoke this device").count()).toBe(0);
-  expect(await page.getByLabel("Label").count()).toBe(0);
-  const csrf = await page.locator("input[name=_csrf]").first().getAttribute("value");
-  const codes = site.t.count("connect_codes");
-  for (const path of [
-    "/devices/codes",
-    `/devices/${device.deviceId}/revoke`,
-    `/devices/${device.deviceId}/rename`,
-    `/devices/${device.deviceId}/person`,
-  ]) {
+  await judge("devices-member-none");
+  expect([await page.getByRole("rowheader").count(), await page.getByText("Open connect codes").count()]).toEqual([
+    0, 0,
+  ]);
+  await page.getByRole("button", { name: "Connect a device" }).click();
+  await page.getByText("It will be yours: what its agents do and cost counts as bob@example.com’s.").waitFor();
+  const code = (await page.locator(".secret-value").textContent()) as string;
+  await go("/devices");
+  expect(await page.getByRole("table", { name: "Open connect codes" }).locator("tbody tr").count()).toBe(1);
+  const bound = await site.t.post("/api/connect/exchange", {
+    json: { code, consent: { version: "1", deviceLabel: "bobs" } },
+  });
+  expect(bound.body).toMatchObject({ person: "bob@example.com" });
+  await go("/devices");
+  await judge("devices-member");
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual(["bobs"]);
+  await page.getByRole("link", { name: "bobs" }).click();
+  await page.getByLabel("Label").fill("bobs-laptop");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The device is renamed.").waitFor();
+  expect(await page.getByText("Whose it is").count()).toBe(0);
+  await page.locator("summary", { hasText: "Revoke this device" }).click();
+  await page.getByRole("button", { name: "Revoke device" }).click();
+  await page.getByText("is revoked.").waitFor();
+  const csrf = (await page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
+  const mine = bound.body.deviceId;
+  for (const [path, status] of [
+    [`/devices/${theirs.deviceId}/revoke`, 404],
+    [`/devices/${theirs.deviceId}/rename`, 404],
+    [`/devices/${shared.deviceId}/revoke`, 404],
+    [`/devices/${mine}/person`, 403],
+    ["/devices/codes/revoke", 404],
+    ["/devices/binding", 403],
+  ] as const) {
     const reply = await page.request.post(site.url + path, {
-      form: { _csrf: csrf ?? "", label: "taken" },
+      form: { _csrf: csrf, label: "taken", id: foreign.id, email: "" },
       headers: { origin: site.url },
     });
-    expect([path, reply.status()]).toEqual([path, 403]);
-    expect(await reply.text()).toContain("Only owners and admins of the team can do this.");
+    expect([path, reply.status()]).toEqual([path, status]);
   }
-  expect(site.t.count("connect_codes")).toBe(codes);
-  expect(site.t.rows("SELECT label, revoked_at FROM devices")).toEqual([{ label: "build-7", revoked_at: null }]);
+  await go(`/devices/${theirs.deviceId}`, 404);
+  expect(
+    site.t.rows("SELECT label, person_id AS person, revoked_at IS NOT NULL AS revoked FROM devices ORDER BY label"),
+  ).toEqual([
+    { label: "bobs-laptop", person: bob.userId, revoked: 1 },
+    { label: "build-7", person: ada.userId, revoked: 0 },
+    { label: "shared", person: null, revoked: 0 },
+  ]);
+  expect(site.t.rows("SELECT count(*) AS open FROM connect_codes WHERE consumed_at IS NULL")).toEqual([{ open: 1 }]);
+});
+
+it("names machines in the record to members, and leads them to their own alone", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const bob = await site.person({ team: ada.team, role: "member" });
+  const theirs = await bind(site, ada, "adas", null, ada.userId);
+  const own = await bind(site, ada, "bobs", null, bob.userId);
+  for (const { token } of [theirs, own]) await send(site, token, "github.com/acme/shop", [1]);
+  const { page, go } = await site.open(bob);
+  await go("/telemetry");
+  expect(await page.getByText("adas").count()).toBeGreaterThan(0);
+  const links = await page.locator("main a[href*='/devices/']").evaluateAll((all) => all.map((a) => a.textContent));
+  expect(new Set(links)).toEqual(new Set(["bobs"]));
+});
+
+it("keeps connecting machines to owners and admins once the team says so, also with codes made before", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  const bob = await site.person({ team: ada.team, role: "member" });
+  const visit = await site.open(bob);
+  await visit.go("/devices");
+  await visit.page.getByRole("button", { name: "Connect a device" }).click();
+  const code = (await visit.page.locator(".secret-value").textContent()) as string;
+  const { page, go } = await site.open(ada);
+  await go("/devices");
+  await page.getByLabel("Members connect machines of their own").uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Only owners and admins connect machines.").waitFor();
+  const late = await site.t.post("/api/connect/exchange", { json: { code, consent: { version: "1" } } });
+  expect([late.status, site.t.count("devices")]).toEqual([400, 0]);
+
+  await visit.go("/devices");
+  await visit.judge("devices-member-closed");
+  expect(await visit.page.getByRole("button", { name: "Connect a device" }).count()).toBe(0);
+  await visit.page.getByText("only owners and admins connect machines").first().waitFor();
+  const csrf = (await visit.page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
+  const refused = await visit.page.request.post(`${site.url}/devices/codes`, {
+    form: { _csrf: csrf },
+    headers: { origin: site.url },
+  });
+  expect([refused.status(), site.t.count("connect_codes")]).toEqual([403, 1]);
+  expect(await refused.text()).toContain("only owners and admins connect machines");
+
+  await page.getByLabel("Members connect machines of their own").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Members connect machines of their own.", { exact: true }).waitFor();
+  await visit.go("/devices");
+  expect(await visit.page.getByRole("button", { name: "Connect a device" }).count()).toBe(1);
+  expect(
+    site.t.rows(
+      "SELECT action, actor_label, target_id FROM audit_events WHERE action LIKE 'team.binding%' ORDER BY id",
+    ),
+  ).toEqual(
+    ["team.binding_closed", "team.binding_opened"].map((action) => ({
+      action,
+      actor_label: "ada@example.com",
+      target_id: ada.team.id,
+    })),
+  );
 });
 
 it("knows nothing of another team's devices and codes", async () => {

@@ -3,6 +3,7 @@ import { conflict, fail, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { roleIn } from "../members/members.ts";
 import { findUser, findUsers, type ListedUser } from "../people/people.ts";
+import type { Team } from "../teams/teams.ts";
 import { rows } from "./rows.ts";
 
 /** Whose a device is. */
@@ -14,6 +15,12 @@ export function findTeammate(core: Core, teamId: string, idOrEmail: string): Dev
   if (!user || roleIn(core, teamId, user.id) === undefined) return undefined;
   const { id, email, name, disabledAt } = user;
   return { id, email, name, disabledAt };
+}
+
+/** Whether somebody may connect machines of their own: a team's owners and admins, and its members while it lets them. */
+export function mayBind(core: Core, { id, bindingClosedAt }: Team, userId: string): boolean {
+  const role = roleIn(core, id, userId);
+  return role !== undefined && (role !== "member" || bindingClosedAt === null);
 }
 
 /** The people of some devices, by id. */

@@ -5,7 +5,7 @@ import { fail } from "../../kit/problem.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { findTeam, type Team } from "../teams/teams.ts";
-import { type DevicePerson, findTeammate } from "./assign.ts";
+import { type DevicePerson, findTeammate, mayBind } from "./assign.ts";
 import { codeDigest, ID_BYTES } from "./codes.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
 import { rows } from "./rows.ts";
@@ -48,8 +48,8 @@ export function bindDevice(
     if (code.consumedAt !== null) fail(codeUsed);
     if (code.expiresAt <= now) fail(codeExpired);
     const person = code.personId === null ? null : findTeammate(core, team.id, code.personId);
-    // Its maker has left meanwhile: nobody else's machine is to be taken for theirs.
-    if (person === undefined || person?.disabledAt) fail(codeExpired);
+    // Whose machine it was to be has left meanwhile, or may not connect any more.
+    if (person === undefined || person?.disabledAt || (person && !mayBind(core, team, person.id))) fail(codeExpired);
     const expiresAt = now + TOKEN_LIFETIME_MS;
     rows(core.store).consumeCode.run(now, deviceId, digest);
     rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent, person?.id ?? null);

@@ -52,17 +52,32 @@ export function codeDigest(typed: string): Buffer | undefined {
   return canonical === undefined ? undefined : tokenDigest(canonical);
 }
 
-/** A team's codes that can still be exchanged, the one that expires last first; 200 at most. */
-export function listOpenCodes(core: Core, teamId: string): OpenCode[] {
-  return rows(core.store).openCodes.all(teamId, core.clock.now());
+/**
+ * A team's codes that can still be exchanged, the one that expires last first; 200 at most.
+ * @param personId only those that make machines this person's
+ */
+export function listOpenCodes(core: Core, teamId: string, personId: string | null = null): OpenCode[] {
+  return rows(core.store).openCodes.all({ teamId, now: core.clock.now(), personId });
 }
 
-/** Ends a code before its time. @param id as `listOpenCodes` names it @returns false when the team has no such open code */
-export async function revokeCode(core: Core, teamId: string, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+/**
+ * Ends a code before its time.
+ * @param id as `listOpenCodes` names it
+ * @param personId only when it makes machines this person's
+ * @returns false when there is no such open code
+ */
+export async function revokeCode(
+  core: Core,
+  teamId: string,
+  id: string,
+  by: Actor = COMMAND_LINE,
+  personId: string | null = null,
+): Promise<boolean> {
   if (!/^[0-9a-f]{16}$/.test(id)) return false;
   return core.store.write(() => {
     const now = core.clock.now();
-    if (rows(core.store).expireCode.run(now, teamId, now, Buffer.from(id, "hex")).changes === 0) return false;
+    if (rows(core.store).expireCode.run({ teamId, now, personId, id: Buffer.from(id, "hex") }).changes === 0)
+      return false;
     recordEvent(core, by, { action: "code.revoked", teamId, target: { kind: "code", id } });
     return true;
   });

@@ -3,7 +3,7 @@
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
 
-export { assignDevice, type DevicePerson } from "./assign.ts";
+export { assignDevice, type DevicePerson, mayBind } from "./assign.ts";
 export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
 export { createCode, listOpenCodes, revokeCode } from "./codes.ts";
 export { device } from "./credential.ts";

@@ -40,6 +40,15 @@ export interface OpenCode {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly createdBy: string | null;
+  /** Whose the machine becomes. */
+  readonly personId: string | null;
+}
+
+/** Open codes of a team: all of them, or those that make machines one person's. */
+interface CodesOf {
+  readonly teamId: string;
+  readonly now: number;
+  readonly personId: string | null;
 }
 
 const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
@@ -53,12 +62,15 @@ export const rows = statements((db) => ({
     "INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by, person_id) VALUES (?, ?, ?, ?, ?, ?)",
   ),
   // By connect_codes_by_team, as is expireCode.
-  openCodes: db.prepare<[string, number], OpenCode>(
-    `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy
-     FROM connect_codes WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL ORDER BY expires_at DESC LIMIT 200`,
+  openCodes: db.prepare<[CodesOf], OpenCode>(
+    `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy,
+       person_id AS personId
+     FROM connect_codes WHERE team_id = @teamId AND expires_at > @now AND consumed_at IS NULL
+       AND (@personId IS NULL OR person_id = @personId) ORDER BY expires_at DESC LIMIT 200`,
   ),
-  expireCode: db.prepare<[number, string, number, Buffer]>(
-    `UPDATE connect_codes SET expires_at = ? WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL AND substr(code_hash, 1, 8) = ?`,
+  expireCode: db.prepare<[CodesOf & { id: Buffer }]>(
+    `UPDATE connect_codes SET expires_at = @now WHERE team_id = @teamId AND expires_at > @now AND consumed_at IS NULL
+       AND (@personId IS NULL OR person_id = @personId) AND substr(code_hash, 1, 8) = @id`,
   ),
   // By connect_codes' primary key.
   code: db.prepare<[Buffer], CodeRow>(

@@ -83,6 +83,7 @@ export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): 
     suspendedAt: null,
     createdAt: now,
     verifiedAt: null,
+    bindingClosedAt: null,
   };
   requireFreeName(core, team.name);
   rows(core.store).insertTeam.run(team);
@@ -194,6 +195,21 @@ export function verifyTeam(core: Core, team: string, verified: boolean, by: Acto
     rows(core.store).setVerified.run(verified ? core.clock.now() : null, id);
     recordEvent(core, by, {
       action: verified ? "team.verified" : "team.unverified",
+      teamId: id,
+      target: { kind: "team", id, label: name },
+    });
+    return true;
+  });
+}
+
+/** Lets a team's members connect machines of their own, or no longer. @returns false when it was so already */
+export function setMembersBind(core: Core, team: string, allowed: boolean, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => {
+    const { id, name, bindingClosedAt } = getTeam(core, team);
+    if ((bindingClosedAt === null) === allowed) return false;
+    rows(core.store).setBindingClosed.run(allowed ? null : core.clock.now(), id);
+    recordEvent(core, by, {
+      action: allowed ? "team.binding_opened" : "team.binding_closed",
       teamId: id,
       target: { kind: "team", id, label: name },
     });

@@ -94,5 +94,8 @@ describe("an older database", () => {
     upgrade(db, directory, now, silentLog);
     expect(db.prepare("SELECT * FROM connect_codes").get()).toEqual({ ...before, person_id: null });
     expect(db.prepare("SELECT person_id FROM devices").all()).toEqual([{ person_id: null }]);
+    expect(db.prepare("SELECT name, binding_closed_at FROM teams").all()).toEqual([
+      { name: "Acme", binding_closed_at: null },
+    ]);
   });
 });

@@ -3,3 +3,5 @@
 ALTER TABLE devices ADD COLUMN person_id TEXT REFERENCES users (id);
 CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;
 ALTER TABLE connect_codes ADD COLUMN person_id TEXT;
+-- Members connect machines of their own unless their team says otherwise.
+ALTER TABLE teams ADD COLUMN binding_closed_at INTEGER;

@@ -7,7 +7,7 @@ import { deviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import type { Filter } from "../../ui/list.ts";
 import { anchor, badge, empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
-import type { Member } from "../shared/call.ts";
+import { isAdmin, type Member } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
 import { choice, readParams, selectFilter, words } from "../shared/params.ts";
 
@@ -22,6 +22,12 @@ export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
     .map((device) => ({ ...device, ...(totals.get(device.id) ?? NOTHING_SENT) }))
     .reverse();
 }
+
+/** Those that whoever looks may see: all of the team's, or their own. */
+export const visibleDevices = (call: Member): DeviceOverview[] =>
+  deviceOverview(call.core, call.session.team.id).filter(
+    ({ personId }) => isAdmin(call) || personId === call.session.userId,
+  );
 
 const PAGE_SIZE = 50;
 const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;
@@ -59,9 +65,9 @@ function isIn(state: State, device: Device, now: number): boolean {
 
 /** A team's devices with their filters. */
 export function deviceList(call: Member, none: Content): Html {
-  const { core, session, query, href } = call;
+  const { core, query, href } = call;
   const now = core.clock.now();
-  const all = deviceOverview(core, session.team.id);
+  const all = visibleDevices(call);
   if (all.length === 0) return html`<div id="results" data-count="0">${none}</div>`;
   const { state = "", q, person } = readParams({ state: choice(STATES), q: words(256), person: words(64) }, query);
   const text = q.toLowerCase();
@@ -91,14 +97,14 @@ export function deviceList(call: Member, none: Content): Html {
         { value: "revoked", label: "Revoked" },
         { value: "all", label: "All" },
       ]),
-      ...personFilter(all, person),
+      ...(isAdmin(call) ? personFilter(all, person) : []),
     ],
     count: found.length,
     table: {
       caption: "Devices",
       columns: [
         { label: "Device", heading: true, cell: (device) => anchor(href(`/devices/${device.id}`), deviceName(device)) },
-        {
+        isAdmin(call) && {
           label: "Person",
           cell: ({ person }) => (person ? personName(person) : html`<span class="muted">nobody’s</span>`),
         },
@@ -119,7 +125,7 @@ export function deviceList(call: Member, none: Content): Html {
         title: "No device like that",
         intro:
           q === "" && state === "" && person === ""
-            ? "All of the team's devices are revoked. Connect one, or choose “All” to see those."
+            ? "All of the devices are revoked. Connect one, or choose “All” to see those."
             : "No device matches these filters.",
       }),
     },

@@ -24,10 +24,12 @@ import { deviceName, stateBadge } from "./list.ts";
 
 /** One device: what is known of it, what it sent, its name, its end. */
 
-/** @throws Problem (404) for a device that the team does not have */
-function getDevice({ core, session, params }: PageCall<"member" | "admin">): Device {
+/** @throws Problem (404) for a device that the team does not have, or that is not the member's */
+function getDevice(call: PageCall<"member" | "admin">): Device {
+  const { core, session, params } = call;
   const device = findDeviceOf(core, session.team.id, params.id ?? "");
-  if (!device) fail(notFound, "The team has no such device.");
+  if (!device || !(isAdmin(call) || device.personId === session.userId))
+    fail(notFound, isAdmin(call) ? "The team has no such device." : "You have no such device in this team.");
   return device;
 }
 
@@ -63,7 +65,7 @@ ${section({
     html`<div class="stack">${empty({ title: "Nothing sent yet", intro: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
   )}${flawsExplained(streams)}`,
 })}
-${isAdmin(call) && manage(call, device, error)}`;
+${manage(call, device, error)}`;
   return frame(call, { title: deviceName(device), main });
 }
 
@@ -109,17 +111,20 @@ const LABEL = formSpec({
 
 function manage(call: Member, device: Device, error?: FormError): Html {
   const own = `/devices/${device.id}`;
-  return html`${section({
-    title: "Whose it is",
-    framed: true,
-    intro: "What its agents did and cost counts as this person’s, from its first day on.",
-    body: PERSON.draw(call, {
-      action: `${own}/person`,
-      values: { email: device.person?.email },
-      error,
-      submit: "Assign",
-    }),
-  })}
+  return html`${
+    isAdmin(call) &&
+    section({
+      title: "Whose it is",
+      framed: true,
+      intro: "What its agents did and cost counts as this person’s, from its first day on.",
+      body: PERSON.draw(call, {
+        action: `${own}/person`,
+        values: { email: device.person?.email },
+        error,
+        submit: "Assign",
+      }),
+    })
+  }
 ${section({
   title: "Rename",
   framed: true,
@@ -156,13 +161,13 @@ export const deviceDetailPages = [
       (error) => devicePage(call, error),
     ),
   ),
-  page({ id: "renameDevice", method: "POST", path: "/devices/:id/rename", access: "admin" }, async (call) => {
+  page({ id: "renameDevice", method: "POST", path: "/devices/:id/rename", access: "member" }, async (call) => {
     const { core, session, form } = call;
     const { id } = getDevice(call);
     await renameDevice(core, session.team.id, id, LABEL.read(form).label, by(call));
     return redirect(`/devices/${id}`, "The device is renamed.");
   }),
-  page({ id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "admin" }, async (call) => {
+  page({ id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "member" }, async (call) => {
     const { core, session } = call;
     const device = getDevice(call);
     const done = await revokeDeviceOf(core, session.team.id, device.id, by(call));

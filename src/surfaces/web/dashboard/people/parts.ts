@@ -15,8 +15,8 @@ import { frame } from "../frame.ts";
 /** What each role may do, in the order of `ROLES`. */
 const ROLE_HINTS: Readonly<Record<Role, string>> = {
   owner: "Everything an admin may, and making and unmaking owners.",
-  admin: "Connects devices, sets the policy, mints licences, invites and removes people.",
-  member: "Sees what the team's agents recorded, and judges what caused its defects.",
+  admin: "Manages every device, sets the policy, mints licences, invites and removes people.",
+  member: "Connects their own machines, sees what the team's agents recorded, and judges what caused its defects.",
 };
 
 /** The roles that somebody in a role may give. */

@@ -7,7 +7,7 @@ import { table } from "../../ui/list.ts";
 import { anchor, section, tabs } from "../../ui/parts.ts";
 import { dayText, number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { link, NO_REPO, repoName } from "../shared/links.ts";
+import { deviceLink, link, NO_REPO, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
 import { costText, reportedText, tokenCell } from "./labels.ts";
@@ -111,11 +111,11 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
 }
 
 /** A device by its label, with the person whose it is. */
-function deviceNames({ core, session, href }: Member): (id: string) => Content {
-  const devices = new Map(listDevices(core, session.team.id).map((device) => [device.id, device]));
+function deviceNames(call: Member): (id: string) => Content {
+  const devices = new Map(listDevices(call.core, call.session.team.id).map((device) => [device.id, device]));
   return (id) => {
     const device = devices.get(id);
     if (!device) return notTold("device");
-    return html`<a href="${href(`/devices/${id}`)}">${device.label ?? id}</a>${device.person && html`<br><small class="muted">${short(device.person.email, 80)}</small>`}`;
+    return html`${deviceLink(call, { deviceId: id, deviceLabel: device.label })}${device.person && html`<br><small class="muted">${short(device.person.email, 80)}</small>`}`;
   };
 }
