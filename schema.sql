@@ -17,7 +17,8 @@ CREATE TABLE teams (
 ) STRICT;
 
 -- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine
--- becomes; null for nobody's.
+-- becomes; null for nobody's. `uses` is how many machines it may connect, `used` how many it did; `consumed_at` when the last of
+-- them came, and `device_id` the machine of a code for one.
 CREATE TABLE connect_codes (
   code_hash    BLOB PRIMARY KEY,
   team_id      TEXT NOT NULL,
@@ -26,7 +27,9 @@ CREATE TABLE connect_codes (
   consumed_at  INTEGER,
   device_id    TEXT,
   created_by   TEXT,
-  person_id    TEXT
+  person_id    TEXT,
+  uses         INTEGER NOT NULL DEFAULT 1 CHECK (uses > 0),
+  used         INTEGER NOT NULL DEFAULT 0 CHECK (used <= uses)
 ) STRICT;
 CREATE INDEX connect_codes_by_team ON connect_codes (team_id, expires_at);
 

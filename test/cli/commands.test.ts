@@ -62,6 +62,20 @@ describe("teams, codes and devices", () => {
 
     const code = await json(data, "code", "create", "--team", "Acme", "--expires", "2h");
     expect(code).toMatchObject({ teamId: team.teamId, code: expect.stringMatching(/^(?:[0-9A-Z]{4}-){5}/) });
+    const fleet = ["code", "create", "--team", "Acme", "--count", "2", "--uses", "9", "--expires", "30d"];
+    const printed = await reckon([...fleet, "--csv", "--data", data]);
+    const [head, ...lines] = printed.stdout.trim().split("\r\n");
+    expect([head, lines.length]).toEqual(["code,id,uses,expiresAt,teamId", 2]);
+    const [first = "", firstId = "", uses] = (lines[0] ?? "").split(",");
+    expect([first, uses]).toEqual([expect.stringMatching(/^(?:[0-9A-Z]{4}-){5}/), "9"]);
+    expect(await json(data, ...fleet)).toMatchObject([{ uses: 9 }, { uses: 9 }]);
+    const codes = await json(data, "code", "list", "--team", "Acme");
+    expect(codes.map((one: { usesLeft: number }) => one.usesLeft)).toEqual([9, 9, 9, 9, 1]);
+    expect(await json(data, "code", "revoke", firstId, "--team", "Acme")).toEqual({ revoked: [firstId] });
+    const again = await reckon(["code", "revoke", firstId, "--team", "Acme", "--data", data]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("no open code")]);
+    expect(await json(data, "code", "list", "--team", "Acme")).toHaveLength(4);
+
     const server = await serve(data);
     onTestFinished(async () => void (await server.end()));
     const exchange = await fetch(`${server.url}/api/connect/exchange`, {
@@ -124,6 +138,11 @@ describe("teams, codes and devices", () => {
       [["device", "assign", "dev_x", "--nobody"], 1, /no device/],
       [["code", "create"], 2, /--team/],
       [["code", "create", "--team", "Acme", "--expires", "soon"], 2, /15m/],
+      [["code", "create", "--team", "Acme", "--expires", "2d"], 2, /only with --uses or --count/],
+      [["code", "create", "--team", "Acme", "--uses", "2", "--expires", "91d"], 2, /90 days/],
+      [["code", "create", "--team", "Acme", "--uses", "0"], 2, /from 1 to/],
+      [["code", "create", "--team", "Acme", "--count", "1001"], 2, /from 1 to 1000/],
+      [["code", "create", "--team", "Acme", "--csv", "--json"], 2, /cannot be used with/],
       [["nonsense"], 2, /unknown command/],
       [["team", "list", "--nonsense"], 2, /unknown option/],
     ];

@@ -84,6 +84,53 @@ it("revokes an open code, after which it connects nothing", async () => {
   expect(still.status).toBe(200);
 });
 
+it("makes a code for many machines, says how many it may still connect, and takes no nonsense", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  await page.getByRole("link", { name: "Connect many" }).click();
+  await page.getByRole("heading", { name: "Connect many machines" }).waitFor();
+  await judge("devices-fleet");
+  const csrf = (await page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
+  for (const wrong of [
+    { uses: "0", days: "30" },
+    { uses: "2.5", days: "30" },
+    { uses: "100001", days: "30" },
+    { uses: "3", days: "91" },
+  ]) {
+    const reply = await page.request.post(`${site.url}/devices/fleet`, {
+      form: { _csrf: csrf, ...wrong },
+      headers: { origin: site.url },
+    });
+    expect([wrong, reply.status()]).toEqual([wrong, 400]);
+    expect(await reply.text()).toContain("Choose a whole number from 1 to");
+  }
+  expect(site.t.count("connect_codes")).toBe(0);
+  await page.getByLabel("Machines").fill("3");
+  await page.getByLabel("Days").fill("30");
+  await page.getByRole("button", { name: "Make the code" }).click();
+  await page.getByText("It works for 3 machines").waitFor();
+  const code = (await page.locator(".secret-value").textContent()) as string;
+  for (const deviceLabel of ["build-1", "build-2"]) {
+    const json = { code, consent: { version: "1", deviceLabel } };
+    expect((await site.t.post("/api/connect/exchange", { json })).status).toBe(200);
+  }
+  await go("/devices");
+  await judge("devices-fleet-used");
+  expect(await page.getByRole("table", { name: "Open connect codes" }).locator("tbody").textContent()).toContain(
+    "1 of 3",
+  );
+  expect(site.t.rows("SELECT label, person_id AS person FROM devices ORDER BY label")).toEqual([
+    { label: "build-1", person: null },
+    { label: "build-2", person: null },
+  ]);
+  expect(
+    site.t.rows("SELECT actor_label, detail ->> 'uses' AS uses FROM audit_events WHERE action = 'code.created'"),
+  ).toEqual([{ actor_label: "ada@example.com", uses: 3 }]);
+  expect(site.t.rows("SELECT expires_at - created_at AS lives FROM connect_codes")).toEqual([{ lives: 30 * DAY_MS }]);
+});
+
 it("lists devices by state and finds them as one types", async () => {
   const site = await startSite();
   const ada = await site.person();

@@ -25,7 +25,7 @@ export interface Binding {
 }
 
 /**
- * Consumes a connect code and binds a device to its team, in one transaction: of parallel exchanges exactly one succeeds.
+ * Uses a connect code and binds a device to its team, in one transaction: of parallel exchanges as many succeed as it has uses left.
  * @throws Problem teamNotFound (404), codeUsed or codeExpired (400)
  */
 export function bindDevice(
@@ -51,7 +51,7 @@ export function bindDevice(
     // Whose machine it was to be has left meanwhile, or may not connect any more.
     if (person === undefined || person?.disabledAt || (person && !mayBind(core, team, person.id))) fail(codeExpired);
     const expiresAt = now + TOKEN_LIFETIME_MS;
-    rows(core.store).consumeCode.run(now, deviceId, digest);
+    if (rows(core.store).consumeCode.run({ now, deviceId, digest }).changes === 0) fail(codeUsed);
     rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent, person?.id ?? null);
     rows(core.store).insertToken.run(tokenDigest(deviceToken), deviceId, now, expiresAt);
     recordEvent(core, deviceActor(deviceId, label, ip), {

@@ -5,7 +5,7 @@
 
 export { assignDevice, type DevicePerson, mayBind } from "./assign.ts";
 export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
-export { createCode, listOpenCodes, revokeCode } from "./codes.ts";
+export { CODE_LIMITS, createCode, createFleetCodes, listOpenCodes, revokeCode } from "./codes.ts";
 export { device } from "./credential.ts";
 export {
   countDevices,

@@ -42,6 +42,9 @@ export interface OpenCode {
   readonly createdBy: string | null;
   /** Whose the machine becomes. */
   readonly personId: string | null;
+  /** How many machines it may connect, and how many it did. */
+  readonly uses: number;
+  readonly used: number;
 }
 
 /** Open codes of a team: all of them, or those that make machines one person's. */
@@ -51,6 +54,17 @@ interface CodesOf {
   readonly personId: string | null;
 }
 
+/** A code as it is stored at first. */
+interface NewCode {
+  readonly digest: Buffer;
+  readonly teamId: string;
+  readonly now: number;
+  readonly expiresAt: number;
+  readonly createdBy: string;
+  readonly personId: string | null;
+  readonly uses: number;
+}
+
 const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
     d.created_at AS createdAt, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
     (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
@@ -58,15 +72,16 @@ const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userA
   FROM devices d`;
 
 export const rows = statements((db) => ({
-  insertCode: db.prepare<[Buffer, string, number, number, string | null, string | null]>(
-    "INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by, person_id) VALUES (?, ?, ?, ?, ?, ?)",
+  insertCode: db.prepare<[NewCode]>(
+    `INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by, person_id, uses)
+     VALUES (@digest, @teamId, @now, @expiresAt, @createdBy, @personId, @uses)`,
   ),
   // By connect_codes_by_team, as is expireCode.
-  openCodes: db.prepare<[CodesOf], OpenCode>(
+  openCodes: db.prepare<[CodesOf & { limit: number }], OpenCode>(
     `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy,
-       person_id AS personId
+       person_id AS personId, uses, used
      FROM connect_codes WHERE team_id = @teamId AND expires_at > @now AND consumed_at IS NULL
-       AND (@personId IS NULL OR person_id = @personId) ORDER BY expires_at DESC LIMIT 200`,
+       AND (@personId IS NULL OR person_id = @personId) ORDER BY expires_at DESC, code_hash LIMIT @limit`,
   ),
   expireCode: db.prepare<[CodesOf & { id: Buffer }]>(
     `UPDATE connect_codes SET expires_at = @now WHERE team_id = @teamId AND expires_at > @now AND consumed_at IS NULL
@@ -77,8 +92,10 @@ export const rows = statements((db) => ({
     `SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt, person_id AS personId
      FROM connect_codes WHERE code_hash = ?`,
   ),
-  consumeCode: db.prepare<[number, string, Buffer]>(
-    "UPDATE connect_codes SET consumed_at = ?, device_id = ? WHERE code_hash = ? AND consumed_at IS NULL",
+  // Nothing once it was used as often as it may be.
+  consumeCode: db.prepare<[{ now: number; deviceId: string; digest: Buffer }]>(
+    `UPDATE connect_codes SET used = used + 1, consumed_at = iif(used + 1 = uses, @now, NULL), device_id = iif(uses = 1, @deviceId, NULL)
+     WHERE code_hash = @digest AND used < uses`,
   ),
   // By primary key; of columns that every schema has had, because the record is verified before an upgrade, too.
   nameOf: db.prepare<[string], { teamId: string; label: string | null }>(

@@ -29,9 +29,10 @@ describe("whose a device is", () => {
     const team = await t.team();
     const ann = await memberOf(t, team, "ann@acme.example");
     const own = await exchange(t, await codeFor(t, team, ann.id));
+    t.clock.advance(1);
     const shared = await exchange(t, await codeFor(t, team, null));
     expect([own.body.person, shared.body.person]).toEqual(["ann@acme.example", null]);
-    expect(t.rows("SELECT id, person_id FROM devices ORDER BY created_at, id")).toEqual([
+    expect(t.rows("SELECT id, person_id FROM devices ORDER BY created_at")).toEqual([
       { id: own.body.deviceId, person_id: ann.id },
       { id: shared.body.deviceId, person_id: null },
     ]);
@@ -42,7 +43,7 @@ describe("whose a device is", () => {
       { target_id: shared.body.deviceId, person: null },
     ]);
     expect(listDevices(t.instance.core, team.id).map(({ person }) => person)).toEqual([
-      { id: ann.id, email: "ann@acme.example", name: null, operator: 0, createdAt: t.clock.now(), disabledAt: null },
+      { id: ann.id, email: "ann@acme.example", name: null, operator: 0, createdAt: ann.createdAt, disabledAt: null },
       null,
     ]);
   });
@@ -90,9 +91,16 @@ describe("an older database", () => {
     const now = "2026-11-21T08:00:00.000Z";
     const migrations = CURRENT_SCHEMA.migrations.filter(({ version }) => version <= 9);
     upgrade(db, directory, now, silentLog, { ...CURRENT_SCHEMA, version: 9, migrations });
-    const before = db.prepare("SELECT * FROM connect_codes").get() as object;
+    const code = db.prepare(
+      "INSERT INTO connect_codes SELECT zeroblob(32), team_id, 1, 2, NULL, NULL, 'ann' FROM connect_codes",
+    );
+    code.run();
+    const before = db.prepare("SELECT * FROM connect_codes ORDER BY expires_at").all() as object[];
     upgrade(db, directory, now, silentLog);
-    expect(db.prepare("SELECT * FROM connect_codes").get()).toEqual({ ...before, person_id: null });
+    expect(db.prepare("SELECT * FROM connect_codes ORDER BY expires_at").all()).toEqual([
+      { ...before[0], person_id: null, uses: 1, used: 0 },
+      { ...before[1], person_id: null, uses: 1, used: 1 },
+    ]);
     expect(db.prepare("SELECT person_id FROM devices").all()).toEqual([{ person_id: null }]);
     expect(db.prepare("SELECT name, binding_closed_at FROM teams").all()).toEqual([
       { name: "Acme", binding_closed_at: null },
