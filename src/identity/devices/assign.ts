@@ -4,7 +4,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { roleIn } from "../members/members.ts";
 import { findUser, findUsers, type ListedUser } from "../people/people.ts";
 import type { Team } from "../teams/teams.ts";
-import { rows } from "./rows.ts";
+import { type DeviceRow, rows } from "./rows.ts";
 
 /** Whose a device is. */
 export type DevicePerson = Pick<ListedUser, "id" | "email" | "name" | "disabledAt">;
@@ -30,6 +30,13 @@ export function peopleOf(core: Core, devices: readonly { readonly personId: stri
   return new Map<string | null, DevicePerson>(users.map((user) => [user.id, user]));
 }
 
+/** @param teamId whose device it must be; any team's where it is not given @throws Problem 404 */
+export function knownDevice(core: Core, deviceId: string, teamId?: string): DeviceRow {
+  const device = rows(core.store).device.get(deviceId);
+  if (device && (teamId === undefined || device.teamId === teamId)) return device;
+  return fail(notFound, `there is no device with the id "${deviceId}" (see: reckon device list)`);
+}
+
 /**
  * Says whose a device is: its sessions and its spend count as that person's from then on, what it sent before included.
  * @param idOrEmail somebody in the device's team; null for nobody
@@ -45,9 +52,7 @@ export function assignDevice(
   teamId?: string,
 ): Promise<boolean> {
   return core.store.write(() => {
-    const device = rows(core.store).device.get(deviceId);
-    if (!device || (teamId !== undefined && device.teamId !== teamId))
-      fail(notFound, `there is no device with the id "${deviceId}" (see: reckon device list)`);
+    const device = knownDevice(core, deviceId, teamId);
     const person = idOrEmail === null ? null : findTeammate(core, device.teamId, idOrEmail);
     if (person === undefined) fail(conflict, "This person is not in the device's team.");
     if (device.personId === (person?.id ?? null)) return false;

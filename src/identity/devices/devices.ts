@@ -3,20 +3,20 @@
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
 
-export { assignDevice, type DevicePerson, mayBind } from "./assign.ts";
+export { assignDevice, mayBind } from "./assign.ts";
 export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
 export { CODE_LIMITS, createCode, createFleetCodes, listOpenCodes, revokeCode } from "./codes.ts";
 export { device } from "./credential.ts";
 export {
   countDevices,
   type Device,
-  type DeviceCounts,
   deviceIdsOf,
   findDeviceOf,
   listDevices,
   renameDevice,
+  reportingDevices,
   revokeDevice,
-  revokeDeviceOf,
+  revokeDevicesOf,
   teamsOfDevices,
 } from "./manage.ts";
 export { type DevicePrincipal, findDevice } from "./principals.ts";

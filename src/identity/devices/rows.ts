@@ -133,6 +133,8 @@ export const rows = statements((db) => ({
   ),
   devices: db.prepare<[], DeviceRow>(`${DEVICE} ORDER BY d.team_id, d.created_at, d.id`),
   devicesOfTeam: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.team_id = ? ORDER BY d.created_at, d.id`),
+  // By devices_by_person.
+  devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),
   teamsOf: db.prepare<[string], { id: string; teamId: string }>(
     "SELECT id, team_id AS teamId FROM devices WHERE id IN (SELECT value FROM json_each(?))",

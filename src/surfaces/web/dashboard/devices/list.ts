@@ -1,5 +1,5 @@
 import type { Core } from "../../../../core.ts";
-import { type Device, type DevicePerson, listDevices } from "../../../../identity/devices/devices.ts";
+import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { DeviceTotals } from "../../../../record/telemetry/telemetry.ts";
@@ -139,7 +139,7 @@ export function deviceList(call: Member, none: Content): Html {
 }
 
 /** How the person is called whose a device is. */
-export const personName = ({ name, email }: DevicePerson): string => name ?? email;
+export const personName = ({ name, email }: NonNullable<Device["person"]>): string => name ?? email;
 
 function personFilter(devices: readonly Device[], value: string): Filter[] {
   const people = new Map(devices.flatMap(({ person }) => (person ? [[person.id, person] as const] : [])));

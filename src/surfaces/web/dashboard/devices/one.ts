@@ -4,7 +4,7 @@ import {
   type Device,
   findDeviceOf,
   renameDevice,
-  revokeDeviceOf,
+  revokeDevice,
 } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
@@ -170,7 +170,7 @@ export const deviceDetailPages = [
   page({ id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "member" }, async (call) => {
     const { core, session } = call;
     const device = getDevice(call);
-    const done = await revokeDeviceOf(core, session.team.id, device.id, by(call));
+    const done = await revokeDevice(core, device.id, by(call), session.team.id);
     const intro = done ? `“${deviceName(device)}” is revoked.` : `“${deviceName(device)}” was revoked before.`;
     return redirect(`/devices/${device.id}`, intro);
   }),

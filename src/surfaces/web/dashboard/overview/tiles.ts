@@ -1,4 +1,4 @@
-import type { DeviceCounts } from "../../../../identity/devices/devices.ts";
+import type { countDevices } from "../../../../identity/devices/devices.ts";
 import { judgeSubscription } from "../../../../identity/license/license.ts";
 import type { Team } from "../../../../identity/teams/teams.ts";
 import type { EntryCounts, Trend } from "../../../../insight/defects/defects.ts";
@@ -21,7 +21,7 @@ export const DAYS = 14;
 export interface Glance {
   readonly team: Team;
   readonly days: readonly ActivityDay[];
-  readonly devices: DeviceCounts;
+  readonly devices: ReturnType<typeof countDevices>;
   readonly bound: number;
   readonly errors: (EntryCounts & Trend) | null;
   /** Of all devices, by id. */
