@@ -4,12 +4,12 @@ import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { DeviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import { deviceTotals } from "../../../../record/telemetry/telemetry.ts";
-import type { Filter } from "../../ui/list.ts";
 import { anchor, badge, empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
 import { isAdmin, type Member } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
 import { choice, readParams, selectFilter, words } from "../shared/params.ts";
+import { devicesOf, personFilter, personName } from "../shared/people.ts";
 
 interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {}
 
@@ -32,9 +32,6 @@ export const visibleDevices = (call: Member): DeviceOverview[] =>
 const PAGE_SIZE = 50;
 const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;
 type State = (typeof STATES)[number];
-
-/** Stands for no person at all where an empty value means "all"; no id looks so. */
-const NOBODY = "nobody";
 
 /** What a device is called: its label, or else its id. */
 export const deviceName = ({ id, label }: Pick<Device, "id" | "label">): string => label ?? id;
@@ -71,10 +68,9 @@ export function deviceList(call: Member, none: Content): Html {
   if (all.length === 0) return html`<div id="results" data-count="0">${none}</div>`;
   const { state = "", q, person } = readParams({ state: choice(STATES), q: words(256), person: words(64) }, query);
   const text = q.toLowerCase();
-  const found = all.filter(
+  const found = devicesOf(all, person).filter(
     (device) =>
       isIn(state, device, now) &&
-      (person === "" || (device.personId ?? NOBODY) === person) &&
       [device.id, device.label, device.userAgent, device.person?.email, device.person?.name].some((value) =>
         value?.toLowerCase().includes(text),
       ),
@@ -136,18 +132,4 @@ export function deviceList(call: Member, none: Content): Html {
         found.length > PAGE_SIZE ? `${from + 1} to ${from + shown.length} of ${plural(found.length, "device")}` : "",
     },
   });
-}
-
-/** How the person is called whose a device is. */
-export const personName = ({ name, email }: NonNullable<Device["person"]>): string => name ?? email;
-
-function personFilter(devices: readonly Device[], value: string): Filter[] {
-  const people = new Map(devices.flatMap(({ person }) => (person ? [[person.id, person] as const] : [])));
-  if (people.size === 0 && value === "") return [];
-  const options = [...people.values()]
-    .map((person) => ({ value: person.id, label: personName(person) }))
-    .sort((a, b) => a.label.localeCompare(b.label, "en"));
-  return [
-    selectFilter({ name: "person", label: "Person", value }, "all", [{ value: NOBODY, label: "nobody’s" }, ...options]),
-  ];
 }

@@ -8,6 +8,7 @@ import { anchor, section, tabs } from "../../ui/parts.ts";
 import { dayText, number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, link, NO_REPO, repoName } from "../shared/links.ts";
+import { NOBODY } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
 import { costText, reportedText, tokenCell } from "./labels.ts";
@@ -21,6 +22,7 @@ const LABELS: Readonly<Record<Grouping, string>> = {
   model: "Model",
   repo: "Repository",
   branch: "Branch",
+  person: "Person",
   device: "Device",
   session: "Session",
   day: "Day",
@@ -79,13 +81,18 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
   const at = (to: string, text: Content) => anchor(to, text);
   const sessions = (query: Readonly<Record<string, string>>) =>
     link(call, "/sessions", { ...query, from: params.first, to: params.last });
-  const repo = params.repoKey === undefined ? {} : { repo: params.repo };
+  const narrowed = {
+    ...(params.repoKey === undefined ? {} : { repo: params.repo }),
+    ...(params.person === "" ? {} : { person: params.person }),
+  };
   switch (params.by) {
     case "model":
-      return ({ key }) => (key === "" ? notTold("model") : at(sessions({ ...repo, model: key }), modelName(key)));
+      return ({ key }) => (key === "" ? notTold("model") : at(sessions({ ...narrowed, model: key }), modelName(key)));
     case "branch":
       return ({ key }) =>
-        key === "" ? notTold("branch") : at(sessions({ ...repo, branch: key }), html`<code>${short(key, 60)}</code>`);
+        key === ""
+          ? notTold("branch")
+          : at(sessions({ ...narrowed, branch: key }), html`<code>${short(key, 60)}</code>`);
     case "repo":
       return ({ key }) =>
         at(spendAddress(call, params, { by: "model", repo: key === "" ? NO_REPO : key }), short(repoName(key), 60));
@@ -95,6 +102,14 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
           spendAddress(call, params, { by: "model", days: undefined, first: key, last: key }),
           html`<span class="nowrap">${dayText(key)}</span>`,
         );
+    case "person": {
+      const names = new Map(listDevices(core, team).map(({ personId, person }) => [personId, person]));
+      return ({ key, personId = NOBODY }) => {
+        const text = personId === NOBODY ? html`<span class="muted">nobody’s</span>` : short(key, 80);
+        const name = names.get(personId)?.name;
+        return html`${at(spendAddress(call, params, { by: "model", person: personId }), text)}${name && html`<br><small class="muted">${short(name, 80)}</small>`}`;
+      };
+    }
     case "device": {
       const deviceName = deviceNames(call);
       return ({ key }) => deviceName(key);
