@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
+import { bindDevice, createCode, noteSeats, revokeDevice } from "../../src/identity/devices/devices.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -451,4 +452,68 @@ it("knows nothing of another team's devices and codes", async () => {
   expect(site.t.rows("SELECT count(*) AS open FROM connect_codes WHERE expires_at > ?", site.t.clock.now())).toEqual([
     { open: 2 },
   ]);
+});
+
+it("warns owners and admins when more devices can report than there are seats, with one event each time it becomes so", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const ada = await site.person({ team: await site.t.team({ seats: 2 }) });
+  const bob = await site.person({ team: ada.team, role: "member" });
+  const events = () =>
+    site.t
+      .rows("SELECT team_id, actor_kind, detail FROM audit_events WHERE action = 'team.seats_exceeded' ORDER BY id")
+      .map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
+  const crossed = (devices: number, seats: number) => ({
+    team_id: ada.team.id,
+    actor_kind: "system",
+    detail: { devices, seats },
+  });
+  const [, second] = [await bind(site, ada, "1"), await bind(site, ada, "2")];
+  expect(events()).toEqual([]);
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  expect(await page.locator(".flash.warn").count()).toBe(0);
+  await bind(site, ada, "3");
+  await bind(site, ada, "4");
+  expect(events()).toEqual([crossed(3, 2)]);
+  for (const path of ["/devices", "/overview"]) {
+    await go(path);
+    await page.getByText("4 devices can report, and the team has 2 seats.").waitFor();
+  }
+  await judge("overview-seats");
+  await updateTeam(core, ada.team.id, { seats: 4 }, COMMAND_LINE, noteSeats);
+  await revokeDevice(core, second.deviceId);
+  expect(events()).toHaveLength(1);
+  await updateTeam(core, ada.team.id, { seats: 2 }, COMMAND_LINE, noteSeats);
+  await updateTeam(core, ada.team.id, { seats: 1 }, COMMAND_LINE, noteSeats);
+  expect(events()).toEqual([crossed(3, 2), crossed(3, 2)]);
+  const visit = await site.open(bob);
+  await visit.go("/overview");
+  expect(await visit.page.locator(".flash.warn").count()).toBe(0);
+});
+
+it("speaks neither of seats nor of licences where nobody pays", async () => {
+  const site = await startSite({ settings: { billing: "off" } });
+  const ada = await site.person({ team: await site.t.team({ seats: 0 }) });
+  const device = await bind(site, ada, "build-7");
+  await revokeDevice(site.t.instance.core, (await bind(site, ada, "gone")).deviceId);
+  const { page, go } = await site.open(ada);
+  for (const path of ["/overview", "/devices", "/devices?state=all", `/devices/${device.deviceId}`]) {
+    await go(path);
+    expect([path, ((await page.locator("body").textContent()) ?? "").match(/\bseats?\b|licen[cs]e/i)]).toEqual([
+      path,
+      null,
+    ]);
+  }
+  await go("/license", 404);
+  const csrf = (await page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
+  const minted = await page.request.post(`${site.url}/license/mint`, {
+    form: { _csrf: csrf, days: "30" },
+    headers: { origin: site.url },
+  });
+  expect(minted.status()).toBe(404);
+  expect(
+    site.t.rows("SELECT action FROM audit_events WHERE action IN ('team.seats_exceeded', 'license.minted')"),
+  ).toEqual([]);
+  expect((await site.t.get("/api/license", { token: device.token })).status).toBe(200);
 });

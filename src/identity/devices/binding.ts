@@ -9,6 +9,7 @@ import { type DevicePerson, findTeammate, mayBind } from "./assign.ts";
 import { codeDigest, ID_BYTES } from "./codes.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
 import { rows } from "./rows.ts";
+import { noteSeats } from "./seats.ts";
 
 export const TOKEN_LIFETIME_MS = 90 * DAY_MS;
 
@@ -60,6 +61,7 @@ export function bindDevice(
       target: { kind: "device", id: deviceId, label },
       detail: { code: digest.subarray(0, ID_BYTES).toString("hex"), consentVersion, userAgent, person: person?.email },
     });
+    noteSeats(core, team, team, 1);
     return { deviceId, deviceToken, expiresAt, team, person };
   });
 }

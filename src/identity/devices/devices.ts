@@ -8,7 +8,6 @@ export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./bindi
 export { CODE_LIMITS, createCode, createFleetCodes, listOpenCodes, revokeCode } from "./codes.ts";
 export { device } from "./credential.ts";
 export {
-  countDevices,
   type Device,
   deviceIdsOf,
   findDeviceOf,
@@ -20,3 +19,4 @@ export {
   teamsOfDevices,
 } from "./manage.ts";
 export { type DevicePrincipal, findDevice } from "./principals.ts";
+export { countDevices, noteSeats } from "./seats.ts";

@@ -60,18 +60,6 @@ function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
   });
 }
 
-/** How many of a team's devices can report, and how many of them were heard of lately. */
-export interface DeviceCounts {
-  /** Neither revoked nor with an expired token: what a seat is taken by. */
-  readonly active: number;
-  readonly seen: number;
-}
-
-/** Counts a team's devices that can report. @param seenSince milliseconds since the epoch */
-export function countDevices(core: Core, teamId: string, seenSince: number): DeviceCounts {
-  return rows(core.store).count.get({ teamId, now: core.clock.now(), seenSince }) ?? { active: 0, seen: 0 };
-}
-
 const MAX_LABEL_CHARS = 200;
 
 /**

@@ -157,8 +157,18 @@ export interface TeamChange {
   readonly suspended?: boolean;
 }
 
-/** Changes what is given of a team. @returns the team as it is now. */
-export function updateTeam(core: Core, idOrName: string, change: TeamChange, by: Actor = COMMAND_LINE): Promise<Team> {
+/**
+ * Changes what is given of a team.
+ * @param alongside what follows from the change; runs inside the transaction
+ * @returns the team as it is now
+ */
+export function updateTeam(
+  core: Core,
+  idOrName: string,
+  change: TeamChange,
+  by: Actor = COMMAND_LINE,
+  alongside: (core: Core, before: Team, after: Team) => void = () => {},
+): Promise<Team> {
   return core.store.write(() => {
     const team = getTeam(core, idOrName);
     const now = core.clock.now();
@@ -183,6 +193,7 @@ export function updateTeam(core: Core, idOrName: string, change: TeamChange, by:
         target: { kind: "team", id: team.id, label: next.name },
         detail: Object.fromEntries(changed),
       });
+    alongside(core, team, next);
     return next;
   });
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { noteSeats } from "../../identity/devices/devices.ts";
 import {
   createTeam,
   getTeam,
@@ -115,7 +116,7 @@ function addSet(team: Command, cli: Cli): void {
         set.error("error: name what to change, e.g. --seats 20", { exitCode: 2 });
       return withCore(cli, options, async (core, output) => {
         if (options.membersBind) await setMembersBind(core, name, options.membersBind === "true");
-        const changed = await updateTeam(core, name, change);
+        const changed = await updateTeam(core, name, change, undefined, noteSeats);
         output.result(asJson(changed), () => asText(changed));
       });
     });

@@ -9,6 +9,7 @@ import { empty, pageHead, section } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
+import { seatsWarning } from "../shared/seats.ts";
 import { codePages, FLEET_PATH, openCodes } from "./codes.ts";
 import { ASK_AN_ADMIN, mayConnect } from "./connect.ts";
 import { deviceList, visibleDevices } from "./list.ts";
@@ -42,10 +43,11 @@ function devicesPage(call: Member): Html {
   const main = html`${pageHead({
     title: "Devices",
     intro: admin
-      ? `Machines that report to this team. Each that can report takes a seat: ${number(active)} of ${number(seats)} are taken.`
+      ? `Machines that report to this team. ${core.config.billing === "off" ? "" : `Each that can report takes a seat: ${number(active)} of ${number(seats)} are taken.`}`
       : `Your machines that report to this team. ${binds ? "" : ASK_AN_ADMIN}`,
     actions: binds && any && mintButtons(call),
   })}
+${seatsWarning(call)}
 ${openCodes(call)}
 <div class="stack">${deviceList(call, none)}</div>
 ${

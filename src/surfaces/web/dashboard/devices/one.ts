@@ -35,9 +35,9 @@ function getDevice(call: PageCall<"member" | "admin">): Device {
 
 function stateSays({ status, lastSeenAt }: Device): string {
   if (status === "revoked")
-    return "Its tokens do not work any more and it takes no seat. What it sent stays. To bring the machine back, connect it again.";
+    return "Its tokens do not work any more. What it sent stays. To bring the machine back, connect it again.";
   if (status === "expired")
-    return "Its token ran out before the machine replaced it, so it cannot report and takes no seat. Connect it again; it comes back as a new device.";
+    return "Its token ran out before the machine replaced it, so it cannot report. Connect it again; it comes back as a new device.";
   return lastSeenAt === null ? "It is connected and has not reported yet." : "It can report.";
 }
 

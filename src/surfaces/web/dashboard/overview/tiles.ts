@@ -80,7 +80,7 @@ function spendTile({ total, prices }: Glance["spend"], href: string): Stat {
 
 /** How things stand: what is open, what is missing, what is paid for. */
 export function stateTiles(call: Member, { days, devices, errors, team }: Glance): Stat[] {
-  const { href } = call;
+  const { core, href } = call;
   const flawed = sum(days, ({ gaps, rollbacks }) => gaps + rollbacks);
   const overdrawn = devices.active > team.seats;
   return [
@@ -109,14 +109,18 @@ export function stateTiles(call: Member, { days, devices, errors, team }: Glance
       href: href("/telemetry/streams"),
       tone: flawed > 0 ? "warn" : undefined,
     },
-    licenceTile(call, team),
-    {
-      label: "Seats used",
-      value: `${number(devices.active)} of ${number(team.seats)}`,
-      sub: overdrawn ? "more devices than seats" : "devices that can report",
-      href: href("/license"),
-      tone: overdrawn ? "warn" : undefined,
-    },
+    ...(core.config.billing === "off"
+      ? []
+      : [
+          licenceTile(call, team),
+          {
+            label: "Seats used",
+            value: `${number(devices.active)} of ${number(team.seats)}`,
+            sub: overdrawn ? "more devices than seats" : "devices that can report",
+            href: href("/license"),
+            tone: overdrawn ? ("warn" as const) : undefined,
+          },
+        ]),
   ];
 }
 
