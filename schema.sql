@@ -1,6 +1,7 @@
 -- The whole database, as a new instance gets it. Older files reach the same shape by src/store/migrations/NNNN-*.sql.
 -- Instants (`*_at`) are milliseconds since the Unix epoch. `''` as repo_key means that the client named no repository.
 
+-- `binding_closed_at` is when members were told not to connect machines of their own; null while they may.
 CREATE TABLE teams (
   id                       TEXT PRIMARY KEY,
   name                     TEXT NOT NULL UNIQUE,
@@ -11,10 +12,13 @@ CREATE TABLE teams (
   period_end_at            INTEGER,
   suspended_at             INTEGER,
   created_at               INTEGER NOT NULL,
-  verified_at              INTEGER
+  verified_at              INTEGER,
+  binding_closed_at        INTEGER
 ) STRICT;
 
--- No foreign key: a code outlives its team, so that its holder learns that the team is gone.
+-- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine
+-- becomes; null for nobody's. `uses` is how many machines it may connect, `used` how many it did; `consumed_at` when the last of
+-- them came, and `device_id` the machine of a code for one.
 CREATE TABLE connect_codes (
   code_hash    BLOB PRIMARY KEY,
   team_id      TEXT NOT NULL,
@@ -22,10 +26,14 @@ CREATE TABLE connect_codes (
   expires_at   INTEGER NOT NULL,
   consumed_at  INTEGER,
   device_id    TEXT,
-  created_by   TEXT
+  created_by   TEXT,
+  person_id    TEXT,
+  uses         INTEGER NOT NULL DEFAULT 1 CHECK (uses > 0),
+  used         INTEGER NOT NULL DEFAULT 0 CHECK (used <= uses)
 ) STRICT;
 CREATE INDEX connect_codes_by_team ON connect_codes (team_id, expires_at);
 
+-- `person_id` is whose machine it is now; null for nobody's.
 CREATE TABLE devices (
   id               TEXT PRIMARY KEY,
   team_id          TEXT NOT NULL REFERENCES teams (id),
@@ -34,9 +42,11 @@ CREATE TABLE devices (
   created_at       INTEGER NOT NULL,
   last_seen_at     INTEGER,
   revoked_at       INTEGER,
-  user_agent       TEXT
+  user_agent       TEXT,
+  person_id        TEXT REFERENCES users (id)
 ) STRICT;
 CREATE INDEX devices_by_team ON devices (team_id, created_at);
+CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;
 
 CREATE TABLE device_tokens (
   token_hash   BLOB PRIMARY KEY,

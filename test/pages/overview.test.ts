@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { createCode } from "../../src/identity/devices/devices.ts";
-import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
@@ -197,7 +197,10 @@ it("asks for no brain of a team whose tier has none, and tells members whom to a
   const { page, go } = await site.open(member);
   await go("/overview");
   expect(await page.getByText("0 of 2 done.").count()).toBe(1);
-  expect(await page.getByText("Ask an owner or admin of the team for a connect code.").count()).toBe(1);
+  expect(await page.getByRole("link", { name: "Mint a connect code" }).count()).toBe(1);
+  await setMembersBind(site.t.instance.core, team.id, false);
+  await go("/overview");
+  expect(await page.getByText("In this team only owners and admins connect machines: ask one").count()).toBe(1);
   expect(await page.getByRole("link", { name: "Mint a connect code" }).count()).toBe(0);
 });
 

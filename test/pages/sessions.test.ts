@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { renameDevice } from "../../src/identity/devices/devices.ts";
+import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
 import { sessionOf } from "../real/convert.ts";
 import { describeReal, transcripts } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -166,6 +166,40 @@ it("filters by what sessions hold, by day and by text, with and without a script
   await plain.page.getByRole("button", { name: "Apply" }).click();
   expect(await plain.page.getByText("No session fits").count()).toBe(1);
   await plain.go("/sessions?from=yesterday&to=2026-99-99&cursor=%00&repo=%09&agent=nobody");
+});
+
+it("names whose machine each session ran on, and narrows to one person's or nobody's", async () => {
+  const site = await startSite();
+  const ada = await site.person({ name: HOSTILE, email: "ada@example.com" });
+  const [own, shared] = [await site.t.device(ada.team), await site.t.device(ada.team)];
+  for (const [{ token }, id] of [
+    [own, "adas"],
+    [shared, "robots"],
+  ] as const)
+    await site.t.post("/api/agent-traces/ingest", {
+      token,
+      json: { repoKey: REPO, sessions: [{ id, outcome: "completed", startedAt: at(0), spans: [] }] },
+    });
+  const { page, go, judge } = await site.open(ada);
+  await go("/sessions");
+  expect([
+    await page.getByLabel("Person").count(),
+    await page.getByRole("columnheader", { name: "Person" }).count(),
+  ]).toEqual([0, 0]);
+  await assignDevice(site.t.instance.core, own.deviceId, ada.userId);
+  await go("/sessions");
+  await judge("sessions-people");
+  const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
+  expect(await row("adas").textContent()).toContain("<img src=x");
+  await page.getByLabel("Person").selectOption({ value: ada.userId });
+  await page.locator("#results[data-count='1']").waitFor();
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("adas")]);
+  await page.getByRole("link", { name: "adas" }).click();
+  await page.locator("dd", { hasText: "ada@example.com" }).waitFor();
+  await go("/sessions?person=nobody");
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("robots")]);
+  await go("/sessions?person=nonsense");
+  await page.getByText("No session fits").waitFor();
 });
 
 it("pages through many sessions and keeps the filters", async () => {

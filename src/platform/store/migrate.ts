@@ -25,6 +25,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 7, file: "src/platform/store/migrations/0007-names.sql" },
   { version: 8, file: "src/platform/store/migrations/0008-jobs.sql" },
   { version: 9, file: "src/platform/store/migrations/0009-parts-and-entries.sql" },
+  { version: 10, file: "src/platform/store/migrations/0010-whose-devices.sql" },
 ];
 
 export interface SchemaPlan {

@@ -1,5 +1,5 @@
 import type { Core } from "../../../core.ts";
-import { bindDevice, createCode, revokeDeviceOf } from "../../../identity/devices/devices.ts";
+import { bindDevice, createCode, revokeDevice } from "../../../identity/devices/devices.ts";
 import { createInvitation } from "../../../identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../../identity/read-tokens/read-tokens.ts";
 import { MINUTE_MS } from "../../../kit/clock.ts";
@@ -41,7 +41,7 @@ export async function connectDevices(core: Core, clock: LocalClock, team: Create
     const { deviceId, deviceToken } = await bindDevice(core, code, "2026-01", label, AGENT);
     clock.advance(9 * MINUTE_MS);
     tokens.push(deviceToken);
-    if (label === OLD_DEVICE) await revokeDeviceOf(core, team.teamId, deviceId, ownerOf(team));
+    if (label === OLD_DEVICE) await revokeDevice(core, deviceId, ownerOf(team));
   }
   return tokens;
 }

@@ -1,5 +1,8 @@
+import { mayBind } from "../../../../identity/devices/devices.ts";
+import { getTeam } from "../../../../identity/teams/teams.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { codeBlock } from "../../ui/parts.ts";
+import type { Member } from "../shared/call.ts";
 
 /** The commands that bind a machine and make it report, as they work when pasted into a POSIX shell. */
 
@@ -30,8 +33,13 @@ export const brainCommand = (baseUrl: string): string =>
 /** What to do with the token that the exchange answers. */
 export const tokenCommand = "export RECKON_TOKEN=rkd_…";
 
-/** What a member reads where an admin has a button. */
-export const ASK_AN_ADMIN = "Ask an owner or admin of the team for a connect code.";
+/** Whether whoever looks may connect a machine of their own. */
+export const mayConnect = ({ core, session }: Member): boolean =>
+  mayBind(core, getTeam(core, session.team.id), session.userId);
+
+/** What somebody reads who may not, where others have a button. */
+export const ASK_AN_ADMIN =
+  "In this team only owners and admins connect machines: ask one for a connect code, or to let members do it themselves.";
 
 /** A command to copy, below an empty state that says what it is for. */
 export const command = (text: string): Html => codeBlock(text, { label: "Command", titled: true, wrap: true });

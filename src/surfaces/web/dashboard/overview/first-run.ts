@@ -1,5 +1,4 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { badge, codeBlock, section } from "../../ui/parts.ts";
 import {
@@ -7,10 +6,11 @@ import {
   brainCommand,
   CODE_PLACE,
   exchangeCommand,
+  mayConnect,
   telemetryCommand,
   tokenCommand,
 } from "../devices/connect.ts";
-import { isAdmin } from "../shared/call.ts";
+import type { Member } from "../shared/call.ts";
 
 /** What a team has done already of what it takes to begin. */
 export interface Begun {
@@ -30,15 +30,15 @@ interface Step {
 }
 
 /** The steps from nothing to a first record. Of those not done only the first is spelled out. */
-export function firstRun(call: PageCall<"member">, begun: Begun): Html {
+export function firstRun(call: Member, begun: Begun): Html {
   const { baseUrl, href } = call;
   const command = (text: string, label: string) => codeBlock(text, { label, wrap: true });
   const steps: Step[] = [
     {
       title: "Connect a device",
       done: begun.device,
-      body: html`<p class="says">Machines are bound to the team with a connect code, which works once, for 15 minutes. ${isAdmin(call) ? "Mint one, then trade it for a device token on the machine:" : ASK_AN_ADMIN}</p>
-${isAdmin(call) && html`<p>${buttonLink("Mint a connect code", href("/devices"), { look: "primary" })}</p>`}${command(exchangeCommand(baseUrl, CODE_PLACE), "Trade the code for a token")}`,
+      body: html`<p class="says">Machines are bound to the team with a connect code, which works once, for 15 minutes. ${mayConnect(call) ? "Mint one, then trade it for a device token on the machine:" : ASK_AN_ADMIN}</p>
+${mayConnect(call) && html`<p>${buttonLink("Mint a connect code", href("/devices"), { look: "primary" })}</p>`}${command(exchangeCommand(baseUrl, CODE_PLACE), "Trade the code for a token")}`,
     },
     {
       title: "Send telemetry",

@@ -1,10 +1,12 @@
 import { tokensOf } from "../../../../formats/calls.ts";
+import { findDeviceOf } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
 import { anchor, badge, facts, type Stat } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, repoName, sessionsOf } from "../shared/links.ts";
+import { personName } from "../shared/people.ts";
 import { shaText, short } from "../shared/text.ts";
 
 /** The figures of a session. @param files how many it touched */
@@ -31,10 +33,15 @@ export function figures(session: Session, files: number): Stat[] {
 export function factList(call: Member, session: Session): Html {
   const now = call.core.clock.now();
   const { deliveries } = session;
+  const person = findDeviceOf(call.core, call.session.team.id, session.deviceId)?.person;
   const redacted = deliveries.reduce((sum, one) => sum + one.redacted, 0);
   return facts([
     { label: "Session", value: html`<code>${session.externalId}</code>` },
     { label: "Device", value: deviceLink(call, session) },
+    {
+      label: "Person",
+      value: person && short(`${personName(person)}${person.name === null ? "" : `, ${person.email}`}`, 200),
+    },
     {
       label: "Repository",
       value: anchor(sessionsOf(call, session.repoKey), repoName(session.repoKey)),

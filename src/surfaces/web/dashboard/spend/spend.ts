@@ -1,3 +1,4 @@
+import { listDevices } from "../../../../identity/devices/devices.ts";
 import {
   freshenSpend,
   type SpendReport,
@@ -17,6 +18,7 @@ import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
 import { repoName, repoOptions } from "../shared/links.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
+import { personFilter } from "../shared/people.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
 import { dollars, tokensOf } from "./labels.ts";
@@ -65,10 +67,10 @@ function chosen(call: Member, params: Params): Html {
   const { core, session } = call;
   const team = session.team.id;
   const keys = new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
-  const { days, repo, by, first, last } = params;
+  const { days, repo, person, by, first, last } = params;
   return filters({
     action: call.href("/spend"),
-    label: "Choose days and a repository",
+    label: "Choose days, a repository and a person",
     hidden: {
       ...(by === "model" ? {} : { by }),
       ...(days === undefined ? {} : { days: String(days) }),
@@ -76,6 +78,7 @@ function chosen(call: Member, params: Params): Html {
     filters: [
       ...dayFilters(days === undefined ? { from: first, to: last } : { from: "", to: "" }),
       selectFilter({ name: "repo", label: "Repository", value: repo }, "all", repoOptions([...keys].sort()), repoName),
+      ...personFilter(listDevices(core, team), person),
     ],
   });
 }
@@ -146,10 +149,14 @@ export const spendPages = [
     const params = spendParams(call);
     const { groups } = spendReport(call.core, call.session.team.id, params);
     const name = `spend-by-${params.by}-${params.first}-to-${params.last}.csv`;
-    const { by, repo, first, last } = params;
+    const { by, repo, person, first, last } = params;
     return exported(
       call,
-      { action: "spend.exported", teamId: call.session.team.id, extent: { by, repo, firstDay: first, lastDay: last } },
+      {
+        action: "spend.exported",
+        teamId: call.session.team.id,
+        extent: { by, repo, person, firstDay: first, lastDay: last },
+      },
       download(name, "text/csv; charset=utf-8", spendCsv(by, groups)),
     );
   }),
