@@ -69,11 +69,12 @@ export function instantOf(value: unknown): string | undefined {
 
 /** What a record says of its session, as far as it was not said before. */
 export function sessionFacts(memory: Memory, facts: SessionFacts, at: string | undefined): SessionEvent[] {
-  const news = Object.entries(facts)
-    .filter(([name, value]) => value !== undefined && value !== memory.said[name as keyof SessionFacts])
-    .map(([name, value]) => [name, capped(String(value), MAX_FACT_CHARS)]);
-  if (news.length === 0) return [];
-  const event = Object.fromEntries(news) as SessionFacts;
+  const event: Record<string, string> = {};
+  for (const [name, value] of Object.entries(facts)) {
+    const fact = value === undefined ? undefined : capped(value, MAX_FACT_CHARS);
+    if (fact !== undefined && fact !== memory.said[name as keyof SessionFacts]) event[name] = fact;
+  }
+  if (Object.keys(event).length === 0) return [];
   memory.said = { ...memory.said, ...event };
   return [{ type: "session", sessionId: memory.sessionId, at, ...event }];
 }
