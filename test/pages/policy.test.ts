@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { currentPolicy, parsePolicy, setPolicy } from "../../src/share/policy/policy.ts";
+import { currentPolicy, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();

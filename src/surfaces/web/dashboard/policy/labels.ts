@@ -1,5 +1,5 @@
 import { type Content, html } from "../../../../kit/html.ts";
-import type { CaptureMode, PolicyChange } from "../../../../share/policy/policy.ts";
+import type { CaptureMode, PolicyChange } from "../../../../record/policy/policy.ts";
 import { plural } from "../../ui/units.ts";
 
 /** What a policy says, in words. */
