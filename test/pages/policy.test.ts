@@ -24,6 +24,7 @@ it("shows the default, changes it, keeps what the form does not show, and brings
   await page.getByRole("button", { name: "Put in force" }).click();
   await page.waitForURL("**/policy");
   expect(await page.getByRole("status").first().textContent()).toBe("The policy is in force.");
+  expect(await page.getByRole("main").textContent()).toContain("Of brain files path, size and digest.");
   expect(currentPolicy(core, ada.team.id)).toEqual({
     captureMode: "metadata",
     watchlist: ["src/auth/**", "**/*.tf"],

@@ -13,6 +13,7 @@ export function policyFacts({ captureMode, watchlist = [], actions }: Policy, na
   const { requireApprovals, ...other } = actions ?? { requireApprovals: false };
   return facts([
     { label: "Agents record", value: html`<strong>${MODES[captureMode].name}.</strong> ${MODES[captureMode].means}` },
+    { label: "This server keeps", value: MODES[captureMode].keeps },
     {
       label: "Approvals",
       value: requireApprovals ? "Required: agents ask a person before they act." : "Not required.",
