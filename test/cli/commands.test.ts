@@ -73,7 +73,7 @@ describe("teams, codes and devices", () => {
       expect([tier, await ingest()]).toEqual([tier, status]);
     }
     expect(await json(data, "device", "list", "--team", "Acme")).toMatchObject([
-      { deviceId, label: "laptop", status: "active" },
+      { deviceId, label: "laptop", status: "active", againstPolicy: 0, againstPolicyAt: null },
     ]);
     expect(await json(data, "device", "revoke", deviceId)).toMatchObject({
       deviceId,

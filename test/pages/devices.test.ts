@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -252,4 +253,23 @@ it("knows nothing of another team's devices and codes", async () => {
   expect(site.t.rows("SELECT count(*) AS open FROM connect_codes WHERE expires_at > ?", site.t.clock.now())).toEqual([
     { open: 2 },
   ]);
+});
+
+it("shows which device sends more than the policy lets be recorded", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const [heeds, ignores] = [await bind(site, ada, "heeds"), await bind(site, ada, "ignores")];
+  await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"off"}'));
+  for (const seqs of [[1, 2], [3]])
+    expect((await send(site, ignores.token, "acme/shop", seqs)).body).toMatchObject({ accepted: 0 });
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name }).textContent();
+  expect(await row("ignores")).toContain("2 against the policy");
+  expect(await row("heeds")).not.toContain("policy");
+  await go(`/devices/${ignores.deviceId}`);
+  await judge("device-against-policy");
+  expect(await page.getByRole("main").textContent()).toMatch(/Against the policy\s*2 deliveries, the last/);
+  await go(`/devices/${heeds.deviceId}`);
+  expect(await page.getByRole("main").textContent()).not.toContain("Against the policy");
 });

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type Device, listDevices, revokeDevice } from "../../identity/devices/devices.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { violationsOf } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
@@ -18,6 +19,10 @@ export function deviceCommands(program: Command, cli: Cli): void {
     .action((options: CommonOptions & { team?: string }) =>
       withCore(cli, options, (core, output) => {
         const devices = listDevices(core, options.team === undefined ? undefined : getTeam(core, options.team).id);
+        const violations = violationsOf(
+          core,
+          devices.map(({ id }) => id),
+        );
         output.result(
           devices.map((one) => ({
             deviceId: one.id,
@@ -28,6 +33,8 @@ export function deviceCommands(program: Command, cli: Cli): void {
             lastSeenAt: when(one.lastSeenAt),
             revokedAt: when(one.revokedAt),
             consentVersion: one.consentVersion,
+            againstPolicy: violations(one.id).deliveries,
+            againstPolicyAt: when(violations(one.id).lastAt),
           })),
           () =>
             table(

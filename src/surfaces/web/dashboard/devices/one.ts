@@ -3,12 +3,13 @@ import { type Device, findDeviceOf, renameDevice, revokeDeviceOf } from "../../.
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { violationsOf } from "../../../../record/policy/policy.ts";
 import { deviceTotals, listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { formSpec } from "../../ui/form-spec.ts";
-import { empty, facts, pageHead, section } from "../../ui/parts.ts";
-import { ago, number, time } from "../../ui/units.ts";
+import { badge, empty, facts, pageHead, section } from "../../ui/parts.ts";
+import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { flawsExplained, streamTable } from "../telemetry/streams.ts";
@@ -61,6 +62,7 @@ ${isAdmin(call) && manage(call, device)}`;
 }
 
 function deviceFacts(core: Core, device: Device, now: number): Content {
+  const { deliveries, lastAt } = violationsOf(core, [device.id])(device.id);
   return facts([
     { label: "State", value: stateBadge(device, now) },
     { label: "Device id", value: html`<code>${device.id}</code>` },
@@ -77,6 +79,12 @@ function deviceFacts(core: Core, device: Device, now: number): Content {
     },
     { label: "Revoked", value: device.revokedAt !== null && time(device.revokedAt, now) },
     { label: "Entries", value: number(deviceTotals(core, device.teamId).get(device.id)?.entries ?? 0) },
+    {
+      label: "Against the policy",
+      value:
+        deliveries > 0 &&
+        html`${badge("warn", plural(deliveries, "delivery", "deliveries"))}, the last ${ago(lastAt, now, "")}. <span class="muted">They brought more than the policy lets be recorded, and that was not stored. Look at how this machine’s agents are set up.</span>`,
+    },
   ]);
 }
 
