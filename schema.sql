@@ -76,6 +76,8 @@ CREATE TABLE policies (
 CREATE INDEX policies_by_team ON policies (team_id, id);
 
 -- The ledger: one row for each delivery that changed anything, chained by hash so that a removed or altered row shows.
+-- `capture_mode` is the one in force when it came, null where that was not noted yet; `withheld` counts what it kept something of
+-- from being stored.
 CREATE TABLE deliveries (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -88,7 +90,9 @@ CREATE TABLE deliveries (
   redacted        INTEGER NOT NULL,
   flagged         TEXT CHECK (flagged IN ('gap', 'rollback')),
   content_sha256  BLOB NOT NULL,
-  chain_sha256    BLOB NOT NULL
+  chain_sha256    BLOB NOT NULL,
+  capture_mode    TEXT CHECK (capture_mode IN ('off', 'metadata', 'redacted', 'full')),
+  withheld        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX deliveries_by_team ON deliveries (team_id, id);
 CREATE INDEX deliveries_flagged ON deliveries (team_id, id) WHERE flagged IS NOT NULL;
@@ -138,6 +142,25 @@ CREATE TABLE telemetry_conflicts (
 ) STRICT;
 CREATE INDEX telemetry_conflicts_by_stream ON telemetry_conflicts (stream_id, id);
 
+-- Numbers of streams (seq of telemetry, version of a brain; `stream_id` is of the table of its kind) that came while nothing was to
+-- be recorded: what they brought is not stored. Those of one stream do not overlap.
+CREATE TABLE withheld_ranges (
+  id           INTEGER PRIMARY KEY,
+  kind         TEXT NOT NULL CHECK (kind IN ('telemetry', 'brain')),
+  stream_id    INTEGER NOT NULL,
+  first        INTEGER NOT NULL,
+  last         INTEGER NOT NULL CHECK (last >= first),
+  delivery_id  INTEGER NOT NULL REFERENCES deliveries (id),
+  UNIQUE (kind, stream_id, first)
+) STRICT;
+
+-- Deliveries of a device that brought what its team's policy does not let be recorded.
+CREATE TABLE policy_violations (
+  device_id   TEXT PRIMARY KEY REFERENCES devices (id),
+  deliveries  INTEGER NOT NULL,
+  last_at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE brain_streams (
   id            INTEGER PRIMARY KEY,
   team_id       TEXT NOT NULL REFERENCES teams (id),
@@ -147,13 +170,16 @@ CREATE TABLE brain_streams (
   UNIQUE (device_id, repo_key)
 ) STRICT;
 
+-- Where the policy let only path, size and digest be kept, `content` is empty, `withheld_sha256` the digest of what was sent, free of
+-- secrets, and `sha256` that of size and digest.
 CREATE TABLE brain_blobs (
-  id             INTEGER PRIMARY KEY,
-  team_id        TEXT NOT NULL REFERENCES teams (id),
-  sha256         BLOB NOT NULL,
-  rules_version  TEXT NOT NULL,
-  bytes          INTEGER NOT NULL,
-  content        TEXT NOT NULL,
+  id               INTEGER PRIMARY KEY,
+  team_id          TEXT NOT NULL REFERENCES teams (id),
+  sha256           BLOB NOT NULL,
+  rules_version    TEXT NOT NULL,
+  bytes            INTEGER NOT NULL,
+  content          TEXT NOT NULL,
+  withheld_sha256  BLOB,
   UNIQUE (team_id, sha256)
 ) STRICT;
 

@@ -99,7 +99,7 @@ describe("teams, codes and devices", () => {
       expect([tier, await ingest()]).toEqual([tier, status]);
     }
     expect(await json(data, "device", "list", "--team", "Acme")).toMatchObject([
-      { deviceId, label: "laptop", status: "active", person: null },
+      { deviceId, label: "laptop", status: "active", person: null, againstPolicy: 0, againstPolicyAt: null },
     ]);
     const { userId } = await userIn(data, "ada@example.com", "Acme");
     await userIn(data, "eve@example.com");

@@ -5,6 +5,7 @@ import { bindDevice, createCode, noteSeats, revokeDevice } from "../../src/ident
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -516,4 +517,23 @@ it("speaks neither of seats nor of licences where nobody pays", async () => {
     site.t.rows("SELECT action FROM audit_events WHERE action IN ('team.seats_exceeded', 'license.minted')"),
   ).toEqual([]);
   expect((await site.t.get("/api/license", { token: device.token })).status).toBe(200);
+});
+
+it("shows which device sends more than the policy lets be recorded", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const [heeds, ignores] = [await bind(site, ada, "heeds"), await bind(site, ada, "ignores")];
+  await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"off"}'));
+  for (const seqs of [[1, 2], [3]])
+    expect((await send(site, ignores.token, "acme/shop", seqs)).body).toMatchObject({ accepted: 0 });
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name }).textContent();
+  expect(await row("ignores")).toContain("2 against the policy");
+  expect(await row("heeds")).not.toContain("policy");
+  await go(`/devices/${ignores.deviceId}`);
+  await judge("device-against-policy");
+  expect(await page.getByRole("main").textContent()).toMatch(/Against the policy\s*2 deliveries, the last/);
+  await go(`/devices/${heeds.deviceId}`);
+  expect(await page.getByRole("main").textContent()).not.toContain("Against the policy");
 });

@@ -3,6 +3,7 @@ import { assignDevice, type Device, listDevices, revokeDevice } from "../../iden
 import { getUser } from "../../identity/people/people.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { violationsOf } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
@@ -49,7 +50,15 @@ function addList(device: Command, cli: Cli): void {
           options.nobody ? one.personId === null : personId === undefined || one.personId === personId;
         const teamId = options.team === undefined ? undefined : getTeam(core, options.team).id;
         const devices = listDevices(core, teamId).filter(isListed);
-        output.result(devices.map(deviceAsJson), () =>
+        const violations = violationsOf(
+          core,
+          devices.map(({ id }) => id),
+        );
+        const asJson = (one: Device) => {
+          const { deliveries, lastAt } = violations(one.id);
+          return { ...deviceAsJson(one), againstPolicy: deliveries, againstPolicyAt: when(lastAt) };
+        };
+        output.result(devices.map(asJson), () =>
           table(
             ["ID", "TEAM", "LABEL", "STATUS", "PERSON", "LAST SEEN"],
             devices.map((one) => [

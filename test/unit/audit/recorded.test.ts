@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createCode, revokeDevice } from "../../../src/identity/devices/devices.ts";
 import { rotateKey } from "../../../src/platform/keys/keys.ts";
-import { parsePolicy, setPolicy } from "../../../src/share/policy/policy.ts";
+import { parsePolicy, setPolicy } from "../../../src/record/policy/policy.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 /** Every change that a machine or a command makes is recorded with the transaction that makes it. */

@@ -4,7 +4,7 @@ import { createInvitation } from "../../../identity/one-time-links/one-time-link
 import { createReadToken } from "../../../identity/read-tokens/read-tokens.ts";
 import { MINUTE_MS } from "../../../kit/clock.ts";
 import type { Actor } from "../../../platform/audit/audit.ts";
-import { parsePolicy, setPolicy } from "../../../share/policy/policy.ts";
+import { parsePolicy, setPolicy } from "../../../record/policy/policy.ts";
 import type { LocalClock } from "../clock.ts";
 import type { CreatedTeam } from "../seed.ts";
 import type { DemoEvent } from "./calendar.ts";

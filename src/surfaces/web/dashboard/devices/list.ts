@@ -2,24 +2,37 @@ import type { Core } from "../../../../core.ts";
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { violationsOf } from "../../../../record/policy/policy.ts";
 import type { DeviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import { deviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import { anchor, badge, empty } from "../../ui/parts.ts";
-import { ago, plural } from "../../ui/units.ts";
+import { ago, number, plural } from "../../ui/units.ts";
 import { isAdmin, type Member } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
 import { choice, readParams, selectFilter, words } from "../shared/params.ts";
 import { devicesOf, personFilter, personName } from "../shared/people.ts";
 
-interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {}
+interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {
+  /** Deliveries that brought what the policy does not let be recorded. */
+  readonly againstPolicy: number;
+}
 
 const NOTHING_SENT = { streams: 0, entries: 0, conflicts: 0, missing: 0 };
 
 /** A team's devices, the one bound last first, with what they sent. */
 export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
   const totals = deviceTotals(core, teamId);
-  return listDevices(core, teamId)
-    .map((device) => ({ ...device, ...(totals.get(device.id) ?? NOTHING_SENT) }))
+  const devices = listDevices(core, teamId);
+  const violations = violationsOf(
+    core,
+    devices.map(({ id }) => id),
+  );
+  return devices
+    .map((device) => ({
+      ...device,
+      ...(totals.get(device.id) ?? NOTHING_SENT),
+      againstPolicy: violations(device.id).deliveries,
+    }))
     .reverse();
 }
 
@@ -49,8 +62,12 @@ export function stateBadge(device: Device, now: number): Html {
 }
 
 /** What is wrong in a device's streams, in a few words. */
-export function flawBadges({ missing, conflicts }: Pick<DeviceOverview, "missing" | "conflicts">): Html {
-  return html`${missing > 0 && badge("warn", `${plural(missing, "missing entry", "missing entries")}`)} ${conflicts > 0 && badge("bad", plural(conflicts, "conflict"))}`;
+export function flawBadges({
+  missing,
+  conflicts,
+  againstPolicy = 0,
+}: Pick<DeviceOverview, "missing" | "conflicts"> & { readonly againstPolicy?: number }): Html {
+  return html`${againstPolicy > 0 && badge("warn", `${number(againstPolicy)} against the policy`)} ${missing > 0 && badge("warn", `${plural(missing, "missing entry", "missing entries")}`)} ${conflicts > 0 && badge("bad", plural(conflicts, "conflict"))}`;
 }
 
 function isIn(state: State, device: Device, now: number): boolean {
@@ -111,7 +128,7 @@ export function deviceList(call: Member, none: Content): Html {
         {
           label: "Record",
           cell: (device) =>
-            device.missing + device.conflicts > 0
+            device.missing + device.conflicts + device.againstPolicy > 0
               ? flawBadges(device)
               : html`<span class="muted">${device.streams === 0 ? "–" : "complete"}</span>`,
         },

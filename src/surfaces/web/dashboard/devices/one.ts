@@ -9,12 +9,13 @@ import {
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { violationsOf } from "../../../../record/policy/policy.ts";
 import { deviceTotals, listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { badge, empty, facts, pageHead, section } from "../../ui/parts.ts";
-import { ago, number, time } from "../../ui/units.ts";
+import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
@@ -70,6 +71,7 @@ ${manage(call, device, error)}`;
 }
 
 function deviceFacts(core: Core, device: Device, now: number): Content {
+  const { deliveries, lastAt } = violationsOf(core, [device.id])(device.id);
   return facts([
     { label: "State", value: stateBadge(device, now) },
     { label: "Device id", value: html`<code>${device.id}</code>` },
@@ -87,6 +89,12 @@ function deviceFacts(core: Core, device: Device, now: number): Content {
     },
     { label: "Revoked", value: device.revokedAt !== null && time(device.revokedAt, now) },
     { label: "Entries", value: number(deviceTotals(core, device.teamId).get(device.id)?.entries ?? 0) },
+    {
+      label: "Against the policy",
+      value:
+        deliveries > 0 &&
+        html`${badge("warn", plural(deliveries, "delivery", "deliveries"))}, the last ${ago(lastAt, now, "")}. <span class="muted">They brought more than the policy lets be recorded, and that was not stored. Look at how this machine’s agents are set up.</span>`,
+    },
   ]);
 }
 
