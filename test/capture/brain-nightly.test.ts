@@ -76,7 +76,7 @@ describe("the nightly pass", () => {
     await runNightly(machine.capture, true);
     expect(read("AGENTS.md").subarray(0, bytes.length)).toEqual(bytes);
     expect(read("AGENTS.md").toString("latin1").slice(bytes.length)).toMatch(
-      /^\r\n\r\n<!-- [^]*[^\r]?\r\n<!-- reckon:lessons:end -->$/,
+      /^\r\n\r\n<!-- [\s\S]*[^\r]?\r\n<!-- reckon:lessons:end -->$/,
     );
     expect(statSync(join(root, "AGENTS.md")).mode & 0o777).toBe(0o664);
     // It is read through CLAUDE.md as well.
@@ -132,7 +132,7 @@ describe("the nightly pass", () => {
 
   it("prefers what is being worked on", async () => {
     const { machine, root, read } = await published({
-      [ERRORS]: BRAIN.replaceAll(/(Half a cent|Wrong total)([^]*?)src\/cookies/g, "$1$2src/money"),
+      [ERRORS]: BRAIN.replaceAll(/(Half a cent|Wrong total)([\s\S]*?)src\/cookies/g, "$1$2src/money"),
       "AGENTS.md": "",
     });
     const head = { prompts: [], files: ["src/money.ts"], commits: [], hasReply: true, promptChars: 0 };
