@@ -1,7 +1,10 @@
+import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { asText } from "../formats/values.ts";
 import { isoInstant } from "../kit/clock.ts";
+import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
+import { makeHome } from "./home.ts";
 import { clearRejection } from "./send.ts";
 import { type Capture, type Credentials, readCredentials, writeCredentials, writeSetting } from "./state.ts";
 
@@ -68,11 +71,16 @@ function startAnew(capture: Capture): void {
   });
 }
 
-/** Forgets whatever was recorded and read. */
+/** Forgets whatever was recorded, read and heard; not which of people's files were written to. */
 export function forgetAll(capture: Capture): void {
   capture.transact(() => {
+    const written = readWritten(capture);
     for (const clear of capture.rows.clearAll) clear.run();
+    writeWritten(capture, written);
   });
+  // Another team's words.
+  rmSync(capture.places.briefings, { recursive: true, force: true });
+  makeHome(capture.places);
 }
 
 /** Sets what is read from now on. @param since milliseconds since the epoch */

@@ -4,6 +4,7 @@ import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { tryLock } from "../platform/store/store.ts";
+import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { knownPolicy, quietNow, type QuietReason, refreshPolicy } from "./policy.ts";
@@ -237,5 +238,6 @@ function prune(capture: Capture): void {
     rows.pruneCalls.run(now - KEEP_SEEN_MS);
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
   });
+  dropOldBriefings(capture);
   notBefore(capture, "prune", DAY_MS);
 }

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { printedBriefing } from "../../src/capture/brain/briefing-files.ts";
-import { hookScript, readBriefing, runPass } from "../../src/capture/capture.ts";
+import { bind, hookScript, readBriefing, runPass } from "../../src/capture/capture.ts";
+import { repositoryOf } from "../../src/capture/repository.ts";
 import { startMachine, type TestMachine, write } from "../support/capture.ts";
 
 const ERRORS = ".claude/brain/errors.md";
@@ -100,12 +101,28 @@ describe("the briefing that lies ready", () => {
     expect(hooked(machine, "codex", root)).toContain("Cart lost");
     expect(hooked(machine, "codex", root)).not.toContain("Login loop");
     await machine.t.close();
-    await pass(machine, 6 * DAY_MS).catch(() => {});
+    machine.t.clock.advance(6 * DAY_MS);
+    await runPass(machine.capture);
+    expect(hooked(machine, "codex", root)).toContain("Cart lost");
     machine.t.clock.advance(2 * DAY_MS);
-    await runPass(machine.capture, { force: true });
-    expect(hooked(machine, "codex", root)).toBe("");
+    await runPass(machine.capture);
     expect(readBriefing(machine.capture, root)).toBe("");
+    expect(hooked(machine, "codex", root)).toBe("");
     expect(existsSync(join(machine.capture.places.briefings, "codex", root, "reckon-briefing.json"))).toBe(false);
+  });
+
+  it("goes with the team that it was of", async () => {
+    const machine = await startMachine();
+    const { capture, t, url } = machine;
+    const root = machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Login loop") });
+    await pass(machine);
+    expect(hooked(machine, "codex", root)).toContain("Login loop");
+    await bind(capture, { url, code: await t.code(await t.team()) });
+    expect(hooked(machine, "codex", root)).toBe("");
+    repositoryOf(capture, root);
+    await pass(machine);
+    expect(hooked(machine, "codex", root)).toContain("Login loop");
+    expect(t.count("brain_currents")).toBe(2);
   });
 
   it("lets no words of others pass for its own", async () => {

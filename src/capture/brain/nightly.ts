@@ -6,20 +6,19 @@ import { DAY_MS } from "../../kit/clock.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { ask } from "../client.ts";
 import type { SessionHead } from "../session-head.ts";
-import { type Capture, readCredentials, readSetting, writeSetting } from "../state.ts";
+import { type Capture, readCredentials } from "../state.ts";
 import { blockLines, DamagedBlockError, withBlock, withoutBlock } from "./block.ts";
 import { readEntries } from "./entries.ts";
 import { blockOf, type Decided, decide, isLessonsFile, type Lesson, lessonsFile } from "./lessons.ts";
 import { treesByRepository } from "./publish.ts";
 import { isOwnPath, newestTree, readInside, type Tree } from "./tree.ts";
+import { readWritten, writeWritten } from "./written.ts";
 
 /** Sessions of so many days say what is being worked on. */
 const RECENT_MS = 7 * DAY_MS;
 const LESSONS_PATH = ".claude/brain/nightly.md";
 const INSTRUCTIONS = ["CLAUDE.md", "AGENTS.md"];
 const MAX_FILE_BYTES = 1024 * 1024;
-/** Files that were written on this machine, with what may be taken out of them again. */
-const WRITTEN = "nightly";
 
 /** A file as it is and as it is to be; texts in Latin-1, so that no byte is lost. */
 interface FileChange {
@@ -189,7 +188,7 @@ function localClasses(
 
 /** Writes what was planned, each file whole or not at all. @returns what was left as it is, and why */
 function write(capture: Capture, { root, changes }: NightlyResult): string[] {
-  const written = new Set(readSetting<string[]>(capture, WRITTEN));
+  const written = new Set(readWritten(capture));
   const problems = changes.flatMap((change) => {
     try {
       writeChange(root, change);
@@ -200,7 +199,7 @@ function write(capture: Capture, { root, changes }: NightlyResult): string[] {
       return [problemOf(change.path, error)];
     }
   });
-  writeSetting(capture, WRITTEN, [...written].toSorted());
+  writeWritten(capture, written);
   return problems;
 }
 
@@ -224,7 +223,7 @@ function writeChange(root: string, { path, before, after }: FileChange): void {
  */
 export function removeManagedBlocks(capture: Capture): string[] {
   const problems: string[] = [];
-  const left = (readSetting<string[]>(capture, WRITTEN) ?? []).filter((path) => {
+  const left = readWritten(capture).filter((path) => {
     try {
       const root = path.endsWith(`/${LESSONS_PATH}`) ? path.slice(0, -LESSONS_PATH.length - 1) : dirname(path);
       const before = textOf(root, path.slice(root.length + 1));
@@ -238,6 +237,6 @@ export function removeManagedBlocks(capture: Capture): string[] {
       return true;
     }
   });
-  writeSetting(capture, WRITTEN, left);
+  writeWritten(capture, left);
   return problems;
 }
