@@ -103,8 +103,10 @@ describe("the nightly pass", () => {
     const damaged = "# Shop\n\n<!-- reckon:lessons:end -->\n";
     const { machine, root, read } = await published({ "CLAUDE.md": damaged, [LESSONS]: "mine" });
     write(machine.folder, { "elsewhere.md": "elsewhere" });
+    machine.repository("wide", { [ERRORS]: BRAIN, "AGENTS.md": Buffer.from("\ufeffBe brief.", "utf16le") });
     symlinkSync(join(machine.folder, "elsewhere.md"), join(root, "AGENTS.md"));
-    const [result] = await runNightly(machine.capture, true);
+    const [result, wide] = await runNightly(machine.capture, true);
+    expect(wide?.problems).toEqual(["AGENTS.md: is not UTF-8"]);
     expect(result?.problems).toEqual([
       "CLAUDE.md:3: an end without a beginning",
       `${LESSONS}: was written by somebody else`,

@@ -48,6 +48,8 @@ describe("publishing a brain", () => {
       ".gitignore": "private.md\n",
       "CLAUDE.md": "Be brief.",
       "docs/adr/0001-money.md": "# Money is whole cents",
+      "docs/solutions/proxy.md": "Set the header.",
+      "memory-bank/progress.md": "Half way.",
       "docs/guide.md": "for people",
       "README.md": "for people",
     });
@@ -56,6 +58,8 @@ describe("publishing a brain", () => {
       [ERRORS]: entry("2026-11-20", "Login loop"),
       "CLAUDE.md": "Be brief.",
       "docs/adr/0001-money.md": "# Money is whole cents",
+      "docs/solutions/proxy.md": "Set the header.",
+      "memory-bank/progress.md": "Half way.",
     });
   });
 
@@ -216,9 +220,10 @@ const newerRules = (secret: RegExp) => async (url: string) => {
     for await (const part of request) parts.push(part as Buffer);
     const body = Buffer.concat(parts);
     const { files = [] } = request.url === "/api/brain/ingest" ? JSON.parse(body.toString()) : {};
-    const found = (files as { path: string; content: string }[]).flatMap(({ path, content }) =>
-      content.split("\n").flatMap((line, i) => (secret.test(line) ? [`${path} line ${i + 1} (acme-key)`] : [])),
-    );
+    const found = (files as { path: string; content: string }[]).flatMap(({ path, content }, index) => [
+      ...(secret.test(path) ? [`the path of file ${index} (acme-key)`] : []),
+      ...content.split("\n").flatMap((line, i) => (secret.test(line) ? [`${path} line ${i + 1} (acme-key)`] : [])),
+    ]);
     if (found.length > 0) {
       response.writeHead(422, { "content-type": "application/json", "service-api-version": "1" });
       response.end(JSON.stringify({ error: `Raw secret in ${found.slice(0, 50).join(", ")}. Nothing was stored.` }));
@@ -246,12 +251,14 @@ describe("a server that finds a secret where this machine finds none", () => {
       [ERRORS]: "# Errors\r\n\r\nkey ACME-1234\r\nand its rest\r\n\r\nstays\r\n",
       ".claude/brain/b.md": "clean",
       "CLAUDE.md": "ACME-9999",
+      ".claude/brain/ACME-1111.md": "named so",
     });
     await pass(machine);
     expect(brainOf(machine)).toEqual({
       [ERRORS]: "# Errors\r\n\r\n[REDACTED:acme-key]\r\n\r\n\r\nstays\r\n",
       ".claude/brain/b.md": "clean",
       "CLAUDE.md": "[REDACTED:acme-key]",
+      [NOTICE]: "# Not published\n\n- files whose paths hold a secret: 1\n",
     });
     expect(snapshots(machine)).toEqual([{ version: 1, accepted: 1, gap: 0 }]);
   });
