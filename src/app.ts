@@ -21,6 +21,7 @@ import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
 import { newestDelivery } from "./log/log.ts";
 import { audit } from "./platform/audit/room.ts";
+import { checkpointer } from "./platform/checkpointer/checkpointer.ts";
 import { health } from "./platform/health/room.ts";
 import type { Intercept, Observation } from "./platform/http/answer-endpoint.ts";
 import { type Listener, listen } from "./platform/http/listen.ts";
@@ -33,7 +34,6 @@ import { listenForMetrics, observeRequest, requestMetrics } from "./platform/met
 import { catchUp, runProjections } from "./platform/projections/projections.ts";
 import { compose, type Room, room } from "./platform/rooms/rooms.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";
-import { upkeep } from "./platform/upkeep/upkeep.ts";
 import { brain } from "./record/brain/room.ts";
 import { pulses } from "./record/pulses/room.ts";
 import { telemetry } from "./record/telemetry/room.ts";
@@ -48,7 +48,7 @@ import { site } from "./surfaces/web/site/site.ts";
 /** Every room, in the order of the documents, of the navigation, and of what follows deliveries. */
 export const ROOMS: readonly Room[] = [
   room({ name: "requests", metrics: requestMetrics }),
-  upkeep,
+  checkpointer,
   health,
   audit,
   signIn,

@@ -8,11 +8,22 @@ import { SECOND_MS } from "../kit/clock.ts";
 /** What became of a request. */
 export type Answer =
   /** 2xx, or 304 with an empty body. */
-  | { readonly kind: "ok"; readonly status: number; readonly body: Record<string, unknown>; readonly text: string; readonly etag: string | null }
+  | {
+      readonly kind: "ok";
+      readonly status: number;
+      readonly body: Record<string, unknown>;
+      readonly text: string;
+      readonly etag: string | null;
+    }
   /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
   /** The server will not take this, however often it is sent. */
-  | { readonly kind: "refused"; readonly status: number; readonly reason: string; readonly body: Record<string, unknown> };
+  | {
+      readonly kind: "refused";
+      readonly status: number;
+      readonly reason: string;
+      readonly body: Record<string, unknown>;
+    };
 
 const TIMEOUT_MS = 60 * SECOND_MS;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
@@ -34,7 +45,9 @@ export function readServerUrl(text: string, insecure = false): string {
   }
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && (isLoopback || insecure)))
-    throw new Error(`${url.protocol}//${url.host} would send everything unencrypted: use https, or --insecure where the network is trusted`);
+    throw new Error(
+      `${url.protocol}//${url.host} would send everything unencrypted: use https, or --insecure where the network is trusted`,
+    );
   if (url.username || url.password) throw new Error("the address holds a password: leave it out");
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
@@ -62,7 +75,15 @@ export async function ask(url: string, path: string, options: RequestOptions = {
 }
 
 async function send(url: string, path: string, options: RequestOptions): Promise<Response> {
-  const { method = "GET", token, body, compressed = false, etag, accept = "application/json", timeoutMs = TIMEOUT_MS } = options;
+  const {
+    method = "GET",
+    token,
+    body,
+    compressed = false,
+    etag,
+    accept = "application/json",
+    timeoutMs = TIMEOUT_MS,
+  } = options;
   const headers: Record<string, string> = {
     accept,
     "service-api-version": "1",
@@ -96,9 +117,13 @@ async function answerOf(response: Response): Promise<Answer> {
     return { kind: "ok", status, body, text, etag: headers.get("etag") };
   }
   const reason = asText(body.error) ?? `the server answered ${status}`;
-  if (status === 408 || status === 429 || status >= 500) return { kind: "later", reason, afterMs: retryAfterMs(headers) };
+  if (status === 408 || status === 429 || status >= 500)
+    return { kind: "later", reason, afterMs: retryAfterMs(headers) };
   if (status >= 300 && status < 400)
-    return { kind: "later", reason: `the server sends on to ${headers.get("location") ?? "elsewhere"}: connect with that address` };
+    return {
+      kind: "later",
+      reason: `the server sends on to ${headers.get("location") ?? "elsewhere"}: connect with that address`,
+    };
   return { kind: "refused", status, reason, body };
 }
 
@@ -139,6 +164,7 @@ function reasonOf(error: unknown): string {
   if ((error as Error).name === "TimeoutError") return "the server does not answer";
   if (code === "ECONNREFUSED") return "nothing listens at the server's address";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the server's name is not known here";
-  if (UNTRUSTED.test(code ?? "")) return `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`;
+  if (UNTRUSTED.test(code ?? ""))
+    return `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`;
   return message ?? String(error);
 }

@@ -87,7 +87,14 @@ function note(
     const short = head.commits.find((commit) => sha.startsWith(commit.sha));
     const wasShort = short !== undefined && short.sha !== sha;
     if (addCommit(head, { sha, at: isoInstant(at) })) {
-      const payload = outgoingJson({ type: "commit", sha, sessionId: row.id, agent: row.agent, branch: head.branch, model: head.model });
+      const payload = outgoingJson({
+        type: "commit",
+        sha,
+        sessionId: row.id,
+        agent: row.agent,
+        branch: head.branch,
+        model: head.model,
+      });
       rows.addEntry.run(row.repo, rows.takeSeq.get(row.repo) as number, isoInstant(at), payload);
       changed = true;
     }
@@ -121,7 +128,9 @@ function withCommit({ body }: SpanRow, commit: string, at: number, files: readon
   if (!body.includes('"edits":')) return undefined;
   const span = JSON.parse(body) as { edits?: readonly SentEdit[] };
   const isIn = (edit: SentEdit) =>
-    edit.commit === undefined && files.includes(edit.path) && (edit.at === undefined || Date.parse(edit.at) < at + SECOND_MS);
+    edit.commit === undefined &&
+    files.includes(edit.path) &&
+    (edit.at === undefined || Date.parse(edit.at) < at + SECOND_MS);
   if (!span.edits?.some(isIn)) return undefined;
   return outgoingJson({ ...span, edits: span.edits.map((edit) => (isIn(edit) ? { ...edit, commit } : edit)) });
 }

@@ -1,26 +1,21 @@
-import { readdirSync, rmSync, type Stats, statSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { AGENTS } from "../formats/agents/agents.ts";
-import type { AgentFormat } from "../formats/agents/transcript.ts";
 import { DAY_MS } from "../kit/clock.ts";
-import { tryLock } from "../platform/store/store.ts";
+import { local } from "../platform/store/store.ts";
 import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
-import { knownPolicy, quietNow, type QuietReason, refreshPolicy } from "./policy.ts";
-import { Recorder, type Terms } from "./recorder.ts";
+import { Exchange, rejectionOf } from "./exchange.ts";
+import { knownPolicy, type QuietReason, quietNow, refreshPolicy } from "./policy.ts";
+import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
-import { Exchange, rejectionOf, rotateToken, sendAll, sendHeartbeat } from "./send.ts";
-import { readSource } from "./sources/read.ts";
-import { type Found, STORES } from "./sources/stores.ts";
+import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
+import { Sweep } from "./sweep.ts";
 
-/** Above this nothing more is read until the server has taken some of it. */
-const MAX_OUTBOX_BYTES = 512 * 1024 * 1024;
-/** So much is read before it is sent, while there is a server to send it to. */
-const SEND_AFTER_BYTES = 64 * 1024 * 1024;
 const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
+const MAX_UNREADABLE = 20;
 const PRUNED_AT_ONCE = 50_000;
 
 export interface PassOptions {
@@ -51,7 +46,7 @@ export interface PassResult {
  */
 export async function runPass(capture: Capture, options: PassOptions = {}): Promise<PassResult | undefined> {
   for (let result: PassResult | undefined; ; ) {
-    const release = tryLock(capture.places.lock);
+    const release = local.tryLock(capture.places.lock);
     if (!release) return result;
     try {
       result = await passOnce(capture, options);
@@ -92,17 +87,19 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const sending = mayAsk && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
   if (policy && quiet === undefined) {
-    await sweep.run({ mode: policy.captureMode, since: readSetting<number>(capture, "since") ?? 0, quiet: windowsOf(capture) });
+    await sweep.run({
+      mode: policy.captureMode,
+      since: readSetting<number>(capture, "since") ?? 0,
+      quiet: windowsOf(capture),
+    });
     findCommits(capture);
   }
-  if (sending && exchange.stopped === undefined) {
-    await sendAll(exchange);
-    if (exchange.stopped === undefined) await tendBrains(exchange);
-    if (exchange.stopped === undefined) await sendHeartbeat(exchange);
-    if (exchange.stopped === undefined) await rotateToken(exchange);
-  }
+  if (sending) await talk(exchange);
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
-  writeSetting(capture, "lastPass", capture.clock.now());
+  capture.transact(() => {
+    writeSetting(capture, "lastPass", capture.clock.now());
+    writeSetting(capture, "unreadable", sweep.unreadable.slice(0, MAX_UNREADABLE));
+  });
   return {
     recorded: sweep.recorded,
     sessionsSent: exchange.sessionsSent,
@@ -113,119 +110,16 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   };
 }
 
+/** Sends what waits and what is due; the first answer that says "not now" ends it. */
+async function talk(exchange: Exchange): Promise<void> {
+  for (const step of [sendAll, tendBrains, sendHeartbeat, rotateToken]) {
+    if (exchange.stopped !== undefined) return;
+    await step(exchange);
+  }
+}
+
 const windowsOf = ({ rows }: Capture): Terms["quiet"] =>
   rows.quiet.all().map(({ since, until }) => ({ since, until: until ?? Number.POSITIVE_INFINITY }));
-
-/** One look through all stores. */
-class Sweep {
-  readonly #capture: Capture;
-  readonly #options: PassOptions;
-  readonly #exchange: Exchange | undefined;
-  readonly unreadable: { path: string; reason: string }[] = [];
-  recorded = 0;
-  isFull = false;
-  #read = 0;
-  #readBefore = 0;
-  #toRead = 0;
-
-  constructor(capture: Capture, options: PassOptions, exchange: Exchange | undefined) {
-    this.#capture = capture;
-    this.#options = options;
-    this.#exchange = exchange;
-  }
-
-  async run(terms: Terms): Promise<void> {
-    const changed = STORES.flatMap((store) => {
-      const format = AGENTS.find(({ agent }) => agent === store.agent);
-      const isMeant = this.#options.agents?.includes(store.agent) ?? this.#isWatched(store.agent);
-      return format && isMeant && !store.isDatabase ? this.#changedIn(store.list(store.root(this.#capture.machine)), format, terms) : [];
-    });
-    // An older file first: a fork's copies are then the fork's, and not the other way round.
-    changed.sort((a, b) => a.stats.birthtimeMs - b.stats.birthtimeMs);
-    this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.isFull = this.#isOutboxFull();
-    for (const { found, format } of changed) {
-      if (this.isFull) return;
-      await this.#readOne(found, format, terms);
-    }
-  }
-
-  #isWatched(agent: string): boolean {
-    const watched = readSetting<readonly string[]>(this.#capture, "agents");
-    return watched === undefined || watched.includes(agent);
-  }
-
-  #changedIn(all: readonly Found[], format: AgentFormat, { since }: Terms) {
-    const { rows } = this.#capture;
-    const known = new Map(rows.sourcesOf.all(format.agent).map((row) => [row.path, row]));
-    return all.flatMap((found) => {
-      const stats = statOf(found.path);
-      if (!stats || stats.mtimeMs < since) return [];
-      const row = known.get(found.path);
-      const isSame = row && row.size === stats.size && row.modified === stats.mtimeMs && row.inode === stats.ino && row.device === stats.dev;
-      if (isSame && row.offset >= row.size) return [];
-      if (isSame && row.seenAt > stats.mtimeMs && row.offset > 0 && isUnfinished(row)) return [];
-      return [{ found, format, stats, bytes: Math.max(0, stats.size - (row && stats.size >= row.offset ? row.offset : 0)) }];
-    });
-  }
-
-  async #readOne(found: Found, format: AgentFormat, terms: Terms): Promise<void> {
-    const capture = this.#capture;
-    const recorder = new Recorder(capture, terms);
-    try {
-      await readSource(
-        {
-          capture,
-          recorder,
-          format,
-          onBytes: (bytes) => {
-            this.#read += bytes;
-          },
-          goOn: () => this.#goOn(),
-        },
-        found,
-        capture.rows.source.get(found.path),
-      );
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      // Gone between listing and opening is as good as never there; a full disk ends the pass.
-      if (code?.startsWith("SQLITE_")) throw error;
-      if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? String(error) });
-    }
-    this.recorded += recorder.recorded;
-    await this.#goOn();
-  }
-
-  /** Between transactions: sends what has gathered, and looks whether there is room for more. */
-  async #goOn(): Promise<boolean> {
-    if (this.#toRead > 0) this.#options.onProgress?.(Math.min(1, this.#read / this.#toRead));
-    if (this.#read - this.#readBefore < SEND_AFTER_BYTES) return true;
-    this.#readBefore = this.#read;
-    if (this.#exchange && this.#exchange.stopped === undefined) await sendAll(this.#exchange);
-    this.isFull = this.#isOutboxFull();
-    return !this.isFull;
-  }
-
-  #isOutboxFull(): boolean {
-    return outboxBytes(this.#capture) >= MAX_OUTBOX_BYTES;
-  }
-}
-
-/** A last line without its end: nothing new until the file grows. */
-const isUnfinished = (row: { readonly size: number; readonly offset: number }) => row.size - row.offset < 8 * 1024 * 1024;
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** How much waits to be sent, in bytes. */
-export function outboxBytes({ rows }: Capture): number {
-  return (rows.countEntries.get()?.bytes ?? 0) + (rows.waitingSpanBytes.get() ?? 0);
-}
 
 /** Forgets what the server has had for a week, and what was read four months ago. */
 function prune(capture: Capture): void {

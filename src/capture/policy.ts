@@ -39,7 +39,9 @@ export async function refreshPolicy(capture: Capture, { url, token }: Credential
       ? { ...known, at: now }
       : {
           captureMode: mode ?? "off",
-          watchlist: Array.isArray(answer.body.watchlist) ? answer.body.watchlist.filter((glob) => typeof glob === "string") : [],
+          watchlist: Array.isArray(answer.body.watchlist)
+            ? answer.body.watchlist.filter((glob) => typeof glob === "string")
+            : [],
           etag: answer.etag,
           at: now,
         };
@@ -52,21 +54,33 @@ export async function refreshPolicy(capture: Capture, { url, token }: Credential
 }
 
 /** From now on nothing is recorded. @param until milliseconds since the epoch; null until it is ended */
-export function beginQuiet(capture: Capture, reason: QuietReason, until: number | null): void {
+function beginQuiet(capture: Capture, reason: QuietReason, until: number | null): void {
   const { rows, clock } = capture;
   const now = clock.now();
-  const open = rows.quiet.all().some((window) => window.reason === reason && (window.until ?? Number.POSITIVE_INFINITY) > now);
+  const open = rows.quiet
+    .all()
+    .some((window) => window.reason === reason && (window.until ?? Number.POSITIVE_INFINITY) > now);
   if (open && until === null) return;
   rows.endQuiet.run(now, reason, now);
   rows.openQuiet.run(now, until, reason);
 }
 
-export function endQuiet({ rows, clock }: Capture, reason: QuietReason): void {
+function endQuiet({ rows, clock }: Capture, reason: QuietReason): void {
   rows.endQuiet.run(clock.now(), reason, clock.now());
 }
 
+/** Records nothing from now on. @param until milliseconds since the epoch; null until it is resumed */
+export const pause = (capture: Capture, until: number | null): void =>
+  capture.transact(() => beginQuiet(capture, "paused", until));
+
+/** Records again. */
+export const resume = (capture: Capture): void => capture.transact(() => endQuiet(capture, "paused"));
+
 /** Why nothing is recorded now, and until when; undefined while it is. */
-export function quietNow({ rows, clock }: Capture): { readonly reason: QuietReason; readonly until: number | null } | undefined {
+export function quietNow({
+  rows,
+  clock,
+}: Capture): { readonly reason: QuietReason; readonly until: number | null } | undefined {
   const now = clock.now();
   const window = rows.quiet.all().find(({ since, until }) => since <= now && (until === null || until > now));
   return window && { reason: window.reason as QuietReason, until: window.until };

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
 import type { Capture } from "./state.ts";
 
@@ -8,11 +8,13 @@ import type { Capture } from "./state.ts";
 export interface Repository {
   /** The top of its work tree; null where the folder belongs to none. */
   readonly root: string | null;
+  /** The folder within it; `""` for the top itself. */
+  readonly below: string;
   /** `host/owner/name` of its origin, else `root:` and its first commit; `""` where it has neither. */
   readonly repo: string;
 }
 
-const NONE: Repository = { root: null, repo: "" };
+const NONE: Repository = { root: null, below: "", repo: "" };
 const GIT_TIMEOUT_MS = 2_000;
 
 /**
@@ -26,18 +28,19 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   if (known && now - known.lookedAt < DAY_MS && known.repo !== "") return known;
   const found = existsSync(folder) ? lookUp(folder) : undefined;
   if (!found) return known ?? NONE;
-  rows.putFolder.run(folder, found.root, found.repo, now);
+  rows.putFolder.run(folder, found.root, found.below, found.repo, now);
   return found;
 }
 
 function lookUp(folder: string): Repository {
   try {
-    const root = topOf(realpathSync(folder));
+    const real = realpathSync(folder);
+    const root = topOf(real);
     if (root === undefined) return NONE;
     const common = commonDirectory(join(root, ".git"));
     const origin = originIn(readFileSync(join(common, "config"), "utf8"));
     const named = origin === undefined ? undefined : repoKeyOf(origin);
-    return { root, repo: named ?? firstCommit(root) };
+    return { root, below: relative(root, real), repo: named ?? firstCommit(root) };
   } catch {
     // Unreadable is as good as none: the session is kept without a repository.
     return NONE;
@@ -93,6 +96,16 @@ export function repoKeyOf(address: string): string | undefined {
     .replace(/^\/+|\/+$/g, "")
     .replace(/\.git$/i, "");
   return name === "" ? undefined : `${host.toLowerCase()}/${name}`;
+}
+
+/** The branch that a work tree stands on now (gitrepository-layout(5), HEAD). @returns undefined where it stands on none */
+export function branchNow(root: string): string | undefined {
+  try {
+    const head = readFileSync(join(gitDirectory(join(root, ".git")), "HEAD"), "utf8");
+    return /^ref: refs\/heads\/(.+?)\s*$/.exec(head)?.[1];
+  } catch {
+    return undefined;
+  }
 }
 
 function firstCommit(root: string): string {

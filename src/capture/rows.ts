@@ -88,15 +88,13 @@ export function prepareRows(db: LocalDatabase) {
        VALUES (@id, @agent, @repo, @head, @revision, 0, @changedAt)
        ON CONFLICT (id) DO UPDATE SET repo = @repo, head = @head, revision = @revision, changed_at = @changedAt`,
     ),
-    unsentSessions: db.prepare<[number], SessionRow>(
-      `${SESSION} WHERE revision > sent ORDER BY changed_at LIMIT ?`,
-    ),
+    unsentSessions: db.prepare<[number], SessionRow>(`${SESSION} WHERE revision > sent ORDER BY changed_at LIMIT ?`),
     sentSession: db.prepare<[{ id: string; sent: number; at: number }]>(
       "UPDATE sessions SET sent = max(sent, @sent), sent_at = @at WHERE id = @id",
     ),
     resendSessions: db.prepare<[]>("UPDATE sessions SET sent = 0"),
     countSessions: db.prepare<[], { sessions: number; unsent: number }>(
-      "SELECT count(*) AS sessions, count(*) FILTER (WHERE revision > sent) AS unsent FROM sessions",
+      "SELECT count(*) AS sessions, count(*) FILTER (WHERE revision > sent) AS unsent FROM sessions WHERE revision > 0",
     ),
     recentSessions: db.prepare<[number], SessionRow>(`${SESSION} WHERE changed_at >= ? ORDER BY changed_at`),
 
@@ -119,10 +117,12 @@ export function prepareRows(db: LocalDatabase) {
     streams: db.prepare<[], { repo: string; nextSeq: number; acknowledged: number }>(
       "SELECT repo, next_seq AS nextSeq, acknowledged FROM streams",
     ),
-    takeSeq: db.prepare<[string], number>(
-      `INSERT INTO streams (repo, next_seq, acknowledged) VALUES (?, 2, 0)
+    takeSeq: db
+      .prepare<[string], number>(
+        `INSERT INTO streams (repo, next_seq, acknowledged) VALUES (?, 2, 0)
        ON CONFLICT (repo) DO UPDATE SET next_seq = next_seq + 1 RETURNING next_seq - 1`,
-    ).pluck(),
+      )
+      .pluck(),
     skipTo: db.prepare<[{ repo: string; nextSeq: number }]>(
       `INSERT INTO streams (repo, next_seq, acknowledged) VALUES (@repo, @nextSeq, @nextSeq - 1)
        ON CONFLICT (repo) DO UPDATE SET next_seq = max(next_seq, @nextSeq)`,
@@ -148,7 +148,9 @@ export function prepareRows(db: LocalDatabase) {
       "folders",
       "brains",
     ].map((table) => db.prepare<[]>(`DELETE FROM ${table}`)),
-    acknowledge: db.prepare<[{ repo: string; seq: number }]>("UPDATE streams SET acknowledged = @seq WHERE repo = @repo"),
+    acknowledge: db.prepare<[{ repo: string; seq: number }]>(
+      "UPDATE streams SET acknowledged = @seq WHERE repo = @repo",
+    ),
     addEntry: db.prepare<[string, number, string | null, string]>(
       "INSERT INTO entries (repo, seq, at, payload) VALUES (?, ?, ?, ?)",
     ),
@@ -157,18 +159,27 @@ export function prepareRows(db: LocalDatabase) {
     entriesAfter: db.prepare<[string, number, number], EntryRow>(
       "SELECT seq, at, payload FROM entries WHERE repo = ? AND seq > ? ORDER BY seq LIMIT ?",
     ),
+    entriesOfSession: db
+      .prepare<[string, string], string>(
+        "SELECT payload FROM entries WHERE repo = ? AND json_extract(payload, '$.sessionId') = ? ORDER BY seq",
+      )
+      .pluck(),
     moveEntry: db.prepare<[{ repo: string; from: number; to: number }]>(
       "UPDATE entries SET seq = @to WHERE repo = @repo AND seq = @from",
     ),
-    entriesSent: db.prepare<[number, string, number]>("UPDATE entries SET sent_at = ? WHERE repo = ? AND seq <= ? AND sent_at IS NULL"),
+    entriesSent: db.prepare<[number, string, number]>(
+      "UPDATE entries SET sent_at = ? WHERE repo = ? AND seq <= ? AND sent_at IS NULL",
+    ),
     pruneEntries: db.prepare<[number]>("DELETE FROM entries WHERE sent_at < ?"),
     countEntries: db.prepare<[], { waiting: number; bytes: number }>(
       "SELECT count(*) AS waiting, coalesce(sum(length(payload)), 0) AS bytes FROM entries WHERE sent_at IS NULL",
     ),
-    waitingSpanBytes: db.prepare<[], number>(
-      `SELECT coalesce(sum(length(p.body)), 0) FROM sessions s JOIN spans p ON p.session = s.id AND p.revision > s.sent
+    waitingSpanBytes: db
+      .prepare<[], number>(
+        `SELECT coalesce(sum(length(p.body)), 0) FROM sessions s JOIN spans p ON p.session = s.id AND p.revision > s.sent
        WHERE s.revision > s.sent`,
-    ).pluck(),
+      )
+      .pluck(),
 
     addRejected: db.prepare<[number, string, string, string]>(
       "INSERT INTO rejected (at, kind, reason, body) VALUES (?, ?, ?, ?)",
@@ -205,11 +216,11 @@ export function prepareRows(db: LocalDatabase) {
       "SELECT name, next_at AS nextAt, failures, reason FROM schedule ORDER BY name",
     ),
 
-    folder: db.prepare<[string], { root: string | null; repo: string; lookedAt: number }>(
-      "SELECT root, repo, looked_at AS lookedAt FROM folders WHERE path = ?",
+    folder: db.prepare<[string], { root: string | null; below: string; repo: string; lookedAt: number }>(
+      "SELECT root, below, repo, looked_at AS lookedAt FROM folders WHERE path = ?",
     ),
-    putFolder: db.prepare<[string, string | null, string, number]>(
-      "INSERT OR REPLACE INTO folders (path, root, repo, looked_at) VALUES (?, ?, ?, ?)",
+    putFolder: db.prepare<[string, string | null, string, string, number]>(
+      "INSERT OR REPLACE INTO folders (path, root, below, repo, looked_at) VALUES (?, ?, ?, ?, ?)",
     ),
     roots: db.prepare<[], { root: string; repo: string }>(
       "SELECT DISTINCT root, repo FROM folders WHERE root IS NOT NULL AND repo <> '' ORDER BY repo, root",

@@ -3,10 +3,22 @@ import { type Random, systemRandom } from "../kit/random.ts";
 import type { Capture } from "./state.ts";
 
 /** What waits for its time; each is one row. */
-export type Task = "server" | "telemetry" | "traces" | "brain" | "briefing" | "heartbeat" | "pulse" | "policy" | "prune" | "rotate" | "commits" | "nightly";
+export type Task =
+  | "server"
+  | "telemetry"
+  | "traces"
+  | "brain"
+  | "briefing"
+  | "heartbeat"
+  | "pulse"
+  | "policy"
+  | "prune"
+  | "rotate"
+  | "commits"
+  | "nightly";
 
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
-const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+const MAX_PAUSE_MS = 60 * MINUTE_MS;
 
 /** Between 0 and 1. */
 const chanceOf = (random: Random) => random(4).readUInt32BE() / 2 ** 32;
@@ -28,9 +40,15 @@ export function notBefore({ rows, clock }: Capture, task: Task, inMs: number, re
  * @param atLeastMs what the server asked for
  * @returns how long, in milliseconds
  */
-export function putOff({ rows, clock }: Capture, task: Task, reason: string, atLeastMs = 0, chance = chanceOf(systemRandom)): number {
+export function putOff(
+  { rows, clock }: Capture,
+  task: Task,
+  reason: string,
+  atLeastMs = 0,
+  chance = chanceOf(systemRandom),
+): number {
   const failures = (rows.schedule.get(task)?.failures ?? 0) + 1;
-  const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20), LONGEST_PAUSE_MS);
+  const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20), MAX_PAUSE_MS);
   const inMs = Math.max(atLeastMs, Math.round(pause * (0.75 + chance / 2)));
   rows.putSchedule.run(task, clock.now() + inMs, failures, reason);
   return inMs;

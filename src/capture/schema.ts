@@ -73,8 +73,8 @@ CREATE TABLE quiet (since INTEGER NOT NULL, until INTEGER, reason TEXT NOT NULL)
 -- What is sent at intervals, and whatever waits after a failure: when it may be tried again.
 CREATE TABLE schedule (name TEXT PRIMARY KEY, next_at INTEGER NOT NULL, failures INTEGER NOT NULL DEFAULT 0, reason TEXT) WITHOUT ROWID;
 
--- Repositories by the folder that agents worked in.
-CREATE TABLE folders (path TEXT PRIMARY KEY, root TEXT, repo TEXT NOT NULL, looked_at INTEGER NOT NULL) WITHOUT ROWID;
+-- Repositories by the folder that agents worked in, and where in its work tree that lies.
+CREATE TABLE folders (path TEXT PRIMARY KEY, root TEXT, below TEXT NOT NULL, repo TEXT NOT NULL, looked_at INTEGER NOT NULL) WITHOUT ROWID;
 
 -- Brains as published: the version counter of each repository and what was last sent.
 CREATE TABLE brains (repo TEXT PRIMARY KEY, version INTEGER NOT NULL, manifest TEXT NOT NULL, sent_at INTEGER) WITHOUT ROWID;

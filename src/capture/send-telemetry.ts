@@ -1,6 +1,6 @@
 import type { Answer } from "./client.ts";
+import type { Exchange } from "./exchange.ts";
 import type { EntryRow } from "./rows.ts";
-import type { Exchange } from "./send.ts";
 
 /** What a batch may hold: less than the service takes at once. */
 const MAX_ENTRIES = 500;
@@ -48,7 +48,13 @@ const firstWaiting = ({ capture }: Exchange, repo: string, acknowledged: number)
  * The server has numbers that were not acknowledged here: a reply that was lost, or an older state of this machine. Entries that it
  * has are harmless to send again; whether they are the same only their content tells, so the first of them is asked after.
  */
-async function skipAhead(exchange: Exchange, repo: string, acknowledged: number, nextSeq: number, there: number): Promise<void> {
+async function skipAhead(
+  exchange: Exchange,
+  repo: string,
+  acknowledged: number,
+  nextSeq: number,
+  there: number,
+): Promise<void> {
   const { capture } = exchange;
   const { rows } = capture;
   if (there < nextSeq) return; // A lost reply: sent again, and recognised.
@@ -97,12 +103,20 @@ async function sendBatch(exchange: Exchange, repo: string, batch: readonly Entry
     return true;
   }
   const half = Math.ceil(batch.length / 2);
-  return (await sendBatch(exchange, repo, batch.slice(0, half))) && (await sendBatch(exchange, repo, batch.slice(half)));
+  return (
+    (await sendBatch(exchange, repo, batch.slice(0, half))) && (await sendBatch(exchange, repo, batch.slice(half)))
+  );
 }
 
-function acknowledge({ capture }: Exchange, repo: string, batch: readonly EntryRow[], { body }: Answer & { kind: "ok" }): void {
+function acknowledge(
+  { capture }: Exchange,
+  repo: string,
+  batch: readonly EntryRow[],
+  { body }: Answer & { kind: "ok" },
+): void {
   const last = batch.at(-1)?.seq ?? 0;
-  if (body.flagged === "rollback" || body.flagged === "gap") capture.log.warn("stream_flagged", { repo, flagged: body.flagged, seq: last });
+  if (body.flagged === "rollback" || body.flagged === "gap")
+    capture.log.warn("stream_flagged", { repo, flagged: body.flagged, seq: last });
   capture.transact(() => {
     capture.rows.acknowledge.run({ repo, seq: last });
     capture.rows.entriesSent.run(capture.clock.now(), repo, last);

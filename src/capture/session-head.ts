@@ -29,6 +29,8 @@ export interface SessionHead {
   /** The session's folder and the top of its work tree; they stay on the machine. */
   cwd?: string | undefined;
   root?: string | null;
+  /** The session's folder within that work tree. */
+  below?: string;
   /** The span of the prompt that is being worked on. */
   turn?: string | undefined;
   /** How much of `prompts` is text, in UTF-16 units. */

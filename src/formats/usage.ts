@@ -112,7 +112,7 @@ export function readUsage(value: unknown): Usage | null {
     ]);
   const cacheWrite =
     first(details, ["cache_write_tokens", "cacheWriteTokens"]) ??
-    first(usage, ["cacheWriteTokens", "cache_creation_input_tokens"]);
+    first(usage, ["cacheWriteTokens", "cache_creation_input_tokens", "cache_write_input_tokens"]);
   const input = first(usage, [
     "input_tokens",
     "prompt_tokens",
@@ -131,7 +131,7 @@ export function readUsage(value: unknown): Usage | null {
   ]);
   return usageOf(ids, {
     // What tools put into a Gemini request is not part of its prompt's count.
-    input: sum(outside(input, sum(cacheRead, cacheWrite)), first(usage, ["toolUsePromptTokenCount"])),
+    input: sum(outside(input, sum(cacheRead, cacheWrite)), first(usage, ["toolUsePromptTokenCount", "tool"])),
     // Gemini tells what was thought beside its answer; the others include it.
     output: sum(output, first(usage, ["thoughtsTokenCount", "thoughts"])),
     cacheWrite,

@@ -52,7 +52,7 @@ export function copyDurably(from: string, to: string): void {
 export function writeFileAtomically(path: string, content: string | Uint8Array, replace = false, mode = 0o600): void {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   rmSync(temporary, { force: true });
-  const fd = openSync(temporary, "wx", 0o600);
+  const fd = openSync(temporary, "wx", mode);
   try {
     writeFileSync(fd, content);
     // Whatever the umask: it is not asked a second time for a file that stood.

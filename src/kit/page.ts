@@ -4,12 +4,12 @@
  */
 
 /** One page of a list, newest first. A cursor is absent when there is nothing on its side. */
-export interface Page<Row> {
+export interface Page<Row, At = string> {
   readonly rows: readonly Row[];
   /** Asks for the page of older rows. */
-  readonly older?: string;
+  readonly older?: At;
   /** Asks for the page of newer rows. */
-  readonly newer?: string;
+  readonly newer?: At;
 }
 
 /** Numbers that order rows, the first counting most. `null` sorts below every number, as SQLite has it. */
@@ -27,7 +27,7 @@ export const DEFAULT_PAGE = 50;
 export const MAX_PAGE = 200;
 const MAX_CURSOR_CHARS = 200;
 
-/** Rows of a page: what was asked for within 1 and `MOST_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
+/** Rows of a page: what was asked for within 1 and `MAX_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
 export function pageSize(requested: number | undefined): number {
   if (requested === undefined || !Number.isSafeInteger(requested)) return DEFAULT_PAGE;
   return Math.min(Math.max(requested, 1), MAX_PAGE);
@@ -72,19 +72,34 @@ export interface PageQuery<Row> {
 export function keysetPage<Row>(query: PageQuery<Row>): Page<Row> {
   const size = pageSize(query.limit);
   const cursor = readCursor(query.cursor, query.parts);
-  const towards = cursor?.towards ?? "older";
-  const found = query.read(towards, cursor?.key, size + 1);
-  const more = found.length > size;
-  if (towards === "newer" && !more && cursor) return keysetPage({ ...query, cursor: undefined });
-  const rows = found.slice(0, size);
-  if (towards === "newer") rows.reverse();
-  return {
-    rows,
-    ...linkPast(rows.at(-1), "older", towards === "newer" || more, query),
-    ...linkPast(rows[0], "newer", towards === "newer" || cursor !== undefined, query),
-  };
+  const found = query.read(cursor?.towards ?? "older", cursor?.key, size + 1);
+  return (
+    cutPage(found, size, cursor?.towards, (row, towards) => writeCursor({ towards, key: query.keyOf(row) })) ??
+    keysetPage({ ...query, cursor: undefined })
+  );
 }
 
-function linkPast<Row>(row: Row | undefined, towards: Towards, there: boolean, query: PageQuery<Row>) {
-  return row !== undefined && there ? { [towards]: writeCursor({ towards, key: query.keyOf(row) }) } : {};
+/**
+ * Makes a page of what was found.
+ * @param found nearest first, one more than the page's size where there are more
+ * @param came which way it was gone; undefined for the first page
+ * @param cursorAt what asks for the page beyond a row
+ * @returns undefined when going newer arrived at the top: then the first page is to be read, whole
+ */
+export function cutPage<Row, At = string>(
+  found: readonly Row[],
+  size: number,
+  came: Towards | undefined,
+  cursorAt: (row: Row, towards: Towards) => At,
+): Page<Row, At> | undefined {
+  const more = found.length > size;
+  if (came === "newer" && !more) return undefined;
+  const rows = found.slice(0, size);
+  if (came === "newer") rows.reverse();
+  const [first, last] = [rows[0], rows.at(-1)];
+  return {
+    rows,
+    ...(last !== undefined && (more || came === "newer") ? { older: cursorAt(last, "older") } : {}),
+    ...(first !== undefined && came !== undefined ? { newer: cursorAt(first, "newer") } : {}),
+  };
 }

@@ -83,12 +83,23 @@ export function ledgerHead(core: Core): { readonly id: number; readonly chainSha
   return last && { id: last.id, chainSha256: last.chainSha256.toString("hex") };
 }
 
-/** Walks the ledger oldest first, saying of each row whether the chain holds up to it. */
-export function* walkLedger(core: Core): Generator<{ readonly row: DeliveryRow; readonly chained: boolean }> {
+export interface LedgerStep {
+  readonly row: DeliveryRow;
+  /** The chain holds up to it. */
+  readonly chained: boolean;
+  /** Its device is another team's. */
+  readonly foreign: boolean;
+}
+
+/** Walks the ledger oldest first. */
+export function* walkLedger(core: Core): Generator<LedgerStep> {
+  const deviceOf = deviceFinder(core);
   let previous: Buffer = GENESIS;
   let expected = 1;
   for (const row of rows(core.store).all.iterate()) {
-    yield { row, chained: row.id === expected && sameDigest(chain(previous, row), row.chainSha256) };
+    const chained = row.id === expected && sameDigest(chain(previous, row), row.chainSha256);
+    const device = deviceOf(row.deviceId);
+    yield { row, chained, foreign: device !== undefined && device.teamId !== row.teamId };
     previous = row.chainSha256;
     expected = row.id + 1;
   }
@@ -138,15 +149,6 @@ export function teamDeliveries(
 ): DeliveryFacts[] {
   const { ofTeamDown, ofTeamUp } = rows(core.store);
   return (towards === "older" ? ofTeamDown : ofTeamUp).all(teamId, id, count);
-}
-
-/** Deliveries of devices that are another team's. */
-export function* foreignDeliveries(core: Core): Generator<DeliveryFacts> {
-  const deviceOf = deviceFinder(core);
-  for (const delivery of rows(core.store).allFacts.iterate()) {
-    const device = deviceOf(delivery.deviceId);
-    if (device && device.teamId !== delivery.teamId) yield delivery;
-  }
 }
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";

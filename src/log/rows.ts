@@ -81,8 +81,7 @@ export const rows = statements((db) => ({
   ofTeamUp: db.prepare<[string, number, number], DeliveryFacts>(
     `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
   ),
-  // Walks of the table.
-  allFacts: db.prepare<[], DeliveryFacts>(`SELECT ${FACTS} FROM deliveries ORDER BY id`),
+  // A walk of the table.
   all: db.prepare<[], DeliveryRow>(
     `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id`,
   ),

@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { printedBriefing } from "../../src/capture/brain/briefing-files.ts";
-import { bind, hookScript, readBriefing, runPass } from "../../src/capture/capture.ts";
+import { bind } from "../../src/capture/bind.ts";
+import { readBriefing, runPass } from "../../src/capture/capture.ts";
+import { hookScript } from "../../src/capture/hook.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { startMachine, type TestMachine, write } from "../support/capture.ts";
 

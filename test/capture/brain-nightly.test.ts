@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { removeManagedBlocks, runNightly, runPass } from "../../src/capture/capture.ts";
+import { removeManagedBlocks } from "../../src/capture/brain/nightly.ts";
+import { runNightly, runPass } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
 import { keyOf, startMachine, type TestMachine, write } from "../support/capture.ts";
 

@@ -88,7 +88,7 @@ it("says what to do when there is no brain, and lists repositories when there is
   await judge("brain");
   expect(await page.getByRole("row").filter({ hasText: REPO }).textContent()).toContain("errors");
   await page.getByRole("link", { name: "no repository named" }).click();
-  expect(await page.getByRole("link", { name: "security.md" }).count()).toBe(1);
+  await page.getByRole("link", { name: "security.md" }).waitFor();
 });
 
 it("finds sections as one types, and leads to the section in its file", async () => {
@@ -111,15 +111,17 @@ it("searches and narrows by kind without a script", async () => {
   expect(await page.getByRole("row").count()).toBe(4);
   await page.getByLabel("Kind").selectOption("error");
   await page.getByRole("button", { name: "Apply" }).click();
+  await page.waitForURL(/kind=error/);
   expect(await page.locator("tbody th").allTextContents()).toEqual(["errors.md"]);
   await page.getByRole("searchbox").fill("cookie proxy");
   await page.getByRole("button", { name: "Apply" }).click();
+  await page.waitForURL(/q=cookie/);
   expect(await page.locator("tbody th a").allTextContents()).toEqual([
     "2026-11-18: Session cookie lost behind the proxy",
   ]);
   await page.getByRole("searchbox").fill("unheard-of");
   await page.getByRole("button", { name: "Apply" }).click();
-  expect(await page.getByText("Nothing found").count()).toBe(1);
+  await page.getByText("Nothing found").waitFor();
   await go("/brain?q=%00%ff&kind=nonsense&cursor=%F0");
 });
 
@@ -129,6 +131,7 @@ it("shows a file rendered, as written and as a download, with what it stems from
   await go(`/brain/repository?repo=${encodeURIComponent(REPO)}`);
   await judge("brain-repository");
   await page.getByRole("link", { name: "errors.md" }).click();
+  await page.waitForURL("**/brain/file?**");
   expect(await page.locator("main").textContent()).toContain("as of version 7 from");
   expect(await page.getByRole("link", { name: "ada-laptop" }).getAttribute("href")).toBe(`/devices/${device.deviceId}`);
   await page.getByText("Contents, 5 sections").click();
@@ -153,11 +156,13 @@ it("shows hostile paths and text as they are, harmlessly", async () => {
   const { page, go, complaints, judge } = await site.open(ada);
   await go(`/brain/repository?repo=${encodeURIComponent(REPO)}`);
   await page.getByRole("link", { name: HOSTILE }).click();
+  await page.waitForURL("**/brain/file?**");
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(HOSTILE);
   expect(await page.locator(".prose").textContent()).toContain("<script>alert(1)</script>");
   expect(await page.locator("main img, .prose a, .prose script").count()).toBe(0);
   await judge("brain-hostile");
   await page.getByRole("link", { name: "History" }).click();
+  await page.waitForURL("**/brain/history?**");
   expect(await page.locator("tbody tr").count()).toBe(1);
   expect(complaints).toEqual([]);
 });
@@ -178,10 +183,12 @@ it("walks versions, explains gaps and rollbacks, and shows an earlier state", as
   expect(await page.getByText("The version number was not above").count()).toBe(1);
   await judge("brain-versions");
   await rows.nth(3).getByRole("link", { name: "Files" }).click();
-  expect(await page.getByText("You look at an earlier state.").count()).toBe(1);
+  await page.getByText("You look at an earlier state.").waitFor();
   await page.getByRole("link", { name: "errors.md" }).click();
+  await page.waitForURL("**/brain/file?**");
   expect(await page.locator("article .prose").textContent()).not.toContain("Webhook");
   await page.getByRole("link", { name: "What changed since" }).click();
+  await page.waitForURL("**/brain/changes?**");
   expect(await page.locator("tr.added .text").allTextContents()).toEqual(
     expect.arrayContaining([expect.stringContaining("five tries")]),
   );

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { bind, type Capture, openCapture } from "../../src/capture/capture.ts";
+import { bind } from "../../src/capture/bind.ts";
+import { type Capture, openCapture } from "../../src/capture/capture.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { startInstance, type TestInstance } from "./instance.ts";

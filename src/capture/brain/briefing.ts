@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import type { Exchange } from "../exchange.ts";
 import { repositoryOf } from "../repository.ts";
 import { isDue } from "../schedule.ts";
-import type { Exchange } from "../send.ts";
 import { type Capture, readSetting, writeSetting } from "../state.ts";
 import { layReady } from "./briefing-files.ts";
 import { treesByRepository } from "./publish.ts";

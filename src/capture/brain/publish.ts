@@ -1,9 +1,9 @@
 import { asObject, parseJson } from "../../formats/values.ts";
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
 import type { Answer } from "../client.ts";
+import type { Exchange } from "../exchange.ts";
 import { knownPolicy, quietNow } from "../policy.ts";
 import { isDue } from "../schedule.ts";
-import type { Exchange } from "../send.ts";
 import type { Capture } from "../state.ts";
 import {
   CAPS,

@@ -1,8 +1,8 @@
 import { onWire } from "../../formats/errors/fingerprint.ts";
 import { isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import type { Exchange } from "../exchange.ts";
 import { quietNow } from "../policy.ts";
 import { isDue, notBefore } from "../schedule.ts";
-import type { Exchange } from "../send.ts";
 import { readEntries, type TreeEntries } from "./entries.ts";
 import { treesByRepository } from "./publish.ts";
 import { newestTree } from "./tree.ts";

@@ -1,4 +1,4 @@
-import type { Exchange } from "../send.ts";
+import type { Exchange } from "../exchange.ts";
 import { refreshBriefings } from "./briefing.ts";
 import { publishBrains } from "./publish.ts";
 import { sendPulses } from "./pulse.ts";

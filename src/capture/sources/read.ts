@@ -37,7 +37,14 @@ export async function readSource(reading: Reading, found: Found, known: SourceRo
 }
 
 const carryOf = (row: SourceRow | undefined): unknown => (row?.carry ? JSON.parse(row.carry) : undefined);
-const markOf = ({ device, inode, size, modified, offset, guard }: SourceRow): Mark => ({ device, inode, size, modified, offset, guard });
+const markOf = ({ device, inode, size, modified, offset, guard }: SourceRow): Mark => ({
+  device,
+  inode,
+  size,
+  modified,
+  offset,
+  guard,
+});
 
 async function record(
   reading: Reading,
@@ -50,8 +57,8 @@ async function record(
   let chunk: TailRecord[] = [];
   let bytes = 0;
   let at = offset;
-  const store = () => {
-    keep(reading, found, tail, reader, chunk, at);
+  const store = (isDone: boolean) => {
+    keep(reading, found, tail, reader, chunk, at, isDone);
     chunk = [];
     bytes = 0;
   };
@@ -61,10 +68,10 @@ async function record(
     reading.onBytes(Math.max(0, next.next - at));
     at = next.next;
     if (chunk.length < CHUNK_RECORDS && bytes < CHUNK_BYTES) continue;
-    store();
+    store(false);
     if (!(await reading.goOn())) return;
   }
-  store();
+  store(true);
 }
 
 /** Records a chunk, and how far the file was read with it. */
@@ -75,8 +82,11 @@ function keep(
   reader: TranscriptReader,
   chunk: readonly TailRecord[],
   at: number,
+  isDone: boolean,
 ): void {
-  const mark = tail.mark(at);
+  const whole = tail.mark(at);
+  // Until it is read to its end, a file counts as changed.
+  const mark = isDone ? whole : { ...whole, size: at };
   capture.transact(() => {
     for (const { text } of chunk) {
       if (text === undefined) capture.rows.countUnknown.run(found.agent, OVERSIZED);
@@ -87,7 +97,14 @@ function keep(
   });
 }
 
-function takeAll(recorder: Recorder, format: AgentFormat, reader: TranscriptReader, found: Found, text: string, modified: number): void {
+function takeAll(
+  recorder: Recorder,
+  format: AgentFormat,
+  reader: TranscriptReader,
+  found: Found,
+  text: string,
+  modified: number,
+): void {
   for (const event of reader.read(text))
     recorder.take(found.agent, event, { revises: format.revises ?? false, fallbackAt: modified, cwd: found.cwd });
 }
@@ -106,7 +123,8 @@ function readDocument(reading: Reading, found: Found, tail: Tail): void {
   const records = text === undefined ? undefined : (format.recordsOf?.(text) ?? text.split("\n"));
   capture.transact(() => {
     if (!records) capture.rows.countUnknown.run(found.agent, OVERSIZED);
-    for (const each of records ?? []) if (each !== "") takeAll(recorder, format, reader, found, each, tail.stats.mtimeMs);
+    for (const each of records ?? [])
+      if (each !== "") takeAll(recorder, format, reader, found, each, tail.stats.mtimeMs);
     recorder.flush();
     putSource(capture, found, tail.mark(tail.stats.size), undefined);
   });

@@ -1,5 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
-import { createReadStream } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { createZstdDecompress } from "node:zlib";
 import { sha256 } from "../../kit/hash.ts";
 
@@ -54,9 +53,16 @@ export class Tail {
 
   /** Where to go on: behind what was read, unless it is another file or was written anew. */
   resume(mark: Mark | undefined): number {
-    if (!mark || mark.device !== this.stats.dev || mark.inode !== this.stats.ino || this.stats.size < mark.offset) return 0;
+    if (!mark || mark.device !== this.stats.dev || mark.inode !== this.stats.ino || this.stats.size < mark.offset)
+      return 0;
     const guard = this.guardAt(mark.offset);
-    return guard === null ? mark.guard === null ? mark.offset : 0 : mark.guard && guard.equals(mark.guard) ? mark.offset : 0;
+    return guard === null
+      ? mark.guard === null
+        ? mark.offset
+        : 0
+      : mark.guard && guard.equals(mark.guard)
+        ? mark.offset
+        : 0;
   }
 
   guardAt(offset: number): Buffer | null {
@@ -108,7 +114,11 @@ export class Tail {
 }
 
 /** Cuts chunks into lines. A chunk may be overwritten once the next is asked for. */
-export function* recordsIn(chunks: Iterable<Buffer>, offset: number, skips?: (head: string) => boolean): Generator<TailRecord> {
+export function* recordsIn(
+  chunks: Iterable<Buffer>,
+  offset: number,
+  skips?: (head: string) => boolean,
+): Generator<TailRecord> {
   let at = offset;
   let parts: Buffer[] = [];
   let length = 0;
@@ -123,7 +133,8 @@ export function* recordsIn(chunks: Iterable<Buffer>, offset: number, skips?: (he
       length = 0;
       start = end + 1;
       if (isLong) yield { text: undefined, next: at };
-      else if (line.length > 0 && !skips?.(line.toString("latin1", 0, HEAD_BYTES))) yield { text: line.toString("utf8"), next: at };
+      else if (line.length > 0 && !skips?.(line.toString("latin1", 0, HEAD_BYTES)))
+        yield { text: line.toString("utf8"), next: at };
       else yield { text: "", next: at };
     }
     length += chunk.length - start;

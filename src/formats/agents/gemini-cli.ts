@@ -1,68 +1,170 @@
-/** Gemini CLI: one JSON document; a message holds its text, its tool calls with their results, and its tokens. */
+/**
+ * Gemini CLI: JSON lines of messages, one document in older versions. A message is written when it was answered and again with
+ * its tools and their results, under the same id; `$set` writes all of them again.
+ */
 import { isObject } from "../../kit/json.ts";
-import { asCount, asDateTime, asObject, asObjects, asText, type Fields, parseJson } from "../values.ts";
+import { asObject, asObjects, asText, type Fields, parseJson } from "../values.ts";
 import {
-  type AgentFormat,
-  commitsIn,
-  type Edit,
+  commitsOf,
   editOfWhole,
   editsOfDiff,
-  type Step,
-  type Transcript,
-  toolType,
-  type Usage,
-} from "./transcript.ts";
+  inputOf,
+  instantOf,
+  type Memory,
+  newMemory,
+  readerOf,
+  sessionFacts,
+  textOf,
+  textOfBlocks,
+  unknownKind,
+  usageOf,
+  watchCommand,
+} from "./reading.ts";
+import type { AgentFormat, Edit, ToolResultEvent, TranscriptEvent } from "./transcript.ts";
 
-export const geminiCli: AgentFormat = { agent: "gemini-cli", read };
+export const geminiCli: AgentFormat = {
+  agent: "gemini-cli",
+  open: ({ path }, carry) => {
+    // A sub-agent's file lies in a folder of its session's name.
+    const [, parentId = "", sessionId = "unknown"] = /(?:^|\/)chats\/(?:([^/]+)\/)?([^/]+?)\.jsonl?$/.exec(path) ?? [];
+    return readerOf({ ...newMemory(sessionId), parentId }, carry, read);
+  },
+  skips: (head) => /^\{"\$set":\{"lastUpdated":"[^"]*"\}\}/.test(head),
+  recordsOf,
+};
 
-function read(text: string): Transcript {
-  const document = asObject(parseJson(text));
-  const sessionId = asText(document.sessionId) ?? "unknown";
-  const messages: readonly unknown[] = Array.isArray(document.messages) ? document.messages : [];
-  const steps = messages.map((value, i): Step => {
-    const message = asObject(value);
-    const id = asText(message.id) ?? `${sessionId}#${i}`;
-    const record = JSON.stringify(value);
-    const at = asDateTime(message.timestamp);
-    if (!isObject(value)) return { id, record, type: "unknown", tools: [], results: [] };
-    if (message.type === "user")
-      return { id, record, at, type: "prompt", text: asText(message.content), tools: [], results: [] };
-    if (message.type !== "gemini") return { id, record, at, type: "note", tools: [], results: [] };
-    const calls = asObjects(message.toolCalls);
-    const tools = calls.map((call) => ({
-      id: asText(call.id) ?? "",
-      name: asText(call.name) ?? "",
-      command: asText(asObject(call.args).command),
-    }));
-    const results = calls.map((call) => ({
-      id: asText(call.id) ?? "",
-      edits: readEdits(call),
-      commits: commitsIn(asText(call.resultDisplay) ?? ""),
-    }));
-    const answer = { callId: id, model: asText(message.model), usage: readUsage(id, message.tokens) };
-    return { id, record, at, ...answer, type: toolType(tools) ?? "reply", tools, results };
-  });
-  return { agent: geminiCli.agent, sessionId, steps };
+interface GeminiMemory extends Memory {
+  /** Of a sub-agent, else "". */
+  parentId: string;
 }
 
-/** Its input counts what was read from the cache, its output not what was thought. */
-function readUsage(id: string, value: unknown): Usage | undefined {
-  if (!isObject(value)) return undefined;
+/** A record's own members that its events repeat. */
+interface Common {
+  readonly key: string;
+  readonly sessionId: string;
+  readonly at: string | undefined;
+}
+
+function recordsOf(document: string): readonly string[] | undefined {
+  const { messages, ...header } = asObject(parseJson(document));
+  if (!Array.isArray(messages) || typeof header.sessionId !== "string") return undefined;
+  try {
+    return [header, ...messages].map((record) => JSON.stringify(record));
+  } catch {
+    return undefined;
+  }
+}
+
+const OTHER = /^(?:info|warning|error)$/;
+
+function read(record: Fields, memory: GeminiMemory): TranscriptEvent[] {
+  const { $rewindTo: rewindTo, $set: set } = record;
+  if (typeof rewindTo === "string" && rewindTo !== "") {
+    const { sessionId } = memory;
+    return [{ type: "rewind", key: `${sessionId}:rewind:${rewindTo}`, sessionId, from: rewindTo }];
+  }
+  if (isObject(set)) return readHeader(set, memory);
+  if (typeof record.sessionId === "string" && record.type === undefined) return readHeader(record, memory);
+  return readMessage(record, memory);
+}
+
+function readHeader(header: Fields, memory: GeminiMemory): TranscriptEvent[] {
+  memory.sessionId = asText(header.sessionId) ?? memory.sessionId;
+  const facts = { parentId: memory.parentId || undefined, title: textOf(header.summary) };
+  return [
+    ...sessionFacts(memory, facts, instantOf(header.startTime)),
+    ...asObjects(header.messages).flatMap((message) => readMessage(message, memory)),
+  ];
+}
+
+function readMessage(message: Fields, memory: GeminiMemory): TranscriptEvent[] {
+  const key = asText(message.id);
+  const type = asText(message.type);
+  if (OTHER.test(type ?? "")) return [];
+  if (key === undefined || (type !== "user" && type !== "gemini")) return [unknownKind(type)];
+  const common = { key, sessionId: memory.sessionId, at: instantOf(message.timestamp) };
+  return type === "user" ? readPrompt(message.content, memory, common) : readAnswer(message, memory, common);
+}
+
+/** The client's own words to the model, and commands to the client. */
+const NOT_TYPED =
+  /^\s*(?:<(?:session_context|hook_context|state_snapshot|loaded_context)>|(?:System: )?Please continue\.\s*$|[/?][\w:-]*(?:\s|$))/;
+/** Hooks add to what was typed. */
+const HOOK_CONTEXT = "<hook_context>";
+const WORKSPACE = /\*\*Workspace Directories:\*\*\n {2}- (.{1,1024})\n/;
+
+function readPrompt(content: unknown, memory: GeminiMemory, common: Common): TranscriptEvent[] {
+  const parts = Array.isArray(content) ? asObjects(content).filter((part) => !isAdded(part.text)) : content;
+  const text = Array.isArray(parts) ? textOfBlocks(parts.map(namePicture)) : textOf(parts);
+  if (text?.startsWith("<session_context>")) {
+    const cwd = WORKSPACE.exec(text)?.[1];
+    return sessionFacts(memory, { cwd }, common.at);
+  }
+  const added = text?.indexOf(HOOK_CONTEXT) ?? -1;
+  const typed = added === -1 ? text : text?.slice(0, added).trimEnd();
+  if (!typed || memory.parentId !== "" || NOT_TYPED.test(typed)) return [];
+  return [{ type: "prompt", ...common, text: typed }];
+}
+
+const isAdded = (text: unknown) => typeof text === "string" && text.trimStart().startsWith(HOOK_CONTEXT);
+
+const namePicture = (part: Fields): Fields =>
+  part.inlineData === undefined && part.fileData === undefined ? part : { type: "image" };
+
+function readAnswer(message: Fields, memory: GeminiMemory, common: Common): TranscriptEvent[] {
+  const model = asText(message.model);
+  const callId = common.key;
+  const text = textOfBlocks(message.content);
+  const usage = usageOf(callId, message.tokens);
+  const events: TranscriptEvent[] = sessionFacts(memory, { model }, common.at);
+  if (text !== undefined) events.push({ type: "reply", ...common, key: `${callId}:text`, callId, model, text });
+  if (usage) events.push({ type: "usage", ...common, key: `${callId}:usage`, callId, model, usage });
+  for (const call of asObjects(message.toolCalls)) {
+    const toolId = asText(call.id);
+    if (toolId === undefined) continue;
+    const own = { ...common, key: `${callId}:${toolId}`, toolId };
+    watchCommand(memory.commits, toolId, asObject(call.args).command);
+    events.push({ type: "tool-call", ...own, callId, name: asText(call.name) ?? "", input: inputOf(call.args) });
+    if (/^(?:success|error|cancelled)$/.test(String(call.status))) events.push(readResult(call, memory, own));
+  }
+  return events;
+}
+
+function readResult(call: Fields, memory: GeminiMemory, common: Common & { toolId: string }): ToolResultEvent {
+  const response = asObject(asObject(asObjects(call.result)[0]?.functionResponse).response);
+  const output = textOf(response.output) ?? textOf(response.error) ?? textOf(call.result);
+  const exitCode = call.name === "run_shell_command" ? readExitCode(output ?? "") : undefined;
+  const isError = call.status !== "success" || (exitCode !== undefined && exitCode !== 0);
+  // What is shown of a command is its output alone.
+  const shown = textOf(call.resultDisplay) ?? output;
   return {
-    id,
-    input_tokens: Math.max(0, asCount(value.input) - asCount(value.cached)),
-    output_tokens: asCount(value.output) + asCount(value.thoughts),
-    cache_creation_input_tokens: 0,
-    cache_read_input_tokens: asCount(value.cached),
+    type: "tool-result",
+    ...common,
+    key: `${common.key}:result`,
+    at: instantOf(call.timestamp) ?? common.at,
+    output,
+    isError,
+    exitCode,
+    edits: call.status === "success" ? readEdits(call) : [],
+    commits: commitsOf(memory.commits, common.toolId, shown, isError),
   };
 }
 
+/** Newer versions tell of it only where a command failed. */
+function readExitCode(output: string): number | undefined {
+  const match = /^Exit Code: (\d{1,10})$/m.exec(output);
+  if (match) return Number(match[1]);
+  return /^(?:<untrusted_context>\n)?Output: /.test(output) && !/^Signal: /m.test(output) ? 0 : undefined;
+}
+
 function readEdits(call: Fields): Edit[] {
-  if (call.status !== "success") return [];
+  const { fileDiff, filePath } = asObject(call.resultDisplay);
   const args = asObject(call.args);
-  const path = asText(args.file_path);
+  const path = asText(filePath) ?? asText(args.file_path);
   if (path === undefined) return [];
-  const diff = asText(asObject(call.resultDisplay).fileDiff);
-  if (diff !== undefined) return editsOfDiff(path, diff);
-  return call.name === "write_file" ? [editOfWhole(path, asText(args.content) ?? "")] : [];
+  if (typeof fileDiff === "string") return editsOfDiff(path, fileDiff);
+  if (call.name !== "write_file") return [];
+  // Nobody tells what stood there before.
+  const { startLine, endLine } = editOfWhole(path, asText(args.content) ?? "");
+  return [{ path, startLine, endLine }];
 }

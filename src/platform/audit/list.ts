@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { cutPage, type Page } from "../../kit/page.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type EventRow, rows, type Selection } from "./rows.ts";
@@ -24,14 +25,6 @@ export interface EventCursor {
   readonly after?: number | undefined;
 }
 
-export interface EventPage {
-  /** Newest first. */
-  readonly rows: readonly StoredEvent[];
-  /** Ask for what is before, or after, this event; absent when there is nothing on that side. */
-  readonly older?: number;
-  readonly newer?: number;
-}
-
 /** Ids looked at in one go. A filter that nothing matches walks everything, and others want their turn meanwhile. */
 const BATCH_IDS = 4_000;
 
@@ -44,7 +37,7 @@ export async function listEvents(
   filter: EventFilter,
   limit: number,
   cursor: EventCursor = {},
-): Promise<EventPage> {
+): Promise<Page<StoredEvent, number>> {
   const { before, after } = cursor;
   const upward = after !== undefined;
   const events: StoredEvent[] = [];
@@ -52,16 +45,8 @@ export async function listEvents(
     events.push(...(upward ? chunk.reverse() : chunk));
     if (events.length > limit) break;
   }
-  const more = events.length > limit;
-  if (upward && !more) return listEvents(core, filter, limit);
-  const page = events.slice(0, limit);
-  if (upward) page.reverse();
-  const [first, last] = [page[0], page.at(-1)];
-  return {
-    rows: page,
-    ...(last && (more || upward) ? { older: last.id } : {}),
-    ...(first && (upward || before !== undefined) ? { newer: first.id } : {}),
-  };
+  const came = upward ? "newer" : before === undefined ? undefined : "older";
+  return cutPage(events, limit, came, ({ id }) => id) ?? listEvents(core, filter, limit);
 }
 
 /** Matching events a chunk of ids at a time, each newest first; upward from a cursor's `after`, else downward. */

@@ -5,7 +5,7 @@ import { type Decision, nearestExhaustion } from "../../kit/buckets.ts";
 import type { ProblemDetails } from "../../kit/problem.ts";
 import type { Content, Limit } from "./endpoint.ts";
 import { type Fault, faultBody } from "./faults.ts";
-import { causeText } from "./request.ts";
+import { stackText } from "./request.ts";
 import { SERVED_VERSIONS, VERSION_HEADER } from "./version.ts";
 
 export type HeaderList = [string, string][];
@@ -94,7 +94,7 @@ function pieces(
         if (done) controller.close();
         else controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
       } catch (error) {
-        core.log.error("download_failed", { cause: causeText(error) });
+        core.log.error("download_failed", { cause: stackText(error) });
         controller.error(error);
       }
     },

@@ -103,11 +103,12 @@ export function drawLimits(
 export function logUnforeseen(core: Core, error: unknown, operation?: string): boolean {
   const trouble = storeTrouble(error);
   const where = operation === undefined ? {} : { operation };
-  if (trouble === undefined) core.log.error("internal_error", { ...where, cause: causeText(error) });
-  else core.log.error("store_unavailable", { ...where, cause: causeText(trouble) });
+  if (trouble === undefined) core.log.error("internal_error", { ...where, cause: stackText(error) });
+  else core.log.error("store_unavailable", { ...where, cause: stackText(trouble) });
   return trouble !== undefined;
 }
 
-export function causeText(error: unknown): string {
+/** An error with where it arose, for the log alone. */
+export function stackText(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

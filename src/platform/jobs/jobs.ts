@@ -5,10 +5,11 @@
  */
 import type { Core } from "../../core.ts";
 import { outboxJob } from "./outbox.ts";
-import { rows, type TroubleRow } from "./rows.ts";
+import { rows, type UnfinishedJob } from "./rows.ts";
 import { type IntervalJob, type QueuedJob, supervise } from "./supervise.ts";
 
 export { enqueue } from "./outbox.ts";
+export type { UnfinishedJob } from "./rows.ts";
 export { causeText, type IntervalJob, type QueuedJob, runs } from "./supervise.ts";
 
 export type Job = IntervalJob | QueuedJob;
@@ -24,5 +25,8 @@ export function startJobs(core: Core, jobs: readonly Job[]): () => Promise<void>
   };
 }
 
-/** The jobs that failed when they were tried last; none where all is well. */
-export const troubledJobs = (core: Core): TroubleRow[] => rows(core.store).trouble.all();
+/** The jobs that have work in their queue or failed when they were run last, by name; none where all is done. */
+export const unfinishedJobs = (core: Core): UnfinishedJob[] => rows(core.store).unfinished.all();
+
+/** Those of them that failed when they were tried last; none where all is well. */
+export const troubledJobs = (core: Core): UnfinishedJob[] => unfinishedJobs(core).filter(({ tries }) => tries > 0);

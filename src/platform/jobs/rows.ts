@@ -6,11 +6,17 @@ export interface QueuedRow {
   readonly attempts: number;
 }
 
-export interface TroubleRow {
+/** A job that has work in its queue, or failed when it was run last. */
+export interface UnfinishedJob {
   readonly job: string;
-  /** Pieces of work that wait to be tried again, or failures in a row of a job that runs at intervals. */
-  readonly count: number;
-  readonly cause: string;
+  /** Pieces of work in its queue; null for a job that runs at intervals. */
+  readonly waiting: number | null;
+  /** Of the piece that was tried most often, or failures in a row; 0 where nothing was tried yet. */
+  readonly tries: number;
+  /** The error of a try, null where there was none. */
+  readonly cause: string | null;
+  /** When a piece is due next, in milliseconds since the epoch; null for a job that runs at intervals, which only its server knows. */
+  readonly nextTryAt: number | null;
 }
 
 export const rows = statements((db) => ({
@@ -33,9 +39,10 @@ export const rows = statements((db) => ({
   ),
   forgetFailure: db.prepare<[string]>("DELETE FROM job_failures WHERE job = ?"),
   // Both tables whole: they hold what is not done, which is little. Of an attempt that ended with its process no cause is known.
-  trouble: db.prepare<[], TroubleRow>(
-    `SELECT job, failures AS count, cause FROM job_failures
-     UNION ALL SELECT job, count(*), coalesce(max(cause), 'the process ended meanwhile') FROM outbox WHERE attempts > 0
-     GROUP BY job ORDER BY job`,
+  unfinished: db.prepare<[], UnfinishedJob>(
+    `SELECT job, NULL AS waiting, failures AS tries, cause, NULL AS nextTryAt FROM job_failures
+     UNION ALL SELECT job, count(*), max(attempts),
+       CASE WHEN max(attempts) > 0 THEN coalesce(max(cause), 'the process ended meanwhile') END, min(due_at)
+     FROM outbox GROUP BY job ORDER BY job`,
   ),
 }));

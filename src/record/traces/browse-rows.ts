@@ -1,29 +1,19 @@
 import { statements } from "../../platform/store/store.ts";
+import type { SessionFacts, SpanFacts } from "./rules.ts";
 
-export interface SessionListRow {
+export interface SessionListRow extends SessionFacts {
   readonly id: number;
   readonly externalId: string;
   readonly deviceId: string;
   readonly repoKey: string;
-  readonly outcome: string;
-  readonly agent: string | null;
-  readonly model: string | null;
-  readonly branch: string | null;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deliveryId: number;
 }
 
-export interface SpanListRow {
+export interface SpanListRow extends SpanFacts {
   readonly id: number;
   readonly externalId: string;
-  readonly parentId: string | null;
-  readonly name: string | null;
-  readonly kind: string | null;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
   /** Of its document. */
   readonly bytes: number;
 }

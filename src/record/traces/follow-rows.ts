@@ -1,36 +1,25 @@
 import { statements } from "../../platform/store/store.ts";
+import type { SessionFacts, SpanFacts } from "./rules.ts";
 
-export interface SessionSourceRow {
+export interface SessionSourceRow extends Omit<SessionFacts, "outcome"> {
   readonly id: number;
   readonly teamId: string;
   readonly deviceId: string;
   readonly repoKey: string;
   readonly externalId: string;
-  readonly agent: string | null;
-  readonly model: string | null;
-  readonly branch: string | null;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
   readonly createdAt: number;
   readonly document: string;
 }
 
-export interface SpanSourceRow {
+export interface SpanSourceRow extends Pick<SpanFacts, "startedAt" | "endedAt"> {
   readonly id: number;
   readonly externalId: string;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
   readonly document: string;
 }
 
-export interface MeteredSpanRow {
+export interface MeteredSpanRow extends SpanFacts {
   readonly id: number;
   readonly externalId: string;
-  readonly parentId: string | null;
-  readonly name: string | null;
-  readonly kind: string | null;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
   /** Null when nothing in it could tell of usage. */
   readonly document: string | null;
 }

@@ -1,7 +1,7 @@
 import { statements } from "../../platform/store/store.ts";
 import type { SessionFacts, SpanFacts } from "./rules.ts";
 
-export interface SessionRow extends Omit<SessionFacts, "externalId"> {
+export interface SessionRow extends SessionFacts {
   readonly externalId: string;
   readonly teamId: string;
   readonly deviceId: string;
@@ -11,7 +11,7 @@ export interface SessionRow extends Omit<SessionFacts, "externalId"> {
   readonly now: number;
 }
 
-export interface SpanRow extends Omit<SpanFacts, "externalId"> {
+export interface SpanRow extends SpanFacts {
   readonly externalId: string;
   readonly sessionId: number;
   readonly document: string;

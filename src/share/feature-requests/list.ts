@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { cutPage, type Page } from "../../kit/page.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type RequestRow, rows, type Status, type Walk } from "./rows.ts";
@@ -16,14 +17,6 @@ export interface RequestCursor {
   readonly after?: string | undefined;
 }
 
-export interface RequestPage {
-  /** Newest first. */
-  readonly rows: readonly RequestRow[];
-  /** Ask for what is before, or after, this id; absent when there is nothing on that side. */
-  readonly older?: string;
-  readonly newer?: string;
-}
-
 /** Requests looked at in one go. A search that nothing matches walks everything, and others want their turn meanwhile. */
 const BATCH_IDS = 1_000;
 /** Below and above every id, which begin with `req_`. */
@@ -38,20 +31,12 @@ export async function listRequests(
   filter: RequestFilter,
   limit: number,
   cursor: RequestCursor = {},
-): Promise<RequestPage> {
+): Promise<Page<RequestRow>> {
   const before = cursorOf(cursor.before);
   const after = before === undefined ? cursorOf(cursor.after) : undefined;
-  const nearest = await look(core, filter, limit + 1, after === undefined ? "older" : "newer", before ?? after);
-  const more = nearest.length > limit;
-  if (after !== undefined && !more) return listRequests(core, filter, limit);
-  const page = nearest.slice(0, limit);
-  if (after !== undefined) page.reverse();
-  const [first, last] = [page[0], page.at(-1)];
-  return {
-    rows: page,
-    ...(last && (more || after !== undefined) ? { older: last.id } : {}),
-    ...(first && (before !== undefined || after !== undefined) ? { newer: first.id } : {}),
-  };
+  const came = before !== undefined ? "older" : after !== undefined ? "newer" : undefined;
+  const nearest = await look(core, filter, limit + 1, came ?? "older", before ?? after);
+  return cutPage(nearest, limit, came, ({ id }) => id) ?? listRequests(core, filter, limit);
 }
 
 /** Up to `count` requests that match, nearest first, looked for stretch by stretch. */

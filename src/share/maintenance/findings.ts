@@ -39,7 +39,7 @@ export function examineJobs(core: Core): Finding {
   const [first, ...more] = hasTable(core.store.db, "outbox") ? troubledJobs(core) : [];
   if (!first) return { check, status: "ok", detail: "none failed" };
   const others = more.length === 0 ? "" : `, and ${more.map(({ job }) => job).join(", ")} as well`;
-  return { check, status: "warning", detail: `${first.job} failed (${first.count}): ${first.cause}${others}` };
+  return { check, status: "warning", detail: `${first.job} failed (${first.tries}): ${first.cause}${others}` };
 }
 
 /** An installer without its file is not offered, but takes nothing from anything else. */

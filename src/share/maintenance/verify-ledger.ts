@@ -3,7 +3,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import {
   type DeliveryKind,
   findDelivery,
-  foreignDeliveries,
+  type LedgerStep,
   ledgerHead,
   type Mismatch,
   walkLedger,
@@ -66,16 +66,11 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
   let deliveries = 0;
   let anchored = anchor === undefined;
   try {
-    for (const { row, chained } of walkLedger(core)) {
+    for (const step of walkLedger(core)) {
+      const { row } = step;
       const { id: deliveryId, kind } = row;
       deliveries++;
-      if (!chained)
-        faults.report({
-          deliveryId,
-          kind,
-          problem: "chain",
-          detail: "it, or what stood before it, was altered or removed",
-        });
+      for (const wrong of wrongOf(step)) faults.report({ deliveryId, kind, ...wrong });
       const check = checks.get(kind);
       if (!check) throw new Error(`no room stores deliveries of the kind "${kind}"`);
       check.check(row);
@@ -91,14 +86,18 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
     // A transaction cannot end while something is being read.
     for (const check of checks.values()) check.close();
   }
-  for (const { id: deliveryId, kind } of foreignDeliveries(core))
-    faults.report({ deliveryId, kind, problem: "owner", detail: "its device is another team's" });
   if (anchor && !anchored)
     faults.report({ deliveryId: anchor.id, kind: "", problem: "anchor", detail: "there is no such delivery any more" });
   return { deliveries, head, faults: faults.all(core) };
 }
 
 type Finding = Omit<LedgerFault, "receivedAt">;
+
+/** What a delivery's own row shows. */
+function* wrongOf({ chained, foreign }: LedgerStep): Generator<Pick<Finding, "problem" | "detail">> {
+  if (!chained) yield { problem: "chain", detail: "it, or what stood before it, was altered or removed" };
+  if (foreign) yield { problem: "owner", detail: "its device is another team's" };
+}
 
 /** One for each delivery and problem, however many rows are concerned. */
 class Faults {

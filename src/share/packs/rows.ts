@@ -1,32 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
 
-/** A pack with one of its versions and how often it was installed. */
-export interface PackRow {
-  readonly id: string;
-  readonly teamId: string;
-  readonly name: string;
-  readonly title: string;
-  readonly summary: string;
-  readonly license: string;
-  /** A JSON array of strings. */
-  readonly tags: string;
-  readonly createdAt: number;
-  readonly featuredAt: number | null;
-  readonly removedAt: number | null;
-  readonly removedReason: string | null;
-  readonly versionId: number;
-  readonly version: string;
-  readonly rules: number;
-  /** A JSON array of fingerprints in hexadecimal digits. */
-  readonly classes: string;
-  readonly files: number;
-  readonly bytes: number;
-  readonly sha256: Buffer;
-  readonly publishedAt: number;
-  readonly installs: number;
-  readonly recentInstalls: number;
-}
-
 /** What the pack's own row holds. */
 export interface StoredPack {
   readonly id: string;
@@ -35,6 +8,7 @@ export interface StoredPack {
   readonly title: string;
   readonly summary: string;
   readonly license: string;
+  /** A JSON array of strings. */
   readonly tags: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -51,6 +25,15 @@ export interface VersionRow {
   readonly bytes: number;
   readonly sha256: Buffer;
   readonly publishedAt: number;
+}
+
+/** A pack with one of its versions and how often it was installed. */
+export interface PackRow extends Omit<StoredPack, "updatedAt">, Omit<VersionRow, "id"> {
+  readonly versionId: number;
+  /** A JSON array of fingerprints in hexadecimal digits. */
+  readonly classes: string;
+  readonly installs: number;
+  readonly recentInstalls: number;
 }
 
 interface NewVersion {

@@ -1,14 +1,8 @@
 import type { Command } from "commander";
-import { type Capture, type NightlyResult, readBriefing, runNightly } from "../../capture/capture.ts";
+import { type NightlyResult, readBriefing, runNightly } from "../../capture/capture.ts";
 import { diffLines } from "../../kit/diff.ts";
+import { withCapture } from "./agent-context.ts";
 import type { Cli, CommonOptions } from "./context.ts";
-import type { Output } from "./output.ts";
-
-type WithCapture = (
-  cli: Cli,
-  options: CommonOptions,
-  work: (capture: Capture, output: Output) => Promise<void> | void,
-) => Promise<void>;
 
 interface NightlyOptions extends CommonOptions {
   readonly apply?: boolean;
@@ -16,7 +10,7 @@ interface NightlyOptions extends CommonOptions {
 }
 
 /** Adds to `reckon agent` what has to do with the brain. */
-export function agentBrainCommands(agent: Command, cli: Cli, withCapture: WithCapture): void {
+export function agentBrainCommands(agent: Command, cli: Cli): void {
   agent
     .command("briefing")
     .description("print what agents are told of this folder's repository when a session starts")

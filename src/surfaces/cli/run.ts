@@ -9,6 +9,7 @@ import { codeCommands } from "./code.ts";
 import type { Cli, Env } from "./context.ts";
 import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
+import { jobsCommands } from "./jobs.ts";
 import { keyCommands } from "./key.ts";
 import { licenseCommands } from "./license.ts";
 import { maintenanceCommands } from "./maintenance.ts";
@@ -57,6 +58,7 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     packCommands,
     spendCommands,
     keyCommands,
+    jobsCommands,
     maintenanceCommands,
     openapiCommand,
     noticesCommand,

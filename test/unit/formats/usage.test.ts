@@ -58,6 +58,11 @@ describe("usage is read as written by", () => {
       { input: 21_666, output: 389, cacheRead: 2_432, context: 24_098 },
     ],
     [
+      "Codex where it tells what was written to a cache",
+      { input_tokens: 3_312, cached_input_tokens: 3_010, cache_write_input_tokens: 201, output_tokens: 42 },
+      { input: 101, output: 42, cacheWrite: 201, cacheRead: 3_010, context: 3_312 },
+    ],
+    [
       "Gemini, which counts thoughts beside its answer and tools beside the prompt",
       {
         promptTokenCount: 1_000,
@@ -70,8 +75,8 @@ describe("usage is read as written by", () => {
     ],
     [
       "Gemini's command line",
-      { input: 12_059, output: 17, cached: 59, thoughts: 75, tool: 0, total: 12_151 },
-      { input: 12_000, output: 92, cacheRead: 59, context: 12_059 },
+      { input: 12_059, output: 17, cached: 59, thoughts: 75, tool: 7, total: 12_158 },
+      { input: 12_007, output: 92, cacheRead: 59, context: 12_066 },
     ],
     [
       "Copilot",

@@ -6,7 +6,15 @@ import { readConfig } from "../../../src/config.ts";
 import type { Core } from "../../../src/core.ts";
 import { createLog } from "../../../src/kit/log.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
-import { enqueue, type Job, type QueuedJob, runs, startJobs, troubledJobs } from "../../../src/platform/jobs/jobs.ts";
+import {
+  enqueue,
+  type Job,
+  type QueuedJob,
+  runs,
+  startJobs,
+  troubledJobs,
+  unfinishedJobs,
+} from "../../../src/platform/jobs/jobs.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { examine } from "../../../src/share/maintenance/maintenance.ts";
 import { TestClock } from "../../support/instance.ts";
@@ -161,8 +169,21 @@ it("waits twice as long after each failure, up to an hour, and says so to the do
   expect(await doctor(core)).toEqual({
     check: "background jobs",
     status: "warning",
-    detail: "test.send failed (1): Error: no route",
+    detail: "test.send failed (14): Error: no route",
   });
+  const later = { name: "test.later", handle() {} };
+  const at = core.clock.now();
+  await core.store.write(() => {
+    enqueue(core, later, { n: 1 });
+    enqueue(core, later, { n: 2 });
+  });
+  const failing = { job: "test.send", waiting: 1, tries: 14, cause: "Error: no route", nextTryAt: at };
+  expect(unfinishedJobs(core)).toEqual([
+    { job: "test.later", waiting: 2, tries: 0, cause: null, nextTryAt: at },
+    failing,
+  ]);
+  expect(troubledJobs(core)).toEqual([failing]);
+  core.store.db.exec("DELETE FROM outbox WHERE job = 'test.later'");
   works = true;
   await poll(() => outbox(core)).toEqual([]);
   expect(await doctor(core)).toMatchObject({ status: "ok" });
@@ -218,6 +239,9 @@ it("tells once of a job that keeps failing, runs it less often, and forgets that
   await isScheduled();
   expect(core.lines.filter((line) => line.includes("job_failed"))).toHaveLength(1);
   expect(await doctor(core)).toMatchObject({ status: "warning", detail: "test.interval failed (7): Error: no room" });
+  expect(unfinishedJobs(core)).toEqual([
+    { job: "test.interval", waiting: null, tries: 7, cause: "Error: no room", nextTryAt: null },
+  ]);
   works = true;
   vi.advanceTimersByTime(30_000);
   await isScheduled();

@@ -11,6 +11,7 @@ import { auditPages } from "./audit/audit.ts";
 import { brainPages } from "./brain/brain.ts";
 import { devicePages } from "./devices/devices.ts";
 import { errorPages } from "./errors/errors.ts";
+import { jobPages } from "./jobs/jobs.ts";
 import { licensePages } from "./license/license.ts";
 import { myBrainPages } from "./my-brain/my-brain.ts";
 import { overviewPages } from "./overview/overview.ts";
@@ -50,6 +51,7 @@ export const dashboard: readonly Room[] = [
   place("my-brain", myBrainPages, { path: "/my-brain", label: "My Brain", group: "You" }),
   place("account", accountPages, { path: "/account", label: "Your account", group: "You" }),
   place("settings", settingsPages, { path: "/settings", label: "Settings", group: "Installation", operator: true }),
+  place("jobs", jobPages, { path: "/jobs", label: "Background work", group: "Installation", operator: true }),
   place("releases", releasePages),
   place("requests", requestPages, { path: "/requests", label: "Requests", group: "Installation", operator: true }),
   place("curate", curatePages, { path: "/curate", label: "Marketplace", group: "Installation", operator: true }),

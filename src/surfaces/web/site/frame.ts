@@ -1,7 +1,7 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import type { PageCall } from "../../../platform/http/page.ts";
 import { assetPath } from "../ui/assets.ts";
-import { BRAND, MARK, THEME_ICON } from "../ui/layout.ts";
+import { BRAND, documentHead, flashBox, THEME_SWITCH } from "../ui/layout.ts";
 import { DOWNLOAD_PATH, hasDownload } from "./page-index.ts";
 
 /** A request for a public page, by whoever. */
@@ -67,29 +67,22 @@ export function siteFrame(call: Visit, { title, summary, main, twin, look }: Fra
   const link = (path: string, label: string, current: boolean) =>
     html`<a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}</a>`;
   const name = title === "Reckon" ? "Reckon: accountability for AI coding agents" : `${title} · Reckon`;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="description"${attributes({ content: summary })}>
-<title>${name}</title>
-<script${attributes({ src: href(assetPath("script.js")) })}></script>
-<link rel="stylesheet"${attributes({ href: href(assetPath("site.css")) })}>
-<link rel="icon"${attributes({ href: MARK })}>
-${twin !== undefined && html`<link rel="canonical"${attributes({ href: baseUrl + (call.path === "/" ? "/" : call.path) })}>\n<link rel="alternate" type="text/markdown"${attributes({ href: twin })}>`}
-</head>
+  const assets = { style: href(assetPath("site.css")), script: href(assetPath("script.js")) };
+  const inHead = html`<meta name="description"${attributes({ content: summary })}>${
+    twin !== undefined &&
+    html`\n<link rel="canonical"${attributes({ href: baseUrl + (call.path === "/" ? "/" : call.path) })}>\n<link rel="alternate" type="text/markdown"${attributes({ href: twin })}>`
+  }`;
+  return html`${documentHead(name, assets, inHead)}
 <body class="site ${look}">
 <a class="skip" href="#main">Skip to content</a>
 <header class="top"><div class="bar"><a class="brand"${attributes({ href: href("/") })}>${BRAND}<span>Reckon</span></a>
 <nav class="places" aria-label="Main"><ul>${PLACES.filter(({ path }) => leads(path)).map(({ path, label }) => html`<li>${link(path, label, path === here)}</li>`)}</ul></nav>
-<div class="top-end"><button type="button" class="button quiet icon theme" data-theme-switch hidden>${THEME_ICON}<span class="vh">Theme</span></button>${
+<div class="top-end">${THEME_SWITCH}${
     session
       ? html`<a class="button primary"${attributes({ href: href("/overview") })}>Open the dashboard</a>`
       : html`<a class="button"${attributes({ href: href("/login") })}>Sign in</a>`
   }</div></div></header>
-<main id="main" tabindex="-1">${flash && html`<div class="flash ${flash.kind}" role="status">${flash.text}</div>`}${main}</main>
+<main id="main" tabindex="-1">${flash && flashBox(flash)}${main}</main>
 <footer class="foot"><div class="foot-row"><div class="foot-brand"><p class="brand">${BRAND}<span>Reckon</span></p>
 <p>Accountability for AI coding agents, run on this server and asking nothing of any other.</p>
 ${twin !== undefined && html`<p><a${attributes({ href: twin })}>This page as markdown</a></p>`}</div>

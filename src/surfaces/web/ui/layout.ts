@@ -37,20 +37,24 @@ export interface Page {
   /** For the forms of the header; without it there is no switcher and no "Sign out". */
   readonly csrf?: string | undefined;
   readonly flash?: Flash | undefined;
-  /** Addresses of the style sheet and the script, as they are. */
-  readonly assets: { readonly style: string; readonly script: string };
+  readonly assets: Assets;
   readonly main: Content;
   /** Uses the full width of the window, for logs and waterfalls. */
   readonly wide?: boolean | undefined;
 }
 
+/** Addresses of a page's style sheet and of the script, as they are. */
+interface Assets {
+  readonly style: string;
+  readonly script: string;
+}
+
 /** The product's mark: a tally of four and the stroke that makes it five. Also the icon of the window. */
-export const MARK =
+const MARK =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%234f5bd5' stroke-width='2.4' stroke-linecap='round'%3E%3Cpath d='M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9'/%3E%3C/svg%3E";
 
-/** The whole document of a page. */
-export function layout(page: Page): Html {
-  const { title, nav, flash, assets, main, wide } = page;
+/** How every document begins. @param more what else stands in its head */
+export function documentHead(title: string, { style, script }: Assets, more: Content): Html {
   // The script is not deferred: it sets the chosen theme before anything is painted. The rest of it waits for the document.
   return html`<!doctype html>
 <html lang="en">
@@ -58,12 +62,19 @@ export function layout(page: Page): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${title} · Reckon</title>
-<script${attributes({ src: assets.script })}></script>
-<link rel="stylesheet"${attributes({ href: assets.style })}>
+<title>${title}</title>
+<script${attributes({ src: script })}></script>
+<link rel="stylesheet"${attributes({ href: style })}>
 <link rel="icon"${attributes({ href: MARK })}>
+${more}
 </head>
+`;
+}
+
+/** The whole document of a page. */
+export function layout(page: Page): Html {
+  const { title, nav, flash, assets, main, wide } = page;
+  return html`${documentHead(`${title} · Reckon`, assets, html`<meta name="robots" content="noindex">`)}
 <body class="${nav === null ? "narrow" : "full"}${wide && " wide"}">
 <a class="skip" href="#main">Skip to content</a>
 ${header(page)}
@@ -74,7 +85,8 @@ ${header(page)}
 `;
 }
 
-function flashBox({ kind, text }: Flash): Html {
+/** Tells what was just done, or went wrong. */
+export function flashBox({ kind, text }: Flash): Html {
   return html`<div class="flash ${kind}" role="${kind === "wrong" ? "alert" : "status"}">${text}</div>`;
 }
 
@@ -86,7 +98,7 @@ function header(page: Page): Html {
     html`<button type="button" class="button quiet icon menu-button" popovertarget="menu" aria-label="Menu">${MENU_ICON}</button>`;
   return html`<header class="top">${menu}<a class="brand"${attributes({ href: href(nav === null ? "/" : "/overview") })}>${BRAND}<span>Reckon</span></a>
 ${team && teamSwitcher(page, team)}
-<div class="top-end"><button type="button" class="button quiet icon theme" data-theme-switch hidden>${THEME_ICON}<span class="vh">Theme</span></button>${person && account(page, person)}</div></header>`;
+<div class="top-end">${THEME_SWITCH}${person && account(page, person)}</div></header>`;
 }
 
 function teamSwitcher({ href, csrf }: Page, { id = "", name, others }: Team): Html {
@@ -116,4 +128,5 @@ function sidebar(nav: readonly NavItem[], href: (path: string) => string): Html 
 
 export const BRAND = html`<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9"/></svg>`;
 const MENU_ICON = html`<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="M3 5.5h14M3 10h14M3 14.5h14"/></svg>`;
-export const THEME_ICON = html`<svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><circle cx="10" cy="10" r="7"/><path class="half" d="M10 3a7 7 0 0 1 0 14z"/></svg>`;
+/** Shown by the script, which knows the theme. */
+export const THEME_SWITCH = html`<button type="button" class="button quiet icon theme" data-theme-switch hidden><svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><circle cx="10" cy="10" r="7"/><path class="half" d="M10 3a7 7 0 0 1 0 14z"/></svg><span class="vh">Theme</span></button>`;

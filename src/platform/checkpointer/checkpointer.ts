@@ -1,6 +1,6 @@
 /**
- * Upkeep: what goes on beside requests so that the store stays well: checkpoints, and for a large database the structural check
- * that would otherwise delay the start; and an eye on the clock.
+ * The checkpointer: moves the write-ahead log into the database beside requests, and keeps an eye on what could harm it there: the
+ * file taken away, its structure (in a process of its own where checking it would delay the start), a clock that was set.
  * Not here: how the store does it; what an operator does (maintenance).
  */
 import { type ChildProcess, execFile } from "node:child_process";
@@ -75,8 +75,8 @@ function checkBeside(core: Core, onDamage: (advice: string) => void): void {
   });
 }
 
-export const upkeep = room({
-  name: "upkeep",
+export const checkpointer = room({
+  name: "checkpointer",
   jobs: [checkpoints, clockWatch],
   metrics: [
     figure(

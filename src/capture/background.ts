@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { SECOND_MS } from "../kit/clock.ts";
+import { type PassResult, runPass } from "./pass.ts";
+import type { Capture } from "./state.ts";
+
+/**
+ * When a pass that a hook started looks again, in milliseconds after the last time: agents write the last records of a turn after
+ * they called the hook.
+ */
+const LOOK_AGAIN_MS = [700, 1_500, 4_000];
+/** A server that will be back soon is waited for; for longer, the next hook or the timer comes. */
+const WAIT_AT_MOST_MS = 120 * SECOND_MS;
+
+/** The pass of a hook: reads and sends, looks again a few times for what comes late, and ends. */
+export async function runInBackground(capture: Capture): Promise<void> {
+  let result = await runPass(capture);
+  for (const pause of LOOK_AGAIN_MS) {
+    // Another process has the lock: it hears of what rang.
+    if (result === undefined) return;
+    await sleep(pause);
+    result = await runPass(capture);
+  }
+  await waitForServer(capture, result);
+}
+
+async function waitForServer(capture: Capture, result: PassResult | undefined): Promise<void> {
+  let waited = 0;
+  for (let last = result; last?.retryInMs !== undefined && waited + last.retryInMs <= WAIT_AT_MOST_MS; ) {
+    waited += last.retryInMs;
+    await sleep(last.retryInMs + SECOND_MS / 10);
+    last = await runPass(capture);
+  }
+}
+
+/** A pass now and whenever something rings or the interval is over, until the signal. @param everyMs between passes */
+export async function watchOn(
+  capture: Capture,
+  everyMs: number,
+  signal: AbortSignal,
+  onPass: (result: PassResult) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    const result = await runPass(capture);
+    if (result) onPass(result);
+    await sleep(result?.retryInMs ?? everyMs, undefined, { signal }).catch(() => {});
+  }
+}

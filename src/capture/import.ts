@@ -1,0 +1,98 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { AGENTS } from "../formats/agents/agents.ts";
+import type { AgentFormat } from "../formats/agents/transcript.ts";
+import { fail, invalid } from "../kit/problem.ts";
+import { knownPolicy, refreshPolicy } from "./policy.ts";
+import { Recorder } from "./recorder.ts";
+import { readSource } from "./sources/read.ts";
+import { compressedRecords, Tail } from "./sources/tail.ts";
+import { type Capture, readCredentials } from "./state.ts";
+
+export interface Imported {
+  readonly path: string;
+  /** The agent whose transcript it is; null for a file that is none. */
+  readonly agent: string | null;
+  /** Events that were new. */
+  readonly recorded: number;
+}
+
+const LOOKED_AT_RECORDS = 200;
+const MAX_FILES = 100_000;
+
+/**
+ * Records transcripts from elsewhere, into the same streams: what was recorded before is recognised.
+ * @param paths files, and folders with transcripts anywhere below
+ * @param agent whose they are; found out from the records where it is not said
+ * @throws Error for a path that cannot be read; Problem where nothing may be recorded
+ */
+export async function importTranscripts(
+  capture: Capture,
+  paths: readonly string[],
+  agent: string | undefined,
+  onProgress: (share: number) => void,
+): Promise<Imported[]> {
+  const credentials = readCredentials(capture.places);
+  if (!credentials) return fail(invalid, 'this machine is not connected: run "reckon agent connect URL CODE"');
+  const policy = knownPolicy(capture) ?? (await refreshPolicy(capture, credentials));
+  if (!policy) return fail(invalid, "the team's policy is not known yet: is the server reachable?");
+  if (policy.captureMode === "off") return fail(invalid, "the team's policy is to record nothing");
+  const files = paths.flatMap((path) => filesAt(resolve(path))).slice(0, MAX_FILES);
+  const results: Imported[] = [];
+  for (const [i, path] of files.entries()) {
+    const format = agent === undefined ? await formatOf(path) : AGENTS.find((each) => each.agent === agent);
+    const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, quiet: [] });
+    if (format) {
+      const found = { agent: format.agent, path, place: placeOf(path) };
+      const reading = { capture, recorder, format, onBytes: () => {}, goOn: () => true };
+      await readSource(reading, found, capture.rows.source.get(path));
+    }
+    results.push({ path, agent: format?.agent ?? null, recorded: recorder.recorded });
+    onProgress((i + 1) / files.length);
+  }
+  return results;
+}
+
+/** A sub-agent's transcript is told by its folder. */
+const placeOf = (path: string) => path.split(/[\\/]/).slice(-4).join("/");
+
+function filesAt(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.jsonl?(?:\.zst)?$/.test(entry.name) && !entry.name.endsWith(".meta.json"))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/** The agent that understands the first records of a file best. */
+async function formatOf(path: string): Promise<AgentFormat | undefined> {
+  const records = await firstRecords(path);
+  const scores = AGENTS.map((format) => ({ format, score: scoreOf(format, path, records) }));
+  const best = scores.toSorted((a, b) => b.score - a.score)[0];
+  return best && best.score > 0 ? best.format : undefined;
+}
+
+function scoreOf(format: AgentFormat, path: string, records: readonly string[]): number {
+  const reader = format.open({ path: placeOf(path) });
+  const whole = basename(path).endsWith(".json") ? format.recordsOf?.(records.join("\n")) : undefined;
+  const events = (whole ?? records).slice(0, LOOKED_AT_RECORDS).flatMap((record) => reader.read(record));
+  const unknown = events.filter(({ type }) => type === "unknown").length;
+  const readable = events.filter(({ type }) => type === "prompt" || type === "reply" || type === "usage").length;
+  return readable - unknown;
+}
+
+async function firstRecords(path: string): Promise<string[]> {
+  const records: string[] = [];
+  if (path.endsWith(".zst")) {
+    for await (const { text } of compressedRecords(path)) if (records.push(text ?? "") >= LOOKED_AT_RECORDS) break;
+    return records;
+  }
+  const tail = new Tail(path);
+  try {
+    if (path.endsWith(".json")) return [tail.whole() ?? ""];
+    for (const { text } of tail.records(0)) if (records.push(text ?? "") >= LOOKED_AT_RECORDS) break;
+    return records;
+  } finally {
+    tail.close();
+  }
+}

@@ -1,0 +1,24 @@
+import type { LocalDatabase } from "../../platform/store/store.ts";
+
+/** Statements on opencode's own database: its columns as of 1.18. */
+export const opencodeRows = (db: LocalDatabase) => ({
+  /** The sessions in which anything was written since an instant, oldest first. */
+  changed: db.prepare<[{ since: number }], Record<string, unknown> & { readonly id: string }>(
+    `SELECT 'session' AS "table", * FROM session WHERE time_updated >= @since
+       OR id IN (SELECT session_id FROM message WHERE time_updated >= @since)
+       OR id IN (SELECT session_id FROM part WHERE time_updated >= @since)
+     ORDER BY time_created, id`,
+  ),
+  /** What was written of a session since an instant: each message behind its parts, because they are what it sums up. */
+  rows: db.prepare<[{ id: string; since: number }], Record<string, unknown>>(
+    `SELECT "table", id, session_id, message_id, time_created, time_updated, data, message, parent_id FROM (
+       SELECT 'part' AS "table", p.id, p.session_id, p.message_id, p.time_created, p.time_updated, p.data,
+         m.data AS message, s.parent_id, m.time_created AS begun, m.id AS whose, 0 AS isWhole
+       FROM part p JOIN message m ON m.id = p.message_id JOIN session s ON s.id = p.session_id
+       WHERE p.session_id = @id AND p.time_updated >= @since
+       UNION ALL
+       SELECT 'message', m.id, m.session_id, m.id, m.time_created, m.time_updated, m.data, NULL, NULL, m.time_created, m.id, 1
+       FROM message m WHERE m.session_id = @id AND m.time_updated >= @since
+     ) ORDER BY begun, whose, isWhole, time_created, id`,
+  ),
+});

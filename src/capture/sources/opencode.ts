@@ -1,0 +1,61 @@
+import { local } from "../../platform/store/store.ts";
+import type { SourceRow } from "../rows.ts";
+import { opencodeRows } from "./opencode-rows.ts";
+import type { Reading } from "./read.ts";
+import { signOfDatabase } from "./signs.ts";
+import type { Found } from "./stores.ts";
+
+const CHUNK_RECORDS = 2_000;
+/** What was written while the last look went on has an instant before its end. */
+const OVERLAP_MS = 60_000;
+
+/**
+ * Reads what was written to opencode's database since the last look. It is updated in place and read again from a little before: what
+ * was recorded is recognised.
+ * @throws SqliteError when it is busy, or is not as it is known to be
+ */
+export async function readOpencode(reading: Reading, found: Found, known: SourceRow | undefined): Promise<void> {
+  const { capture, recorder, format, goOn } = reading;
+  const sign = signOfDatabase(found.path);
+  if (!sign) return;
+  const { born: _, ...signs } = sign;
+  const since = known ? known.offset - OVERLAP_MS : 0;
+  const db = local.openForeign(found.path);
+  try {
+    const sql = opencodeRows(db);
+    const reader = format.open({ path: found.place });
+    let latest = known?.offset ?? 0;
+    let records: string[] = [];
+    const store = (isDone: boolean) => {
+      capture.transact(() => {
+        for (const record of records)
+          for (const event of reader.read(record))
+            recorder.take(found.agent, event, { revises: format.revises ?? false });
+        recorder.flush();
+        if (isDone)
+          capture.rows.putSource.run({
+            ...signs,
+            path: found.path,
+            agent: found.agent,
+            offset: latest,
+            guard: null,
+            carry: null,
+            seenAt: capture.clock.now(),
+          });
+      });
+      records = [];
+    };
+    for (const session of sql.changed.all({ since })) {
+      records.push(JSON.stringify(session));
+      for (const row of sql.rows.iterate({ id: session.id, since })) {
+        records.push(JSON.stringify(row));
+        latest = Math.max(latest, Number(row.time_updated) || 0);
+        if (records.length >= CHUNK_RECORDS) store(false);
+      }
+      if (!(await goOn())) return;
+    }
+    store(true);
+  } finally {
+    db.close();
+  }
+}

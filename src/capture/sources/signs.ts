@@ -1,0 +1,39 @@
+import { type Stats, statSync } from "node:fs";
+
+/** What tells without opening a file whether it was written to. */
+export interface Sign {
+  readonly device: number;
+  readonly inode: number;
+  readonly size: number;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly modified: number;
+  readonly born: number;
+}
+
+/** Those that must be the same for a file to be unchanged. */
+export const SIGNS = ["device", "inode", "size", "modified"] as const;
+
+const read = ({ dev, ino, size, mtimeMs, birthtimeMs }: Stats): Sign => ({
+  device: dev,
+  inode: ino,
+  size,
+  modified: mtimeMs,
+  born: birthtimeMs,
+});
+
+/** @returns undefined where there is no such file */
+export function signOfFile(path: string): Sign | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats && read(stats);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A database and its write-ahead log; never its -shm, which readers change. */
+export function signOfDatabase(path: string): Sign | undefined {
+  const main = signOfFile(path);
+  const log = signOfFile(`${path}-wal`);
+  return main && { ...main, size: main.size + (log?.size ?? 0), modified: Math.max(main.modified, log?.modified ?? 0) };
+}

@@ -1,0 +1,128 @@
+import { AGENTS } from "../formats/agents/agents.ts";
+import type { AgentFormat } from "../formats/agents/transcript.ts";
+import type { Exchange } from "./exchange.ts";
+import { Recorder, type Terms } from "./recorder.ts";
+import type { SourceRow } from "./rows.ts";
+import { sendAll } from "./send.ts";
+import { readOpencode } from "./sources/opencode.ts";
+import { readSource } from "./sources/read.ts";
+import { SIGNS } from "./sources/signs.ts";
+import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
+import { type Capture, readSetting } from "./state.ts";
+
+/** Above this nothing more is read until the server has taken some of it. */
+const MAX_OUTBOX_BYTES = 512 * 1024 * 1024;
+/** So much is read before it is sent, while there is a server to send it to. */
+const SEND_AFTER_BYTES = 64 * 1024 * 1024;
+
+export interface SweepOptions {
+  /** Told how much of what is new has been read, from 0 to 1. */
+  readonly onProgress?: ((share: number) => void) | undefined;
+  readonly agents?: readonly string[] | undefined;
+}
+
+/** A transcript in which something may be new. */
+interface Changed {
+  readonly found: Found;
+  readonly format: AgentFormat;
+  readonly isDatabase: boolean;
+  readonly row: SourceRow | undefined;
+  readonly bytes: number;
+  /** Milliseconds since the epoch. */
+  readonly born: number;
+}
+
+/** One look through all stores. */
+export class Sweep {
+  readonly #capture: Capture;
+  readonly #options: SweepOptions;
+  readonly #exchange: Exchange | undefined;
+  readonly unreadable: { path: string; reason: string }[] = [];
+  recorded = 0;
+  isFull = false;
+  #read = 0;
+  #readBefore = 0;
+  #toRead = 0;
+
+  constructor(capture: Capture, options: SweepOptions, exchange: Exchange | undefined) {
+    this.#capture = capture;
+    this.#options = options;
+    this.#exchange = exchange;
+  }
+
+  async run(terms: Terms): Promise<void> {
+    const changed = STORES.filter(({ agent }) => this.#isMeant(agent)).flatMap((store) =>
+      this.#changedIn(store, terms),
+    );
+    // An older file first: a fork's copies are then the fork's, and not the other way round.
+    changed.sort((a, b) => a.born - b.born);
+    this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.isFull = this.#isOutboxFull();
+    for (const one of changed) {
+      if (this.isFull) return;
+      await this.#readOne(one, terms);
+    }
+  }
+
+  #isMeant(agent: string): boolean {
+    const watched = this.#options.agents ?? readSetting<readonly string[] | null>(this.#capture, "agents");
+    return !watched || watched.includes(agent);
+  }
+
+  /** A store's transcripts in which something may be new. */
+  #changedIn(store: TranscriptStore, { since }: Terms): Changed[] {
+    const format = AGENTS.find(({ agent }) => agent === store.agent);
+    if (!format) return [];
+    const known = new Map(this.#capture.rows.sourcesOf.all(store.agent).map((row) => [row.path, row]));
+    return store.list(store.root(this.#capture.machine)).flatMap((found) => {
+      const sign = store.signOf(found.path);
+      const row = known.get(found.path);
+      if (!sign || sign.modified < since || (row && SIGNS.every((name) => sign[name] === row[name]))) return [];
+      const isDatabase = store.isDatabase ?? false;
+      const bytes = Math.max(0, sign.size - (row && !isDatabase && sign.size >= row.offset ? row.offset : 0));
+      return [{ found, format, isDatabase, row, bytes, born: sign.born }];
+    });
+  }
+
+  async #readOne({ found, format, isDatabase, row }: Changed, terms: Terms): Promise<void> {
+    const recorder = new Recorder(this.#capture, terms);
+    const reading = {
+      capture: this.#capture,
+      recorder,
+      format,
+      onBytes: (bytes: number) => {
+        this.#read += bytes;
+      },
+      goOn: () => this.#goOn(),
+    };
+    try {
+      await (isDatabase ? readOpencode : readSource)(reading, found, row);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // Gone between listing and opening is as good as never there; what cannot be recorded ends the pass.
+      if (code?.startsWith("SQLITE_") && !isDatabase) throw error;
+      if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? String(error) });
+    }
+    this.recorded += recorder.recorded;
+    await this.#goOn();
+  }
+
+  /** Between transactions: sends what has gathered, and looks whether there is room for more. */
+  async #goOn(): Promise<boolean> {
+    if (this.#toRead > 0) this.#options.onProgress?.(Math.min(1, this.#read / this.#toRead));
+    if (this.#read - this.#readBefore < SEND_AFTER_BYTES) return true;
+    this.#readBefore = this.#read;
+    if (this.#exchange && this.#exchange.stopped === undefined) await sendAll(this.#exchange);
+    this.isFull = this.#isOutboxFull();
+    return !this.isFull;
+  }
+
+  #isOutboxFull(): boolean {
+    return outboxBytes(this.#capture) >= MAX_OUTBOX_BYTES;
+  }
+}
+
+/** How much waits to be sent, in bytes. */
+export function outboxBytes({ rows }: Capture): number {
+  return (rows.countEntries.get()?.bytes ?? 0) + (rows.waitingSpanBytes.get() ?? 0);
+}
