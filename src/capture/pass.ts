@@ -1,5 +1,3 @@
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
 import { local } from "../platform/store/store.ts";
 import { dropOldBriefings } from "./brain/briefing.ts";
@@ -10,6 +8,7 @@ import { knownPolicy, type QuietReason, quietNow, refreshPolicy } from "./policy
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
+import { hasRings, takeRings } from "./sources/rings.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -64,16 +63,6 @@ const combine = (a: PassResult, b: PassResult): PassResult => ({
   recorded: a.recorded + b.recorded,
   sessionsSent: a.sessionsSent + b.sessionsSent,
 });
-
-const ringsIn = ({ places }: Capture) => readdirSync(places.spool).filter((name) => !name.endsWith(".tmp"));
-const hasRings = (capture: Capture) => ringsIn(capture).length > 0;
-
-/** Takes the rings of hooks away before reading, so that one which comes while reading is heard. */
-function takeRings(capture: Capture): boolean {
-  const rings = ringsIn(capture);
-  for (const name of rings) rmSync(join(capture.places.spool, name), { force: true });
-  return rings.length > 0;
-}
 
 async function passOnce(capture: Capture, options: PassOptions): Promise<PassResult> {
   const credentials = readCredentials(capture.places);

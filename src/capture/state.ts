@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
-import { type LocalDatabase, local } from "../platform/store/store.ts";
+import { local } from "../platform/store/store.ts";
 import { agentHome, type Machine, makeHome, type Places, placesIn } from "./home.ts";
-import { prepareRows, type Rows } from "./rows.ts";
+import { type LocalDatabase, prepareRows, type Rows } from "./rows.ts";
 import { SCHEMAS } from "./schema.ts";
 
 /** Who this machine is to its server; kept in a file of mode 0600, apart from what is recorded. */
