@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { printedBriefing } from "../../src/capture/brain/briefing-files.ts";
 import { bind } from "../../src/capture/bind.ts";
+import { printedBriefing } from "../../src/capture/brain/briefing-files.ts";
 import { readBriefing, runPass } from "../../src/capture/capture.ts";
-import { hookScript } from "../../src/capture/hook.ts";
+import { writeHookScript } from "../../src/capture/hook.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { startMachine, type TestMachine, write } from "../support/capture.ts";
 
@@ -24,8 +24,10 @@ async function pass(machine: TestMachine, afterMs = 61_000) {
 
 /** What an agent gets from its hook when it starts in a folder. */
 function hooked({ capture }: TestMachine, agent: string, cwd: string, env: Record<string, string> = {}): string {
-  const script = join(capture.places.home, "hook");
-  writeFileSync(script, hookScript(capture.places, ":"));
+  const script = capture.places.hook;
+  writeHookScript(capture.machine, capture.places);
+  // Passes are the test's own matter.
+  writeFileSync(script, readFileSync(script, "utf8").replaceAll(`'${process.execPath}'`, ":"));
   return execFileSync(
     "sh",
     [script, agent, agent.endsWith("i") || agent === "cursor" ? "sessionStart" : "SessionStart"],

@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runPass } from "../../src/capture/capture.ts";
-import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../src/share/policy/policy.ts";
 import { keyOf, startMachine, type TestMachine, write } from "../support/capture.ts";
 
@@ -188,7 +187,7 @@ describe("publishing a brain", () => {
     const machine = await startMachine();
     const one = machine.repository("shop", { [ERRORS]: "one" });
     const two = machine.repository("till", { [ERRORS]: "two" });
-    machine.capture.rows.putFolder.run(two, two, SHOP, machine.t.clock.now());
+    machine.capture.rows.putFolder.run(two, two, "", SHOP, machine.t.clock.now());
     utimesSync(join(one, ERRORS), 1_000, 1_000);
     await pass(machine);
     expect(brainOf(machine)).toEqual({ [ERRORS]: "two" });
@@ -205,7 +204,7 @@ describe("publishing a brain", () => {
     const { core } = machine.t.instance;
     machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Login loop") });
     const [{ id }] = machine.t.rows("SELECT id FROM teams");
-    await setPolicy(core, id, { captureMode, watchlist: [], actions: { requireApprovals: false } }, COMMAND_LINE);
+    await setPolicy(core, id, { captureMode, watchlist: [], actions: { requireApprovals: false } });
     await pass(machine);
     expect(snapshots(machine)).toEqual([]);
     // Figures say nothing of what a brain says.
