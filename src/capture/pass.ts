@@ -1,5 +1,6 @@
 import { DAY_MS } from "../kit/clock.ts";
 import { local } from "../platform/store/store.ts";
+import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
@@ -120,5 +121,6 @@ function prune(capture: Capture): void {
     rows.pruneCalls.run(now - KEEP_SEEN_MS);
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
   });
+  dropOldBriefings(capture);
   notBefore(capture, "prune", DAY_MS);
 }
