@@ -13,7 +13,7 @@ export const statements =
   (store) =>
     store.prepared(prepare);
 
-export { type BackupResult, finishBackup, isCarried, KEY_FILE, PRICES_FILE, RETIRED_FOLDER } from "./backup-file.ts";
+export { type BackupResult, BESIDE, finishBackup, isCarried } from "./backup-file.ts";
 export { checkStructure, damageAdvice, isReadError } from "./damage.ts";
 export { databasePath, openFile, removeDatabase } from "./file.ts";
 export { local } from "./local.ts";
