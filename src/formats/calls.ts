@@ -181,14 +181,3 @@ export function tokensOfCalls(calls: readonly { readonly usage: Usage }[]): Toke
     cacheRead: total(usages.map(({ cacheRead }) => cacheRead)),
   };
 }
-
-/** The tokens of a session. Its own usage counts only when no span carries any. @returns undefined when nothing tells of tokens */
-export function tokensOf({
-  spans,
-  usage,
-}: {
-  readonly spans: readonly Call[];
-  readonly usage: Usage | null;
-}): Tokens | undefined {
-  return tokensOfCalls(callsOnce(spans)) ?? (usage ? tokensOfCalls([{ usage }]) : undefined);
-}

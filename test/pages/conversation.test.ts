@@ -124,7 +124,8 @@ it("reads a captured session as a conversation", async () => {
 });
 
 it("leads to its prompts, to the session it began in, and from the waterfall to each step", async () => {
-  const before = { ...captured(), id: "before", parentId: "long-gone", spans: [] };
+  const usage = { input_tokens: 5, output_tokens: 7 };
+  const before = { ...captured(), id: "before", parentId: "long-gone", spans: [], usage };
   const { site, visit } = await siteWith(before, captured());
   const { page, go } = visit;
   await go(`/sessions/${idOf(site, "captured")}`);
@@ -139,6 +140,8 @@ it("leads to its prompts, to the session it began in, and from the waterfall to 
   await page.locator(".facts").getByRole("link", { name: "before" }).click();
   await page.waitForURL(`**/sessions/${idOf(site, "before")}`);
   expect(await seen(page.locator(".facts"))).toContain("long-gone which is not here");
+  // No step tells of tokens, so the session's own account counts.
+  expect(await seen(page.locator(".facts"))).toContain("Tokens 5 input · 7 output");
 });
 
 it("reads well where only metadata was recorded", async () => {

@@ -1,4 +1,4 @@
-import { tokensOf } from "../../../../formats/calls.ts";
+import { tokensOfCalls } from "../../../../formats/calls.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId, type Session } from "../../../../record/traces/traces.ts";
 import { anchor, badge, facts, type Stat } from "../../ui/parts.ts";
@@ -10,10 +10,10 @@ import { dollars } from "../spend/labels.ts";
 import type { Usage } from "./turns.ts";
 
 /** The figures of a session. @param files how many it touched */
-export function figures(session: Session, files: number, usage: Usage): Stat[] {
+export function figures(session: Session, files: number, used: Usage): Stat[] {
   const { startedAt, endedAt, prompts, commits, spanCount } = session;
   const known = isInstant(startedAt) && isInstant(endedAt) && endedAt >= startedAt;
-  const tokens = tokensOf(session);
+  const tokens = tokensIn(session, used);
   const all = tokens && Object.values(tokens).reduce((sum: number, one) => sum + (one ?? 0), 0);
   return [
     { label: "Duration", value: known ? duration(endedAt - startedAt) : "–" },
@@ -26,7 +26,7 @@ export function figures(session: Session, files: number, usage: Usage): Stat[] {
       sub: commits.length > 0 && plural(commits.length, "commit"),
     },
     { label: "Tokens", value: all === undefined ? "–" : compact(all) },
-    costStat(session, usage),
+    costStat(session, used),
   ];
 }
 
@@ -41,7 +41,7 @@ function costStat({ costUsd }: Session, { usd, unpriced, reportedUsd }: Usage): 
 }
 
 /** What is known of a session as a whole; what nobody said is left out. */
-export function factList(call: Member, session: Session): Html {
+export function factList(call: Member, session: Session, used: Usage): Html {
   const now = call.core.clock.now();
   const { deliveries } = session;
   const redacted = deliveries.reduce((sum, one) => sum + one.redacted, 0);
@@ -59,7 +59,7 @@ export function factList(call: Member, session: Session): Html {
     { label: "Started", value: time(session.startedAt, now, "not said") },
     { label: "Ended", value: time(session.endedAt, now, "not said") },
     { label: "Commits", value: commitList(session) },
-    { label: "Tokens", value: tokenText(session) },
+    { label: "Tokens", value: tokenText(session, used) },
     { label: "First received", value: time(session.createdAt, now) },
     {
       label: "Last received",
@@ -92,9 +92,12 @@ function commitList({ commits }: Session): Content {
   return html`${shown}${commits.length > MAX_COMMITS && `and ${number(commits.length - MAX_COMMITS)} more`}`;
 }
 
+/** What its model calls used; the session's own account counts only where they tell of nothing. */
+const tokensIn = ({ usage }: Session, used: Usage) => used.tokens ?? (usage ? tokensOfCalls([{ usage }]) : undefined);
+
 /** Tokens by kind; nothing that nobody told of. */
-function tokenText(session: Session): Content {
-  const tokens = tokensOf(session);
+function tokenText(session: Session, used: Usage): Content {
+  const tokens = tokensIn(session, used);
   if (!tokens) return false;
   const parts = (
     [

@@ -2,6 +2,7 @@ import { promptTitle } from "../../../../formats/session.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { layOutJson } from "../../../../kit/json-indent.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { findMentions } from "../../../../record/brain/brain.ts";
 import { getSession, type Session, type Span } from "../../../../record/traces/traces.ts";
@@ -34,13 +35,21 @@ async function sessionOf(call: Member): Promise<Session> {
 
 export async function sessionPage(call: Member): Promise<Html> {
   const session = await sessionOf(call);
+  const yieldNow = cooperative(call.core.clock);
   const conversation = conversationOf(call, session);
+  await yieldNow();
   const files = filesOf(session);
   const mentions = await findMentions(call.core, call.session.team.id, {
     repoKey: session.repoKey,
     commits: session.commits.map(({ sha }) => sha),
     files: [...files.keys()],
   });
+  const steps = waterfall(
+    session.spans.map((span) => drawn(span, conversation)),
+    call.core.clock.now(),
+    session.spanCount,
+  );
+  await yieldNow();
   const title =
     promptTitle(session.prompts[0]) ?? promptTitle({ text: session.title }) ?? `Session ${session.externalId}`;
   const main = html`${pageHead({
@@ -50,7 +59,7 @@ export async function sessionPage(call: Member): Promise<Html> {
     actions: buttonLink("Download record", call.href(`/sessions/${session.id}/record`), { small: true }),
   })}
 ${stats(figures(session, files.size, conversation.usage))}
-${section({ title: "Facts", framed: true, body: factList(call, session) })}
+${section({ title: "Facts", framed: true, body: factList(call, session, conversation.usage) })}
 ${conversation.section}
 ${await causedSection(call, session)}
 ${mentionsSection(call, session, mentions)}
@@ -61,11 +70,7 @@ ${section({
   title: "Steps",
   intro:
     session.spanCount > 0 && "Model calls, tools and edits as the agent traced them, below the step that began them.",
-  body: waterfall(
-    session.spans.map((span) => drawn(span, conversation)),
-    call.core.clock.now(),
-    session.spanCount,
-  ),
+  body: steps,
 })}
 ${recordSection(session)}`;
   return frame(call, { title: short(title, 80), main });
