@@ -130,7 +130,7 @@ it("says what to do when there are no sessions, and lists them when there are", 
   const site = await startSite();
   const { page, go, judge } = await site.open(await site.person());
   await go("/sessions");
-  expect(await page.getByText(`curl ${site.url}/api/agent-traces/ingest`).count()).toBe(1);
+  expect(await page.getByText(`reckon agent connect ${site.url} THE-CODE`).count()).toBe(1);
   await judge("sessions-empty");
   const full = await withSessions();
   const visit = await full.site.open(full.ada);
