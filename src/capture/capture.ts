@@ -3,13 +3,16 @@
  * and sends it to a server of ours, whatever happens in between.
  * Not here: how an agent writes (formats), what a secret is (redact), what the commands print (surfaces/cli), and nothing of the server.
  */
-export { readServerUrl } from "./client.ts";
-export { bind, forgetAll, watch } from "./connect.ts";
-export { agentHome, type Machine, placesIn } from "./home.ts";
-export { hookScript, ring, startCommand } from "./hook.ts";
+export { runInBackground, watchOn } from "./background.ts";
+export { readBriefing } from "./brain/briefing.ts";
+export { type NightlyResult, runNightly } from "./brain/nightly.ts";
+export { type ConnectPlan, connectMachine, disconnectMachine, planConnect } from "./connect.ts";
+export { type Check, examine } from "./doctor.ts";
+export { ring } from "./hook.ts";
+export { importTranscripts } from "./import.ts";
 export { type PassResult, runPass } from "./pass.ts";
-export { beginQuiet, endQuiet, knownPolicy, quietNow } from "./policy.ts";
-export { rejectionOf } from "./send.ts";
-export { STORES } from "./sources/stores.ts";
-export { type Capture, type Credentials, isConnected, openCapture, readCredentials, readSetting } from "./state.ts";
+export { pause, resume } from "./policy.ts";
+export { type Scanned, scan } from "./scan.ts";
+export type { FoundAgent } from "./setup.ts";
+export { type Capture, type CaptureParts, openCapture } from "./state.ts";
 export { readStatus, type Status } from "./status.ts";

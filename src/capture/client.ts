@@ -12,6 +12,7 @@ export type Answer =
       readonly kind: "ok";
       readonly status: number;
       readonly body: Record<string, unknown>;
+      readonly text: string;
       readonly etag: string | null;
     }
   /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
@@ -58,6 +59,8 @@ export interface RequestOptions {
   readonly body?: string;
   readonly compressed?: boolean;
   readonly etag?: string | undefined;
+  /** The media type of the reply; JSON by default. */
+  readonly accept?: string;
   readonly timeoutMs?: number;
 }
 
@@ -72,9 +75,17 @@ export async function ask(url: string, path: string, options: RequestOptions = {
 }
 
 async function send(url: string, path: string, options: RequestOptions): Promise<Response> {
-  const { method = "GET", token, body, compressed = false, etag, timeoutMs = TIMEOUT_MS } = options;
+  const {
+    method = "GET",
+    token,
+    body,
+    compressed = false,
+    etag,
+    accept = "application/json",
+    timeoutMs = TIMEOUT_MS,
+  } = options;
   const headers: Record<string, string> = {
-    accept: "application/json",
+    accept,
     "service-api-version": "1",
     "user-agent": `reckon-agent/${programVersion()}`,
   };
@@ -103,7 +114,7 @@ async function answerOf(response: Response): Promise<Answer> {
   if (response.ok || status === 304) {
     if (status !== 304 && !headers.has("service-api-version"))
       return { kind: "later", reason: "something other than Reckon answers at this address" };
-    return { kind: "ok", status, body, etag: headers.get("etag") };
+    return { kind: "ok", status, body, text, etag: headers.get("etag") };
   }
   const reason = asText(body.error) ?? `the server answered ${status}`;
   if (status === 408 || status === 429 || status >= 500)

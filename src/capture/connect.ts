@@ -1,85 +1,147 @@
-import { hostname } from "node:os";
-import { asText } from "../formats/values.ts";
-import { isoInstant } from "../kit/clock.ts";
-import { ask } from "./client.ts";
-import { clearRejection } from "./send.ts";
-import { type Capture, type Credentials, readCredentials, writeCredentials, writeSetting } from "./state.ts";
+import { rmSync } from "node:fs";
+import { DAY_MS } from "../kit/clock.ts";
+import { fail, invalid } from "../kit/problem.ts";
+import { bind } from "./bind.ts";
+import { removeManagedBlocks } from "./brain/nightly.ts";
+import { ask, readServerUrl } from "./client.ts";
+import type { Change } from "./install/agents.ts";
+import { type PassResult, runPass } from "./pass.ts";
+import {
+  type FoundAgent,
+  findAgents,
+  installHooks,
+  planTimerHere,
+  removeHooks,
+  startTimer,
+  stopTimer,
+} from "./setup.ts";
+import { type Capture, type Credentials, readCredentials, writeSetting } from "./state.ts";
+import { readStatus } from "./status.ts";
 
-/** Version of what a person agrees to when they connect: the summary that `reckon agent connect` prints. */
-export const CONSENT_VERSION = "agent-1";
+/** How far back is read where nobody says. */
+export const DEFAULT_SINCE_MS = 30 * DAY_MS;
 
-export interface Binding {
-  readonly url: string;
-  readonly code: string;
+export interface ConnectOptions {
+  /** Only these; by default all that are found, and those that come. */
+  readonly agents?: readonly string[] | undefined;
+  /** How far back to read, in milliseconds. */
+  readonly sinceMs?: number | undefined;
   readonly label?: string | undefined;
+  readonly timer?: boolean | undefined;
+  readonly insecure?: boolean | undefined;
+}
+
+/** What connecting would do. */
+export interface ConnectPlan {
+  readonly url: string;
+  /** Undefined where the machine is connected already, and only its hooks are put in place again. */
+  readonly code: string | undefined;
+  readonly found: readonly FoundAgent[];
+  readonly timer: readonly Change[];
+  /** Milliseconds since the epoch: nothing from before is read. */
+  readonly since: number;
+  readonly options: ConnectOptions;
+}
+
+/** Looks what connecting would read and change. Writes nothing. @throws Problem for an address or a code that is missing */
+export function planConnect(
+  capture: Capture,
+  url: string | undefined,
+  code: string | undefined,
+  options: ConnectOptions,
+): ConnectPlan {
+  const since = capture.clock.now() - (options.sinceMs ?? DEFAULT_SINCE_MS);
+  const known = code === undefined ? readCredentials(capture.places) : undefined;
+  if ((url === undefined || code === undefined) && (url !== undefined || !known))
+    fail(invalid, "a URL and a code are needed: the page Devices shows both");
+  return {
+    url: known?.url ?? readServerUrl(url ?? "", options.insecure),
+    code,
+    found: findAgents(capture, since, options.agents),
+    timer: options.timer ? planTimerHere(capture) : [],
+    since,
+    options,
+  };
+}
+
+export interface Connected {
+  readonly credentials: Credentials;
+  readonly changed: readonly Change[];
+  /** What could not be done, in sentences. */
+  readonly problems: readonly string[];
+  /** Undefined while another pass is running. */
+  readonly pass: PassResult | undefined;
 }
 
 /**
- * Binds this machine with a connect code.
+ * Binds the machine, puts one hook into the settings of each agent, and sends what there is.
  * @throws Error with the server's reason
  */
-export async function bind(capture: Capture, { url, code, label }: Binding): Promise<Credentials> {
-  const body = JSON.stringify({ code, consent: { version: CONSENT_VERSION, deviceLabel: label ?? hostname() } });
-  const answer = await ask(url, "/api/connect/exchange", { method: "POST", body });
-  if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}`);
-  const token = asText(answer.body.deviceToken);
-  const teamId = asText(answer.body.teamId);
-  if (token === undefined || teamId === undefined) throw new Error(`${url} answered, but not as Reckon does`);
-  const before = readCredentialsIfAny(capture);
-  const credentials: Credentials = {
-    url,
-    token,
-    expiresAt: asText(answer.body.deviceTokenExpiresAt) ?? null,
-    deviceId: asText(answer.body.deviceId) ?? null,
-    teamId,
-    teamName: asText(answer.body.teamName) ?? teamId,
-    connectedAt: isoInstant(capture.clock.now()),
-  };
-  // First what the old binding recorded: what it was for must never reach another team.
-  if (before?.url === url && before.teamId === teamId) startAnew(capture);
-  else forgetAll(capture);
-  writeCredentials(capture.places, credentials);
-  clearRejection(capture);
-  return credentials;
+export async function connectMachine(
+  capture: Capture,
+  plan: ConnectPlan,
+  onProgress: (share: number) => void,
+): Promise<Connected> {
+  const { url, code, found, since, options } = plan;
+  const known =
+    code === undefined ? readCredentials(capture.places) : await bind(capture, { url, code, label: options.label });
+  const credentials = known ?? fail(invalid, "this machine is not connected");
+  if (code !== undefined || options.sinceMs !== undefined || options.agents)
+    watch(capture, since, options.agents ?? null);
+  const { changed, problems } = installHooks(
+    capture,
+    found.map(({ agent }) => agent),
+  );
+  if (options.timer) problems.push(...startTimer(capture));
+  return { credentials, changed, problems, pass: await runPass(capture, { force: true, onProgress }) };
 }
 
-function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
-  try {
-    return readCredentials(places);
-  } catch {
-    // Unreadable: whose records these are is not known, so they are nobody's.
-    return undefined;
-  }
-}
-
-/** To the server this is another device, whose streams begin at 1: what it has not got yet is numbered anew. */
-function startAnew(capture: Capture): void {
-  const { rows } = capture;
-  capture.transact(() => {
-    for (const { repo, acknowledged } of rows.streams.all()) {
-      rows.dropEntries.run(repo, acknowledged);
-      let seq = 0;
-      for (const entry of rows.entriesAfter.all(repo, acknowledged, -1))
-        rows.moveEntry.run({ repo, from: entry.seq, to: ++seq });
-      rows.putStream.run(repo, seq + 1, 0);
-    }
-    rows.resendSessions.run();
-    rows.forgetBrains.run();
-    rows.clearSchedule.run();
-  });
-}
-
-/** Forgets whatever was recorded and read. */
-export function forgetAll(capture: Capture): void {
-  capture.transact(() => {
-    for (const clear of capture.rows.clearAll) clear.run();
-  });
-}
-
-/** Sets what is read from now on. @param since milliseconds since the epoch */
-export function watch(capture: Capture, since: number, agents: readonly string[]): void {
+/** Sets what is read from now on. */
+function watch(capture: Capture, since: number, agents: readonly string[] | null): void {
   capture.transact(() => {
     writeSetting(capture, "since", since);
     writeSetting(capture, "agents", agents);
   });
+}
+
+/**
+ * Undoes it all: the binding, the hooks, the timer, what stands in agents' instructions, and the client's own folder, which `capture`
+ * works on and which is closed with it.
+ * @param force even when not everything was sent, or the server cannot be told
+ * @throws Problem where something would be lost
+ */
+export async function disconnectMachine(
+  capture: Capture,
+  force: boolean,
+): Promise<Omit<Connected, "credentials" | "pass">> {
+  const credentials = readCredentials(capture.places);
+  if (credentials && !force) await sendTheRest(capture);
+  const untold = credentials && (await unbind(credentials));
+  if (untold !== undefined && !force)
+    fail(
+      invalid,
+      `the server could not be told (${untold}); nothing was changed. With --force the device stays listed there until it is revoked`,
+    );
+  const { changed, problems } = removeHooks(capture);
+  problems.push(...stopTimer(capture), ...removeManagedBlocks(capture));
+  capture.close();
+  rmSync(capture.places.home, { recursive: true, force: true });
+  return { changed, problems };
+}
+
+async function sendTheRest(capture: Capture): Promise<void> {
+  const result = await runPass(capture, { force: true });
+  const { waiting } = readStatus(capture);
+  if (waiting.entries + waiting.sessions > 0)
+    fail(
+      invalid,
+      `${waiting.sessions} sessions and ${waiting.entries} entries were not sent yet (${result?.stopped ?? "another pass is running"}): try later, or give them up with --force`,
+    );
+}
+
+/** Ends the binding on the server. @returns why that could not be said to it; undefined when it was */
+async function unbind({ url, token }: Credentials): Promise<string | undefined> {
+  const answer = await ask(url, "/api/connect/disconnect", { method: "POST", token });
+  // A server that does not know the token has nothing to end.
+  return answer.kind === "ok" || (answer.kind === "refused" && answer.status === 401) ? undefined : answer.reason;
 }

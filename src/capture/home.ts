@@ -30,12 +30,13 @@ export const placesIn = (home: string) => ({
   lock: join(home, "lock"),
   briefings: join(home, "briefings"),
   hook: join(home, "hook"),
+  backups: join(home, "settings"),
 });
 export type Places = ReturnType<typeof placesIn>;
 
 /** Makes the folder, for its owner alone. @throws Error when it is another user's */
-export function makeHome({ home, spool, briefings }: Places): void {
-  for (const folder of [home, spool, briefings]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+export function makeHome({ home, spool, briefings, backups }: Places): void {
+  for (const folder of [home, spool, briefings, backups]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const uid = process.getuid?.();
   if (uid !== undefined && statSync(home).uid !== uid) throw new Error(`${home} belongs to another user`);
 }

@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeFileAtomically } from "../kit/files.ts";
 import { helperCommand } from "../kit/respawn.ts";
-import type { Places } from "./home.ts";
+import { BRIEFING_FILE, printedBriefing } from "./brain/briefing-files.ts";
+import { agentHome, type Machine, type Places, placesIn } from "./home.ts";
+import type { HookCommand } from "./install/agents.ts";
 
 /** More than this of what an agent says is not looked at. */
 const MAX_PAYLOAD_BYTES = 256 * 1024;
@@ -10,45 +13,81 @@ const MAX_PAYLOAD_BYTES = 256 * 1024;
 const LISTEN_MS = 150;
 
 /** The shell's way of putting a text into a command line as it stands (POSIX Shell Command Language 2.2.2). */
-export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** What agents call: a script beside the state where there is a shell, which starts faster than any program of ours could. */
+export function hookCommand({ platform }: Machine, { hook }: Places): HookCommand {
+  if (platform === "win32") {
+    const { file, args } = helperCommand("agent", ["hook"]);
+    const program = [file, ...args].map((part) => `"${part}"`).join(" ");
+    return {
+      line: (agent, event) => `${program} ${agent} ${event}`,
+      owns: (line) => /reckon[^"]*" (?:"[^"]*" )?"?agent"? "?hook"? /i.test(line),
+    };
+  }
+  const script = quoted(hook);
+  return {
+    line: (agent, event) => `[ -x ${script} ] && ${script} ${agent} ${event} || true`,
+    owns: (line) => line.startsWith(`[ -x ${script} ]`) || /^\[ -x '[^']*\/reckon\/agent\/hook' \] && /.test(line),
+  };
+}
+
+/** Writes the script that `hookCommand` names. Nothing on Windows, where agents call the program itself. */
+export function writeHookScript({ platform }: Machine, places: Places): void {
+  if (platform === "win32") return;
+  rmSync(places.hook, { force: true });
+  writeFileAtomically(places.hook, hookScript(places), true, 0o700);
+}
 
 /**
- * The script that agents' hooks call: it leaves a note, starts a pass beside, prints the briefing that lies ready, and ends. It never
- * touches the network, never fails, and answers within milliseconds, because a shell starts faster than any program of ours could.
- * @param start the command that starts a pass which outlives the hook
+ * Leaves a note, starts a pass beside, prints the briefing that lies ready, and ends. It never touches the network, never fails, and
+ * waits for nothing: what the agent says is read by the process beside.
  */
-export function hookScript({ home }: Places, start: string): string {
+function hookScript({ home }: Places): string {
+  const { file, args } = helperCommand("agent", ["run", "--background"]);
+  const start = [file, ...args].map(quoted).join(" ");
   return `#!/bin/sh
 # Called by coding agents: tells Reckon that there is something new to read. It always succeeds.
-# Removed by "reckon agent disconnect".
+# "reckon agent disconnect" removes it.
 home=${quoted(home)}
 [ -d "$home/spool" ] || exit 0
 exec 3<&0
 (
   umask 077
+  export RECKON_AGENT_HOME="$home"
   note="$home/spool/$(date +%s)-$$-$1-$2"
   head -c ${MAX_PAYLOAD_BYTES} <&3 >"$note.tmp" && mv "$note.tmp" "$note"
-  ${start}
+  exec 3<&-
+  if command -v setsid >/dev/null 2>&1; then exec setsid ${start}; else exec nohup ${start}; fi
 ) </dev/null >/dev/null 2>&1 &
+exec 3<&-
 if [ "$2" = SessionStart ] || [ "$2" = sessionStart ]; then
-  cat "$home/briefings/$1" 2>/dev/null
+  ${PRINT_BRIEFING}
 fi
 exit 0
 `;
 }
 
-/** The command that starts a pass in a session of its own, so that it does not end with the agent. */
-export function startCommand(): string {
-  const { file, args } = helperCommand("agent", ["run", "--background"]);
-  const command = [file, ...args].map(quoted).join(" ");
-  return `if command -v setsid >/dev/null 2>&1; then setsid ${command}; else nohup ${command}; fi`;
-}
+/**
+ * Prints the briefing of the work tree that the agent was started in (see brain/briefing-files.ts), looking from its folder upwards with
+ * what the shell knows by itself. Where agents name the project's folder, their hooks may run in another.
+ */
+const PRINT_BRIEFING = `dir=$(cd -- "\${CLAUDE_PROJECT_DIR:-\${CURSOR_PROJECT_DIR:-.}}" 2>/dev/null && pwd -P)
+  while [ -n "$dir" ]; do
+    if [ -f "$home/briefings/$1$dir/${BRIEFING_FILE}" ]; then
+      cat "$home/briefings/$1$dir/${BRIEFING_FILE}"
+      break
+    fi
+    [ -e "$dir/.git" ] && break
+    dir=\${dir%/*}
+  done`;
 
 /**
  * Rings without a shell: for platforms that have none, and for trying it out. Never throws.
  * @returns the briefing that lies ready, where the agent is to be told one
  */
-export function ring(places: Places, agent: string, event: string, now: number): void {
+export function ring(machine: Machine, agent: string, event: string, now: number): string {
+  const places = placesIn(agentHome(machine));
   try {
     const note = join(places.spool, `${Math.floor(now / 1000)}-${process.pid}-${agent}-${event}`);
     writeFileSync(`${note}.tmp`, readPayload(), { mode: 0o600 });
@@ -58,6 +97,7 @@ export function ring(places: Places, agent: string, event: string, now: number):
   } catch {
     // The transcript has it all; the next sweep finds it.
   }
+  return /^sessionStart$/i.test(event) ? printedBriefing(places, agent, process.cwd()) : "";
 }
 
 /** What the agent says on its standard input, as far as it says it at once. */

@@ -2,11 +2,12 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
-import { knownPolicy } from "./policy.ts";
+import { fail, invalid } from "../kit/problem.ts";
+import { knownPolicy, refreshPolicy } from "./policy.ts";
 import { Recorder } from "./recorder.ts";
 import { readSource } from "./sources/read.ts";
 import { compressedRecords, Tail } from "./sources/tail.ts";
-import type { Capture } from "./state.ts";
+import { type Capture, readCredentials } from "./state.ts";
 
 export interface Imported {
   readonly path: string;
@@ -23,7 +24,7 @@ const MAX_FILES = 100_000;
  * Records transcripts from elsewhere, into the same streams: what was recorded before is recognised.
  * @param paths files, and folders with transcripts anywhere below
  * @param agent whose they are; found out from the records where it is not said
- * @throws Error for a path that cannot be read, and where no policy is known
+ * @throws Error for a path that cannot be read; Problem where nothing may be recorded
  */
 export async function importTranscripts(
   capture: Capture,
@@ -31,9 +32,11 @@ export async function importTranscripts(
   agent: string | undefined,
   onProgress: (share: number) => void,
 ): Promise<Imported[]> {
-  const policy = knownPolicy(capture);
-  if (!policy) throw new Error("the team's policy is not known yet: is the server reachable?");
-  if (policy.captureMode === "off") throw new Error("the team's policy is to record nothing");
+  const credentials = readCredentials(capture.places);
+  if (!credentials) return fail(invalid, 'this machine is not connected: run "reckon agent connect URL CODE"');
+  const policy = knownPolicy(capture) ?? (await refreshPolicy(capture, credentials));
+  if (!policy) return fail(invalid, "the team's policy is not known yet: is the server reachable?");
+  if (policy.captureMode === "off") return fail(invalid, "the team's policy is to record nothing");
   const files = paths.flatMap((path) => filesAt(resolve(path))).slice(0, MAX_FILES);
   const results: Imported[] = [];
   for (const [i, path] of files.entries()) {
@@ -74,8 +77,8 @@ function scoreOf(format: AgentFormat, path: string, records: readonly string[]):
   const whole = basename(path).endsWith(".json") ? format.recordsOf?.(records.join("\n")) : undefined;
   const events = (whole ?? records).slice(0, LOOKED_AT_RECORDS).flatMap((record) => reader.read(record));
   const unknown = events.filter(({ type }) => type === "unknown").length;
-  const telling = events.filter(({ type }) => type === "prompt" || type === "reply" || type === "usage").length;
-  return telling - unknown;
+  const readable = events.filter(({ type }) => type === "prompt" || type === "reply" || type === "usage").length;
+  return readable - unknown;
 }
 
 async function firstRecords(path: string): Promise<string[]> {

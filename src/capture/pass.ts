@@ -1,17 +1,20 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
-import { tryLock } from "../platform/store/store.ts";
+import { local } from "../platform/store/store.ts";
+import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
+import { Exchange, rejectionOf } from "./exchange.ts";
 import { knownPolicy, type QuietReason, quietNow, refreshPolicy } from "./policy.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
-import { Exchange, rejectionOf, rotateToken, sendAll, sendHeartbeat } from "./send.ts";
+import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
 import { Sweep } from "./sweep.ts";
 
 const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
+const MAX_UNREADABLE = 20;
 const PRUNED_AT_ONCE = 50_000;
 
 export interface PassOptions {
@@ -42,7 +45,7 @@ export interface PassResult {
  */
 export async function runPass(capture: Capture, options: PassOptions = {}): Promise<PassResult | undefined> {
   for (let result: PassResult | undefined; ; ) {
-    const release = tryLock(capture.places.lock);
+    const release = local.tryLock(capture.places.lock);
     if (!release) return result;
     try {
       result = await passOnce(capture, options);
@@ -90,13 +93,12 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     });
     findCommits(capture);
   }
-  if (sending && exchange.stopped === undefined) {
-    await sendAll(exchange);
-    if (exchange.stopped === undefined) await sendHeartbeat(exchange);
-    if (exchange.stopped === undefined) await rotateToken(exchange);
-  }
+  if (sending) await talk(exchange);
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
-  writeSetting(capture, "lastPass", capture.clock.now());
+  capture.transact(() => {
+    writeSetting(capture, "lastPass", capture.clock.now());
+    writeSetting(capture, "unreadable", sweep.unreadable.slice(0, MAX_UNREADABLE));
+  });
   return {
     recorded: sweep.recorded,
     sessionsSent: exchange.sessionsSent,
@@ -105,6 +107,14 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     retryInMs: exchange.retryInMs,
     unreadable: sweep.unreadable,
   };
+}
+
+/** Sends what waits and what is due; the first answer that says "not now" ends it. */
+async function talk(exchange: Exchange): Promise<void> {
+  for (const step of [sendAll, tendBrains, sendHeartbeat, rotateToken]) {
+    if (exchange.stopped !== undefined) return;
+    await step(exchange);
+  }
 }
 
 const windowsOf = ({ rows }: Capture): Terms["quiet"] =>

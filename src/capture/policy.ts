@@ -54,7 +54,7 @@ export async function refreshPolicy(capture: Capture, { url, token }: Credential
 }
 
 /** From now on nothing is recorded. @param until milliseconds since the epoch; null until it is ended */
-export function beginQuiet(capture: Capture, reason: QuietReason, until: number | null): void {
+function beginQuiet(capture: Capture, reason: QuietReason, until: number | null): void {
   const { rows, clock } = capture;
   const now = clock.now();
   const open = rows.quiet
@@ -65,9 +65,16 @@ export function beginQuiet(capture: Capture, reason: QuietReason, until: number 
   rows.openQuiet.run(now, until, reason);
 }
 
-export function endQuiet({ rows, clock }: Capture, reason: QuietReason): void {
+function endQuiet({ rows, clock }: Capture, reason: QuietReason): void {
   rows.endQuiet.run(clock.now(), reason, clock.now());
 }
+
+/** Records nothing from now on. @param until milliseconds since the epoch; null until it is resumed */
+export const pause = (capture: Capture, until: number | null): void =>
+  capture.transact(() => beginQuiet(capture, "paused", until));
+
+/** Records again. */
+export const resume = (capture: Capture): void => capture.transact(() => endQuiet(capture, "paused"));
 
 /** Why nothing is recorded now, and until when; undefined while it is. */
 export function quietNow({

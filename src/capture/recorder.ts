@@ -6,10 +6,10 @@ import type {
   UsageEvent,
 } from "../formats/agents/transcript.ts";
 import { readInstant } from "../formats/values.ts";
-import { isoInstant } from "../kit/clock.ts";
+import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
 import { pathIn } from "./paths.ts";
-import { repositoryOf } from "./repository.ts";
+import { branchNow, repositoryOf } from "./repository.ts";
 import { addCommit, addFile, addPrompt, learn, newHead, type SessionHead, widen } from "./session-head.ts";
 import { replySpan, type Span, type SpanParts, toolCallSpan, toolResultSpan, usageSpan } from "./spans.ts";
 import type { Capture } from "./state.ts";
@@ -224,12 +224,20 @@ export class Recorder {
     if (span && span.endedAt !== endedAt) this.#put(draft, { ...span, endedAt });
   }
 
+  /** Some agents do not say on which branch they work: while they do, the work tree itself says it. */
+  #findBranch(head: SessionHead): void {
+    if (head.branch !== undefined || !head.root || head.endedAt === undefined) return;
+    if (this.#capture.clock.now() - (readInstant(head.endedAt) ?? 0) < 60 * MINUTE_MS)
+      head.branch = branchNow(head.root);
+  }
+
   /** Stores what changed of sessions since the last time. */
   flush(): void {
     const { rows, clock } = this.#capture;
     for (const draft of this.#drafts.values()) {
       if (!draft.isDirty) continue;
       this.#endTurn(draft);
+      this.#findBranch(draft.head);
       const { id, agent, repo, head, revision } = draft;
       rows.putSession.run({ id, agent, repo, head: JSON.stringify(head), revision, changedAt: clock.now() });
     }

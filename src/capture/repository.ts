@@ -98,6 +98,16 @@ export function repoKeyOf(address: string): string | undefined {
   return name === "" ? undefined : `${host.toLowerCase()}/${name}`;
 }
 
+/** The branch that a work tree stands on now (gitrepository-layout(5), HEAD). @returns undefined where it stands on none */
+export function branchNow(root: string): string | undefined {
+  try {
+    const head = readFileSync(join(gitDirectory(join(root, ".git")), "HEAD"), "utf8");
+    return /^ref: refs\/heads\/(.+?)\s*$/.exec(head)?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
 function firstCommit(root: string): string {
   const answer = git(root, ["rev-list", "--max-parents=0", "HEAD"]);
   const sha = answer?.trim().split("\n").at(-1);

@@ -8,6 +8,7 @@ export type Task =
   | "telemetry"
   | "traces"
   | "brain"
+  | "briefing"
   | "heartbeat"
   | "pulse"
   | "policy"
@@ -17,7 +18,7 @@ export type Task =
   | "nightly";
 
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
-const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+const MAX_PAUSE_MS = 60 * MINUTE_MS;
 
 /** Between 0 and 1. */
 const chanceOf = (random: Random) => random(4).readUInt32BE() / 2 ** 32;
@@ -47,7 +48,7 @@ export function putOff(
   chance = chanceOf(systemRandom),
 ): number {
   const failures = (rows.schedule.get(task)?.failures ?? 0) + 1;
-  const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20), LONGEST_PAUSE_MS);
+  const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20), MAX_PAUSE_MS);
   const inMs = Math.max(atLeastMs, Math.round(pause * (0.75 + chance / 2)));
   rows.putSchedule.run(task, clock.now() + inMs, failures, reason);
   return inMs;

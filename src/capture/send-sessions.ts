@@ -1,5 +1,5 @@
+import type { Exchange } from "./exchange.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
-import type { Exchange } from "./send.ts";
 import { documentOf, type SessionHead } from "./session-head.ts";
 import { outgoingJson } from "./texts.ts";
 

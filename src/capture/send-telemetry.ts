@@ -1,6 +1,6 @@
 import type { Answer } from "./client.ts";
+import type { Exchange } from "./exchange.ts";
 import type { EntryRow } from "./rows.ts";
-import type { Exchange } from "./send.ts";
 
 /** What a batch may hold: less than the service takes at once. */
 const MAX_ENTRIES = 500;

@@ -1,80 +1,14 @@
 import { asText } from "../formats/values.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
-import { type Answer, ask } from "./client.ts";
-import { isDue, notBefore, putOff, succeeded, type Task } from "./schedule.ts";
+import { type Exchange, rejectBinding } from "./exchange.ts";
+import { isDue, notBefore } from "./schedule.ts";
 import { sendSessions } from "./send-sessions.ts";
 import { sendTelemetry } from "./send-telemetry.ts";
-import {
-  type Capture,
-  type Credentials,
-  readCredentials,
-  readSetting,
-  writeCredentials,
-  writeSetting,
-} from "./state.ts";
+import { readCredentials, writeCredentials } from "./state.ts";
 
 const HEARTBEAT_MS = 15 * MINUTE_MS;
 /** A token lives 90 days and is replaced after 60 of them. */
 const ROTATE_BEFORE_MS = 30 * DAY_MS;
-
-/** Why the server does not know this machine any more. */
-export interface Rejection {
-  readonly reason: string;
-  readonly at: number;
-}
-const REJECTION = "rejection";
-
-/** Set while the server refuses this machine's token: then nothing is asked of it until a person connects anew. */
-export const rejectionOf = (capture: Capture): Rejection | undefined =>
-  readSetting<Rejection>(capture, REJECTION) ?? undefined;
-export const clearRejection = (capture: Capture): void => writeSetting(capture, REJECTION, null);
-
-/** One pass's talk with the server: the first answer that says "not now" ends it. */
-export class Exchange {
-  readonly capture: Capture;
-  credentials: Credentials;
-  /** Why it ended early; undefined while it has not. */
-  stopped: string | undefined;
-  /** When it is worth trying again, in milliseconds from now. */
-  retryInMs: number | undefined;
-  hasAnswered = false;
-  sessionsSent = 0;
-  readonly progressed: () => void;
-
-  constructor(capture: Capture, credentials: Credentials, progressed: () => void = () => {}) {
-    this.capture = capture;
-    this.credentials = credentials;
-    this.progressed = progressed;
-  }
-
-  /**
-   * Posts JSON, and draws the conclusions that hold for every request.
-   * @param task what rests for a day when the team's tier does not include it
-   */
-  async post(path: string, body: string | undefined, task: Task): Promise<Answer> {
-    const { capture, credentials } = this;
-    const answer = await ask(credentials.url, path, {
-      method: "POST",
-      token: credentials.token,
-      ...(body === undefined ? {} : { body }),
-      compressed: path === "/api/telemetry/ingest",
-    });
-    if (answer.kind === "ok") {
-      this.hasAnswered = true;
-      if (capture.rows.schedule.get("server")) succeeded(capture, "server");
-      writeSetting(capture, "lastContact", capture.clock.now());
-    } else if (answer.kind === "later") {
-      this.stopped = answer.reason;
-      this.retryInMs = putOff(capture, "server", answer.reason, answer.afterMs);
-    } else if (answer.status === 401 || answer.status === 403) {
-      this.stopped = answer.reason;
-      writeSetting(capture, REJECTION, { reason: answer.reason, at: capture.clock.now() } satisfies Rejection);
-    } else if (answer.status === 402) {
-      notBefore(capture, task, DAY_MS, answer.reason);
-    }
-    return answer;
-  }
-}
 
 /** Sends whatever waits, as far as the server takes it now; then what is due at intervals. */
 export async function sendAll(exchange: Exchange): Promise<void> {
@@ -104,8 +38,7 @@ export async function rotateToken(exchange: Exchange): Promise<void> {
   notBefore(capture, "rotate", DAY_MS);
   const answer = await exchange.post("/api/connect/rotate", undefined, "rotate");
   const token = answer.kind === "ok" ? asText(answer.body.deviceToken) : undefined;
-  if (answer.kind === "refused" && answer.status === 409)
-    writeSetting(capture, REJECTION, { reason: answer.reason, at: capture.clock.now() } satisfies Rejection);
+  if (answer.kind === "refused" && answer.status === 409) rejectBinding(capture, answer.reason);
   if (answer.kind !== "ok" || token === undefined) return;
   const renewed = {
     ...(readCredentials(capture.places) ?? exchange.credentials),

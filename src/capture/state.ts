@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
-import { type LocalDatabase, openLocal } from "../platform/store/store.ts";
+import { type LocalDatabase, local } from "../platform/store/store.ts";
 import { agentHome, type Machine, makeHome, type Places, placesIn } from "./home.ts";
 import { prepareRows, type Rows } from "./rows.ts";
 import { SCHEMAS } from "./schema.ts";
@@ -43,7 +43,7 @@ export interface CaptureParts {
 export function openCapture({ machine, clock, log }: CaptureParts): Capture {
   const places = placesIn(agentHome(machine));
   makeHome(places);
-  const db = openLocal(places.database, SCHEMAS);
+  const db = local.open(places.database, SCHEMAS);
   return {
     machine,
     places,

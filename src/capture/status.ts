@@ -1,5 +1,5 @@
+import { rejectionOf } from "./exchange.ts";
 import { knownPolicy, quietNow } from "./policy.ts";
-import { rejectionOf } from "./send.ts";
 import { type Capture, readCredentials, readSetting } from "./state.ts";
 import { outboxBytes } from "./sweep.ts";
 
@@ -17,6 +17,8 @@ export interface Status {
   readonly waiting: { readonly sessions: number; readonly entries: number; readonly bytes: number };
   readonly rejected: number;
   readonly unknown: readonly { readonly agent: string; readonly kind: string; readonly count: number }[];
+  /** Transcripts that the last pass could not read. */
+  readonly unreadable: readonly { readonly path: string; readonly reason: string }[];
   readonly lastPass: number | null;
   readonly lastContact: number | null;
   /** Why the server is not asked now, and until when. */
@@ -44,6 +46,7 @@ export function readStatus(capture: Capture): Status {
     waiting: { sessions: unsent, entries: rows.countEntries.get()?.waiting ?? 0, bytes: outboxBytes(capture) },
     rejected: rows.countRejected.get() ?? 0,
     unknown: rows.unknown.all(),
+    unreadable: readSetting(capture, "unreadable") ?? [],
     lastPass: readSetting<number>(capture, "lastPass") ?? null,
     lastContact: readSetting<number>(capture, "lastContact") ?? null,
     trouble: rejection ? { reason: rejection.reason, until: null } : waits,

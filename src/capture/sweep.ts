@@ -1,11 +1,12 @@
 import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
+import type { Exchange } from "./exchange.ts";
 import { Recorder, type Terms } from "./recorder.ts";
 import type { SourceRow } from "./rows.ts";
-import { type Exchange, sendAll } from "./send.ts";
+import { sendAll } from "./send.ts";
 import { readOpencode } from "./sources/opencode.ts";
 import { readSource } from "./sources/read.ts";
-import { SIGNS, signOfDatabase, signOfFile } from "./sources/signs.ts";
+import { SIGNS } from "./sources/signs.ts";
 import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
 import { type Capture, readSetting } from "./state.ts";
 
@@ -64,8 +65,8 @@ export class Sweep {
   }
 
   #isMeant(agent: string): boolean {
-    const watched = this.#options.agents ?? readSetting<readonly string[]>(this.#capture, "agents");
-    return watched === undefined || watched.includes(agent);
+    const watched = this.#options.agents ?? readSetting<readonly string[] | null>(this.#capture, "agents");
+    return !watched || watched.includes(agent);
   }
 
   /** A store's transcripts in which something may be new. */
@@ -74,7 +75,7 @@ export class Sweep {
     if (!format) return [];
     const known = new Map(this.#capture.rows.sourcesOf.all(store.agent).map((row) => [row.path, row]));
     return store.list(store.root(this.#capture.machine)).flatMap((found) => {
-      const sign = (store.isDatabase ? signOfDatabase : signOfFile)(found.path);
+      const sign = store.signOf(found.path);
       const row = known.get(found.path);
       if (!sign || sign.modified < since || (row && SIGNS.every((name) => sign[name] === row[name]))) return [];
       const isDatabase = store.isDatabase ?? false;

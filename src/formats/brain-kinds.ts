@@ -21,3 +21,16 @@ export function kindOf(path: string): Kind {
   // "session-2026-11-21" and "adr-0007" are named by their first word.
   return named(stem) ?? named(stem.replace(/[-_]?\d.*$/, "")) ?? parts.toReversed().map(named).find(Boolean) ?? "note";
 }
+
+/** Kinds of brain files whose dated headings are entries: defects. */
+export const DEFECT_KINDS = ["error", "security", "anti-pattern"] as const;
+export type DefectKind = (typeof DEFECT_KINDS)[number];
+
+/** Which kind of entries of the team's own a file holds, told from its own name; undefined for the others. */
+export function entriesKind(path: string): DefectKind | undefined {
+  if (isFromPack(path)) return undefined;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (!/\.(?:md|mdx|markdown)$/i.test(name)) return undefined;
+  const kind = kindOf(name);
+  return DEFECT_KINDS.find((defectKind) => defectKind === kind);
+}

@@ -1,6 +1,7 @@
 import {
   closeSync,
   copyFileSync,
+  fchmodSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -9,7 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -43,16 +44,19 @@ export function copyDurably(from: string, to: string): void {
 }
 
 /**
- * Writes a file whole or not at all, mode 0600, durably.
+ * Writes a file whole or not at all, durably.
  * @param replace whether an existing file may be replaced
+ * @param mode for its owner alone by default
  * @throws EEXIST when it exists and may not
  */
-export function writeFileAtomically(path: string, content: string, replace = false): void {
+export function writeFileAtomically(path: string, content: string | Uint8Array, replace = false, mode = 0o600): void {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   rmSync(temporary, { force: true });
-  const fd = openSync(temporary, "wx", 0o600);
+  const fd = openSync(temporary, "wx", mode);
   try {
-    writeSync(fd, content);
+    writeFileSync(fd, content);
+    // Whatever the umask: it is not asked a second time for a file that stood.
+    if (mode !== 0o600) fchmodSync(fd, mode);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -2,6 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { AssignedState, Reading, Span } from "./reading.ts";
+import { anyOf, LONG_RUN, nextOf, QUICKER } from "./units.ts";
 import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
@@ -15,9 +16,6 @@ const REFERS = 16;
 const OPENS = 32;
 /** What a sentence or an expression ends with, rather than a value. */
 const ENDS = 64;
-/** What a quoted value does not hold: quotes, backslashes, spaces. */
-const CUTS = 128;
-
 const BITS = new Uint8Array(1 << 16).fill(BARE);
 for (const [signs, bits] of [
   ["\t \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff;,<>(){}|&", 0],
@@ -35,11 +33,12 @@ for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = 0;
 for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : control + 1)
   if (control !== 9) BITS[control] = 0;
 
-for (let code = 0; code < BITS.length; code++)
-  if (/["'`\\\s]/.test(String.fromCharCode(code))) BITS[code] = (BITS[code] as number) | CUTS;
-
 const holds = (units: Uint16Array, at: number, bit: number): boolean =>
   ((BITS[units[at] as number] as number) & bit) !== 0;
+
+const NOT_BARE = anyOf(Array.from(BITS.keys()).filter((code) => ((BITS[code] as number) & BARE) === 0));
+/** A quote or a space, or a backslash that is no part of a value. */
+const QUOTED_END = /["'`\s]|\\(?=["'`\\\snrt]|$)/g;
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
 function nameEnd(reading: Reading, state: AssignedState, at: number): number {
@@ -54,13 +53,17 @@ function nameEnd(reading: Reading, state: AssignedState, at: number): number {
 }
 
 function valueEnd(reading: Reading, state: AssignedState, at: number): number {
-  const { units } = reading;
+  const { text, units } = reading;
   if (at >= state.valueFrom && at <= state.valueTo) return state.valueTo;
   let end = at;
-  while (holds(units, end, BARE)) end++;
+  while (end < at + LONG_RUN && holds(units, end, BARE)) end++;
+  reading.work += end - at;
+  if (end === at + LONG_RUN) {
+    end = nextOf(NOT_BARE, text, end);
+    reading.work += (end - at) / QUICKER;
+  }
   state.valueFrom = at;
   state.valueTo = end;
-  reading.work += end - at;
   return end;
 }
 
@@ -72,12 +75,16 @@ const SEPARATOR = new Automaton(
 const COMMA = new Automaton(/["'`][ \t]{0,4},[ \t]{0,4}["'`]/);
 /** The end of a tag, and what parts it from an element's text. */
 const TAG = new Automaton(/>[ \t\r\n]{0,64}/);
+/** What parts a name from a value where no sign does; the quote is the value's own. */
+const SPACES = new Automaton(/[ \t]{1,16}["']/);
+const OPEN_PARENTHESIS = 40;
 const EQUALS = 61;
 const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
 const SPACE = 32;
+const TAB = 9;
 /** The letters of escapes. */
 const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
@@ -109,8 +116,10 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   const { text, units } = reading;
   const isFlag = units[start] === DASH && units[start + 1] === DASH;
   const isTag = units[end] === TAG_END && text[start - 1] === "<";
-  const isArgument = holds(units, start - 1, QUOTES) && text[start - 2] === "(";
-  const valueAt = isTag ? TAG.endOf(units, end, text.length) : afterSeparator(reading, end, isFlag, isArgument);
+  let valueAt = isTag
+    ? TAG.endOf(units, end, text.length)
+    : afterSeparator(reading, end, isFlag, isArgument(reading, start));
+  if (valueAt === -1) valueAt = afterSpace(reading, start, end);
   if (valueAt === -1 || valueAt < state.until || holds(units, valueAt, REFERS)) return undefined;
   reading.work += valueAt - end;
   if (holds(units, valueAt, QUOTES)) {
@@ -146,6 +155,33 @@ function afterSeparator(reading: Reading, end: number, isFlag: boolean, isArgume
   return holds(units, at - 1, QUOTES) ? at - 1 : at;
 }
 
+/** Whether a name in quotes begins the arguments of a call: `define( 'NAME', 'value' )`. */
+function isArgument({ units }: Reading, start: number): boolean {
+  if (!holds(units, start - 1, QUOTES)) return false;
+  let i = start - 2;
+  while (i > start - 6 && units[i] === SPACE) i--;
+  return units[i] === OPEN_PARENTHESIS;
+}
+
+/** What a line of the C preprocessor has before the name. */
+const DEFINE = /#[ \t]{0,4}define[ \t]{1,8}$/;
+const MAX_DEFINE = 20;
+
+/**
+ * Where a value in quotes begins that only a space parts from its name, or -1: after `#define NAME`, and after a
+ * password's name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`).
+ */
+function afterSpace(reading: Reading, start: number, end: number): number {
+  const { text, units } = reading;
+  if (units[end] !== SPACE && units[end] !== TAB) return -1;
+  const at = SPACES.endOf(units, end, text.length);
+  if (at === -1) return -1;
+  reading.work += MAX_DEFINE;
+  return isPasswordName(units, start, end) || DEFINE.test(text.slice(Math.max(0, start - MAX_DEFINE), start))
+    ? at - 1
+    : -1;
+}
+
 /** Past up to seven backslashes and a quote, or -1 where no quote stands. */
 function afterQuote(reading: Reading, at: number): number {
   const { units } = reading;
@@ -155,23 +191,13 @@ function afterQuote(reading: Reading, at: number): number {
 }
 
 /** The end of a quoted value, or its start where there is none: before a quote, or before the last backslash. */
-function quotedEnd(reading: Reading, from: number): number {
-  const { text, units } = reading;
-  let last = from;
-  let i = from;
-  while (i < text.length) {
-    if (!holds(units, i, CUTS)) i++;
-    else if (units[i] === BACKSLASH && i + 1 < text.length && !endsQuoted(reading, i + 1)) {
-      last = i;
-      i += 2;
-    } else break;
-  }
-  return holds(units, i, QUOTES) ? i : last;
+function quotedEnd({ text, units }: Reading, from: number): number {
+  const end = nextOf(QUOTED_END, text, from);
+  if (holds(units, end, QUOTES)) return end;
+  let last = end;
+  while (last > from && units[last] !== BACKSLASH) last--;
+  return last;
 }
-
-/** Whether a backslash before this is no part of a value. */
-const endsQuoted = ({ text, units }: Reading, at: number): boolean =>
-  holds(units, at, CUTS) || "nrt".includes(text[at] as string);
 
 function judge(
   reading: Reading,
@@ -214,6 +240,10 @@ function remember(state: AssignedState, start: number, judged: number, verdict: 
 const isInName = (text: string, at: number): boolean =>
   at < text.length && ((BITS[text.charCodeAt(at)] as number) & NAME) !== 0;
 
+/** A quote after spaces, also in raw JSON. */
+const IS_SPACED = /^(?:\s|\\t){1,16}\\{0,7}["']/;
+const MAX_SPACED = 40;
+
 /** Whether something that could be a value follows the name around `at`; errs towards yes, also on raw JSON. */
 export function mayBeAssigned(text: string, at: number): boolean {
   let start = at;
@@ -223,7 +253,7 @@ export function mayBeAssigned(text: string, at: number): boolean {
   if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
   while (end > start && /[.$-]/.test(text[end - 1] as string)) end--;
   if (!mayBeSecretName(text.slice(start, end))) return false;
-  if (text[start] === "-") return true;
+  if (text[start] === "-" || IS_SPACED.test(text.slice(end, end + MAX_SPACED))) return true;
   for (let i = end; i < text.length; i++) {
     const char = text[i] as string;
     if (/[\\"'`\]?!\s]/.test(char)) continue;

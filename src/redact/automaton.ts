@@ -92,21 +92,28 @@ export class Automaton {
     const samples = this.#group([...kinds]);
     const always = this.#mode === "anywhere" ? [first] : [];
     const numbers = new Map<State, number>();
-    const keyOf = (states: ReadonlySet<State>): string =>
+    const keyOf = (states: Iterable<State>): string =>
       Array.from(states, (state) => numbers.get(state) ?? numbers.set(state, numbers.size).size - 1)
         .sort((a, b) => a - b)
         .join(" ");
     // The first is the dead end, the second the beginning.
     const sets = [closure([]), closure([first])];
     const known = new Map(sets.map((set, i) => [keyOf(set), i]));
-    const next: number[] = [];
-    for (let i = 0; i < sets.length; i++) {
+    const place = (set: Set<State>): number => {
+      const key = keyOf(set);
+      const number = known.get(key) ?? sets.push(set) - 1;
+      known.set(key, number);
+      return number;
+    };
+    // A character mostly leads to no state or to one, and many sets lead to the same one.
+    const alone = new Map<State | undefined, number>();
+    const next: number[] = samples.map(() => DEAD);
+    for (let i = DEAD + 1; i < sets.length; i++) {
+      const moves = Array.from(sets[i] as Set<State>, (state) => state.moves).flat();
       for (const code of samples) {
-        const moved = [...(sets[i] as Set<State>)].flatMap(({ moves }) => moves.filter(({ kind }) => kind[code] === 1));
-        const set = closure([...moved.map(({ to }) => to), ...(i === DEAD ? [] : always)]);
-        const key = keyOf(set);
-        const number = known.get(key) ?? sets.push(set) - 1;
-        known.set(key, number);
+        const to = moves.filter(({ kind }) => kind[code] === 1).map((move) => move.to);
+        const number = (to.length < 2 ? alone.get(to[0]) : undefined) ?? place(closure([...to, ...always]));
+        if (to.length < 2) alone.set(to[0], number);
         next.push(number);
       }
     }

@@ -1,4 +1,4 @@
-/** Passwords that programs take on their command line, and in a netrc file. */
+/** Passwords that programs take on their command line, in a netrc file, and in an SQL statement. */
 
 import { kindOf } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
@@ -108,3 +108,43 @@ export function netrcPassword(reading: Reading, at: number): Span | undefined {
   reading.work += end - at;
   return isSecretValue("password", value, "env") ? [NETRC.lastIndex - value.length, end] : undefined;
 }
+
+const IDENTIFIED = /identified {1,4}(?:with\s{1,4}["'`]?\w{1,40}["'`]?\s{1,4})?by\s{1,4}(\\{0,3}["'])?/iy;
+const STATEMENT = /(?:create|alter)\s{1,8}(?:user|role)|grant\s/gi;
+/** How far after the beginning of its statement a password is looked for, in code units. */
+const STATEMENT_CAP = 320;
+const MAX_STATEMENT_START = 16;
+const IN_WORD = kindOf("\\w$#!-");
+
+class Statements {
+  /** Up to here the text was searched for statements. */
+  until = 0;
+  lastAt = Number.NEGATIVE_INFINITY;
+
+  /** Whether a statement that makes or changes users begins near enough before a place; asked from ascending places. */
+  beginBefore(reading: Reading, at: number): boolean {
+    const from = Math.max(0, at - STATEMENT_CAP, this.until - MAX_STATEMENT_START);
+    for (const { index } of reading.text.slice(from, at).matchAll(STATEMENT)) this.lastAt = from + index;
+    reading.work += Math.max(0, at - from);
+    this.until = Math.max(at, this.until);
+    return at - this.lastAt <= STATEMENT_CAP;
+  }
+}
+
+/** The password in `CREATE USER … IDENTIFIED BY 'password'`, of MySQL and Oracle, whose `IDENTIFIED` stands at `at`. */
+export function sqlPassword(reading: Reading, at: number, key: object): Span | undefined {
+  const { text } = reading;
+  IDENTIFIED.lastIndex = at;
+  const match = IDENTIFIED.exec(text);
+  reading.work += 8;
+  if (match === null) return undefined;
+  const start = IDENTIFIED.lastIndex;
+  const end = endOfKind(reading, start, match[1] === undefined ? IN_WORD : IN_VALUE);
+  reading.work += end - at;
+  if (end - start < MIN_CHARS || reading.holdsMarker(at, start)) return undefined;
+  if (judgeValue(true, reading, start, end, match[1] === undefined ? "bare" : "quoted") !== "secret") return undefined;
+  return reading.memo(key, () => new Statements()).beginBefore(reading, at) ? [start, end] : undefined;
+}
+
+/** Whether a password could follow an `IDENTIFIED`; errs towards yes, also on raw JSON. */
+export const mayBeIdentified = (text: string, at: number): boolean => /^.{10,80}by/is.test(text.slice(at, at + 90));

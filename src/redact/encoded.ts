@@ -22,19 +22,51 @@ export function encodedKey(reading: Reading, at: number, key: object): Span | un
   const state = reading.memo(key, () => new State());
   if (at < state.until) return undefined;
   const { text } = reading;
-  const end = state.run.endOf(reading, at, 2 * ARMOUR_CAP);
-  const header = Buffer.from(text.slice(at, Math.min(end, at + ENCODED_HEADER)), "base64").toString("latin1");
+  const lineEnd = state.run.endOf(reading, at, 2 * ARMOUR_CAP);
+  const header = Buffer.from(text.slice(at, Math.min(lineEnd, at + ENCODED_HEADER)), "base64").toString("latin1");
   reading.work += ENCODED_HEADER;
-  if (end - at < MIN_KEY_CHARS || !/^-----BEGIN [ 0-9A-Z]{0,40}PRIVATE KEY/.test(header)) return undefined;
+  if (!/^-----BEGIN [ 0-9A-Z]{0,40}PRIVATE KEY/.test(header)) return undefined;
+  const end = endOfLines(reading, state.run, at, lineEnd);
+  if (end - at < MIN_KEY_CHARS) return undefined;
   state.until = end;
   return [at, end];
 }
 
-const AUTH =
-  /(?:"auth\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"|_auth\s{0,2}=\s{0,2}"?)([0-9A-Za-z+/]{12,16384}={0,2})(?![0-9A-Za-z+/=])/y;
+/** RFC 2045 breaks base64 after 76 characters, RFC 7468 after 64. */
+const MIN_LINE_CHARS = 64;
+const LINE_BREAK = /\r?\n[ \t]{0,16}/y;
+/** A shorter line may be a word, or a name. */
+const HOLDS_CAPITAL = /[A-Z+/=]/;
+const ENDS_LINE = /["'\r\n]|$/y;
 
-/** Whether a text is a user and a password in base64, as Docker's `config.json` and npm's `_auth` keep them. */
+/** The end of base64 that goes on in lines as long as the first, of which the last may be shorter. */
+function endOfLines(reading: Reading, run: Run, at: number, firstEnd: number): number {
+  const { text } = reading;
+  const width = firstEnd - at;
+  let end = firstEnd;
+  let last = width;
+  while (width >= MIN_LINE_CHARS && last === width && end - at < 2 * ARMOUR_CAP) {
+    LINE_BREAK.lastIndex = end;
+    if (!LINE_BREAK.test(text)) break;
+    const from = LINE_BREAK.lastIndex;
+    const to = run.endOf(reading, from, width + 1);
+    last = to - from;
+    ENDS_LINE.lastIndex = to;
+    const isShort = last < width && (last % 4 !== 0 || !HOLDS_CAPITAL.test(text.slice(from, to)));
+    if (last > width || last === 0 || isShort || !ENDS_LINE.test(text)) break;
+    end = to;
+  }
+  return end;
+}
+
+const AUTH = /(?:"auth\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"|_auth\s{0,2}=\s{0,2}"?)([\w+/-]{12,16384}={0,2})(?![\w+/=-])/y;
+
+/** A token that a registry gives out in place of a login. */
+const OPAQUE = /^(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[\w+/-]{40,16384}={0,2}$/;
+
+/** Whether a text is a user and a password in base64, as Docker's `config.json` and npm's `_auth` keep them, or a token. */
 export function isEncodedLogin(value: string): boolean {
+  if (OPAQUE.test(value)) return true;
   if (!/^[0-9A-Za-z+/]{12,16384}={0,2}$/.test(value)) return false;
   const [, user, password] =
     /^([!-9;-~]{1,128}):([ -~]{6,})$/.exec(Buffer.from(value, "base64").toString("latin1")) ?? [];
@@ -63,37 +95,76 @@ export function manifestValues(reading: Reading, at: number, key: object): Span[
   const state = reading.memo(key, () => new State());
   const { text } = reading;
   if (at < state.until || !mayBeManifest(text, at)) return [];
-  // The kind may stand before or behind the values; a line of dashes or of a fence ends the document.
-  const from = Math.max(state.until, at - MANIFEST_CAP, documentEdge(text, at, -1));
-  const to = Math.min(text.length, at + MANIFEST_CAP, documentEdge(text, at, 1));
+  // The kind may stand before or behind the values; a line of dashes or of a fence ends the document. Of what was looked at
+  // for the kind before nothing is read again, or a text of such lines would be read as often as it has them.
+  const from = lastEdge(text, Math.max(state.until, at - MANIFEST_CAP), at);
+  const to = firstEdge(text, at, Math.min(text.length, at + MANIFEST_CAP));
   state.until = to;
   reading.work += to - from;
   const found: Span[] = [];
-  let block: { readonly indent: number; readonly isEncoded: boolean } | undefined;
+  const values = new ManifestValues();
   for (let start = from; start < to; ) {
     const lineEnd = text.indexOf("\n", start);
     const end = lineEnd === -1 || lineEnd > to ? to : lineEnd;
     const line = text.slice(start, end).replace(/\r$/, "");
-    const [, indent = "", kind] = BLOCK.exec(line) ?? [];
-    const [, deeper = "", name = "", value = ""] = (block && ENTRY.exec(line)) ?? [];
-    if (kind !== undefined) block = { indent: indent.length, isEncoded: kind === "data" };
-    else if (block && deeper.length > block.indent) {
-      const at = start + line.lastIndexOf(value);
-      if (isManifestSecret(name, value, block.isEncoded)) found.push([at, at + value.length]);
-    } else if (!/^\s*(?:#|$)/.test(line)) block = undefined;
+    const value = values.secretOf(line);
+    if (value !== undefined) {
+      const valueAt = start + line.lastIndexOf(value);
+      found.push([valueAt, valueAt + value.length]);
+    }
     start = end + 1;
   }
   return found;
 }
 
-/** The nearest line that parts documents, before or behind a place; it may lie beyond the cap. */
-function documentEdge(text: string, at: number, direction: 1 | -1): number {
-  const from = direction === 1 ? at : Math.max(0, at - MANIFEST_CAP);
-  const part = text.slice(from, direction === 1 ? at + MANIFEST_CAP : at);
-  const edges = Array.from(part.matchAll(/^(?:---|```|~~~).*$/gm), (edge) => edge.index);
-  const edge = direction === 1 ? edges[0] : edges.at(-1);
-  if (edge === undefined) return direction === 1 ? text.length : 0;
-  return from + edge;
+/** A block of lines that an entry's value is, rather than what stands behind its name. */
+const SCALAR = /^[|>][-+0-9]{0,2}$/;
+
+/** Reads a manifest line by line. */
+class ManifestValues {
+  #block: { readonly indent: number; readonly isEncoded: boolean } | undefined;
+  #scalar: { readonly indent: number; readonly name: string } | undefined;
+
+  /** The value on a line, where it is a secret. */
+  secretOf(line: string): string | undefined {
+    if (/^\s*(?:#|$)/.test(line)) return undefined;
+    const [, indent = "", kind] = BLOCK.exec(line) ?? [];
+    if (kind !== undefined) {
+      this.#block = { indent: indent.length, isEncoded: kind === "data" };
+      this.#scalar = undefined;
+      return undefined;
+    }
+    const block = this.#block;
+    if (block === undefined) return undefined;
+    const depth = line.search(/[^ ]/);
+    const scalar = this.#scalar !== undefined && depth > this.#scalar.indent ? this.#scalar : undefined;
+    if (scalar !== undefined) {
+      const value = line.trim();
+      const isSecret = block.isEncoded ? isManifestSecret(scalar.name, value, true) : isSecretValue("", value, "env");
+      return isSecret && !/\s/.test(value) ? value : undefined;
+    }
+    const [, deeper = "", name = "", value = ""] = ENTRY.exec(line) ?? [];
+    this.#scalar = SCALAR.test(value) ? { indent: deeper.length, name } : undefined;
+    if (depth <= block.indent || deeper.length <= block.indent) this.#block = undefined;
+    else if (isManifestSecret(name, value, block.isEncoded)) return value;
+    return undefined;
+  }
+}
+
+/** A line that parts documents. */
+const EDGE = /^(?:---|```|~~~)/gm;
+
+/** The place of the last line that parts documents between two places, or the first of the two. */
+function lastEdge(text: string, from: number, to: number): number {
+  let last = 0;
+  for (const edge of text.slice(from, to).matchAll(EDGE)) last = edge.index;
+  return from + last;
+}
+
+/** The place of the first such line between two places, or the second of the two. */
+function firstEdge(text: string, from: number, to: number): number {
+  const edge = text.slice(from, to).search(EDGE);
+  return edge === -1 ? to : from + edge;
 }
 
 /** What is under `data` of a Secret is secret unless it says otherwise; user names and hosts are let pass by their key. */
@@ -103,7 +174,8 @@ function isManifestSecret(name: string, value: string, isEncoded: boolean): bool
   if (!isEncoded) return isSecretValue("password", value, "env");
   if (!/^[0-9A-Za-z+/]{8,16384}={0,2}$/.test(value) || value.length % 4 !== 0) return false;
   const plain = Buffer.from(value, "base64").toString("latin1").trim();
-  return plain.length > 256 || isSecretValue("password", plain, "env");
+  // The logins of a registry are JSON.
+  return plain.length > 256 || /^\{\s{0,8}"/.test(plain) || isSecretValue("password", plain, "env");
 }
 
 /** Whether something could be the `kind` of a Kubernetes Secret. */

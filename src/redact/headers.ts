@@ -2,7 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { kindOf } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
-import { holdsDigit, holdsLetter, isOneCharacter, isWordy, standInAt } from "./values.ts";
+import { holdsDigit, holdsLetter, isOneCharacter, isWordy, MAX_MEMBER_JUDGED, standInAt } from "./values.ts";
 
 const BEFORE_VALUE = /authorization\\{0,7}["'`]?\]?\)? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
 /** RFC 9110 section 11.4: a scheme, and then a token or parameters; no scheme at all is common, too. */
@@ -61,13 +61,14 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
 const URL_START = new Automaton(/[a-z][a-z0-9+.-]{1,12}:\/\//i);
 
 /** @param isBasic whether the value is base64, which may hold no digit */
-function judged(reading: Reading, state: State, start: number, end: number, isBasic: boolean): Span | undefined {
+function judged(reading: Reading, state: State, start: number, whole: number, isBasic: boolean): Span | undefined {
   const { units } = reading;
-  state.until = end;
+  state.until = whole;
+  const end = Math.min(whole, start + MAX_MEMBER_JUDGED);
   if (!isBasic && !holdsDigit(units, start, end)) return undefined;
   if (URL_START.test(units, start, end) || isWordy(units, start, end) || isOneCharacter(units, start, end))
     return undefined;
-  return standInAt(reading, start, end) === -1 ? [start, end] : undefined;
+  return standInAt(reading, start, end) === -1 ? [start, whole] : undefined;
 }
 
 const MAY_BE_HEADER = /bearer {1,3}[\w.~+/=-]{12}|authorization\\{0,64}["'`\])]{0,3}\\{0,64}["']? {0,4}[:=,]/iy;
@@ -114,8 +115,9 @@ export function cookieValues(reading: Reading, at: number, key: object): Span[] 
   return found;
 }
 
-function isSessionValue(reading: Reading, start: number, end: number): boolean {
+function isSessionValue(reading: Reading, start: number, whole: number): boolean {
   const { units } = reading;
+  const end = Math.min(whole, start + MAX_MEMBER_JUDGED);
   if (end - start < MIN_SESSION_CHARS || !holdsDigit(units, start, end) || !holdsLetter(units, start, end))
     return false;
   return !isWordy(units, start, end) && standInAt(reading, start, end) === -1;

@@ -2,6 +2,7 @@
  * Patterns taken apart: the part of the regular-expression syntax that the table keeps to, which is literals, classes,
  * `\w \d \s`, groups that capture nothing, alternatives and bounded quantifiers.
  */
+import { anyOf } from "./units.ts";
 
 /** One entry a character: 1 where it may stand. The last entry is for every character above 254. */
 export type Kind = Uint8Array;
@@ -18,6 +19,18 @@ export type Node =
 
 /** @param code a UTF-16 code unit */
 export const mayStand = (kind: Kind, code: number): boolean => (code < BEYOND ? kind[code] : kind[BEYOND]) === 1;
+
+const complements = new Map<Kind, RegExp>();
+
+/** An expression that finds the next character that is not of a kind. */
+export function othersThan(kind: Kind): RegExp {
+  const known = complements.get(kind);
+  if (known) return known;
+  const codes = Array.from({ length: BEYOND }, (_, code) => code).filter((code) => kind[code] === 0);
+  const made = anyOf(codes, kind[BEYOND] === 0 ? BEYOND : undefined);
+  complements.set(kind, made);
+  return made;
+}
 
 /** A kind from what a class holds between its brackets: `0-9A-Za-z_`. */
 export function kindOf(classBody: string): Kind {

@@ -49,7 +49,7 @@ export function armourAt(reading: Reading, at: number): Armour | undefined {
     const code = units[i] as number;
     if (code === DASH) {
       const dashes = i;
-      while (units[i + 1] === DASH) i++;
+      while (i < limit && units[i + 1] === DASH) i++;
       if (i - dashes >= 3) {
         const markAt = Math.max(dashes, i - 4);
         END.lastIndex = markAt;

@@ -1,6 +1,6 @@
 /** Every anchor with what is done where it is seen. */
 import { assignedValue, mayBeAssigned } from "./assigned.ts";
-import { COMMANDS, commandPassword, mayBeCommand, netrcPassword } from "./commands.ts";
+import { COMMANDS, commandPassword, mayBeCommand, mayBeIdentified, netrcPassword, sqlPassword } from "./commands.ts";
 import { encodedKey, encodedLogin, manifestValues, mayBeLogin, mayBeManifest } from "./encoded.ts";
 import { cookieValues, headerValue, mayBeCookies, mayBeHeader } from "./headers.ts";
 import type { Target } from "./prefilter.ts";
@@ -66,6 +66,7 @@ const ORDER: readonly string[] = [
   "curl-password",
   "command-password",
   "netrc-password",
+  "sql-password",
   "registry-login",
   "kubernetes-secret",
   ASSIGNED_RULE,
@@ -111,15 +112,19 @@ export const targets = (): Target<Probe>[] => [
     ["machine "],
     judged("netrc-password", netrcPassword, (text, at) => /login/.test(text.slice(at, at + 600))),
   ),
+  ...folded(["identified "], judged("sql-password", sqlPassword, mayBeIdentified)),
   ...exact(['"auth"', '"auth\\', "_auth"], judged("registry-login", encodedLogin, mayBeLogin)),
-  ...exact(["kind: Secret", 'kind: "Secret'], judged("kubernetes-secret", manifestValues, mayBeManifest)),
+  ...exact(
+    ["kind: Secret", 'kind: "Secret', "kind: 'Secret"],
+    judged("kubernetes-secret", manifestValues, mayBeManifest),
+  ),
   ...folded(
     ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization"],
     assigned,
   ),
-  ...folded([...Array.from("_-.istenhgryxdbm", (sign) => `${sign}key`), "tionkey", "hookkey"], assigned, -1),
+  ...folded([...Array.from("_-.istenhgryxdbmlkcuqoa", (sign) => `${sign}key`), "tionkey", "hookkey"], assigned, -1),
   ...folded(
-    ["pass=", "pass:", 'pass"', "pass'", "pass`", "pass ", "pass\\", "pass]", "_pw=", "_pw:", '_pw"', "_pw'", "_pw "],
+    ["pass=", "pass:", 'pass"', "pass'", "pass`", "pass ", "pass\\", "pass]", "pw=", "pw:", 'pw"', "pw'", "pw "],
     assigned,
   ),
 ];

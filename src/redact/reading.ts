@@ -1,7 +1,7 @@
 /** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
-import { type Kind, mayStand } from "./pattern.ts";
+import { type Kind, mayStand, othersThan } from "./pattern.ts";
 import type { Strength } from "./rule.ts";
-import { Scratch, type Units } from "./units.ts";
+import { LONG_RUN, nextOf, Scratch, type Units } from "./units.ts";
 import type { Clear } from "./values.ts";
 
 /** A secret found in a text; offsets in UTF-16 code units, of the secret value itself. */
@@ -100,9 +100,10 @@ export class Reading implements Units {
 
 /** Where a stretch of one kind of character ends, whatever its length. */
 export function endOfKind({ text, units }: Units, at: number, kind: Kind): number {
+  const soon = Math.min(text.length, at + LONG_RUN);
   let end = at;
-  while (end < text.length && mayStand(kind, units[end] as number)) end++;
-  return end;
+  while (end < soon && mayStand(kind, units[end] as number)) end++;
+  return end < soon ? end : nextOf(othersThan(kind), text, end);
 }
 
 /** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */

@@ -2,7 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { kindOf, mayStand } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
-import { isOneCharacter, isPlainWord, standInAt } from "./values.ts";
+import { isOneCharacter, isPlainWord, MAX_MEMBER_JUDGED, standInAt } from "./values.ts";
 
 const BEFORE_PASSWORD = /:\/\/([^\s:/?#@"'`<>\\]{0,80}):(?=[^\s/@"'`<>\\]{3})/y;
 const IN_PASSWORD = kindOf("^\\s/@\"'`<>\\\\");
@@ -18,14 +18,15 @@ export function urlPassword(reading: Reading, at: number): Span | undefined {
   const user = BEFORE_PASSWORD.exec(text)?.[1];
   if (user === undefined) return undefined;
   const start = BEFORE_PASSWORD.lastIndex;
-  const end = endOfKind(reading, start, IN_PASSWORD);
-  reading.work += end - at;
-  if (units[end] !== AT_SIGN) return undefined;
+  const whole = endOfKind(reading, start, IN_PASSWORD);
+  reading.work += whole - at;
+  if (units[whole] !== AT_SIGN) return undefined;
+  const end = Math.min(whole, start + MAX_MEMBER_JUDGED);
   // A development default named after itself (postgres:postgres) is no secret.
   if ("$%{[:*".includes(text[start] as string) || isOneCharacter(units, start, end)) return undefined;
   if (end - start === user.length && text.startsWith(user, start)) return undefined;
   if (isPlainWord(reading, start, end) || MY_PASSWORD.spans(units, start, end)) return undefined;
-  return standInAt(reading, start, end) === -1 ? [start, end] : undefined;
+  return standInAt(reading, start, end) === -1 ? [start, whole] : undefined;
 }
 
 export function mayHoldUrlPassword(text: string, at: number): boolean {

@@ -4,7 +4,7 @@ import { isPasswordName } from "./names.ts";
 import { type Units, unitsOf } from "./units.ts";
 
 /** As much of a value is judged, in code units: of one whose end is sure, and of one that names may stand in. */
-const MAX_MEMBER_JUDGED = 4_096;
+export const MAX_MEMBER_JUDGED = 4_096;
 export const MAX_JUDGED = 256;
 
 const WORDS = new Set(

@@ -123,6 +123,7 @@ const ATTACKS: readonly Attack[] = [
   ),
   sends("a span with 8.3 MB of pass=", TRACES, () => oneSpan(filled("pass=", 8.3e6))),
   sends("a span with 8 MB of password=", TRACES, () => oneSpan(filled("password=", 8e6))),
+  sends("a span with 8 MB of Kubernetes Secrets", TRACES, () => oneSpan(filled("---\nkind: Secret\n", 6.5e6))),
   sends("a brain of 7 MB of pass=", BRAIN, () => brain(filling("pass=", 7, MIB))),
   sends("telemetry of 3.9 MB of pass=", TELEMETRY, () => entries(filling("pass=", 62, 63_000))),
   sends("the same in 7 KB of gzip, 4 at once", TELEMETRY, () => entries(filling("pass=", 62, 63_000)), {

@@ -93,6 +93,29 @@ describe("bodies that are too large", () => {
     },
   );
 
+  it("are refused in pieces of a byte before these take memory, and taken in pieces of sixty-four", async () => {
+    const sent = async (body: string, size: number) => {
+      const pieces = Array.from(
+        { length: Math.ceil(body.length / size) },
+        (_, i) =>
+          `${Math.min(size, body.length - i * size).toString(16)}\r\n${body.slice(i * size, (i + 1) * size)}\r\n`,
+      );
+      const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
+      const head = requestBytes({ path: "/api/telemetry/ingest", token, headers, method: "POST" });
+      const socket = new RawSocket(port).send(Buffer.concat([head, Buffer.from(`${pieces.join("")}0\r\n\r\n`)]));
+      const reply = await socket.reply();
+      socket.close();
+      return reply;
+    };
+    const before = memoryOf(server.pid).peak;
+    const refused = await sent(`{"entries":[],"repoKey":"${"x".repeat(1_000_000)}"}`, 1);
+    expect(refused?.status).toBe(400);
+    expect(refused?.body.toString()).toContain("too many small pieces");
+    expect(memoryOf(server.pid).peak - before).toBeLessThan(64 * MIB);
+    const padded = `{"entries":[{"seq":1,"payload":{}}],${" ".repeat(400_000)}"repoKey":"pieces"}`;
+    expect((await sent(padded, 64))?.status).toBe(200);
+  });
+
   it("are taken at exactly the cap", async () => {
     const body = JSON.stringify({ entries: [{ seq: 1, payload: {} }], repoKey: "cap" });
     expect((await post(TELEMETRY, body.padEnd(4 * MIB))).status).toBe(200);

@@ -1,17 +1,29 @@
 /**
  * Turns what coding agents write about themselves into what the service takes: telemetry entries and trace sessions.
- * A transcript is read once into steps, whatever agent wrote it (`src/formats/agents`); both outputs are built from those.
+ * A transcript is read once into steps, a record each with its events (`src/formats/agents`); both outputs are built from those.
  */
 import { AGENTS } from "../../src/formats/agents/agents.ts";
 import type { TraceSession, TraceSpan } from "../../src/formats/agents/otel.ts";
-import {
-  distinctIds,
-  type Step,
-  type StepType,
-  type Tokens,
-  type Transcript,
-  type Usage,
-} from "../../src/formats/agents/transcript.ts";
+import type { Edit, Tokens, ToolCallEvent, TranscriptEvent, Usage } from "../../src/formats/agents/transcript.ts";
+import { asObject, lines } from "../../src/formats/values.ts";
+
+/** `note` is all that an agent writes down beside the conversation, `unknown` what is no record of it at all. */
+type StepType = "prompt" | "reply" | "tool" | "edit" | "commit" | "result" | "usage" | "note" | "unknown";
+
+/** One record of a transcript. */
+interface Step {
+  /** The record as it stands in its file. */
+  readonly record: string;
+  readonly type: StepType;
+  readonly at: string | undefined;
+  readonly events: readonly TranscriptEvent[];
+}
+
+export interface Transcript {
+  readonly agent: string;
+  readonly sessionId: string;
+  readonly steps: readonly Step[];
+}
 
 /** One entry for each record; `record` is the record's own text. */
 export interface TelemetryEntry {
@@ -38,10 +50,46 @@ export interface SessionFacts {
   readonly commits?: readonly { readonly sha: string; readonly at: string }[];
 }
 
-export function readTranscript(format: string, text: string): Transcript {
+/** @param path where it lies, as the agent names it */
+export function readTranscript(format: string, path: string, text: string): Transcript {
   const agent = AGENTS.find((known) => known.agent === format);
   if (!agent) throw new Error(`No reader for transcripts of ${format}`);
-  return agent.read(text);
+  const reader = agent.open({ path });
+  const read = (record: string): Step => {
+    const events = reader.read(record);
+    const at = events.map((event) => ("at" in event ? event.at : undefined)).find(Boolean);
+    return { record, type: typeOf(events), at, events };
+  };
+  const document = agent.recordsOf?.(text);
+  // The head of a document is no message.
+  const steps = document ? document.map(read).slice(1) : lines(text).map(read);
+  const sessionId = ofType(steps, "session")[0]?.sessionId ?? "unknown";
+  return { agent: agent.agent, sessionId, steps };
+}
+
+const EDITING = /^(?:Edit|MultiEdit|Write|NotebookEdit|apply_patch|write_file|replace|edit)$/;
+const COMMITTING = /\bgit\b[^|;&]*\bcommit\b/;
+
+/** What a record is: the most telling of its events. */
+function typeOf(events: readonly TranscriptEvent[]): StepType {
+  const has = (type: TranscriptEvent["type"]) => events.some((event) => event.type === type);
+  const tools = events.filter((event): event is ToolCallEvent => event.type === "tool-call");
+  const command = ({ input }: ToolCallEvent) => String(asObject(input).command ?? asObject(input).cmd ?? "");
+  if (has("prompt")) return "prompt";
+  if (tools.some((tool) => EDITING.test(tool.name))) return "edit";
+  if (tools.some((tool) => COMMITTING.test(command(tool)))) return "commit";
+  if (tools.length > 0) return "tool";
+  if (has("tool-result")) return "result";
+  if (has("reply")) return "reply";
+  if (has("usage")) return "usage";
+  return has("unknown") ? "unknown" : "note";
+}
+
+/** Events of one type, of all steps. */
+function ofType<T extends TranscriptEvent["type"]>(steps: readonly Step[], type: T) {
+  return steps.flatMap(({ events }) =>
+    events.filter((event): event is Extract<TranscriptEvent, { type: T }> => event.type === type),
+  );
 }
 
 /** The transcript as it stood when it had only its first steps. */
@@ -54,20 +102,25 @@ const MOST_RECORD_BYTES = 48 * 1024;
 
 /** Entries for the records of a transcript, numbered from `firstSeq`. */
 export function telemetryOf(transcript: Transcript, facts: SessionFacts = {}, firstSeq = 1): TelemetryEntry[] {
-  return transcript.steps.map((step, i) => ({
-    seq: firstSeq + i,
-    ...(step.at === undefined ? {} : { clientTimestamp: step.at }),
-    payload: {
-      type: step.type,
-      sessionId: transcript.sessionId,
-      agent: transcript.agent,
-      model: step.model,
-      branch: step.branch ?? facts.branch,
-      text: step.text,
-      usage: step.usage,
-      ...cutRecord(step.record),
-    },
-  }));
+  let branch: string | undefined;
+  return transcript.steps.map((step, i) => {
+    branch = ofType([step], "session").findLast((event) => event.branch !== undefined)?.branch ?? branch;
+    const [usage] = ofType([step], "usage");
+    return {
+      seq: firstSeq + i,
+      ...(step.at === undefined ? {} : { clientTimestamp: step.at }),
+      payload: {
+        type: step.type,
+        sessionId: transcript.sessionId,
+        agent: transcript.agent,
+        model: usage?.model ?? ofType([step], "reply")[0]?.model,
+        branch: branch ?? facts.branch,
+        text: ofType([step], "prompt")[0]?.text,
+        usage: usage?.usage,
+        ...cutRecord(step.record),
+      },
+    };
+  });
 }
 
 function cutRecord(record: string): { record: string; recordBytes?: number } {
@@ -77,47 +130,57 @@ function cutRecord(record: string): { record: string; recordBytes?: number } {
   return kept === record ? { record } : { record: kept.toWellFormed(), recordBytes: Buffer.byteLength(record) };
 }
 
+/** A path as the repository knows it. */
+function inside(cwd: string | undefined, edit: Edit): Edit {
+  const { path } = edit;
+  return cwd !== undefined && path.startsWith(`${cwd}/`) ? { ...edit, path: path.slice(cwd.length + 1) } : edit;
+}
+
 /** The session of a transcript: a span a turn, under it one a model call, under that one a tool call. */
 export function sessionOf(transcript: Transcript, facts: SessionFacts = {}): TraceSession {
   const { steps } = transcript;
   const times = steps.flatMap((step) => step.at ?? []).sort((a, b) => Date.parse(a) - Date.parse(b));
-  const edits = steps.flatMap((step) => step.results.flatMap((result) => result.edits));
+  const told = ofType(steps, "session");
+  const results = ofType(steps, "tool-result");
+  const cwd = told.find((event) => event.cwd !== undefined)?.cwd;
+  const edited = results.flatMap((result) => result.edits.map((edit) => inside(cwd, edit).path));
   const commits = [
-    ...steps.flatMap((step) => step.results.flatMap((result) => result.commits.map((sha) => ({ sha, at: step.at })))),
+    ...results.flatMap(({ commits, at }) => commits.map((sha) => ({ sha, at }))),
     ...(facts.commits ?? []),
   ];
   const usage = sumUsage(steps);
-  const hasReply = steps.some((step) => step.callId !== undefined);
+  const spans = spansOf(steps, cwd);
+  const hasReply = spans.some((span) => span.kind === "llm");
   return {
     id: transcript.sessionId,
     agent: transcript.agent,
-    model: steps.find((step) => step.model !== undefined)?.model,
+    model: told.find((event) => event.model !== undefined)?.model,
     startedAt: times[0],
     endedAt: times.at(-1),
-    branch: steps.find((step) => step.branch !== undefined)?.branch ?? facts.branch,
+    branch: told.find((event) => event.branch !== undefined)?.branch ?? facts.branch,
     outcome: commits.length > 0 ? "committed" : hasReply ? "completed" : "abandoned",
-    prompts: steps.flatMap(({ at, text }) => (text === undefined ? [] : { at, text })),
-    files: [...new Set([...edits.map((edit) => edit.path), ...(facts.files ?? [])])].sort(),
+    prompts: ofType(steps, "prompt").map(({ at, text }) => ({ at, text })),
+    files: [...new Set([...edited, ...(facts.files ?? [])])].sort(),
     commits,
     ...(usage ? { usage } : {}),
-    spans: spansOf(steps),
+    spans,
   };
 }
 
 /** Usage of a transcript: each message once, by the record that tells the largest output. */
-function usageByMessage(steps: readonly { readonly usage?: Usage | undefined }[]): Map<string, Usage> {
-  const most = new Map<string, Usage>();
-  for (const { usage } of steps) {
-    if (usage && usage.output_tokens >= (most.get(usage.id)?.output_tokens ?? 0)) most.set(usage.id, usage);
+function usageByMessage(steps: readonly Step[]): Map<string, { readonly callId: string; readonly usage: Usage }> {
+  const most = new Map<string, { readonly callId: string; readonly usage: Usage }>();
+  for (const { callId, usage } of ofType(steps, "usage")) {
+    if (usage.output_tokens >= (most.get(usage.id)?.usage.output_tokens ?? 0)) most.set(usage.id, { callId, usage });
   }
   return most;
 }
 
 /** Tokens of a transcript, each message counted once; undefined when it tells of none. */
-export function sumUsage(steps: readonly { readonly usage?: Usage | undefined }[]): Tokens | undefined {
+export function sumUsage(steps: readonly Step[]): Tokens | undefined {
   const all = [...usageByMessage(steps).values()];
   if (all.length === 0) return undefined;
-  const sum = (member: keyof Tokens) => all.reduce((total, usage) => total + usage[member], 0);
+  const sum = (member: keyof Tokens) => all.reduce((total, { usage }) => total + usage[member], 0);
   return {
     input_tokens: sum("input_tokens"),
     output_tokens: sum("output_tokens"),
@@ -126,48 +189,50 @@ export function sumUsage(steps: readonly { readonly usage?: Usage | undefined }[
   };
 }
 
-function spansOf(steps: readonly Step[]): TraceSpan[] {
-  const usages = usageByMessage(steps);
-  const results = Map.groupBy(
-    steps.flatMap((step) => step.results.map((result) => ({ ...result, at: step.at }))),
-    (result) => result.id,
-  );
+/** Keeps ids apart that a transcript repeats: the second of a kind becomes `id#2`. */
+function distinctIds(): (id: string) => string {
+  const seen = new Map<string, number>();
+  return (id) => {
+    const count = (seen.get(id) ?? 0) + 1;
+    seen.set(id, count);
+    return count === 1 ? id : `${id}#${count}`;
+  };
+}
+
+function spansOf(steps: readonly Step[], cwd: string | undefined): TraceSpan[] {
+  const results = Map.groupBy(ofType(steps, "tool-result"), (result) => result.toolId);
   const distinct = distinctIds();
   const spans: TraceSpan[] = [];
   const calls = new Set<string>();
+  // One of which nobody tells what it used has not come to its end.
+  const ended = new Set(ofType(steps, "usage").map((event) => event.callId));
   let turnId: string | undefined;
   steps.forEach((step, i) => {
-    if (step.type === "prompt") {
-      turnId = distinct(`turn:${step.id}`);
+    for (const event of step.events) {
+      if (event.type === "prompt") {
+        turnId = distinct(`turn:${event.key}`);
+        const common = { name: "turn", kind: "turn", attributes: {} };
+        spans.push({ ...common, id: turnId, startedAt: event.at, endedAt: endOfTurn(steps, i) });
+      }
+      if (!("callId" in event) || event.callId === undefined) continue;
+      const parentId = ended.has(event.callId) ? event.callId : turnId;
+      if (parentId === event.callId && !calls.has(parentId)) spans.push(callSpan(steps, parentId, turnId));
+      calls.add(event.callId);
+      if (event.type !== "tool-call") continue;
+      const answers = results.get(event.toolId) ?? [];
+      const edits = answers.flatMap((answer) => answer.edits.map((edit) => inside(cwd, edit)));
       spans.push({
-        id: turnId,
-        name: "turn",
-        kind: "turn",
-        startedAt: step.at,
-        endedAt: endOfTurn(steps, i),
-        attributes: {},
-      });
-    }
-    const { callId } = step;
-    if (callId !== undefined && !calls.has(callId)) {
-      calls.add(callId);
-      spans.push(callSpan(steps, callId, turnId, usages.get(callId)));
-    }
-    for (const tool of step.tools) {
-      const answers = results.get(tool.id) ?? [];
-      const edits = answers.flatMap((answer) => answer.edits);
-      spans.push({
-        id: distinct(tool.id),
-        parentId: callId ?? turnId,
-        name: `execute_tool ${tool.name}`,
+        id: distinct(event.toolId),
+        parentId,
+        name: `execute_tool ${event.name}`,
         kind: "tool",
-        startedAt: step.at,
+        startedAt: event.at,
         endedAt: answers.at(-1)?.at,
         ...(edits.length > 0 ? { edits } : {}),
         attributes: {
           "gen_ai.operation.name": "execute_tool",
-          "gen_ai.tool.name": tool.name,
-          "gen_ai.tool.call.id": tool.id,
+          "gen_ai.tool.name": event.name,
+          "gen_ai.tool.call.id": event.toolId,
         },
       });
     }
@@ -175,14 +240,12 @@ function spansOf(steps: readonly Step[]): TraceSpan[] {
   return spans;
 }
 
-function callSpan(
-  steps: readonly Step[],
-  callId: string,
-  parentId: string | undefined,
-  usage: Usage | undefined,
-): TraceSpan {
-  const own = steps.filter((step) => step.callId === callId);
-  const model = own.find((step) => step.model !== undefined)?.model;
+function callSpan(steps: readonly Step[], callId: string, parentId: string | undefined): TraceSpan {
+  const own = steps.flatMap(({ events }) =>
+    events.filter((event) => "callId" in event && event.callId === callId),
+  ) as Extract<TranscriptEvent, { callId?: unknown }>[];
+  const model = own.map((event) => ("model" in event ? event.model : undefined)).find(Boolean);
+  const usage = [...usageByMessage(steps).values()].find((told) => told.callId === callId)?.usage;
   return {
     id: callId,
     parentId,

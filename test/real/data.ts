@@ -5,9 +5,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { describe, inject } from "vitest";
-import type { Transcript } from "../../src/formats/agents/transcript.ts";
 import { asObject, asText, parseJson } from "../../src/formats/values.ts";
-import { readTranscript, type SessionFacts } from "./convert.ts";
+import { readTranscript, type SessionFacts, type Transcript } from "./convert.ts";
 
 const folder = process.env.RECKON_TEST_DATA ?? resolve(import.meta.dirname, "../../../shared/data");
 const present = existsSync(join(folder, "MANIFEST.tsv"));
@@ -90,7 +89,7 @@ export const transcripts = once((): readonly RealTranscript[] =>
         name: stem.slice("transcripts/".length),
         repoKey: `github.com/${repository.replace("__", "/")}`,
         text,
-        transcript: readTranscript(format === "fixtures" ? "claude-code" : format, text),
+        transcript: readTranscript(format === "fixtures" ? "claude-code" : format, path, text),
         facts: factsOf(join(folder, `${stem}.meta.json`), repository),
       };
     }),

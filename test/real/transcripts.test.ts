@@ -9,7 +9,10 @@ import { firstSteps, sessionOf, sumUsage, type TelemetryEntry, telemetryOf } fro
 import { brains, describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
 import { diskHolds, type Planted, plants, redacted } from "./planted.ts";
 
-/** Counted with jq and grep: records of the file, prompts a person typed, model calls and tool calls. Spans are the last three together. */
+/**
+ * Counted with jq and grep: records of the file, prompts a person typed, model calls and tool calls. Spans are the last three
+ * together. What the client answers itself (`<synthetic>`) is no call, and what it goes on with (`System: …`) no prompt.
+ */
 const COUNTED: Record<string, readonly [records: number, prompts: number, calls: number, tools: number]> = {
   "claude-code/EntityProcess__agentv/f6b7329a-914c-4f62-8090-4e29b032b173": [173, 1, 15, 17],
   "claude-code/entireio__cli/00ef13bd-99a1-4001-a829-09985a069ab2": [117, 5, 24, 23],
@@ -24,7 +27,7 @@ const COUNTED: Record<string, readonly [records: number, prompts: number, calls:
   "claude-code/entireio__cli/9fd328aa-ecda-4618-b1ed-047b284117c6": [62, 2, 9, 12],
   "claude-code/entireio__cli/b8c1e7e5-21c1-45b4-ae1d-ec10463aa4d5": [53, 1, 14, 14],
   "claude-code/entireio__cli/ce24e94d-ea12-40cb-9b87-ceb55770af78": [22, 1, 4, 3],
-  "claude-code/entireio__cli/d563fb6b-39cf-4895-bb5f-681c33e58bbc": [101, 4, 19, 15],
+  "claude-code/entireio__cli/d563fb6b-39cf-4895-bb5f-681c33e58bbc": [101, 4, 18, 15],
   "codex/EntityProcess__agentv/019ed50c-2fb3-7002-a384-360bea6e7f04": [459, 6, 55, 105],
   "codex/EntityProcess__agentv/019ed836-b1da-78f1-8a0c-e598363d10f4": [92, 2, 10, 23],
   "codex/EntityProcess__agentv/019ed917-1cf7-72a3-92f5-c0aa98fb134e": [373, 2, 47, 98],
@@ -36,7 +39,7 @@ const COUNTED: Record<string, readonly [records: number, prompts: number, calls:
   "fixtures/daaain__claude-code-log/todowrite_examples": [12, 2, 6, 3],
   "gemini-cli/entireio__cli/29eb990e-c773-4302-a4e7-317f0af0001f": [1, 0, 0, 0],
   "gemini-cli/entireio__cli/f7633853-6663-4dbb-bbf4-6159afa29df8": [13, 1, 11, 9],
-  "gemini-cli/entireio__cli/fa4593e0-f7e1-4dd1-b656-da95fb4d60fa": [4, 2, 2, 1],
+  "gemini-cli/entireio__cli/fa4593e0-f7e1-4dd1-b656-da95fb4d60fa": [4, 1, 2, 1],
   "gemini-cli/entireio__cli/faff42ab-6ea5-4f78-b8c4-f7dd6272af08": [6, 2, 4, 2],
 };
 
@@ -140,8 +143,9 @@ describeReal("transcripts of real agents, read", () => {
     const claude = ofId("00ef13bd");
     expect(claude.files).toEqual(["cmd/entire/cli/strategy/common.go", "cmd/entire/cli/strategy/common_test.go"]);
     expect(claude.spans.flatMap((span) => span.edits ?? [])).toEqual([
-      { path: "cmd/entire/cli/strategy/common.go", startLine: 294, endLine: 297 },
-      { path: "cmd/entire/cli/strategy/common_test.go", startLine: 708, endLine: 815 },
+      { path: "cmd/entire/cli/strategy/common.go", startLine: 294, endLine: 294, added: 1, removed: 0 },
+      { path: "cmd/entire/cli/strategy/common.go", startLine: 296, endLine: 297, added: 2, removed: 2 },
+      { path: "cmd/entire/cli/strategy/common_test.go", startLine: 708, endLine: 815, added: 108, removed: 0 },
     ]);
     expect(claude.commits.map(({ sha }) => sha.slice(0, 12))).toEqual(["58bd18f91ec4"]);
     expect(ofId("f6b7329a").commits.map(({ sha }) => sha)).toEqual(["7ff3be18", "7e89164f"]);

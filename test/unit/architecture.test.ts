@@ -8,9 +8,23 @@ import { describe, expect, it } from "vitest";
  */
 
 /** From the ground up: a room imports floors below its own, and the other rooms of its floor by their doors. */
-const FLOORS = ["kit", "formats", "redact", "platform", "identity", "log", "record", "insight", "share", "surfaces"];
+const FLOORS = [
+  "kit",
+  "formats",
+  "redact",
+  "platform",
+  "capture",
+  "identity",
+  "log",
+  "record",
+  "insight",
+  "share",
+  "surfaces",
+];
 /** Floors that are one room. */
-const UNDIVIDED = ["kit", "formats", "redact", "log"];
+const UNDIVIDED = ["kit", "formats", "redact", "capture", "log"];
+/** The client on a developer's machine knows nothing of the server but how a database is opened, and only commands know it. */
+const CLIENT = "capture";
 /** Rooms without a door: a set of parts, each imported by its name. */
 const OPEN = ["kit", "formats", "platform/http", "surfaces/web/ui", "surfaces/cli"];
 /** What every floor above `kit` may import: they know rooms by type only. */
@@ -68,6 +82,8 @@ function mayImport(from: string, to: string): boolean {
   if (LEAVES.includes(from)) return floorOf(to) === 0 || to === doorOf("platform/store");
   if (ROOF.includes(to)) return from.startsWith("src/surfaces/");
   if (roomOf(from) === roomOf(to)) return true;
+  if (roomOf(from) === CLIENT && floorOf(to) > FLOORS.indexOf("redact")) return to === doorOf("platform/store");
+  if (roomOf(to) === CLIENT && !from.startsWith("src/surfaces/cli/")) return false;
   return floorOf(to) <= floorOf(from) && (OPEN.includes(roomOf(to)) || to === doorOf(roomOf(to)));
 }
 

@@ -1,4 +1,4 @@
-import { openForeign } from "../../platform/store/store.ts";
+import { local } from "../../platform/store/store.ts";
 import type { SourceRow } from "../rows.ts";
 import { opencodeRows } from "./opencode-rows.ts";
 import type { Reading } from "./read.ts";
@@ -20,7 +20,7 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
   if (!sign) return;
   const { born: _, ...signs } = sign;
   const since = known ? known.offset - OVERLAP_MS : 0;
-  const db = openForeign(found.path);
+  const db = local.openForeign(found.path);
   try {
     const sql = opencodeRows(db);
     const reader = format.open({ path: found.place });

@@ -2,6 +2,7 @@ import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { asObject, asText, parseJson } from "../../formats/values.ts";
 import type { Machine } from "../home.ts";
+import { type Sign, signOfDatabase, signOfFile } from "./signs.ts";
 
 /** A transcript on this machine. */
 export interface Found {
@@ -18,6 +19,8 @@ export interface TranscriptStore {
   readonly agent: string;
   /** Whether it is a database, which is read by rows, instead of files. */
   readonly isDatabase?: boolean;
+  /** What tells whether a transcript was written to. */
+  readonly signOf: (path: string) => Sign | undefined;
   root(machine: Machine): string;
   list(root: string): Found[];
 }
@@ -47,18 +50,21 @@ const files =
 
 const claudeCode: TranscriptStore = {
   agent: "claude-code",
+  signOf: signOfFile,
   root: ({ home, env }) => env.CLAUDE_CONFIG_DIR || join(home, ".claude"),
   list: files("claude-code", ["projects"], /\.jsonl$/),
 };
 
 const codex: TranscriptStore = {
   agent: "codex",
+  signOf: signOfFile,
   root: ({ home, env }) => env.CODEX_HOME || join(home, ".codex"),
   list: files("codex", ["sessions", "archived_sessions"], /\/rollout-[^/]*\.jsonl(?:\.zst)?$/),
 };
 
 const geminiCli: TranscriptStore = {
   agent: "gemini-cli",
+  signOf: signOfFile,
   root: ({ home }) => join(home, ".gemini"),
   list(root) {
     const folders = projectsOf(root);
@@ -87,12 +93,14 @@ function projectsOf(root: string): ReadonlyMap<string, string> {
 
 const copilotCli: TranscriptStore = {
   agent: "copilot-cli",
+  signOf: signOfFile,
   root: ({ home }) => join(home, ".copilot"),
   list: files("copilot-cli", ["session-state"], /\/events\.jsonl$/),
 };
 
 const cursor: TranscriptStore = {
   agent: "cursor",
+  signOf: signOfFile,
   root: ({ home }) => join(home, ".cursor"),
   list: files("cursor", ["projects"], /\/agent-transcripts\/[^/]+\/[^/]+\.jsonl$/),
 };
@@ -100,6 +108,7 @@ const cursor: TranscriptStore = {
 const opencode: TranscriptStore = {
   agent: "opencode",
   isDatabase: true,
+  signOf: signOfDatabase,
   root: ({ home, env }) => join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode"),
   list: (root) => [{ agent: "opencode", path: join(root, "opencode.db"), place: "opencode.db" }],
 };

@@ -196,8 +196,8 @@ function readResult(block: Fields, detail: Fields, memory: ClaudeMemory, common:
 }
 
 function readExitCode(output: string | undefined, isError: boolean, detail: Fields): number | undefined {
-  const told = /^(?:Error: )?Exit code (\d{1,3})(?:\n|$)/.exec(output ?? "");
-  if (isError && told) return Number(told[1]);
+  const match = /^(?:Error: )?Exit code (\d{1,3})(?:\n|$)/.exec(output ?? "");
+  if (isError && match) return Number(match[1]);
   // A command that is still running, was stopped, or whose code was reinterpreted has none that is known.
   const { stdout, interrupted, backgroundTaskId, returnCodeInterpretation } = detail;
   const ended = typeof stdout === "string" && interrupted !== true && !backgroundTaskId && !returnCodeInterpretation;

@@ -39,7 +39,7 @@ export const codex: AgentFormat = {
   agent: "codex",
   open: ({ path }, carry) => {
     const sessionId = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl/.exec(path)?.[1] ?? "unknown";
-    const own = { told: 0, calls: 0, isOpen: false, hasRecords: false, isSubagent: false, total: {}, prompts: [] };
+    const own = { records: 0, calls: 0, isOpen: false, hasRecords: false, isSubagent: false, total: {}, prompts: [] };
     return readerOf({ ...newMemory(sessionId), origin: "", model: "", ...own }, carry, read);
   },
   skips: (head) => SKIPPED.test(head),
@@ -50,7 +50,7 @@ interface CodexMemory extends Memory {
   origin: string;
   model: string;
   /** Records of it that gave events, and model calls that ended. */
-  told: number;
+  records: number;
   calls: number;
   /** Whether the current model call has made something. */
   isOpen: boolean;
@@ -70,18 +70,32 @@ interface Common {
   readonly at: string | undefined;
 }
 
+const MAX_PROMPTS = 32;
+
 function read(record: Fields, memory: CodexMemory): TranscriptEvent[] {
   const at = instantOf(record.timestamp);
   const { payload, type } = record;
   if (!isObject(payload)) return OTHER.test(String(type)) ? [] : [unknownKind(asText(type))];
   if (type === "session_meta") return readMeta(payload, memory, at);
-  // Without an ordinal its place is counted from what was copied, and its content tells what two forks put there.
-  const place = `${memory.origin || memory.sessionId}#${memory.told}`;
+  const place = `${memory.origin || memory.sessionId}#${memory.records}`;
   const ordinal = Number.isSafeInteger(record.ordinal) ? `${memory.sessionId}#${record.ordinal}` : undefined;
-  const key = ordinal ?? `${place}:${sha256Hex(JSON.stringify(payload)).slice(0, 12)}`;
-  const events = readPayload(asText(type), payload, memory, { key, sessionId: memory.sessionId, at });
-  if (events.some((event) => event.type !== "unknown" && event.type !== "session")) memory.told++;
+  const payloadEvents = readPayload(asText(type), payload, memory, {
+    key: ordinal ?? place,
+    sessionId: memory.sessionId,
+    at,
+  });
+  const events = ordinal === undefined ? payloadEvents.map(withContent) : payloadEvents;
+  const prompts = events.flatMap((event) => (event.type === "prompt" ? [event.key] : []));
+  memory.prompts = [...memory.prompts, ...prompts].slice(-MAX_PROMPTS);
+  if (events.some((event) => event.type !== "unknown" && event.type !== "session")) memory.records++;
   return events;
+}
+
+/** Without an ordinal its place is counted from what was copied, and its content tells what two forks put there. */
+function withContent(event: TranscriptEvent): TranscriptEvent {
+  if (!("key" in event)) return event;
+  const { key, at, sessionId, ...content } = event;
+  return { ...event, key: `${key}:${sha256Hex(JSON.stringify(content)).slice(0, 12)}` };
 }
 
 function readPayload(
@@ -110,7 +124,7 @@ function readPayload(
 function readMeta(payload: Fields, memory: CodexMemory, at: string | undefined): TranscriptEvent[] {
   const id = asText(payload.id) ?? memory.sessionId;
   const isOwn = memory.origin === "" || id === memory.sessionId;
-  if (memory.origin !== id) Object.assign(memory, { origin: id, told: 0 });
+  if (memory.origin !== id) Object.assign(memory, { origin: id, records: 0 });
   if (!isOwn) return [];
   memory.sessionId = id;
   const { git, source } = payload;
@@ -165,7 +179,6 @@ function readPrompt(text: string | undefined, memory: CodexMemory, common: Commo
   const at = text?.startsWith("# Context from my IDE") ? text.lastIndexOf(REQUEST) : -1;
   const typed = textOf(at === -1 ? text : text?.slice(at + REQUEST.length).trim());
   if (typed === undefined || memory.isSubagent || NOT_TYPED.test(typed)) return [];
-  memory.prompts = [...memory.prompts, common.key].slice(-64);
   return [{ type: "prompt", ...common, text: typed }];
 }
 
@@ -257,8 +270,8 @@ function readOutput(payload: Fields, memory: CodexMemory, common: Common): ToolR
   const toolId = asText(payload.call_id) ?? common.key;
   const written = payload.output;
   const wrapped = typeof written === "string" && written.startsWith('{"output":') ? asObject(parseJson(written)) : {};
-  const told = isObject(written) ? written.content : written;
-  const output = typeof wrapped.output === "string" ? textOf(wrapped.output) : textOfBlocks(told);
+  const content = isObject(written) ? written.content : written;
+  const output = typeof wrapped.output === "string" ? textOf(wrapped.output) : textOfBlocks(content);
   const code = asObject(wrapped.metadata).exit_code ?? EXIT.exec(output ?? "")?.[1];
   const exitCode = Number.isSafeInteger(Number(code ?? undefined)) ? Number(code) : undefined;
   const isError = asObject(written).success === false || (exitCode !== undefined && exitCode !== 0);

@@ -152,8 +152,8 @@ function readResult(call: Fields, memory: GeminiMemory, common: Common & { toolI
 
 /** Newer versions tell of it only where a command failed. */
 function readExitCode(output: string): number | undefined {
-  const told = /^Exit Code: (\d{1,10})$/m.exec(output);
-  if (told) return Number(told[1]);
+  const match = /^Exit Code: (\d{1,10})$/m.exec(output);
+  if (match) return Number(match[1]);
   return /^(?:<untrusted_context>\n)?Output: /.test(output) && !/^Signal: /m.test(output) ? 0 : undefined;
 }
 

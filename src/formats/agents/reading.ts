@@ -1,5 +1,6 @@
 /** What the readers of all agents have in common: they take anything, cap what they pass on, and tell a thing once. */
 import { isObject } from "../../kit/json.ts";
+import { exceededBound, type JsonLimits } from "../../kit/json-bounds.ts";
 import { beginning } from "../../kit/strings.ts";
 import { changesOfDiff } from "../edits.ts";
 import { readUsage } from "../usage.ts";
@@ -21,6 +22,10 @@ export function newMemory(sessionId: string): Memory {
   return { sessionId, said: {}, commits: { made: false, making: [], asking: [] } };
 }
 
+/** Far above what agents write, and below what holds a process for seconds. A short record cannot. */
+const LIMITS: JsonLimits = { depth: 1_000, values: 1_000_000, containers: 200_000, names: 50_000 };
+const UNJUDGED_CHARS = 256 * 1024;
+
 /**
  * A reader of JSON objects.
  * @param memory what it remembers at the beginning; `read` changes it
@@ -35,6 +40,7 @@ export function readerOf<M extends Memory>(
   const own = isObject(carry) ? ({ ...memory, ...structuredClone(carry) } as M) : memory;
   return {
     read(record) {
+      if (record.length > UNJUDGED_CHARS && exceededBound(record, LIMITS)) return [unknownKind(undefined)];
       const fields = parseJson(record);
       if (!isObject(fields)) return [unknownKind(undefined)];
       try {
@@ -194,34 +200,38 @@ export interface CommitWatch {
 }
 
 const COMMITS = /\bgit(?:\s+(?:-[cC]\s+[^\s-]\S*|-[\w-]+(?:=\S+)?))*\s+commit(?![\w-])/;
-const ASKS_HEAD = /\bgit\s+(?:-C\s+[^\s-]\S*\s+)?rev-parse\s+(?:--verify\s+|--short\S*\s+)?HEAD(?![\w~^@{/-])/;
+const ASKS_HEAD = /\bgit\s+(?:-C\s+[^\s-]\S*\s+)?rev-parse\s+(?:--verify\s+)?HEAD\s*(?:$|[;&|\n])/;
 const MAX_COMMAND_CHARS = 16 * 1024;
 const MAX_TOOLS = 64;
 
 /** Looks at the command that a tool is to run. */
 export function watchCommand(watch: CommitWatch, toolId: string, command: unknown): void {
   const text = asText(Array.isArray(command) ? command.filter((part) => typeof part === "string").join(" ") : command);
-  const head = text?.slice(0, MAX_COMMAND_CHARS) ?? "";
-  if (COMMITS.test(head)) watch.making = [...watch.making, toolId].slice(-MAX_TOOLS);
-  if (ASKS_HEAD.test(head)) watch.asking = [...watch.asking, toolId].slice(-MAX_TOOLS);
+  if (text === undefined) return;
+  const head = text.slice(0, MAX_COMMAND_CHARS);
+  const [makes, asks] = [COMMITS.test(head), ASKS_HEAD.test(head)];
+  if (makes) watch.making = [...watch.making, toolId].slice(-MAX_TOOLS);
+  if (asks) watch.asking = [...watch.asking, toolId].slice(-MAX_TOOLS);
+  // Who asks later may ask for another reason.
+  if (!makes && !asks) watch.made = false;
 }
 
-/** Commits that a tool's output tells of: in git's words, `[main 1a2b3c4] subject`, or the id that was asked for after one. */
+/**
+ * Commits that a tool's output tells of: in git's words, `[main 1a2b3c4] subject`, or by the id that was asked for in the same
+ * command as a commit that git said nothing of, or in the next one.
+ */
 export function commitsOf(watch: CommitWatch, toolId: string, output: string | undefined, failed: boolean): string[] {
   const [makes, asks] = [watch.making.includes(toolId), watch.asking.includes(toolId)];
   watch.making = watch.making.filter((id) => id !== toolId);
   watch.asking = watch.asking.filter((id) => id !== toolId);
   const text = output ?? "";
-  const named = Array.from(
-    text.matchAll(/^\[(?:detached HEAD|[^\]\s]{1,250}) (?:\(root-commit\) )?([0-9a-f]{7,40})\] /gm),
-    (match) => match[1] as string,
-  );
-  if (makes && !failed) watch.made = true;
-  const asked = asks && !failed && watch.made ? (text.match(/^[0-9a-f]{40}$/gm) ?? []) : [];
-  if (asked.length > 0) watch.made = false;
-  const full = new Set(asked);
-  return [...new Set(named.filter((short) => !asked.some((sha) => sha.startsWith(short)))), ...full].slice(
-    0,
-    MAX_EDITS,
-  );
+  const named = Array.from(text.matchAll(NAMED), (match) => match[1] as string).slice(0, MAX_EDITS);
+  const isQuiet = makes && !failed && named.length === 0;
+  const candidate = asks && !failed ? text.match(/^[0-9a-f]{40}$/gm)?.at(-1) : undefined;
+  const isTheOne = (short: string) => candidate?.startsWith(short) === true;
+  const head = isQuiet || watch.made || named.some(isTheOne) ? candidate : undefined;
+  watch.made = (isQuiet || (watch.made && !asks)) && head === undefined;
+  return [...new Set(head === undefined ? named : [...named.filter((short) => !isTheOne(short)), head])];
 }
+
+const NAMED = /^\[(?:detached HEAD|[^\]\s]{1,250}) (?:\(root-commit\) )?([0-9a-f]{7,40})\] /gm;

@@ -93,17 +93,20 @@ export interface UsageEvent extends Common {
   readonly costUsd?: number | undefined;
 }
 
-/** As the service understands it: the input counts what was neither read from nor written to a cache. */
-export interface Usage {
-  /** The provider's id of the message, or what names the call as well: the same in a fork, another for another call. */
-  readonly id: string;
-  readonly requestId?: string | undefined;
+/** As the service understands them: the input counts what was neither read from nor written to a cache. */
+export interface Tokens {
   readonly input_tokens: number;
   readonly output_tokens: number;
   /** All that was written to a cache. */
   readonly cache_creation_input_tokens: number;
   readonly cache_read_input_tokens: number;
-  /** What of it was written for five minutes and for an hour, where the provider prices these apart. */
+}
+
+export interface Usage extends Tokens {
+  /** The provider's id of the message, or what names the call as well: the same in a fork, another for another call. */
+  readonly id: string;
+  readonly requestId?: string | undefined;
+  /** What was written to a cache for five minutes and for an hour, where the provider prices these apart. */
   readonly cache_creation?: {
     readonly ephemeral_5m_input_tokens: number;
     readonly ephemeral_1h_input_tokens: number;

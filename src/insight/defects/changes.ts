@@ -1,8 +1,9 @@
 import type { Core } from "../../core.ts";
+import type { DefectKind } from "../../formats/brain-kinds.ts";
+import type { Entry } from "../../formats/errors/entry.ts";
+import type { ParsedFile } from "../../formats/errors/parse.ts";
 import type { RowChange } from "../../platform/projections/projections.ts";
-import type { DefectKind, Entry } from "./entry.ts";
 import { matchEntries, matchMoved } from "./match.ts";
-import type { ParsedFile } from "./parse.ts";
 import { type DefectRow, rows } from "./rows.ts";
 
 interface FilePlace {

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
+import { onWire } from "../../formats/errors/fingerprint.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
-import { onWire } from "./fingerprint.ts";
 import { rows } from "./rows.ts";
 
 /** Entries of errors files that have one fingerprint. */

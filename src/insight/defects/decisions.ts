@@ -1,10 +1,10 @@
 import { type Core, slot } from "../../core.ts";
 import { isFromPack, kindOf } from "../../formats/brain-kinds.ts";
+import { readHeading } from "../../formats/errors/heading.ts";
 import { plainText, splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
 import { oneLine } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { currentBrains, readBlob } from "../../record/brain/brain.ts";
-import { readHeading } from "./heading.ts";
 
 /** A decision as its heading says it. */
 export interface Decision {

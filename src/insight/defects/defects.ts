@@ -3,13 +3,15 @@
  * trend, and the briefing made of them.
  * Not here: what caused a defect (causes), what the files say otherwise (brain).
  */
+
+export { DEFECT_KINDS } from "../../formats/brain-kinds.ts";
+export { onWire } from "../../formats/errors/fingerprint.ts";
+export { titleOfHeading } from "../../formats/errors/heading.ts";
+export { parseEntries, parseFile } from "../../formats/errors/parse.ts";
 export { defectsOfClass, entryText, findDefect, pageOfDefects } from "./browse.ts";
 export { countEndedClasses, type RecurringClass } from "./classes.ts";
-export { DEFECT_KINDS, type Defect } from "./entry.ts";
-export { onWire } from "./fingerprint.ts";
+export type { Defect } from "./entry.ts";
 export { entriesProjection, freshenEntries } from "./follow-brains.ts";
-export { titleOfHeading } from "./heading.ts";
 export { listDefects, newestEntryId } from "./list.ts";
 export { brainMetrics, countEntries, type EntryCounts, type Metrics, weeklyHistory } from "./metrics.ts";
-export { parseEntries, parseFile } from "./parse.ts";
 export type { Trend } from "./trend.ts";

@@ -1,11 +1,10 @@
 import type { Core } from "../../core.ts";
-import { isFromPack, kindOf } from "../../formats/brain-kinds.ts";
+import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
+import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
 import { type CurrentBrain, nextCurrent, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
-import { DEFECT_KINDS, type DefectKind } from "./entry.ts";
-import { type ParsedFile, parseSteps } from "./parse.ts";
 import { rows } from "./rows.ts";
 
 /** Files of entries in one brain; there is rarely more than one of a kind. */
@@ -23,15 +22,6 @@ export const entriesProjection: Projection = {
 
 /** For pages and briefings: brings the entries up to what was delivered where that is soon done, else what stands is shown. */
 export const freshenEntries = (core: Core): Promise<void> => refreshWithin(core, entriesProjection);
-
-/** Which kind of entries of the team's own a file holds, told from its own name; undefined for the others. */
-export function entriesKind(path: string): DefectKind | undefined {
-  if (isFromPack(path)) return undefined;
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  if (!/\.(?:md|mdx|markdown)$/i.test(name)) return undefined;
-  const kind = kindOf(name);
-  return DEFECT_KINDS.find((defectKind) => defectKind === kind);
-}
 
 /** What makes the rows as the brain is, in parts: a file is looked at once the one before it is stored. */
 async function* storeBrain(core: Core, brain: CurrentBrain): AsyncGenerator<() => void> {

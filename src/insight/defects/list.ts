@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
-import { DEFECT_KINDS, type Defect, type DefectKind } from "./entry.ts";
+import { DEFECT_KINDS, type DefectKind } from "../../formats/brain-kinds.ts";
+import type { Defect } from "./entry.ts";
 import { type DefectRow, rows } from "./rows.ts";
 
 /** Which of a team's defects; all without it. */

@@ -1,5 +1,5 @@
-import type { Entry } from "./entry.ts";
-import { fold } from "./fingerprint.ts";
+import type { Entry } from "../../formats/errors/entry.ts";
+import { fold } from "../../formats/errors/fingerprint.ts";
 import type { DefectRow } from "./rows.ts";
 
 /** Which row each entry goes on with; entries without one are new, rows without one are gone. */

@@ -1,5 +1,5 @@
+import type { Entry } from "../../formats/errors/entry.ts";
 import { type Preparer, statements } from "../../platform/store/store.ts";
-import type { Entry } from "./entry.ts";
 import type { DayCount } from "./trend.ts";
 
 /** A row of defects; `commits` and `files` are JSON. */

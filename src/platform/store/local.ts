@@ -10,7 +10,7 @@ export type LocalDatabase = Database;
  * @param schemas statements, in the order in which the file's versions got them (`user_version` counts them)
  * @throws DataDirectoryError when a newer program made the file
  */
-export function openLocal(path: string, schemas: readonly string[]): Database {
+function open(path: string, schemas: readonly string[]): Database {
   const db = new Sqlite(path, { timeout: 10_000 });
   try {
     chmodSync(path, 0o600);
@@ -36,7 +36,7 @@ export function openLocal(path: string, schemas: readonly string[]): Database {
 }
 
 /** Opens somebody else's database to look at it: nothing in it or beside it is written. @throws SqliteError */
-export function openForeign(path: string): Database {
+function openForeign(path: string): Database {
   const db = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: 0 });
   db.pragma("query_only = ON");
   db.pragma("trusted_schema = OFF");
@@ -47,7 +47,7 @@ export function openForeign(path: string): Database {
  * Holds a lock of the operating system, through SQLite, on a file that is made for it: a killed process leaves nothing to clean up.
  * @returns what releases it; undefined while another process has it
  */
-export function tryLock(path: string): (() => void) | undefined {
+function tryLock(path: string): (() => void) | undefined {
   const holder = new Sqlite(path, { timeout: 0 });
   try {
     holder.exec("BEGIN EXCLUSIVE");
@@ -58,3 +58,6 @@ export function tryLock(path: string): (() => void) | undefined {
     throw error;
   }
 }
+
+/** Databases that are not a server's store. */
+export const local = { open, openForeign, tryLock };

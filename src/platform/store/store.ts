@@ -13,7 +13,7 @@ export const statements =
 export { type BackupResult, finishBackup, isCarried, KEY_FILE, PRICES_FILE, RETIRED_FOLDER } from "./backup-file.ts";
 export { checkStructure, damageAdvice, isReadError } from "./damage.ts";
 export { databasePath, openFile, removeDatabase } from "./file.ts";
-export { type LocalDatabase, openForeign, openLocal, tryLock } from "./local.ts";
+export { type LocalDatabase, local } from "./local.ts";
 export { announcedBaseUrl, type DirectoryLock, lockDirectory } from "./lock.ts";
 export { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
 export {

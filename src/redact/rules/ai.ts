@@ -32,7 +32,7 @@ export const AI_RULES: readonly Rule[] = [
   row(
     "openrouter-key",
     "sk-or-v1-",
-    /sk-or-v1-[0-9a-f]{64}/y,
+    /sk-or-v1-[0-9A-Za-z]{48,80}/y,
     "https://openrouter.ai/docs/api-reference/authentication",
     () => `sk-or-v1-${hex(64)}`,
   ),
@@ -62,7 +62,10 @@ export const AI_RULES: readonly Rule[] = [
     () => `sk_${hex(48)}`,
   ),
   row("groq-key", "gsk_", /gsk_[0-9A-Za-z]{52}/y, "https://console.groq.com/docs/quickstart", () => `gsk_${word(52)}`),
-  row("xai-key", "xai-", /xai-\w{80}/y, "https://docs.x.ai/docs/tutorial", () => `xai-${word(80)}`),
+  row("xai-key", "xai-", /xai-(?:token-)?\w{80}/y, "https://docs.x.ai/docs/management-api", () => [
+    `xai-${word(80)}`,
+    `xai-token-${word(80)}`,
+  ]),
   row(
     "perplexity-key",
     "pplx-",

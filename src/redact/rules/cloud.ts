@@ -161,6 +161,20 @@ export const CLOUD_RULES: readonly Rule[] = [
     () => `A3-${upper(6)}-${upper(6)}-${upper(5)}-${upper(5)}-${upper(5)}-${upper(5)}`,
   ),
   row(
+    "onepassword-recovery-code",
+    "1PRK-",
+    /1PRK(?:-[0-9A-Z]{4}){13}/y,
+    "https://support.1password.com/recovery-code-security",
+    () => `1PRK-${(upper(52).match(/.{4}/g) as string[]).join("-")}`,
+  ),
+  row(
+    "kolide-key",
+    "k2sk_v1_",
+    /k2sk_v1_[0-9A-Za-z]{24}/y,
+    "https://support.1password.com/device-trust-api/",
+    () => `k2sk_v1_${word(24)}`,
+  ),
+  row(
     "age-secret-key",
     ["AGE-SECRET-KEY-1", "AGE-SECRET-KEY-PQ-1"],
     /AGE-SECRET-KEY-(?:PQ-)?1[02-9AC-HJ-NP-Z]{58,120}/iy,

@@ -54,9 +54,16 @@ export const HOSTING_RULES: readonly Rule[] = [
   row(
     "packagist-token",
     "packagist_",
-    /packagist_[a-z]{2,4}_[0-9a-f]{40,100}/y,
+    /packagist_[a-z]{2,4}_[0-9a-f]{28,100}/y,
     PARTNER_LIST,
     () => `packagist_out_${hex(68)}`,
+  ),
+  row(
+    "pyx-key",
+    "sk-pyx-",
+    /sk-pyx-[0-9A-Za-z]{40,80}/y,
+    "https://docs.astral.sh/uv/reference/environment/",
+    () => `sk-pyx-${word(64)}`,
   ),
   row(
     "docker-token",
@@ -85,7 +92,7 @@ export const HOSTING_RULES: readonly Rule[] = [
     "depot-token",
     ["depot_org_", "depot_project_", "depot_user_"],
     /depot_(?:org|project|user)_[0-9a-f]{40,80}/y,
-    "https://depot.dev/docs/cli/authentication",
+    "https://github.com/depot/cli/blob/main/pkg/cmd/ci/migrate.go",
     () => `depot_org_${hex(64)}`,
   ),
   row(
@@ -199,7 +206,7 @@ export const HOSTING_RULES: readonly Rule[] = [
     "portainer-token",
     "ptr_",
     /ptr_[\w+/-]{40,60}={0,2}/y,
-    "https://docs.portainer.io/api/access",
+    "https://github.com/portainer/portainer/blob/develop/api/apikey/service.go",
     () => `ptr_${word(43)}=`,
     { needs: /[0-9]/ },
   ),

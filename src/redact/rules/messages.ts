@@ -16,7 +16,7 @@ export const MESSAGE_RULES: readonly Rule[] = [
   row(
     "slack-app-token",
     ["xapp-"],
-    /xapp-[0-9]-[0-9A-Z]{6,16}-[0-9]{8,16}-[0-9a-z]{20,80}/iy,
+    /xapp-[0-9]{1,5}-[0-9A-Z]{6,16}-[0-9]{8,16}-[0-9a-z]{20,80}/iy,
     SLACK,
     () => `xapp-1-A${upper(10)}-${digits(13)}-${hex(64)}`,
     { glued: true },

@@ -36,7 +36,7 @@ export const PLATFORM_RULES: readonly Rule[] = [
     "devcycle-server-key",
     "dvc_server_",
     /dvc_server_\w{24,80}/y,
-    "https://docs.devcycle.com/essentials/keys",
+    "https://github.com/DevCycleHQ/AI-Prompts-And-Rules/blob/main/install-prompts/php.md",
     () => `dvc_server_${hex(32)}_${hex(7)}`,
   ),
   row(
@@ -91,7 +91,7 @@ export const PLATFORM_RULES: readonly Rule[] = [
     "scrapfly-key",
     ["scp-live-", "scp-test-"],
     /scp-(?:live|test)-[0-9a-z]{32}/y,
-    "https://scrapfly.io/docs/project",
+    "https://github.com/scrapfly/python-scrapfly/blob/master/.env.example",
     () => `scp-live-${lower(32)}`,
   ),
   row(

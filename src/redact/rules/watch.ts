@@ -77,7 +77,11 @@ export const WATCH_RULES: readonly Rule[] = [
     "https://docs.honeycomb.io/configure/environments/manage-api-keys/",
     () => `hcaik_${lower(58)}`,
   ),
-  row("posthog-key", ["phx_", "phs_"], /ph[xs]_[\w-]{40,60}/y, "https://posthog.com/docs/api", () => `phx_${word(43)}`),
+  row("posthog-key", ["phx_", "phs_", "pha_", "phr_"], /ph[xsar]_[\w-]{40,60}/y, "https://posthog.com/docs/api", () => [
+    `phx_${word(43)}`,
+    `pha_${word(57)}`,
+    `phr_${word(49)}`,
+  ]),
   row(
     "pganalyze-key",
     ["pgar_", "pgaw_"],

@@ -1,88 +1,145 @@
-import { homedir } from "node:os";
 import type { Command } from "commander";
 import {
-  bind,
   type Capture,
-  openCapture,
-  readServerUrl,
+  examine,
+  importTranscripts,
+  pause,
   readStatus,
+  resume,
+  ring,
+  runInBackground,
   runPass,
-  STORES,
-  watch,
+  type Scanned,
+  scan,
+  watchOn,
 } from "../../capture/capture.ts";
-import { DAY_MS, systemClock } from "../../kit/clock.ts";
-import { processLog } from "../../kit/log.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { agentBrainCommands } from "./agent-brain.ts";
+import { connectCommand, disconnectCommand } from "./agent-connect.ts";
+import { DEFAULT_SINCE_MS, names, partsOf, withCapture, withJson } from "./agent-context.ts";
+import { checkLines, importLines, passLine, scanLines, statusLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
 import { duration } from "./values.ts";
 
-const json = (command: Command): Command => command.option("--json", "print the result as one JSON document", false);
-
-async function withCapture(
-  cli: Cli,
-  options: CommonOptions,
-  work: (capture: Capture, output: Output) => Promise<void> | void,
-): Promise<void> {
-  const capture = openCapture({
-    machine: { home: cli.env.HOME || homedir(), env: cli.env, platform: process.platform },
-    clock: systemClock,
-    log: processLog("warn", systemClock.now),
-  });
-  try {
-    await work(capture, createOutput(options.json ?? false));
-  } finally {
-    capture.close();
-  }
-}
-
-interface ConnectOptions extends CommonOptions {
-  readonly since?: number;
-  readonly label?: string;
-  readonly insecure?: boolean;
-  readonly yes?: boolean;
-}
+const WATCH_EVERY_MS = 5_000;
 
 /** Commands of the capture client, which runs where the agents run. */
 export function agentCommands(program: Command, cli: Cli): void {
-  const agent = program
-    .command("agent")
-    .description("the capture client: sends what this machine's agents do to a server");
-  json(agent.command("connect").description("connect this machine").argument("<url>").argument("<code>"))
+  const agent = program.command("agent").description("the capture client: sends what this machine's coding agents do");
+  connectCommand(agent, cli);
+  runCommand(agent, cli);
+  scanCommand(agent, cli);
+  lookCommands(agent, cli);
+  pauseCommands(agent, cli);
+  importCommand(agent, cli);
+  disconnectCommand(agent, cli);
+  agentBrainCommands(agent, cli);
+  agent
+    .command("hook <agent> <event>", { hidden: true })
+    .description("what agents call where there is no shell")
+    .action((name: string, event: string) => {
+      const { machine, clock } = partsOf(cli);
+      process.stdout.write(ring(machine, name, event, clock.now()));
+    });
+}
+
+function runCommand(agent: Command, cli: Cli): void {
+  withJson(agent.command("run").description("read what is new and send what waits"))
+    .option("--watch", "go on until it is stopped", false)
+    .option("--background", "as hooks call it: quietly, and looking again a few times", false)
+    .action((options: CommonOptions & { watch: boolean; background: boolean }) =>
+      withCapture(cli, options, async (capture, output) => {
+        if (options.background) return runInBackground(capture);
+        if (options.watch) return watchUntilStopped(capture, output);
+        const result = await runPass(capture, { force: true, onProgress: output.progress("reading and sending") });
+        if (result?.stopped !== undefined) cli.exitCode = 1;
+        output.result(result ?? { running: true }, () => passLine(result));
+      }),
+    );
+}
+
+async function watchUntilStopped(capture: Capture, output: Output): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  output.note("Watching; stop with Ctrl+C.");
+  await watchOn(capture, WATCH_EVERY_MS, stop.signal, (result) => {
+    if (result.recorded > 0 || result.stopped !== undefined) output.note(passLine(result));
+  });
+}
+
+interface ScanOptions extends CommonOptions {
+  readonly agents?: string[];
+  readonly since?: number;
+}
+
+function scanCommand(agent: Command, cli: Cli): void {
+  withJson(agent.command("scan").description("show what would be sent, redacted; sends and remembers nothing"))
+    .option("--agents <names>", "only these, with commas between", names)
     .option("--since <span>", "how far back to read (default: 30d)", duration)
-    .option("--label <name>", "what people call this machine (default: its host name)")
-    .option("--insecure", "send over http to another machine", false)
-    .option("--yes", "do not ask", false)
-    .action((url: string, code: string, options: ConnectOptions) =>
+    .action(async (options: ScanOptions) => {
+      const parts = partsOf(cli);
+      const output = createOutput(options.json ?? false);
+      const since = parts.clock.now() - (options.since ?? DEFAULT_SINCE_MS);
+      const sessions: Scanned[] = [];
+      await scan(
+        parts,
+        { since, mode: "redacted", agents: options.agents, onProgress: output.progress("reading") },
+        (session) => sessions.push(options.json ? session : { ...session, documents: [] }),
+      );
+      output.result({ sessions }, () => scanLines(sessions));
+    });
+}
+
+function lookCommands(agent: Command, cli: Cli): void {
+  withJson(agent.command("status").description("what is watched, what waits, when the server answered last")).action(
+    (options: CommonOptions) =>
+      withCapture(cli, options, (capture, output) => {
+        const status = readStatus(capture);
+        output.result(status, () => statusLines(status));
+      }),
+  );
+  withJson(agent.command("doctor").description("look whether sessions reach the server, and say what to do")).action(
+    (options: CommonOptions) =>
       withCapture(cli, options, async (capture, output) => {
-        const credentials = await bind(capture, {
-          url: readServerUrl(url, options.insecure),
-          code,
-          label: options.label,
-        });
-        watch(
-          capture,
-          capture.clock.now() - (options.since ?? 30 * DAY_MS),
-          STORES.map((store) => store.agent),
-        );
-        const result = await runPass(capture, { force: true, onProgress: output.progress("reading") });
+        const checks = await examine(capture);
+        if (checks.some(({ state }) => state === "failed")) cli.exitCode = 1;
+        output.result({ ok: cli.exitCode === 0, checks }, () => checkLines(checks));
+      }),
+  );
+}
+
+function pauseCommands(agent: Command, cli: Cli): void {
+  withJson(agent.command("pause").description("record nothing for a while; what happens meanwhile is never read"))
+    .argument("[span]", "for how long, e.g. 2h (default: until resumed)", duration)
+    .action((span: number | undefined, options: CommonOptions) =>
+      withCapture(cli, options, (capture, output) => {
+        const until = span === undefined ? null : capture.clock.now() + span;
+        pause(capture, until);
+        const end = until === null ? null : isoInstant(until);
         output.result(
-          { team: credentials.teamName, ...result },
-          () => `Connected to ${credentials.teamName}. ${JSON.stringify(result)}`,
+          { paused: true, until: end },
+          () => `Paused ${end === null ? 'until "reckon agent resume"' : `until ${end}`}.`,
         );
       }),
     );
-  json(agent.command("run").description("read what is new and send what waits"))
-    .option("--background", "as hooks call it")
-    .action((options: CommonOptions) =>
-      withCapture(cli, options, async (capture, output) => {
-        const result = await runPass(capture, { force: true });
-        output.result(result ?? null, () => JSON.stringify(result));
-      }),
-    );
-  json(agent.command("status").description("what is watched, queued and refused")).action((options: CommonOptions) =>
+  withJson(agent.command("resume").description("record again")).action((options: CommonOptions) =>
     withCapture(cli, options, (capture, output) => {
-      const status = readStatus(capture);
-      output.result(status, () => JSON.stringify(status, null, 2));
+      resume(capture);
+      output.result({ paused: false }, () => "Recording again.");
     }),
   );
+}
+
+function importCommand(agent: Command, cli: Cli): void {
+  withJson(agent.command("import").description("record transcripts from elsewhere, as another machine's or a CI's"))
+    .argument("<path...>", "files, or folders with transcripts in them")
+    .option("--agent <name>", "whose they are (default: told by their content)")
+    .action((paths: string[], options: CommonOptions & { agent?: string }) =>
+      withCapture(cli, options, async (capture, output) => {
+        const imported = await importTranscripts(capture, paths, options.agent, output.progress("reading"));
+        const result = await runPass(capture, { force: true });
+        output.result({ imported, ...result }, () => `${importLines(imported)}\n${passLine(result)}`);
+      }),
+    );
 }

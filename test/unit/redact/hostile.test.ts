@@ -68,6 +68,20 @@ describe("a hostile text", () => {
     );
   });
 
+  test("that is one value of millions of characters costs no slice more than others", () => {
+    expect(tooMuch(repeated({ name: "", unit: "password=" }, 64 * SLICE))).toEqual([]);
+  });
+
+  // What an expression reads is no probe's work: only time tells. Generous, as machines differ.
+  test.each(["---\nkind: Secret\n", "kind: Secret\n```\n", "---\n---\n---\nkind: Secret\ndata:\n a: b\n"])(
+    "of the documents %j is read once, not once for each of them",
+    (unit) => {
+      const began = performance.now();
+      expect(findSecrets(unit.repeat((1 << 19) / unit.length))).toEqual([]);
+      expect(performance.now() - began).toBeLessThan(3_000);
+    },
+  );
+
   test("of unended keys finds every one of them", () => {
     const header = `-----BEGIN ${"PRIVATE"} KEY-----`;
     expect(findSecrets(header.repeat(100))).toHaveLength(100);

@@ -35,6 +35,22 @@ describe("private keys", () => {
     expect(findSecrets(`client-certificate-data: ${certificate}\n`)).toEqual([]);
   });
 
+  test("are found whole behind base64 that was broken into lines", () => {
+    const encoded = Buffer.from(`${BEGIN}\n${BODY}\n${END}\n`).toString("base64");
+    const lines = encoded.match(/.{1,76}/g) as string[];
+    for (const [before, between, after] of [
+      ["", "\n", "\n"],
+      ["key: |\n  ", "\r\n  ", "\r\nclient-certificate-data: x\n"],
+    ] as const) {
+      const text = before + lines.join(between) + after;
+      expect(named(text)).toEqual([["private-key", lines.join(between)]]);
+    }
+    // A word on the next line is none of it.
+    expect(named(`${lines[0]}${lines[1]}\nand-some-words-on-a-line\n`)).toEqual([
+      ["private-key", `${lines[0]}${lines[1]}`],
+    ]);
+  });
+
   test("that go on past the cap are covered to the cap", () => {
     const [found] = findSecrets(`${BEGIN}\n${"AbC9".repeat(20_000)}`);
     expect(found).toMatchObject({ rule: "private-key", strength: "certain", start: 0, end: 16_384 });
@@ -176,6 +192,36 @@ describe("likely findings", () => {
     ["mysql -uroot -pZebra2024x shop", "Zebra2024x"],
     ["machine host.example\n  login me\n  password Zebra2024x\n", "Zebra2024x"],
     ['{"auths":{"registry.example":{"auth":"dXNlcjpaZWJyYTIwMjQ="}}}', "dXNlcjpaZWJyYTIwMjQ="],
+    ["CREATE USER app WITH ENCRYPTED PASSWORD 'Zebra2024x' CREATEDB;", "Zebra2024x"],
+    ["CREATE ROLE app LOGIN PASSWORD  'Zebra2024x';", "Zebra2024x"],
+    ["ALTER USER 'app'@'localhost' IDENTIFIED BY 'Zebra2024x';", "Zebra2024x"],
+    ["alter user app identified with mysql_native_password by 'Zebra2024x';", "Zebra2024x"],
+    ["CREATE USER app ACCOUNT UNLOCK IDENTIFIED BY Zebra2024x;", "Zebra2024x"],
+    ['CREATE USER app\\n  IDENTIFIED BY "Zebra2024x"', "Zebra2024x"],
+    ["GRANT ALL ON *.* TO 'app'@'%' IDENTIFIED BY 'Zebra2024x'", "Zebra2024x"],
+    ['#define PASSWORD "Zebra2024x"', "Zebra2024x"],
+    ['#define\tWIFI_PASS\t"Zebra2024x"', "Zebra2024x"],
+    ['#  define API_TOKEN "a1b2c3d4e5f6"', "a1b2c3d4e5f6"],
+    ["define('PASSWORD', 'Zebra2024x');", "Zebra2024x"],
+    ["define( 'DB_PASSWORD', 'Zebra2024x' );", "Zebra2024x"],
+    ["credentials {\n  password 'Zebra2024x'\n}", "Zebra2024x"],
+    ["pw: Zebra2024x", "Zebra2024x"],
+    ["id: me\npw: Zebra2024x\n", "Zebra2024x"],
+    ["ssh me@host.example (pw:Zebra2024x)", "Zebra2024x"],
+    ["ID:me/PW:Zebra2024x", "Zebra2024x"],
+    ["kind: 'Secret'\ndata:\n  pin: 'WmVicmEyMDI0eA=='\n", "WmVicmEyMDI0eA=="],
+    ["kind: Secret\ndata:\n  .dockercfg: |\n    eyJhdXRocyI6e319Cg==\n  # next\n", "eyJhdXRocyI6e319Cg=="],
+    [
+      "kind: Secret\nstringData:\n  htpasswd: |-\n    me:$apr1$JXRA7j2s$LpVns9\ntype: Opaque\n",
+      "me:$apr1$JXRA7j2s$LpVns9",
+    ],
+    [`{"auths":{"registry.example":{"auth":"${word(86)}"}}}`, word(86)],
+    [
+      "vault write auth/approle/login secret_id=6a174c20-f6de-a53c-74d2-6018fcceff64",
+      "6a174c20-f6de-a53c-74d2-6018fcceff64",
+    ],
+    ["mistralKey=9giiavt5bqwuhsa0b", "9giiavt5bqwuhsa0b"],
+    ["herokuKey: 'k9Lm2Pq8Rt5V'", "k9Lm2Pq8Rt5V"],
     ["//registry.example/:_auth=dXNlcjpaZWJyYTIwMjQ=", "dXNlcjpaZWJyYTIwMjQ="],
     ["kind: Secret\nmetadata:\n  name: a\nstringData:\n  login: Zebra2024x\n---\na: 1", "Zebra2024x"],
     ["data:\n  pin: WmVicmEyMDI0eA==\n  username: YWRtaW4=\nkind: Secret\n", "WmVicmEyMDI0eA=="],
@@ -229,11 +275,26 @@ describe("likely findings", () => {
     "mysql -p 3306 shop",
     "docker login registry.example | docker run -p 16686:16686 x",
     "docker run \\\n  -p 16686:16686 x",
+    "CREATE USER app IDENTIFIED BY $DB_SECRET_1;",
+    "CREATE USER app IDENTIFIED EXTERNALLY BY 'kerberos1'",
+    "ALTER USER app WITH PASSWORD '$APP_PASSWORD_1'",
+    "Each row is identified by 'a1b2c3d4e5f6'",
+    "create user accounts that are identified by mail",
+    "The password 'must be set' first",
+    "#define PASSWORD_KEY 0x0dead1beef7cafe2",
+    '#define MAX_TOKEN "1234567a"',
+    'token "a1b2c3d4e5f6" was not expected',
+    "define('MAX_TOKENS', '4096x4096')",
+    "cpw: 4a5b6c7d8e",
+    "pw: optional",
     "The machine has a login and a password policy2",
     "Cookie: theme=dark; lang=en-GB; consent=2024-01-01",
     '"auth": "required"',
     '"pass": "ページに見出しが存在します",',
     "kind: Secret\nmetadata:\n  name: web-password-2\n",
+    "kind: Secret\nstringData:\n  page.html: |\n    my-page-2\n    <b>some words</b>\n",
+    '"auth": "users.read.organisationmembershipsettings.v2"',
+    'secret_id = "prod/web/tls-cert-2"',
     "kind: ConfigMap\ndata:\n  pin: WmVicmEyMDI0eA==\n",
     'integrity="sha512-abc123def456+/abc=="',
     "commit 3f786850e387550fdab836ed7e6dc881de23001b",

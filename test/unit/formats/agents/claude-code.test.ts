@@ -247,6 +247,14 @@ describe("a tool's result of Claude Code", () => {
         result("t2", sha),
       ),
     ).toEqual([[], [sha]]);
+    const between = [command("t2", "make release"), result("t2", "")];
+    expect(
+      commits(
+        ...[command("t1", "git commit -qm x"), result("t1", ""), ...between],
+        ...[command("t3", "git rev-parse HEAD"), result("t3", sha)],
+      ),
+    ).toEqual([[], [], []]);
+    expect(commits(command("t1", "git commit -qm x && git rev-parse HEAD main"), result("t1", sha))).toEqual([[]]);
     expect(commits(command("t1", "git log --grep commit; git rev-parse HEAD"), result("t1", sha))).toEqual([[]]);
     expect(commits(command("t1", "git commit -qm x; git rev-parse HEAD~1"), result("t1", sha))).toEqual([[]]);
     expect(

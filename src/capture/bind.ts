@@ -1,0 +1,77 @@
+import { hostname } from "node:os";
+import { asText } from "../formats/values.ts";
+import { isoInstant } from "../kit/clock.ts";
+import { ask } from "./client.ts";
+import { clearRejection } from "./exchange.ts";
+import { type Capture, type Credentials, readCredentials, writeCredentials } from "./state.ts";
+
+/** Version of what a person agrees to when they connect: the summary that `reckon agent connect` prints. */
+export const CONSENT_VERSION = "agent-1";
+
+export interface Binding {
+  readonly url: string;
+  readonly code: string;
+  readonly label?: string | undefined;
+}
+
+/**
+ * Binds this machine with a connect code.
+ * @throws Error with the server's reason
+ */
+export async function bind(capture: Capture, { url, code, label }: Binding): Promise<Credentials> {
+  const body = JSON.stringify({ code, consent: { version: CONSENT_VERSION, deviceLabel: label ?? hostname() } });
+  const answer = await ask(url, "/api/connect/exchange", { method: "POST", body });
+  if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}`);
+  const token = asText(answer.body.deviceToken);
+  const teamId = asText(answer.body.teamId);
+  if (token === undefined || teamId === undefined) throw new Error(`${url} answered, but not as Reckon does`);
+  const before = readCredentialsIfAny(capture);
+  const credentials: Credentials = {
+    url,
+    token,
+    expiresAt: asText(answer.body.deviceTokenExpiresAt) ?? null,
+    deviceId: asText(answer.body.deviceId) ?? null,
+    teamId,
+    teamName: asText(answer.body.teamName) ?? teamId,
+    connectedAt: isoInstant(capture.clock.now()),
+  };
+  // First what the old binding recorded: what it was for must never reach another team.
+  if (before?.url === url && before.teamId === teamId) startAnew(capture);
+  else forgetAll(capture);
+  writeCredentials(capture.places, credentials);
+  clearRejection(capture);
+  return credentials;
+}
+
+function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
+  try {
+    return readCredentials(places);
+  } catch {
+    // Unreadable: whose records these are is not known, so they are nobody's.
+    return undefined;
+  }
+}
+
+/** To the server this is another device, whose streams begin at 1: what it has not got yet is numbered anew. */
+function startAnew(capture: Capture): void {
+  const { rows } = capture;
+  capture.transact(() => {
+    for (const { repo, acknowledged } of rows.streams.all()) {
+      rows.dropEntries.run(repo, acknowledged);
+      let seq = 0;
+      for (const entry of rows.entriesAfter.all(repo, acknowledged, -1))
+        rows.moveEntry.run({ repo, from: entry.seq, to: ++seq });
+      rows.putStream.run(repo, seq + 1, 0);
+    }
+    rows.resendSessions.run();
+    rows.forgetBrains.run();
+    rows.clearSchedule.run();
+  });
+}
+
+/** Forgets whatever was recorded and read. */
+function forgetAll(capture: Capture): void {
+  capture.transact(() => {
+    for (const clear of capture.rows.clearAll) clear.run();
+  });
+}

@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { writeFileAtomically } from "../../kit/files.ts";
+import type { Places } from "../home.ts";
+
+/*
+ * Briefings as hooks print them. Below each agent's folder lies the path of the work tree once more, and in it the file: a shell finds
+ * it by the name of the folder that it is in, with commands of its own.
+ */
+
+/** No agent and no person names a folder so. */
+export const BRIEFING_FILE = "reckon-briefing.json";
+
+const asHookOutput = (text: string) => ({
+  hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text },
+});
+
+/** What each agent takes from a hook's standard output at the start of a session; the others take nothing. */
+const FORMS: Readonly<Record<string, (text: string) => unknown>> = {
+  "claude-code": asHookOutput,
+  codex: asHookOutput,
+  "gemini-cli": asHookOutput,
+  "copilot-cli": (text) => ({ additionalContext: text }),
+  cursor: (text) => ({ additional_context: text }),
+};
+
+/** @param root absolute; a drive's letter is a folder like any other */
+const folderOf = ({ briefings }: Places, agent: string, root: string) =>
+  join(briefings, agent, root.replace(/^([A-Za-z]):/, "/$1").replaceAll("\\", "/"));
+
+/** Lays a briefing ready for the agents that start in a work tree. An empty one is taken away. */
+export function layReady(places: Places, root: string, text: string): void {
+  for (const [agent, form] of Object.entries(FORMS)) {
+    const folder = folderOf(places, agent, root);
+    const file = join(folder, BRIEFING_FILE);
+    const output = text === "" ? "" : `${JSON.stringify(form(text))}\n`;
+    if (readIfAny(file) === output) continue;
+    if (output === "") rmSync(file, { force: true });
+    else {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileAtomically(file, output, true);
+    }
+  }
+}
+
+/** What a hook of an agent prints that was started in a folder; empty where nothing lies ready. */
+export function printedBriefing(places: Places, agent: string, folder: string): string {
+  try {
+    for (let at = realpathSync(folder); ; at = dirname(at)) {
+      const text = readIfAny(join(folderOf(places, agent, at), BRIEFING_FILE));
+      if (text !== "" || existsSync(join(at, ".git")) || dirname(at) === at) return text;
+    }
+  } catch {
+    // A folder that is gone.
+    return "";
+  }
+}
+
+function readIfAny(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,243 @@
+import { lstatSync, mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { onWire } from "../../formats/errors/fingerprint.ts";
+import { asCount, asObjects, asText, type Fields } from "../../formats/values.ts";
+import { DAY_MS } from "../../kit/clock.ts";
+import { writeFileAtomically } from "../../kit/files.ts";
+import { ask } from "../client.ts";
+import type { SessionHead } from "../session-head.ts";
+import { type Capture, readCredentials, readSetting, writeSetting } from "../state.ts";
+import { blockLines, DamagedBlockError, withBlock, withoutBlock } from "./block.ts";
+import { readEntries } from "./entries.ts";
+import { blockOf, type Decided, decide, isLessonsFile, type Lesson, lessonsFile } from "./lessons.ts";
+import { treesByRepository } from "./publish.ts";
+import { isOwnPath, newestTree, readInside, type Tree } from "./tree.ts";
+
+/** Sessions of so many days say what is being worked on. */
+const RECENT_MS = 7 * DAY_MS;
+const LESSONS_PATH = ".claude/brain/nightly.md";
+const INSTRUCTIONS = ["CLAUDE.md", "AGENTS.md"];
+const MAX_FILE_BYTES = 1024 * 1024;
+/** Files that were written on this machine, with what may be taken out of them again. */
+const WRITTEN = "nightly";
+
+/** A file as it is and as it is to be; texts in Latin-1, so that no byte is lost. */
+interface FileChange {
+  readonly path: string;
+  /** null where there is none. */
+  readonly before: string | null;
+  /** null to take it away. */
+  readonly after: string | null;
+}
+
+/** What the nightly pass comes to in one repository. */
+export interface NightlyResult {
+  readonly repo: string;
+  readonly root: string;
+  readonly accepted: number;
+  readonly proposed: number;
+  readonly changes: readonly FileChange[];
+  /** What was left as it is, and why. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Draws lessons from what came back: of every repository that agents worked in, for the work tree whose brain was changed last.
+ * @param apply whether the files are written, or it is only found out what would be
+ */
+export async function runNightly(capture: Capture, apply: boolean): Promise<NightlyResult[]> {
+  const results: NightlyResult[] = [];
+  for (const [repo, roots] of treesByRepository(capture)) {
+    const tree = newestTree(roots);
+    if (!tree) continue;
+    const plan = await planFor(capture, repo, tree);
+    results.push(apply ? { ...plan, problems: [...plan.problems, ...write(capture, plan)] } : plan);
+  }
+  return results;
+}
+
+async function planFor(capture: Capture, repo: string, tree: Tree): Promise<NightlyResult> {
+  const none = { repo, root: tree.root, accepted: 0, proposed: 0, changes: [] };
+  try {
+    const decided = decide(await lessonsOf(capture, repo, tree));
+    const problems: string[] = [];
+    const changes = [...instructionsOf(tree.root), LESSONS_PATH].flatMap((path) => {
+      try {
+        return changeOf(tree.root, path, decided);
+      } catch (error) {
+        problems.push(problemOf(path, error));
+        return [];
+      }
+    });
+    return { ...none, accepted: decided.accepted.length, proposed: decided.proposed.length, changes, problems };
+  } catch (error) {
+    return { ...none, problems: [(error as Error).message] };
+  }
+}
+
+const problemOf = (path: string, error: unknown) =>
+  error instanceof DamagedBlockError
+    ? `${path}:${error.line}: ${error.message}`
+    : `${path}: ${(error as Error).message}`;
+
+/** The instruction files that take the block: those that stand; else the one that the repository's agents will look for. */
+function instructionsOf(root: string): string[] {
+  const standing = INSTRUCTIONS.filter((path) => lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile());
+  if (standing.length === 0) return [isOwnPath(join(root, ".claude")) ? "CLAUDE.md" : "AGENTS.md"];
+  const claude = standing.length > 1 ? readInside(root, "CLAUDE.md", MAX_FILE_BYTES)?.toString("latin1") : undefined;
+  // Claude Code reads what is named so: once is enough.
+  return claude && /^@(?:\.\/)?AGENTS\.md\s*$/m.test(claude) ? ["AGENTS.md"] : standing;
+}
+
+function changeOf(root: string, path: string, decided: Decided): FileChange[] {
+  const before = textOf(root, path);
+  const after = path === LESSONS_PATH ? lessonsAfter(before, decided) : instructionsAfter(before, decided);
+  return before === after ? [] : [{ path: join(root, path), before, after }];
+}
+
+/** @returns null where there is none @throws Error when it is no file to be written */
+function textOf(root: string, path: string): string | null {
+  if (!lstatSync(join(root, path), { throwIfNoEntry: false })) return null;
+  const bytes = readInside(root, path, MAX_FILE_BYTES + 1);
+  if (!bytes) throw new Error("is no file of its own");
+  if (bytes.length > MAX_FILE_BYTES) throw new Error("is too large");
+  return bytes.toString("latin1");
+}
+
+function lessonsAfter(before: string | null, decided: Decided): string | null {
+  if (before !== null && !isLessonsFile(before)) throw new Error("was written by somebody else");
+  return Buffer.from(lessonsFile(decided)).toString("latin1") || null;
+}
+
+function instructionsAfter(before: string | null, decided: Decided): string | null {
+  const standing = blockLines(before ?? "");
+  const lines = blockOf(decided, standing ?? []);
+  if (lines.length > 0) return withBlock(before ?? "", lines);
+  return before === null || standing === undefined ? before : withoutBlock(before) || null;
+}
+
+/** What the errors of a repository teach: those of the work tree and those that the server knows of. */
+async function lessonsOf(capture: Capture, repo: string, tree: Tree): Promise<Lesson[]> {
+  const confirmed = new Set<string>();
+  for (const { fingerprint, verdict, origin } of asObjects(
+    (await fetchJson(capture, "/api/causal-link?limit=200", repo)).links,
+  ))
+    if (verdict === "confirmed" || (origin === "person" && verdict !== "rejected")) confirmed.add(String(fingerprint));
+  const local = localClasses(capture, repo, tree, confirmed);
+  const { recurringClasses } = await fetchJson(capture, "/api/brain/metrics?", repo);
+  for (const { fingerprint, occurrences, lastSeen, titles, rule } of asObjects(recurringClasses)) {
+    const digits = asText(fingerprint);
+    if (digits === undefined) continue;
+    const own = local.get(digits);
+    local.set(digits, {
+      fingerprint: digits,
+      title: own?.title ?? asText((titles as unknown[] | undefined)?.[0]) ?? "",
+      rule: own?.rule ?? asText(rule) ?? null,
+      occurrences: Math.max(own?.occurrences ?? 0, asCount(occurrences)),
+      lastSeen: [own?.lastSeen ?? "", asText(lastSeen) ?? ""].toSorted()[1] as string,
+      confirmed: confirmed.has(digits),
+      sessions: own?.sessions ?? 0,
+    });
+  }
+  return [...local.values()];
+}
+
+async function fetchJson(capture: Capture, path: string, repo: string): Promise<Fields> {
+  const credentials = readCredentials(capture.places);
+  if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
+  const joint = path.endsWith("?") ? "" : "&";
+  const answer = await ask(credentials.url, `${path}${joint}repoKey=${encodeURIComponent(repo)}`, {
+    token: credentials.token,
+  });
+  // Without the whole picture lessons would be taken away that still hold.
+  if (answer.kind !== "ok") throw new Error(`the server was not heard: ${answer.reason}`);
+  return answer.body;
+}
+
+/** The classes of a work tree's errors files by their first 8 digits; a class is named by its newest entry. */
+function localClasses(
+  { rows, clock }: Capture,
+  repo: string,
+  tree: Tree,
+  confirmed: ReadonlySet<string>,
+): Map<string, Lesson> {
+  const edited = rows.recentSessions
+    .all(clock.now() - RECENT_MS)
+    .filter((row) => row.repo === repo)
+    .map((row) => new Set((JSON.parse(row.head) as SessionHead).files));
+  const classes = new Map<string, Lesson>();
+  const touched = new Map<string, Set<number>>();
+  for (const { fingerprint, title, rule, date, files } of readEntries(tree)?.entries ?? []) {
+    const digits = onWire(fingerprint);
+    const known = classes.get(digits);
+    const sessions = touched.get(digits) ?? new Set();
+    for (const [i, paths] of edited.entries()) if (files.some((file) => paths.has(file))) sessions.add(i);
+    touched.set(digits, sessions);
+    const isNewer = !known || date > known.lastSeen;
+    classes.set(digits, {
+      fingerprint: digits,
+      title: isNewer ? title : known.title,
+      rule: isNewer ? rule : known.rule,
+      occurrences: (known?.occurrences ?? 0) + 1,
+      lastSeen: isNewer ? date : known.lastSeen,
+      confirmed: confirmed.has(digits),
+      sessions: sessions.size,
+    });
+  }
+  return classes;
+}
+
+/** Writes what was planned, each file whole or not at all. @returns what was left as it is, and why */
+function write(capture: Capture, { root, changes }: NightlyResult): string[] {
+  const written = new Set(readSetting<string[]>(capture, WRITTEN));
+  const problems = changes.flatMap((change) => {
+    try {
+      writeChange(root, change);
+      if (change.after === null) written.delete(change.path);
+      else written.add(change.path);
+      return [];
+    } catch (error) {
+      return [problemOf(change.path, error)];
+    }
+  });
+  writeSetting(capture, WRITTEN, [...written].toSorted());
+  return problems;
+}
+
+/** @throws Error when the file was changed meanwhile, or lies behind a link */
+function writeChange(root: string, { path, before, after }: FileChange): void {
+  if (textOf(root, path.slice(root.length + 1)) !== before) throw new Error("was changed meanwhile");
+  if (after === null) {
+    rmSync(path);
+    return;
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  if (!isOwnPath(dirname(path))) throw new Error("lies behind a link");
+  const mode = before === null ? 0o644 : lstatSync(path).mode & 0o777;
+  writeFileAtomically(path, Buffer.from(after, "latin1"), before !== null, mode);
+}
+
+/**
+ * Takes out of the instruction files, and out of the brains, what this machine wrote there. What somebody else's machine wrote and git
+ * brought here stays.
+ * @returns what was left as it is, and why
+ */
+export function removeManagedBlocks(capture: Capture): string[] {
+  const problems: string[] = [];
+  const left = (readSetting<string[]>(capture, WRITTEN) ?? []).filter((path) => {
+    try {
+      const root = path.endsWith(`/${LESSONS_PATH}`) ? path.slice(0, -LESSONS_PATH.length - 1) : dirname(path);
+      const before = textOf(root, path.slice(root.length + 1));
+      const isLessons = before !== null && isLessonsFile(before);
+      if (before === null) return false;
+      const after = isLessons ? null : withoutBlock(before) || null;
+      if (after !== before) writeChange(root, { path, before, after });
+      return false;
+    } catch (error) {
+      problems.push(problemOf(path, error));
+      return true;
+    }
+  });
+  writeSetting(capture, WRITTEN, left);
+  return problems;
+}

@@ -1,0 +1,158 @@
+import { asObject, parseJson } from "../../formats/values.ts";
+import { isoInstant, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
+import type { Answer } from "../client.ts";
+import type { Exchange } from "../exchange.ts";
+import { knownPolicy, quietNow } from "../policy.ts";
+import { isDue } from "../schedule.ts";
+import type { Capture } from "../state.ts";
+import {
+  CAPS,
+  type Caps,
+  composeSnapshot,
+  digestOf,
+  readObjections,
+  type SnapshotFile,
+  withoutSecrets,
+} from "./snapshot.ts";
+import { newestTree, readOutgoing, type Tree, type TreeFile, unignoredFiles } from "./tree.ts";
+
+/** What is remembered of a brain that was published. */
+interface Remembered {
+  /** The tree's signature. */
+  readonly seen?: string;
+  /** What was sent. */
+  readonly digest?: string;
+}
+
+const INTERVAL_MS = MINUTE_MS;
+/** Each halves what is sent. */
+const MAX_HALVINGS = 4;
+const MAX_ROLLBACKS = 3;
+
+/** The work trees of each repository that agents worked in. */
+export function treesByRepository({ rows }: Capture): ReadonlyMap<string, readonly string[]> {
+  const trees = new Map<string, string[]>();
+  for (const { repo, root } of rows.roots.all()) trees.set(repo, [...(trees.get(repo) ?? []), root]);
+  return trees;
+}
+
+/**
+ * Publishes the brains that changed: of each repository the work tree whose brain was changed last, at most once a minute. A brain
+ * that is as it was costs a look at its files' dates.
+ * @returns the repositories whose brain the server has taken
+ */
+export async function publishBrains(exchange: Exchange): Promise<ReadonlySet<string>> {
+  const { capture } = exchange;
+  const published = new Set<string>();
+  const mode = knownPolicy(capture)?.captureMode;
+  // A brain is text: where only facts may leave the machine, none of it does.
+  if ((mode !== "redacted" && mode !== "full") || quietNow(capture) || !isDue(capture, "brain")) return published;
+  for (const [repo, roots] of treesByRepository(capture)) {
+    if (exchange.stopped !== undefined || !isDue(capture, "brain")) break;
+    if (await new Publication(exchange, repo).run(roots)) published.add(repo);
+  }
+  return published;
+}
+
+/** One repository's brain on its way. */
+class Publication {
+  readonly #exchange: Exchange;
+  readonly #repo: string;
+  #version: number;
+  readonly #sentAt: number | null;
+  readonly #known: Remembered;
+
+  constructor(exchange: Exchange, repo: string) {
+    const row = exchange.capture.rows.brain.get(repo);
+    this.#exchange = exchange;
+    this.#repo = repo;
+    this.#version = row?.version ?? 0;
+    this.#sentAt = row?.sentAt ?? null;
+    this.#known = asObject(parseJson(row?.manifest ?? "{}"));
+  }
+
+  /** @returns whether the server took it */
+  async run(roots: readonly string[]): Promise<boolean> {
+    const sinceLast = this.#exchange.capture.clock.now() - (this.#sentAt ?? 0);
+    if (sinceLast >= 0 && sinceLast < INTERVAL_MS) return false;
+    const tree = newestTree(roots);
+    if (!tree || tree.signature === this.#known.seen) return false;
+    const candidates = unignoredFiles(tree);
+    if (!candidates) return false;
+    const files = compose(tree, candidates, CAPS);
+    const digest = digestOf(files);
+    const isNothing = files.length === 0 && this.#version === 0;
+    if (isNothing || digest === this.#known.digest) {
+      this.#remember({ ...this.#known, seen: tree.signature }, this.#sentAt);
+      return false;
+    }
+    const outcome = await this.#send(files, (caps) => compose(tree, candidates, caps));
+    if (outcome === "later") {
+      this.#remember(this.#known, this.#sentAt);
+      return false;
+    }
+    const { clock } = this.#exchange.capture;
+    // What was refused is not sent again before it changes.
+    this.#remember({ seen: tree.signature, digest }, outcome === "sent" ? clock.now() : this.#sentAt);
+    return outcome === "sent";
+  }
+
+  async #send(
+    first: readonly SnapshotFile[],
+    composeWithin: (caps: Caps) => SnapshotFile[],
+  ): Promise<"sent" | "refused" | "later"> {
+    let files = first;
+    let version = this.#version + 1;
+    let halvings = 0;
+    let rollbacks = 0;
+    let objected = 0;
+    for (;;) {
+      const answer = await this.#post(files, version);
+      if (answer.kind === "ok") {
+        this.#version = version;
+        if (asObject(answer.body.ledger).rollback !== true) return "sent";
+        // The server knows later versions than this machine remembers: it goes on above them.
+        if (++rollbacks > MAX_ROLLBACKS) return "refused";
+        version = this.#above(rollbacks);
+      } else if (answer.kind === "refused" && answer.status === 422 && objected < 2) {
+        files = withoutSecrets(files, readObjections(answer.reason, files), objected++ > 0);
+      } else if (answer.kind === "refused" && answer.status === 413 && halvings < MAX_HALVINGS) {
+        const part = 2 ** ++halvings;
+        objected = 0;
+        files = composeWithin({
+          fileBytes: Math.floor(CAPS.fileBytes / part),
+          snapshotBytes: Math.floor(CAPS.snapshotBytes / part),
+          files: Math.floor(CAPS.files / part),
+        });
+      } else if (answer.kind === "refused" && [400, 413, 422].includes(answer.status)) {
+        const { rows, clock } = this.#exchange.capture;
+        rows.addRejected.run(clock.now(), "brain", answer.reason, JSON.stringify(files.map(({ path }) => path)));
+        return "refused";
+      } else return "later";
+    }
+  }
+
+  /**
+   * A version above those that this machine forgot when its own files were restored: first the next, for a reply that was lost; then one
+   * that only a clock can have counted to.
+   */
+  #above(rollbacks: number): number {
+    const now = this.#exchange.capture.clock.now();
+    const counted = [0, Math.floor(now / SECOND_MS), now][rollbacks - 1] ?? now;
+    return Math.max(this.#version, counted) + 1;
+  }
+
+  #post(files: readonly SnapshotFile[], version: number): Promise<Answer> {
+    const clientTimestamp = isoInstant(this.#exchange.capture.clock.now());
+    const body = JSON.stringify({ version, repoKey: this.#repo, clientTimestamp, files });
+    return this.#exchange.post("/api/brain/ingest", body, "brain");
+  }
+
+  #remember(known: Remembered, sentAt: number | null): void {
+    this.#exchange.capture.rows.putBrain.run(this.#repo, this.#version, JSON.stringify(known), sentAt);
+  }
+}
+
+function compose({ root }: Tree, candidates: readonly TreeFile[], caps: Caps): SnapshotFile[] {
+  return composeSnapshot(candidates, (path, most) => readOutgoing(root, path, most), caps);
+}

@@ -1,0 +1,165 @@
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+} from "node:fs";
+import { join } from "node:path";
+import { sha256Hex } from "../../kit/hash.ts";
+import { RULES_VERSION, redactText } from "../../redact/redact.ts";
+import { git } from "../repository.ts";
+
+/** A markdown file of a brain, as it lies in a work tree. */
+export interface TreeFile {
+  /** Below the top of the work tree, with `/` between. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** A work tree with what may be its brain. */
+export interface Tree {
+  /** Its top, without links in its path. */
+  readonly root: string;
+  readonly files: readonly TreeFile[];
+  /** When the newest of the files was changed, in milliseconds since the epoch; 0 without any. */
+  readonly changedAt: number;
+  /** Changes with any of the files, with what git ignores and with the rules of redaction. */
+  readonly signature: string;
+}
+
+/** All markdown below these is part of the brain: what agents note for each other, and records of decisions. */
+const FOLDERS = [".claude/brain", "docs/adr", "docs/adrs", "docs/decisions"];
+/** And these, which agents read before every session. */
+const FILES = ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
+const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
+const MAX_DEPTH = 8;
+/** So many names are looked at: more is no brain. */
+const MAX_NAMES = 5_000;
+/** Read beyond what is kept, so that a secret over the cut is whole when it is looked for. */
+const BEYOND_BYTES = 64 * 1024;
+
+/** Looks which files of a work tree may be its brain; nothing is read of them. @returns undefined when it is gone */
+export function lookAt(root: string): Tree | undefined {
+  if (!isOwnPath(root) || statOf(join(root, ".git")) === undefined) return undefined;
+  const paths = [...FILES, ...FOLDERS.flatMap((folder) => (isOwnPath(join(root, folder)) ? walk(root, folder) : []))];
+  const files: TreeFile[] = [];
+  const facts = [`rules ${RULES_VERSION}`];
+  let changedAt = 0;
+  for (const path of paths) {
+    const stats = statOf(join(root, path));
+    if (!stats?.isFile()) continue;
+    files.push({ path, bytes: stats.size });
+    facts.push(`${path}\0${stats.size} ${stats.mtimeMs} ${stats.ino}`);
+    changedAt = Math.max(changedAt, stats.mtimeMs);
+  }
+  const ignores = statOf(join(root, ".gitignore"));
+  facts.push(`ignores ${ignores?.size} ${ignores?.mtimeMs}`);
+  return { root, files, changedAt, signature: sha256Hex(facts.join("\n")) };
+}
+
+/** Of several work trees of one repository the one whose brain was changed last; of equal ones the first. */
+export function newestTree(roots: readonly string[]): Tree | undefined {
+  const trees = roots.map(lookAt).filter((tree) => tree !== undefined);
+  return trees.reduce<Tree | undefined>(
+    (best, tree) => (best && best.changedAt >= tree.changedAt ? best : tree),
+    undefined,
+  );
+}
+
+/**
+ * The files of a tree that git does not ignore: what is kept out of the repository stays on the machine.
+ * @returns undefined when git does not answer, and nothing is known
+ */
+export function unignoredFiles({ root, files }: Tree): TreeFile[] | undefined {
+  if (files.length === 0) return [];
+  // A repository could name a program for git to start (git-config(1), core.fsmonitor).
+  const own = ["-c", "core.fsmonitor=false", "--literal-pathspecs"];
+  const names = git(root, [
+    ...own,
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+    "--",
+    ...FILES,
+    ...FOLDERS,
+  ]);
+  if (names === undefined) return undefined;
+  const known = new Set(names.split("\0"));
+  return files.filter(({ path }) => known.has(path));
+}
+
+/**
+ * The beginning of a file as it may leave the machine, without secrets. Only a regular file inside the work tree is read, reached by
+ * no link.
+ * @param most bytes that are kept of it; a little more is read, for the caller to cut
+ * @returns undefined when there is no such file
+ */
+export function readOutgoing(root: string, path: string, most: number): string | undefined {
+  const bytes = readInside(root, path, most + BEYOND_BYTES);
+  return bytes && redactText(bytes.toString("utf8").toWellFormed()).text;
+}
+
+/** The first bytes of a regular file inside a work tree. @returns undefined when it is none, or a link leads to it */
+export function readInside(root: string, path: string, most: number): Buffer | undefined {
+  const place = join(root, path);
+  let fd: number | undefined;
+  try {
+    // A pipe would keep the reader waiting. Windows knows neither flag.
+    fd = openSync(place, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || !isOwnPath(place) || lstatSync(place).ino !== stats.ino) return undefined;
+    const buffer = Buffer.alloc(Math.min(stats.size, most));
+    let at = 0;
+    for (let read = 1; read > 0 && at < buffer.length; at += read)
+      read = readSync(fd, buffer, at, buffer.length - at, at);
+    return buffer.subarray(0, at);
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** Whether a path leads where it says, through no link. */
+export function isOwnPath(path: string): boolean {
+  try {
+    return realpathSync(path) === path;
+  } catch {
+    return false;
+  }
+}
+
+function statOf(path: string) {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** The markdown below a folder, in the order of its names. Links are not followed. */
+function walk(root: string, folder: string): string[] {
+  const found: string[] = [];
+  let left = MAX_NAMES;
+  const visit = (below: string, depth: number) => {
+    for (const entry of entriesOf(join(root, below))) {
+      if (left-- <= 0) return;
+      const path = `${below}/${entry.name}`;
+      if (entry.isDirectory() && depth < MAX_DEPTH) visit(path, depth + 1);
+      else if (entry.isFile() && MARKDOWN.test(entry.name)) found.push(path);
+    }
+  };
+  visit(folder, 0);
+  return found;
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}

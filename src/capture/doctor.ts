@@ -1,0 +1,128 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { asCount, asObject, parseJson } from "../formats/values.ts";
+import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
+import { ask } from "./client.ts";
+import { hookStates, timerStateHere } from "./setup.ts";
+import type { Capture } from "./state.ts";
+import { readCredentials } from "./state.ts";
+import { readStatus } from "./status.ts";
+
+/** One thing that was looked at. */
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "warning" | "failed";
+  /** What is so, and unless all is well what to do. */
+  readonly message: string;
+}
+
+/** Looks whether this machine's sessions reach its server, and says what to do where they do not. */
+export async function examine(capture: Capture): Promise<Check[]> {
+  const credentials = readCredentials(capture.places);
+  if (!credentials) return [failed("binding", 'this machine is not connected: run "reckon agent connect URL CODE"')];
+  return [
+    ...(await serverChecks(credentials.url, credentials.token)),
+    tokenCheck(capture, credentials.expiresAt),
+    ...hookStates(capture).map(
+      ({ name, state, message }): Check =>
+        state === "installed" ? ok(`hook: ${name}`, message) : warning(`hook: ${name}`, message),
+    ),
+    timerCheck(capture),
+    ...contentChecks(capture),
+    folderCheck(capture),
+    ...retentionChecks(capture),
+  ];
+}
+
+const ok = (name: string, message: string): Check => ({ name, state: "ok", message });
+const warning = (name: string, message: string): Check => ({ name, state: "warning", message });
+const failed = (name: string, message: string): Check => ({ name, state: "failed", message });
+
+async function serverChecks(url: string, token: string): Promise<Check[]> {
+  const answer = await ask(url, "/api/policy", { token, timeoutMs: 10_000 });
+  if (answer.kind === "later") return [warning("server", `${url}: ${answer.reason}; what is recorded waits here`)];
+  if (answer.kind === "refused")
+    return [failed("server", `${url} refuses this machine: ${answer.reason}; ask for a code and connect again`)];
+  const mode = String(answer.body.captureMode);
+  const policy =
+    mode === "off" ? warning("policy", "the team's policy is to record nothing") : ok("policy", `captureMode ${mode}`);
+  return [ok("server", `${url} answers`), policy];
+}
+
+function tokenCheck({ clock }: Capture, expiresAt: string | null): Check {
+  if (expiresAt === null) return ok("token", "does not expire");
+  const days = Math.floor((Date.parse(expiresAt) - clock.now()) / DAY_MS);
+  if (days < 0) return failed("token", `expired on ${expiresAt}: ask for a code and connect again`);
+  if (days < 14) return warning("token", `expires in ${days} days, and could not be replaced yet`);
+  return ok("token", `expires in ${days} days; it is replaced by itself before`);
+}
+
+function timerCheck(capture: Capture): Check {
+  try {
+    const { state, message } = timerStateHere(capture);
+    return state === "installed" || state === "absent" ? ok("timer", message) : warning("timer", message);
+  } catch (error) {
+    return ok("timer", String((error as Error).message));
+  }
+}
+
+function contentChecks(capture: Capture): Check[] {
+  const { waiting, rejected, unknown, lastPass, quiet, unreadable } = readStatus(capture);
+  const checks: Check[] = [];
+  const age = lastPass === null ? Number.POSITIVE_INFINITY : capture.clock.now() - lastPass;
+  checks.push(
+    age < 7 * DAY_MS
+      ? ok("passes", `the last ended ${Math.max(0, Math.round(age / MINUTE_MS))} minutes ago`)
+      : warning("passes", 'none in a week: are the hooks called? Try "reckon agent run"'),
+  );
+  if (quiet)
+    checks.push(
+      warning(
+        "recording",
+        `${quiet.reason === "paused" ? "paused" : "off by policy"}${quiet.until === null ? "" : ` until ${isoInstant(quiet.until)}`}`,
+      ),
+    );
+  checks.push(ok("outbox", `${waiting.entries} entries and ${waiting.sessions} sessions wait`));
+  if (rejected > 0)
+    checks.push(warning("rejected", `the server refused ${rejected}; they are kept in agent.db, table "rejected"`));
+  if (unknown.length > 0) {
+    const kinds = unknown.slice(0, 3).map(({ agent, kind }) => `${agent} ${kind}`);
+    checks.push(
+      warning(
+        "formats",
+        `records of ${unknown.length} kinds are not known (${kinds.join(", ")}): a newer version may read them`,
+      ),
+    );
+  }
+  for (const { path, reason } of unreadable) checks.push(warning("transcript", `${path} cannot be read: ${reason}`));
+  return checks;
+}
+
+function folderCheck({ places, machine }: Capture): Check {
+  if (machine.platform === "win32") return ok("folder", places.home);
+  const open = [places.home, places.credentials].filter((path) => (statSync(path).mode & 0o077) !== 0);
+  return open.length === 0
+    ? ok("folder", places.home)
+    : failed("folder", `others can read ${open.join(" and ")}: chmod go-rwx them`);
+}
+
+const CLAUDE_KEEPS_DAYS = 30;
+
+/** Transcripts that are deleted before they were read are lost. */
+function retentionChecks({ machine }: Capture): Check[] {
+  const folder = machine.env.CLAUDE_CONFIG_DIR || join(machine.home, ".claude");
+  let days = CLAUDE_KEEPS_DAYS;
+  try {
+    days = asCount(asObject(parseJson(readFileSync(join(folder, "settings.json"), "utf8"))).cleanupPeriodDays) || days;
+  } catch {
+    return [];
+  }
+  return days >= 7
+    ? []
+    : [
+        warning(
+          "retention",
+          `Claude Code deletes transcripts after ${days} days ("cleanupPeriodDays"): what was not read by then is lost`,
+        ),
+      ];
+}

@@ -1,0 +1,28 @@
+import { join } from "node:path";
+import type { Machine } from "./installer.ts";
+import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
+import { nodeAt } from "./json-tree.ts";
+
+/** Seconds. A SessionEnd hook without one is ended after 1.5. */
+const TIMEOUT = 10;
+
+const folder = ({ home, env }: Machine) => env.CLAUDE_CONFIG_DIR || join(home, ".claude");
+
+export const claudeCode: JsonAgent = {
+  agent: "claude-code",
+  name: "Claude Code",
+  settings: (machine) => join(folder(machine), "settings.json"),
+  folders: (machine) => [folder(machine)],
+  programs: ["claude"],
+  // With comments, or a comma too many, it runs without its settings and says so only in its own status.
+  dialect: { comments: false, trailingCommas: false, byteOrderMark: true },
+  events: ["SessionStart", "Stop", "PreCompact", "SessionEnd"],
+  entry: (command) => ({ hooks: [{ type: "command", command, timeout: TIMEOUT }] }),
+  frame: {},
+  disabled: (settings) =>
+    nodeAt(settings, ["disableAllHooks"])?.value === true
+      ? 'Claude Code calls no hooks: take "disableAllHooks" out of its settings.'
+      : undefined,
+};
+
+export const claudeCodeInstaller = jsonInstaller(claudeCode);

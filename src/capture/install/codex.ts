@@ -1,0 +1,134 @@
+import { join } from "node:path";
+import { sha256Hex } from "../../kit/hash.ts";
+import { findHooks } from "./hook-text.ts";
+import type { HookCommand, Installer, Machine } from "./installer.ts";
+import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
+import type { JsonNode } from "./json-tree.ts";
+import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts";
+
+/** Seconds. */
+const TIMEOUT = 10;
+const folder = ({ home, env }: Machine) => env.CODEX_HOME || join(home, ".codex");
+const hooksFile = (machine: Machine) => join(folder(machine), "hooks.json");
+const configFile = (machine: Machine) => join(folder(machine), "config.toml");
+
+export const codex: JsonAgent = {
+  agent: "codex",
+  name: "Codex",
+  settings: hooksFile,
+  folders: (machine) => [folder(machine)],
+  programs: ["codex"],
+  dialect: { comments: false, trailingCommas: false, byteOrderMark: false },
+  events: ["SessionStart", "Stop"],
+  entry: (command) => ({ hooks: [{ type: "command", command, timeout: TIMEOUT }] }),
+  frame: {},
+  disabled,
+};
+
+const inHooks = jsonInstaller(codex);
+
+/**
+ * Codex skips hooks that nobody has trusted in its own dialogue, in silence. Trust is the person's to give and is not written
+ * here; until then `notify`, one command that is called after each turn and needs none, rings as well, if it is not taken.
+ */
+export const codexInstaller: Installer = {
+  ...inHooks,
+  plan: (machine, hook) => [...inHooks.plan(machine, hook), ...planEdit(machine, notifying(machine, hook))],
+  install: (machine, hook) => [
+    ...inHooks.install(machine, hook),
+    ...applyEdit(machine, notifying(machine, hook), false),
+  ],
+  // What was written first knows the folders that were made.
+  remove: (machine, hook) => [
+    ...applyEdit(machine, unnotifying(machine, hook), true),
+    ...inHooks.remove(machine, hook),
+  ],
+};
+
+/** The value of `notify`: the program gets what happened as its last argument, which `sh -c` takes for its own name. */
+const notifyLine = (hook: HookCommand) =>
+  `notify = ${JSON.stringify(["sh", "-c", hook.line("codex", "notify")])}`.replaceAll("\u007f", "\\u007f");
+
+function notifying(machine: Machine, hook: HookCommand): Edit {
+  return {
+    file: configFile(machine),
+    isOurs: (text) => withoutNotify(text, hook) !== text,
+    change(text) {
+      const rest = withoutNotify(text ?? "", hook);
+      // Windows has no shell that takes text of others for an argument safely. A second `notify` would keep Codex from
+      // starting: any line that might be one counts.
+      if (machine.platform === "win32" || /^[ \t]*["']?notify["']?[ \t]*=/m.test(rest)) return text;
+      const line = notifyLine(hook) + (rest.includes("\r\n") ? "\r\n" : "\n");
+      if (text?.includes(line)) return text;
+      // Before all tables, where a line is a member of the root.
+      const start = rest.startsWith("\uFEFF") ? 1 : 0;
+      return rest.slice(0, start) + line + rest.slice(start);
+    },
+  };
+}
+
+function unnotifying(machine: Machine, hook: HookCommand): Edit {
+  return {
+    file: configFile(machine),
+    isOurs: () => true,
+    change(text, before) {
+      if (text === undefined) return undefined;
+      const rest = withoutNotify(text, hook);
+      return rest === "" && text !== "" && before && before.text === undefined ? undefined : rest;
+    },
+  };
+}
+
+/** A configuration without lines of `notify` that are ours. */
+function withoutNotify(text: string, hook: HookCommand): string {
+  return text.replace(
+    /^(\uFEFF?)notify = \["sh", ?"-c", ?("(?:[^"\\\n]|\\.)*")\]\r?\n/gm,
+    (line, mark: string, command: string) => {
+      try {
+        return hook.owns(JSON.parse(command) as string) ? mark : line;
+      } catch {
+        return line;
+      }
+    },
+  );
+}
+
+/** What Codex names events by where it keeps trust. */
+const EVENT_KEYS: Readonly<Record<string, string>> = { SessionStart: "session_start", Stop: "stop" };
+
+function disabled(settings: JsonNode, machine: Machine, hook: HookCommand): string | undefined {
+  const config = readSettings(configFile(machine)) ?? "";
+  if (/^[ \t]*(?:features\.)?(?:codex_)?hooks[ \t]*=[ \t]*false\b/m.test(config))
+    return `Codex calls no hooks: take "hooks = false" out of ${configFile(machine)}.`;
+  const trusted = findHooks(settings, codex, hook).every(({ event, path }) => {
+    const key = `${hooksFile(machine)}:${EVENT_KEYS[event]}:${path[2]}:0`;
+    return isTrusted(config, key, trustHash(EVENT_KEYS[event] as string, hook.line("codex", event)));
+  });
+  if (trusted) return undefined;
+  const until =
+    withoutNotify(config, hook) === config
+      ? "Until then only the timer finds its sessions."
+      : "Until then sessions arrive after each turn, and without a briefing.";
+  return `Codex skips hooks that nobody has trusted: start codex, enter /hooks and trust the two of Reckon. ${until}`;
+}
+
+/**
+ * The hash by which Codex knows a hook that was trusted: of its definition as JSON without white space, names in order, with
+ * the event's name (openai/codex, codex-rs/hooks/src/engine/discovery.rs and codex-rs/config/src/fingerprint.rs).
+ */
+export function trustHash(event: string, command: string): string {
+  const handler = { async: false, command, timeout: TIMEOUT, type: "command" };
+  return `sha256:${sha256Hex(JSON.stringify({ event_name: event, hooks: [handler] }))}`;
+}
+
+/** Whether a table of that key in `config.toml` has that hash, and does not switch the hook off. */
+function isTrusted(config: string, key: string, hash: string): boolean {
+  const headers = [`[hooks.state.${JSON.stringify(key)}]`, `[hooks.state.'${key}']`];
+  const lines = config.split(/\r?\n/).map((line) => line.trim());
+  const at = lines.findIndex((line) => headers.includes(line));
+  if (at < 0) return false;
+  const rest = lines.slice(at + 1);
+  const end = rest.findIndex((line) => line.startsWith("["));
+  const table = end < 0 ? rest : rest.slice(0, end);
+  return table.includes(`trusted_hash = "${hash}"`) && !table.includes("enabled = false");
+}

@@ -1,0 +1,21 @@
+import { join } from "node:path";
+import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
+
+/** Seconds. */
+const TIMEOUT = 10;
+
+export const cursor: JsonAgent = {
+  agent: "cursor",
+  name: "Cursor",
+  settings: ({ home }) => join(home, ".cursor", "hooks.json"),
+  folders: ({ home }) => [join(home, ".cursor")],
+  programs: ["cursor", "cursor-agent"],
+  // What it accepts is written nowhere: what stands in a file is kept.
+  dialect: { comments: true, trailingCommas: true, byteOrderMark: true },
+  events: ["sessionStart", "afterFileEdit", "stop", "sessionEnd"],
+  entry: (command) => ({ command, timeout: TIMEOUT }),
+  frame: { version: 1 },
+  disabled: () => undefined,
+};
+
+export const cursorInstaller = jsonInstaller(cursor);

@@ -1,0 +1,36 @@
+import { homedir } from "node:os";
+import type { Command } from "commander";
+import { type Capture, type CaptureParts, openCapture } from "../../capture/capture.ts";
+import { DAY_MS, systemClock } from "../../kit/clock.ts";
+import { processLog } from "../../kit/log.ts";
+import type { Cli, CommonOptions } from "./context.ts";
+import { createOutput, type Output } from "./output.ts";
+
+/** How far back is read where nobody says. */
+export const DEFAULT_SINCE_MS = 30 * DAY_MS;
+
+/** The option that every command of the capture client takes; they know no data directory. */
+export const withJson = (command: Command): Command =>
+  command.option("--json", "print the result as one JSON document", false);
+
+/** Names with commas between. */
+export const names = (text: string): string[] => text.split(",").map((name) => name.trim());
+
+export function partsOf(cli: Cli): CaptureParts {
+  const machine = { home: cli.env.HOME || homedir(), env: cli.env, platform: process.platform };
+  return { machine, clock: systemClock, log: processLog("error", systemClock.now) };
+}
+
+/** Opens the client's own database for one command. */
+export async function withCapture(
+  cli: Cli,
+  options: CommonOptions,
+  work: (capture: Capture, output: Output) => Promise<void> | void,
+): Promise<void> {
+  const capture = openCapture(partsOf(cli));
+  try {
+    await work(capture, createOutput(options.json ?? false));
+  } finally {
+    capture.close();
+  }
+}

@@ -1,0 +1,129 @@
+import { styleText } from "node:util";
+import type { Check, ConnectPlan, PassResult, Scanned, Status } from "../../capture/capture.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { oneLine } from "../../kit/strings.ts";
+import { facts, table } from "./output.ts";
+
+/** What the commands of the capture client print for people. */
+
+const plural = (count: number, one: string) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+
+/** Bytes in the largest unit that leaves at least one, powers of 1,000. */
+function size(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  const power = Math.min(4, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1_000 ** power).toFixed(1)} ${["", "kB", "MB", "GB", "TB"][power]}`;
+}
+
+/** What connecting reads and changes, for whoever is asked to agree. */
+export function planLines({ url, found, timer }: ConnectPlan, isDryRun: boolean): string {
+  const [sends, changes] = isDryRun ? ["Connecting would send", "It would change"] : ["This sends", "It changes"];
+  const lines = found.map(
+    ({ name, transcripts, bytes }) =>
+      `  ${name}: ${plural(transcripts, "transcript")} (${size(bytes)}), and each new session`,
+  );
+  if (found.length === 0) lines.push("  nothing yet: no coding agent was found on this machine");
+  lines.unshift(`${sends} to ${url}:`);
+  lines.push(
+    "Prompts, answers, commands with their output, edits, commits and tokens; secrets are taken out first.",
+    "",
+  );
+  const files = [...found.flatMap((one) => one.changes), ...timer];
+  lines.push(files.length === 0 ? "No settings change." : `${changes}:`);
+  for (const { file, kind, diff } of files) {
+    const detail = kind === "create" ? [] : diff.trimEnd().split("\n").slice(2);
+    lines.push(`  ${kind} ${file}`, ...detail.map((line) => `    ${line}`));
+  }
+  for (const { name, problem } of found) if (problem !== undefined) lines.push(`  ${name}: ${problem}`);
+  return lines.join("\n");
+}
+
+export function passLine(result: PassResult | undefined): string {
+  if (!result) return "Another pass is running; it takes in what is new.";
+  const parts = [`${plural(result.recorded, "new event")}, ${plural(result.sessionsSent, "session")} sent.`];
+  if (result.quiet !== undefined) parts.push(QUIET[result.quiet]);
+  if (result.stopped !== undefined) parts.push(`Not everything was sent: ${result.stopped}. It waits here.`);
+  for (const { path, reason } of result.unreadable) parts.push(`${path} cannot be read: ${reason}.`);
+  return parts.join(" ");
+}
+
+const QUIET: Readonly<Record<NonNullable<PassResult["quiet"]>, string>> = {
+  paused: "Recording is paused.",
+  policy: "The team's policy is to record nothing.",
+  "no-policy": "The team's policy is not known yet, so nothing was read.",
+  "outbox-full": "The outbox is full: reading goes on once the server has taken some of it.",
+};
+
+const TITLE_CHARS = 60;
+
+export function scanLines(sessions: readonly Scanned[]): string {
+  const rows = sessions.map(({ agent, repo, startedAt, prompts, bytes, redacted, usage, title }) => [
+    startedAt?.slice(0, 16).replace("T", " ") ?? "-",
+    agent,
+    repo || "-",
+    prompts,
+    usage.input + usage.cacheWrite + usage.cacheRead,
+    usage.output,
+    size(bytes),
+    redacted,
+    oneLine(title ?? "", TITLE_CHARS),
+  ]);
+  const headings = ["BEGAN", "AGENT", "REPOSITORY", "PROMPTS", "TOKENS IN", "OUT", "SIZE", "REDACTED", "FIRST PROMPT"];
+  const bytes = sessions.reduce((sum, session) => sum + session.bytes, 0);
+  const sum = `${plural(sessions.length, "session")}, ${size(bytes)}; nothing was sent. --json shows every document as it would leave.`;
+  return `${table(headings, rows, "No sessions.")}\n${process.stdout.isTTY ? sum : ""}`;
+}
+
+const at = (instant: number | null) => (instant === null ? "never" : isoInstant(instant));
+
+export function statusLines(status: Status): string {
+  if (!status.connected) return 'Not connected: run "reckon agent connect URL CODE".';
+  const { waiting, trouble, quiet } = status;
+  const watched = status.watched.map(({ agent, transcripts }) => `${agent} (${transcripts})`).join(", ");
+  const rows: [string, string | number | null][] = [
+    ["server", `${status.url} (${status.team})`],
+    [
+      "recording",
+      quiet
+        ? `${quiet.reason === "policy" ? "off by policy" : "paused"} until ${quiet.until === null ? "further notice" : at(quiet.until)}`
+        : (status.captureMode ?? "nothing, until the policy is known"),
+    ],
+    ["transcripts", watched || "none yet"],
+    ["sessions", status.sessions],
+    [
+      "waiting",
+      `${plural(waiting.sessions, "session")}, ${waiting.entries.toLocaleString("en")} entries, ${size(waiting.bytes)}`,
+    ],
+    ["refused", status.rejected],
+    ["unknown records", status.unknown.reduce((sum, { count }) => sum + count, 0)],
+    ["last pass", at(status.lastPass)],
+    ["last contact", at(status.lastContact)],
+    ["token expires", status.tokenExpiresAt],
+  ];
+  if (trouble)
+    rows.push([
+      "trouble",
+      `${trouble.reason}${trouble.until === null ? ": connect again with a new code" : `; next try ${at(trouble.until)}`}`,
+    ]);
+  return facts(rows);
+}
+
+const MARKS = { ok: ["green", "ok"], warning: ["yellow", "warning"], failed: ["red", "failed"] } as const;
+
+export function checkLines(checks: readonly Check[]): string {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  return checks
+    .map(({ name, state, message }) => {
+      const [colour, word] = MARKS[state];
+      const mark = process.stdout.isTTY ? styleText(colour, word.padEnd(7)) : word.padEnd(7);
+      return `${mark}  ${name.padEnd(width)}  ${oneLine(message, 400)}`;
+    })
+    .join("\n");
+}
+
+export function importLines(
+  imported: readonly { readonly path: string; readonly agent: string | null; readonly recorded: number }[],
+): string {
+  const rows = imported.map(({ path, agent, recorded }) => [agent ?? "not a transcript", recorded, path]);
+  return table(["AGENT", "NEW EVENTS", "FILE"], rows, "No files.");
+}
