@@ -45,7 +45,7 @@ ${isAdmin(call) && html`<p>${buttonLink("Mint a connect code", href("/devices"),
           {
             title: "Publish a brain",
             done: begun.brain,
-            body: html`<p class="says">A repository's brain is its markdown files: errors, decisions, notes. Every version is kept and can be searched.</p>${command(`${tokenCommand}\n${brainCommand(baseUrl)}`, "Publish a first snapshot")}`,
+            body: html`<p class="says">A repository's brain is its markdown files: errors, decisions, notes. A connected machine publishes those below <code>.claude/brain</code> whenever they change; every version is kept and can be searched. By hand:</p>${command(`${tokenCommand}\n${brainCommand(baseUrl)}`, "Publish a first snapshot")}`,
           },
         ]),
   ];
