@@ -41,7 +41,7 @@ it("mints a connect code whose command connects the machine that runs it, and sh
   const byHttp = (await page.getByRole("region", { name: "By HTTP" }).textContent()) ?? "";
   expect(byHttp).toContain(code);
   expect(JSON.parse(await newMachine().run(`${line} --yes --json --label build-7`))).toMatchObject({
-    team: ada.team.name,
+    teamName: ada.team.name,
   });
   expect(site.t.rows("SELECT label, team_id FROM devices")).toEqual([{ label: "build-7", team_id: ada.team.id }]);
   expect(

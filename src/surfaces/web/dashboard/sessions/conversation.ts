@@ -77,12 +77,12 @@ const promptId = (turn: Turn) => `prompt-${turn.number}`;
 
 /** All prompts by their first words, each a link to where it was asked. */
 function promptList(turns: readonly Turn[], at: Address): Content {
-  const asked = turns.filter(({ number }) => number > 0);
-  if (asked.length < 2) return false;
-  const named = asked.slice(0, MAX_PROMPTS_NAMED);
-  return html`<details class="numbers"><summary>All ${number(asked.length)} prompts</summary><ol class="prompts">${named.map(
+  const prompted = turns.filter(({ number }) => number > 0);
+  if (prompted.length < 2) return false;
+  const named = prompted.slice(0, MAX_PROMPTS_NAMED);
+  return html`<details class="numbers"><summary>All ${number(prompted.length)} prompts</summary><ol class="prompts">${named.map(
     (turn) => html`<li><a href="${at(turn.first, promptId(turn))}">${promptLine(turn.events[0])}</a></li>\n`,
-  )}</ol>${asked.length > named.length && html`<p class="says">and ${plural(asked.length - named.length, "more prompt")}</p>`}</details>`;
+  )}</ol>${prompted.length > named.length && html`<p class="says">and ${plural(prompted.length - named.length, "more prompt")}</p>`}</details>`;
 }
 
 function promptLine(event: Event | undefined): string {
@@ -100,14 +100,14 @@ function drawTurn(
   left: Budget,
 ): Html {
   const begins = turn.first >= from;
-  const [asked] = turn.events;
+  const [opening] = turn.events;
   const within = turn.events
     .map((event, i) => ({ event, place: turn.first + i }))
     .filter(({ place }) => place >= from && place < to);
   const items = within.map(({ event, place }) => event.kind !== "prompt" && drawEvent(call, event, place + 1, left));
   return html`<section class="turn"${begins && turn.number > 0 && html` id="${promptId(turn)}"`}>
-<header class="turn-head"><h3>${heading(turn, begins, at)}</h3> ${begins && time(asked?.at ?? null, call.core.clock.now())}${begins && html`<p class="says">${turnSum(turn, use)}</p>`}</header>
-${begins && asked?.kind === "prompt" && html`<div class="asked">${promptText(asked, left)}</div>`}
+<header class="turn-head"><h3>${heading(turn, begins, at)}</h3> ${begins && time(opening?.at ?? null, call.core.clock.now())}${begins && html`<p class="says">${turnSum(turn, use)}</p>`}</header>
+${begins && opening?.kind === "prompt" && html`<div class="asked">${promptText(opening, left)}</div>`}
 ${items.some(Boolean) && html`<ol class="timeline">${items}</ol>`}</section>\n`;
 }
 

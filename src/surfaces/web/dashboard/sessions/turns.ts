@@ -45,12 +45,12 @@ const isFrame = ({ kind, edits, attributes, usage }: Span): boolean =>
 
 /** All that a session tells of, by time; what has no time comes last, and what happened at once stays as it was sent. */
 export function eventsOf({ prompts, spans, commits, labels }: Session): Event[] {
-  const asked = prompts.map((prompt, i): Event => ({ kind: "prompt", at: prompt.at, number: i + 1, prompt }));
+  const prompted = prompts.map((prompt, i): Event => ({ kind: "prompt", at: prompt.at, number: i + 1, prompt }));
   const turns = spans.filter(({ kind }) => kind === "turn");
   // Agents that tell no times still tell the order in which turns and steps came.
   const inTurns =
-    turns.length === asked.length && turns.every(({ startedAt }, i) => startedAt === (asked[i]?.at ?? startedAt));
-  const places = new Map(inTurns ? turns.map((span, i) => [span, asked[i] as Event]) : []);
+    turns.length === prompted.length && turns.every(({ startedAt }, i) => startedAt === (prompted[i]?.at ?? startedAt));
+  const places = new Map(inTurns ? turns.map((span, i) => [span, prompted[i] as Event]) : []);
   const startOf = new Map(spans.map(({ externalId, startedAt }) => [externalId, startedAt]));
   const steps = spans.flatMap((span): Event[] => {
     const at = span.startedAt ?? span.endedAt;
@@ -59,7 +59,7 @@ export function eventsOf({ prompts, spans, commits, labels }: Session): Event[] 
     return isFrame(span) ? [] : [{ kind: "step", at, span }];
   });
   const events: Event[] = [
-    ...(inTurns ? [] : asked),
+    ...(inTurns ? [] : prompted),
     ...steps,
     ...commits.map(({ sha, at }): Event => ({ kind: "commit", at, sha })),
     ...labels.map(
