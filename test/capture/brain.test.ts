@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runPass } from "../../src/capture/capture.ts";
-import { setPolicy } from "../../src/share/policy/policy.ts";
+import { setPolicy } from "../../src/record/policy/policy.ts";
 import { keyOf, startMachine, type TestMachine, write } from "../support/capture.ts";
 
 const ERRORS = ".claude/brain/errors.md";

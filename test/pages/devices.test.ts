@@ -1,5 +1,3 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { bindDevice, createCode, noteSeats, revokeDevice } from "../../src/identity/devices/devices.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
@@ -7,6 +5,7 @@ import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { newMachine } from "../support/machine.ts";
 
 useBrowser();
 
@@ -44,10 +43,15 @@ it("mints a connect code whose command connects the machine that runs it, and sh
   await page.getByRole("heading", { name: "Connect a device" }).waitFor();
   await judge("devices-code");
   expect(await page.locator("time.countdown").textContent()).toMatch(/^expires in (?:15:00|14:\d\d)$/);
-  const command = (await page.getByRole("region", { name: "On the machine" }).textContent()) ?? "";
-  expect(command).toContain(`${site.url}/api/connect/exchange`);
-  const { stdout } = await promisify(execFile)("bash", ["-c", `hostname() { echo build-7; }; ${command} -sS`]);
-  expect(JSON.parse(stdout)).toMatchObject({ teamId: ada.team.id, status: "active", person: "ada@example.com" });
+  const line = (await page.getByRole("region", { name: "On the machine" }).textContent()) ?? "";
+  const code = await page.locator(".secret-value").textContent();
+  expect(line).toBe(`reckon agent connect ${site.url} ${code}`);
+  await page.getByText("For an agent or a script of your own").click();
+  const byHttp = (await page.getByRole("region", { name: "By HTTP" }).textContent()) ?? "";
+  expect(byHttp).toContain(code);
+  expect(JSON.parse(await newMachine().run(`${line} --yes --json --label build-7`))).toMatchObject({
+    teamName: ada.team.name,
+  });
   expect(site.t.rows("SELECT label, team_id, person_id FROM devices")).toEqual([
     { label: "build-7", team_id: ada.team.id, person_id: ada.userId },
   ]);

@@ -130,7 +130,7 @@ it("says what to do when there are no sessions, and lists them when there are", 
   const site = await startSite();
   const { page, go, judge } = await site.open(await site.person());
   await go("/sessions");
-  expect(await page.getByText(`curl ${site.url}/api/agent-traces/ingest`).count()).toBe(1);
+  expect(await page.getByText(`reckon agent connect ${site.url} THE-CODE`).count()).toBe(1);
   await judge("sessions-empty");
   const full = await withSessions();
   const visit = await full.site.open(full.ada);
@@ -224,7 +224,7 @@ it("pages through many sessions and keeps the filters", async () => {
   expect((await titles())[0]).toBe("Task 59");
 });
 
-it("shows one session with its timeline, steps, tokens, files and labels", async () => {
+it("shows one session with its conversation, steps, tokens, files and labels", async () => {
   const { site, ada } = await withSessions();
   const { page, go, judge } = await site.open(ada);
   await go("/sessions");
@@ -234,13 +234,15 @@ it("shows one session with its timeline, steps, tokens, files and labels", async
   expect(await page.locator(".facts").textContent()).toContain("2,000 input · 1,000 output · 10,000 cache read");
   const events = await page.locator(".timeline > li strong").allTextContents();
   expect(events).toEqual([
-    "Prompt",
+    "Model call",
+    "Model call",
+    "Edit",
     "Label risk: 2",
-    "Edited a file",
-    "Prompt",
+    "Model call",
     `Commit ${SHA.slice(0, 12)}`,
     "Label review: good",
   ]);
+  expect(await page.locator(".turn h3").allTextContents()).toEqual(["Prompt 1", "Prompt 2"]);
   expect(await page.locator(".waterfall tbody tr").count()).toBe(6);
   expect(await page.locator(".waterfall tbody th.depth-2").textContent()).toContain("execute_tool Edit");
   expect(await page.getByRole("region", { name: "Prompt 2, whole" }).isVisible()).toBe(false);
@@ -312,11 +314,12 @@ it("keeps a hostile session readable and bounded", async () => {
   await go(`/sessions/${idOf(site, "monster")}`);
   expect(await page.locator(".waterfall tbody tr").count()).toBe(500);
   expect(await page.getByText("2,100 more spans are not drawn.").count()).toBe(1);
-  expect(await page.locator(".timeline > li").count()).toBe(100);
+  // Thirty of the first hundred are prompts.
+  expect([await page.locator(".asked").count(), await page.locator(".timeline > li").count()]).toEqual([30, 70]);
   expect(await page.locator("main img").count()).toBe(0);
   expect((await page.content()).length).toBeLessThan(3_000_000);
   await page.getByRole("link", { name: "Later" }).click();
-  expect(await page.getByText("101 to 200 of 2,030").count()).toBe(1);
+  expect(await page.getByText("101 to 200 of 2,630").count()).toBe(1);
   await go(`/sessions/${idOf(site, "ses-odd")}?events=999999`);
   expect(await page.locator("main img").count()).toBe(0);
   await judge("session-odd");

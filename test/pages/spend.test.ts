@@ -148,6 +148,7 @@ it("shows hostile names as text, nothing to another team, and what to send while
   const other = await site.open(eve);
   await other.go(`/spend?repo=${encodeURIComponent(TILL)}`);
   expect(await other.page.getByText("No usage in these days").count()).toBe(1);
+  expect(await other.page.getByText(`reckon agent connect ${site.url} THE-CODE`).count()).toBe(1);
   expect(await other.page.content()).not.toContain(UNPRICED);
   const csv = await (await fetch(`${site.url}/spend/csv?by=branch`, { headers: { cookie: eve.cookie } })).text();
   expect(csv.split("\r\n")).toHaveLength(2);

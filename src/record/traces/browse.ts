@@ -35,7 +35,7 @@ export interface SessionRow extends LabelledSession {
   readonly prompts: number | null;
   readonly files: number | null;
   readonly commits: number | null;
-  /** What it was asked first: one line, at most 160 characters. */
+  /** What it was asked first, or else its title: one line, at most 160 characters. */
   readonly firstPrompt: string | null;
 }
 

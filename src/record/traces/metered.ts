@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type Call, countedCalls } from "../../formats/calls.ts";
 import { understandSession, understandSpan } from "../../formats/session.ts";
-import { readAttributeModel, readCost, type Usage } from "../../formats/usage.ts";
+import type { Usage } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { followRows, type MeteredSpanRow, type SessionSourceRow } from "./follow-rows.ts";
@@ -49,17 +49,8 @@ type Metered = Call & Omit<MeteredCall, "usage">;
 function readSpan({ document, startedAt, endedAt, ...span }: MeteredSpanRow): Metered {
   const at = startedAt ?? endedAt;
   if (document === null) return { ...span, operation: null, usage: null, costUsd: null, model: null, at };
-  const fields = asObject(JSON.parse(document));
-  const { usage, operation, attributes } = understandSpan(fields);
-  const named = typeof fields.model === "string" ? fields.model : null;
-  return {
-    ...span,
-    operation,
-    usage,
-    costUsd: readCost(fields.costUsd),
-    model: readAttributeModel(attributes) ?? named,
-    at,
-  };
+  const { usage, operation, costUsd, model } = understandSpan(asObject(JSON.parse(document)));
+  return { ...span, operation, usage, costUsd, model, at };
 }
 
 /** What a device's session says of itself, for entries that name it. */

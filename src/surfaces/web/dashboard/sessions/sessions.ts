@@ -8,10 +8,10 @@ import {
   type SessionRow,
   sessionFacets,
 } from "../../../../record/traces/traces.ts";
-import { buttonLink } from "../../ui/button.ts";
 import type { Filter, Table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
+import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
@@ -175,18 +175,11 @@ function pagesOf({ older, newer, examined, examinedTo }: SessionPage): Pages {
 }
 
 function noSessions(call: Member): Html {
-  return empty({
-    title: "No sessions yet",
-    intro:
-      "A connected agent sends each session when it ends, and again as it grows. With a device token, a first one can be sent by hand:",
-    code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/agent-traces/ingest \\
-  -H "authorization: Bearer $DEVICE_TOKEN" \\
-  -H "content-type: application/json" \\
-  -d '{"repoKey": "acme/shop", "sessions": [
-        {"id": "s1", "outcome": "success", "spans": [],
-         "prompts": [{"text": "Fix the login"}]}]}'`,
-    actions: buttonLink("Connect a device", call.href("/devices")),
-  });
+  return nothingSent(
+    call,
+    "No sessions yet",
+    "Each session of an agent comes here with its prompts, answers, steps, edits and commits, within seconds of its end.",
+  );
 }
 
 export const sessionPages: Page[] = [

@@ -11,8 +11,9 @@ import { download, page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { filters } from "../../ui/list.ts";
-import { codeBlock, empty, pageHead, stats, tabs } from "../../ui/parts.ts";
+import { pageHead, stats, tabs } from "../../ui/parts.ts";
 import { compact, dayText, number } from "../../ui/units.ts";
+import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
@@ -124,20 +125,7 @@ function tiles({ first, last }: Params, { total }: SpendReport): Html {
 }
 
 function nothing(call: Member): Html {
-  return html`${empty({
-    title: "No usage in these days",
-    intro:
-      "Agents tell what they used with the entries and steps that they send. With a device token, a first one can be sent by hand:",
-  })}
-${codeBlock(
-  `curl ${call.baseUrl.replace(/\/$/, "")}/api/telemetry/ingest \\
-  -H "authorization: Bearer $DEVICE_TOKEN" \\
-  -H "content-type: application/json" \\
-  -d '{"repoKey": "acme/shop", "entries": [{"seq": 1, "payload": {
-        "type": "reply", "sessionId": "s1", "branch": "main", "model": "claude-sonnet-4-5",
-        "usage": {"id": "msg_1", "input_tokens": 1200, "output_tokens": 300}}}]}'`,
-  { label: "Command" },
-)}`;
+  return nothingSent(call, "No usage in these days", "What agents use comes with the sessions that they send.");
 }
 
 const access = "member";
