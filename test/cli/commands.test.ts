@@ -177,7 +177,8 @@ describe("licences", () => {
     const file = join(home, "acme.lic");
     const pem = join(home, "pub.pem");
     await json(data, "license", "mint", "--team", "Acme", "--days", "10", "--out", file);
-    await json(data, "key", "export", "--out", pem);
+    const exported = await reckon(["key", "export", "--out", pem, "--data", data]);
+    expect([exported.code, exported.stdout, exported.stderr]).toEqual([0, "", `Written to ${pem}.\n`]);
     rmSync(data, { recursive: true });
 
     const verified = await reckon(["license", "verify", file, "--pubkey", pem, "--json"]);
@@ -252,6 +253,25 @@ describe("licences", () => {
     await json(data, "team", "set", "Acme", "--suspended", "true");
     const done = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
     expect([done.code, done.stdout, done.stderr]).toEqual([1, "", expect.stringContaining("suspended")]);
+  });
+
+  it("are not written over another one, unless that is asked for", async () => {
+    const data = folder();
+    await json(data, "team", "create", "Acme");
+    const file = join(data, "acme.lic");
+    writeFileSync(file, "an earlier one");
+    const mint = (...more: string[]) =>
+      reckon(["license", "mint", "--team", "Acme", "--out", file, "--data", data, ...more]);
+    const refused = await mint("--json");
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+      1,
+      "",
+      `reckon: ${file} exists already; --force replaces it\n`,
+    ]);
+    expect(readFileSync(file, "utf8")).toBe("an earlier one");
+    const forced = await mint("--json", "--force");
+    expect([forced.code, JSON.parse(forced.stdout)]).toMatchObject([0, { file }]);
+    expect(readFileSync(file, "utf8")).toBe(`${JSON.parse(forced.stdout).license}\n`);
   });
 
   it("keep verifying after the signing key was rotated", async () => {

@@ -73,6 +73,15 @@ describe("reckon spend", () => {
     expect((await spend(t, ...DAYS, "--repo", "till")).stdout).toBe("");
   });
 
+  it("prints small sums to three digits, which two decimals would round away", async () => {
+    const { t, device } = await running();
+    const usage = { input_tokens: 3_500 };
+    const entries = [{ seq: 3, payload: { model: "claude-opus-4-6", branch: "small", usage } }];
+    await t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey: "till", entries } });
+    const { stdout } = await spend(t, "--repo", "till", "--since", "2026-11-19");
+    expect(stdout.split("\t").slice(0, 4)).toEqual(["claude-opus-4-6", "0.0175", "-", "3500"]);
+  });
+
   it("prints comma-separated values that no spreadsheet takes for a formula", async () => {
     const { t, device } = await running();
     const exports = () =>

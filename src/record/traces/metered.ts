@@ -5,6 +5,7 @@ import type { Usage } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { followRows, type MeteredSpanRow, type SessionSourceRow } from "./follow-rows.ts";
+import { parsedMembers } from "./rules.ts";
 
 /** A model call of a session. */
 export interface MeteredCall {
@@ -40,7 +41,7 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
     await yieldNow();
   }
   const { document, ...facts } = row;
-  const { usage, costUsd } = understandSession(asObject(JSON.parse(document)));
+  const { usage, costUsd } = understandSession(parsedMembers(document, ["usage", "costUsd"]));
   return { ...facts, calls: countedCalls(spans), usage, costUsd };
 }
 

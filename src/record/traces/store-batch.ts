@@ -1,6 +1,5 @@
 import type { Core } from "../../core.ts";
 import { metadataOf } from "../../formats/metadata.ts";
-import { asObject } from "../../formats/values.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
@@ -9,7 +8,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { Part } from "./parts.ts";
 import type { ReadBatch, ReadSession } from "./read-batch.ts";
 import { rows, type SessionRow } from "./rows.ts";
-import { mergeMembers, readSession, refilled, spell, spelledMembers } from "./rules.ts";
+import { mergeMembers, parsedMembers, readSession, refilled, SESSION_FACTS, spell, spelledMembers } from "./rules.ts";
 
 /**
  * Demands that every session of a batch may grow by it, for batches that are stored in several transactions: a refusal halfway
@@ -60,7 +59,7 @@ function joinPieces(pieces: readonly ReadSession[]): ReadSession {
   const [first, ...more] = pieces as [ReadSession, ...ReadSession[]];
   if (more.length === 0) return first;
   const members = new Map(pieces.flatMap((piece) => [...piece.members]));
-  const facts = readSession(asObject(JSON.parse(spell(members))));
+  const facts = readSession(parsedMembers(spell(members), SESSION_FACTS));
   return { ...facts, externalId: first.externalId, members, spans: pieces.flatMap((piece) => piece.spans) };
 }
 
@@ -86,7 +85,7 @@ function putSession({ core, repoKey, captureMode }: Intake, session: ReadSession
     // A later batch that names no repository leaves the session where it was.
     const place = repoKey === "" ? stored.repoKey : repoKey;
     if (document !== stored.document || place !== stored.repoKey) {
-      const facts = readSession(asObject(JSON.parse(document)));
+      const facts = readSession(parsedMembers(document, SESSION_FACTS));
       sql.updateSession.run({ ...facts, ...mark, externalId, repoKey: place, document });
       changes++;
     }

@@ -124,10 +124,10 @@ async function bringUpToDate(cli: Cli, core: Core, output: Output): Promise<void
   }
 }
 
-/** To the cent, and small sums to what they hold; nothing priced is no sum at all. */
+/** To the cent, below ten of them to three digits; nothing priced is no sum at all. */
 function dollars(usd: number | null, none: string): string {
   if (usd === null) return none;
-  return usd === 0 || usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(2);
+  return usd === 0 || usd >= 0.1 ? usd.toFixed(2) : String(Number(usd.toPrecision(3)));
 }
 
 function cells(key: string, one: SpendFigures): (string | number | null)[] {
