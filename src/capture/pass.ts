@@ -5,7 +5,7 @@ import { local } from "../platform/store/store.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
-import { knownPolicy, type QuietReason, quietNow, refreshPolicy } from "./policy.ts";
+import { askPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
@@ -78,12 +78,12 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const credentials = readCredentials(capture.places);
   if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
   takeRings(capture);
-  const exchange = new Exchange(capture, credentials);
-  const mayAsk = !rejectionOf(capture) && (options.force === true || isDue(capture, "server"));
-  if (mayAsk) await refreshPolicy(capture, credentials);
+  const exchange = new Exchange(capture, credentials, options.force);
+  const mayAsk = !rejectionOf(capture) && exchange.mayDo("server");
+  if (mayAsk) await askPolicy(exchange);
   const policy = knownPolicy(capture);
   const quiet = policy ? quietNow(capture)?.reason : "no-policy";
-  const sending = mayAsk && policy !== undefined && policy.captureMode !== "off";
+  const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
   if (policy && quiet === undefined) {
     await sweep.run({
@@ -94,6 +94,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     findCommits(capture);
   }
   if (sending) await talk(exchange);
+  if (exchange.stopped === undefined) await rotateToken(exchange);
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
   capture.transact(() => {
     writeSetting(capture, "lastPass", capture.clock.now());
@@ -103,7 +104,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     recorded: sweep.recorded,
     sessionsSent: exchange.sessionsSent,
     quiet: quiet ?? (sweep.isFull ? "outbox-full" : undefined),
-    stopped: exchange.stopped ?? rejectionOf(capture)?.reason,
+    stopped: exchange.stopped ?? exchange.setback ?? rejectionOf(capture)?.reason,
     retryInMs: exchange.retryInMs,
     unreadable: sweep.unreadable,
   };
@@ -111,7 +112,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
 
 /** Sends what waits and what is due; the first answer that says "not now" ends it. */
 async function talk(exchange: Exchange): Promise<void> {
-  for (const step of [sendAll, tendBrains, sendHeartbeat, rotateToken]) {
+  for (const step of [sendAll, tendBrains, sendHeartbeat]) {
     if (exchange.stopped !== undefined) return;
     await step(exchange);
   }

@@ -1,0 +1,287 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { expect, onTestFinished } from "vitest";
+import { bind } from "../../src/capture/bind.ts";
+import { type Capture, openCapture, type PassResult, runPass } from "../../src/capture/capture.ts";
+import { readCredentials, writeSetting } from "../../src/capture/state.ts";
+import { createCode } from "../../src/identity/devices/devices.ts";
+import { DAY_MS, isoInstant, SECOND_MS } from "../../src/kit/clock.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { type Listener, listen } from "../../src/platform/http/listen.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { type CaptureMode, setPolicy } from "../../src/share/policy/policy.ts";
+import { startLocal, type TestLocal } from "./dev.ts";
+
+/** Stands between the client and the server: what it gives is the reply. The body is given as it was before it was compressed. */
+export type Between = (path: string, answer: () => Promise<Response>, body: string) => Response | Promise<Response>;
+
+export interface TestServer {
+  readonly local: TestLocal;
+  readonly url: string;
+  /** Paths of the requests so far. */
+  readonly asked: string[];
+  between: Between | undefined;
+  /** Stops listening, as a machine that is switched off; `listen` takes the same port again. */
+  unplug(): Promise<void>;
+  plug(): Promise<void>;
+  code(): Promise<string>;
+  policy(captureMode: CaptureMode): Promise<void>;
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any table
+  rows(sql: string, ...parameters: unknown[]): any[];
+  fault(
+    operationId: string,
+    status: number,
+    times?: number,
+    more?: { fault?: string; retryAfter?: number },
+  ): Promise<void>;
+}
+
+/** A local instance that answers on a socket. */
+export async function startServer(): Promise<TestServer> {
+  const local = await startLocal();
+  const asked: string[] = [];
+  const { log } = local.local.core;
+  let listener: Listener | undefined;
+  const plug = async (port = 0) => {
+    listener = await listen({ fetch: handle }, { host: "127.0.0.1", port, maxConnections: 100, log });
+    return listener.port;
+  };
+  const handle = async (request: Request) => {
+    const { url, method, headers } = request;
+    const { pathname } = new URL(url);
+    asked.push(pathname);
+    const { between } = self;
+    if (!between) return local.local.fetch(request);
+    const bytes = Buffer.from(await request.arrayBuffer());
+    const again = new Request(url, { method, headers, ...(bytes.length > 0 ? { body: bytes } : {}) });
+    const body = headers.get("content-encoding") === "gzip" ? gunzipSync(bytes) : bytes;
+    return between(pathname, () => local.local.fetch(again), body.toString());
+  };
+  const unplug = async () => {
+    await listener?.close();
+    listener = undefined;
+  };
+  const port = await plug();
+  onTestFinished(unplug);
+  const { teamId } = local.local.credentials;
+  const self: TestServer = {
+    local,
+    asked,
+    url: `http://127.0.0.1:${port}`,
+    between: undefined,
+    unplug,
+    plug: async () => void (await plug(port)),
+    code: async () => (await createCode(local.local.core, teamId)).code,
+    policy: async (captureMode) => void (await setPolicy(local.local.core, teamId, { captureMode })),
+    rows: (sql, ...parameters) => local.local.core.store.db.prepare(sql).all(...parameters),
+    fault: async (operationId, status, times = 1, more = {}) =>
+      local.control("/_dev/faults", { operationId, status, times, ...more }),
+  };
+  return self;
+}
+
+export interface TestAgent {
+  readonly server: TestServer;
+  readonly home: string;
+  /** Opened on the machine's folder; `reopen` closes and opens it, as another process does. */
+  capture: Capture;
+  reopen(): Capture;
+  connect(since?: number): Promise<void>;
+  /** A pass that a person asks for; fails where another one is at work. */
+  pass(options?: Parameters<typeof runPass>[1]): Promise<PassResult>;
+  /** Moves the clocks of the client and the server. */
+  advance(ms: number): void;
+  /** Appends to a Claude Code transcript. @returns its path */
+  write(name: string, ...records: readonly (object | string)[]): string;
+  path(name: string): string;
+  /** Appends turns to the session's transcript, which happen now. @param from tells them from turns of an earlier call */
+  work(session: string, count: number, from?: number, folder?: string): void;
+}
+
+export interface AgentOptions {
+  readonly server?: TestServer;
+  readonly home?: string;
+  /** Left alone until `connect` where false. */
+  readonly connected?: boolean;
+  readonly since?: number;
+}
+
+const REPO = "github.com/acme/shop";
+
+/** A machine with a work tree, on which agents write transcripts and the capture client runs. Gone with the test. */
+export async function startAgent(options: AgentOptions = {}): Promise<TestAgent> {
+  const server = options.server ?? (await startServer());
+  const home = options.home ?? mkdtempSync(join(tmpdir(), "reckon-machine-"));
+  const clock = server.local.base;
+  makeRepository(join(home, "shop"), REPO);
+  const open = () =>
+    openCapture({
+      machine: { home, env: {}, platform: process.platform },
+      clock,
+      log: createLog({ level: "silent", now: clock.now, write: () => {} }),
+    });
+  const self: TestAgent = {
+    server,
+    home,
+    capture: open(),
+    reopen() {
+      self.capture.close();
+      self.capture = open();
+      return self.capture;
+    },
+    async connect(since = 30 * DAY_MS) {
+      await bind(self.capture, { url: server.url, code: await server.code(), label: "desk" });
+      writeSetting(self.capture, "since", clock.now() - since);
+    },
+    async pass(passOptions = { force: true }) {
+      const result = await runPass(self.capture, passOptions);
+      if (!result) throw new Error("another pass is at work");
+      return result;
+    },
+    advance: (ms) => clock.advance(ms),
+    path: (name) => join(home, ".claude/projects/-home-kim-shop", `${name}.jsonl`),
+    write(name, ...records) {
+      const path = self.path(name);
+      mkdirSync(dirname(path), { recursive: true });
+      appendFileSync(path, textOf(records));
+      utimesSync(path, clock.now() / 1000, clock.now() / 1000);
+      return path;
+    },
+    work(session, count, from = 0, folder = "shop") {
+      self.write(session, ...turns(session, count, clock.now(), from, join(home, folder)));
+    },
+  };
+  onTestFinished(() => {
+    self.capture.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+  if (options.connected !== false) await self.connect(options.since);
+  return self;
+}
+
+/** As lines of a transcript; a text is taken as it is. */
+export const textOf = (records: readonly (object | string)[]): string =>
+  records.map((record) => (typeof record === "string" ? record : `${JSON.stringify(record)}\n`)).join("");
+
+export function makeRepository(folder: string, repo: string): void {
+  mkdirSync(join(folder, ".git"), { recursive: true });
+  writeFileSync(join(folder, ".git/HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(join(folder, ".git/config"), `[remote "origin"]\n\turl = https://${repo}.git\n`);
+}
+
+export interface TurnOptions {
+  readonly session?: string;
+  readonly cwd?: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly prompt?: string;
+  readonly answer?: string;
+  readonly command?: string;
+  readonly output?: string;
+  /** Makes its ids other ones than those of the same number in another session. */
+  readonly n: number;
+}
+
+/** What Claude Code writes of one turn: a prompt, an answer with a use of a tool, and an edit. Five things that are counted or looked at. */
+export function turn({ session = "s1", cwd = "/home/kim/shop", at, n, ...said }: TurnOptions): object[] {
+  const id = `${session}-${n}`;
+  const record = (k: number, type: "user" | "assistant", content: unknown, more: object = {}) => ({
+    ...{ parentUuid: null, isSidechain: false, type, uuid: `${id}-${k}`, timestamp: isoInstant(at + k * SECOND_MS) },
+    ...{ sessionId: session, cwd, gitBranch: "main", version: "2.1.330", ...more },
+    message: {
+      role: type,
+      content,
+      ...(type === "user"
+        ? {}
+        : { id: `msg_${id}`, model: "claude-opus-5", usage: { input_tokens: 3, output_tokens: 9 } }),
+    },
+  });
+  const tool = { type: "tool_use", id: `toolu_${id}`, name: "Bash", input: { command: said.command ?? `make ${id}` } };
+  const patch = [{ oldStart: n, oldLines: 1, newStart: n, newLines: 1, lines: ["-a", "+b"] }];
+  return [
+    record(0, "user", said.prompt ?? `Do ${id}`),
+    record(1, "assistant", [{ type: "text", text: said.answer ?? `I do ${id}` }]),
+    record(2, "assistant", [tool]),
+    record(3, "user", [{ type: "tool_result", tool_use_id: tool.id, content: said.output ?? `done ${id}` }], {
+      toolUseResult: { filePath: join(cwd, `src/${n % 7}.ts`), structuredPatch: patch },
+    }),
+  ];
+}
+
+/** Several turns of a session. */
+export const turns = (session: string, count: number, at: number, from = 0, cwd?: string): object[] =>
+  Array.from({ length: count }, (_, i) =>
+    turn({ session, n: from + i, at: at + i * 5_000, ...(cwd ? { cwd } : {}) }),
+  ).flat();
+
+/** What the server holds of one device, without what tells one delivery from another: entries in the order of their numbers, spans by id. */
+export function heldOf(server: TestServer, deviceId: string) {
+  const entries = server.rows(
+    `SELECT s.repo_key AS repo, e.seq, e.client_timestamp AS at, e.payload FROM telemetry_streams s
+     JOIN telemetry_entries e ON e.stream_id = s.id WHERE s.device_id = ? ORDER BY s.repo_key, e.seq`,
+    deviceId,
+  ) as { repo: string; seq: number; at: string; payload: string }[];
+  const spans = server.rows(
+    `SELECT t.external_id AS session, p.external_id AS id, p.document FROM trace_sessions t JOIN trace_spans p ON p.session_id = t.id
+     WHERE t.device_id = ? ORDER BY 1, 2`,
+    deviceId,
+  ) as { session: string; id: string; document: string }[];
+  const sessions = server.rows(
+    "SELECT external_id AS id, document FROM trace_sessions WHERE device_id = ? ORDER BY 1",
+    deviceId,
+  ) as { id: string; document: string }[];
+  return { entries, spans, sessions };
+}
+
+/** The same for comparing one machine's with another's: what was said, in no order. */
+export function saidBy(agent: TestAgent) {
+  const { entries, spans, sessions } = heldOf(agent.server, deviceOf(agent));
+  const anywhere = (text: string) => text.replaceAll(agent.home, "");
+  return {
+    entries: entries.map(({ repo, at, payload }) => anywhere(`${repo} ${at} ${payload}`)).sort(),
+    spans: spans.map(({ session, id, document }) => anywhere(`${session} ${id} ${document}`)),
+    sessions: sessions.map(({ document }) => anywhere(document)),
+  };
+}
+
+/** @returns the device that the machine is to its server now */
+export const deviceOf = ({ capture }: TestAgent): string => readCredentials(capture.places)?.deviceId as string;
+
+/** Flags that streams carry on the server: numbers that are missing, and numbers that came again with other content. */
+export function flagsOf(server: TestServer): { gaps: number; rollbacks: number } {
+  const count = (table: string) => server.rows(`SELECT count(*) AS n FROM ${table}`)[0].n as number;
+  return { gaps: count("telemetry_gaps"), rollbacks: count("telemetry_conflicts") };
+}
+
+/** Nothing waits, the server has what the machine has, each number once and none missing, and its ledger verifies. */
+export function expectAgreement(agent: TestAgent): void {
+  const { capture, server } = agent;
+  const here = (sql: string) => capture.db.prepare(sql).all() as Record<string, unknown>[];
+  const { entries, spans, sessions } = heldOf(server, deviceOf(agent));
+  expect(flagsOf(server)).toEqual({ gaps: 0, rollbacks: 0 });
+  const isKept = (sql: string) => {
+    // What was sent is forgotten here after a week.
+    const kept = new Set(here(sql).map((row) => JSON.stringify(Object.values(row))));
+    return (...name: readonly unknown[]) => kept.has(JSON.stringify(name));
+  };
+  const hasEntry = isKept("SELECT repo, seq FROM entries");
+  const hasSpan = isKept("SELECT session, id FROM spans");
+  expect(here("SELECT repo, seq, payload FROM entries ORDER BY repo, seq")).toEqual(
+    entries.filter(({ repo, seq }) => hasEntry(repo, seq)).map(({ repo, seq, payload }) => ({ repo, seq, payload })),
+  );
+  expect(here("SELECT repo, next_seq - 1 AS seq, acknowledged FROM streams ORDER BY repo")).toEqual(
+    [...new Set(entries.map(({ repo }) => repo))].map((repo) => {
+      const own = entries.filter((entry) => entry.repo === repo).map(({ seq }) => seq);
+      expect(own).toEqual(Array.from(own, (_, i) => i + 1));
+      return { repo, seq: own.length, acknowledged: own.length };
+    }),
+  );
+  expect(here("SELECT session, id, body AS document FROM spans ORDER BY 1, 2")).toEqual(
+    spans.filter(({ session, id }) => hasSpan(session, id)),
+  );
+  expect(here("SELECT id FROM sessions WHERE revision > 0 ORDER BY 1")).toEqual(sessions.map(({ id }) => ({ id })));
+  expect(here("SELECT id FROM sessions WHERE revision > sent")).toEqual([]);
+  expect(verifyLedger(server.local.local.core, undefined, () => {}).faults).toEqual([]);
+}
