@@ -12,8 +12,9 @@ const ROTATE_BEFORE_MS = 30 * DAY_MS;
 
 /** Sends whatever waits, as far as the server takes it now; then what is due at intervals. */
 export async function sendAll(exchange: Exchange): Promise<void> {
-  if (exchange.mayDo("traces")) await sendSessions(exchange);
-  if (exchange.stopped === undefined && exchange.mayDo("telemetry")) await sendTelemetry(exchange);
+  // First the streams, whose numbers tell that the server has lost something.
+  if (exchange.mayDo("telemetry")) await sendTelemetry(exchange);
+  if (exchange.stopped === undefined && exchange.mayDo("traces")) await sendSessions(exchange);
 }
 
 /** Tells the server that this machine is at work, every 15 minutes while it is. */

@@ -114,7 +114,7 @@ describe("a batch that is refused", () => {
           session: "s1",
           n: 50,
           cwd: `${a.home}/shop`,
-          at: a.server.local.base.now() + 60_000,
+          at: a.server.clock.now() + 60_000,
           prompt: "poison",
         }),
       );
@@ -199,7 +199,7 @@ describe("a token that is refused", () => {
       a.work("s1", 2);
       await a.pass();
       const old = deviceOf(a);
-      if (how === "revoke") await a.server.local.control(`/_dev/devices/${old}`, { action: "revoke" });
+      if (how === "revoke") await a.server.revoke(old);
       else a.advance(91 * DAY_MS);
       a.work("s1", 2, 2);
       const { stopped } = await a.pass();
@@ -224,7 +224,7 @@ describe("a token that is refused", () => {
 
   it("is noticed when the policy is asked for, before anything was recorded", async () => {
     const a = await startAgent();
-    await a.server.local.control(`/_dev/devices/${deviceOf(a)}`, { action: "revoke" });
+    await a.server.revoke(deviceOf(a));
     a.work("s1", 1);
     const { stopped, recorded } = await a.pass();
     expect([recorded, readStatus(a.capture).trouble?.reason]).toEqual([0, stopped]);
@@ -272,7 +272,7 @@ describe("a token's replacement", () => {
     await a.pass();
     expect(tokenOf(a)).not.toBe(first);
     expect(readCredentials(a.capture.places)?.expiresAt).toBe(
-      new Date(a.server.local.base.now() + 90 * DAY_MS).toISOString(),
+      new Date(a.server.clock.now() + 90 * DAY_MS).toISOString(),
     );
     a.advance(59 * DAY_MS);
     a.work("s1", 1, 2);

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -12,21 +12,28 @@ import { createLog } from "../../src/kit/log.ts";
 import { type Listener, listen } from "../../src/platform/http/listen.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { type CaptureMode, setPolicy } from "../../src/share/policy/policy.ts";
-import { startLocal, type TestLocal } from "./dev.ts";
+import { startLocal } from "./dev.ts";
+import { TestClock } from "./instance.ts";
 
 /** Stands between the client and the server: what it gives is the reply. The body is given as it was before it was compressed. */
 export type Between = (path: string, answer: () => Promise<Response>, body: string) => Response | Promise<Response>;
 
 export interface TestServer {
-  readonly local: TestLocal;
   readonly url: string;
+  /** The client's, too. */
+  readonly clock: TestClock;
   /** Paths of the requests so far. */
   readonly asked: string[];
   between: Between | undefined;
   /** Stops listening, as a machine that is switched off; `listen` takes the same port again. */
   unplug(): Promise<void>;
   plug(): Promise<void>;
+  /** Goes back to what it was before the work, as one that is restored from a backup. */
+  forgetting(work: () => Promise<void>): Promise<void>;
+  /** What its ledger does not agree with. */
+  verify(): readonly unknown[];
   code(): Promise<string>;
+  revoke(deviceId: string): Promise<void>;
   policy(captureMode: CaptureMode): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: rows of any table
   rows(sql: string, ...parameters: unknown[]): any[];
@@ -40,7 +47,10 @@ export interface TestServer {
 
 /** A local instance that answers on a socket. */
 export async function startServer(): Promise<TestServer> {
-  const local = await startLocal();
+  const directory = mkdtempSync(join(tmpdir(), "reckon-server-"));
+  const clock = new TestClock();
+  const open = () => startLocal({ directory, clock });
+  let local = await open();
   const asked: string[] = [];
   const { log } = local.local.core;
   let listener: Listener | undefined;
@@ -64,16 +74,33 @@ export async function startServer(): Promise<TestServer> {
     listener = undefined;
   };
   const port = await plug();
-  onTestFinished(unplug);
+  onTestFinished(async () => {
+    await unplug();
+    await local.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
   const { teamId } = local.local.credentials;
   const self: TestServer = {
-    local,
     asked,
+    clock,
     url: `http://127.0.0.1:${port}`,
     between: undefined,
     unplug,
     plug: async () => void (await plug(port)),
+    async forgetting(work) {
+      const backup = `${directory}.backup`;
+      await local.close();
+      cpSync(directory, backup, { recursive: true });
+      local = await open();
+      await work();
+      await local.close();
+      rmSync(directory, { recursive: true });
+      renameSync(backup, directory);
+      local = await open();
+    },
+    verify: () => verifyLedger(local.local.core, undefined, () => {}).faults,
     code: async () => (await createCode(local.local.core, teamId)).code,
+    revoke: async (deviceId) => local.control(`/_dev/devices/${deviceId}`, { action: "revoke" }),
     policy: async (captureMode) => void (await setPolicy(local.local.core, teamId, { captureMode })),
     rows: (sql, ...parameters) => local.local.core.store.db.prepare(sql).all(...parameters),
     fault: async (operationId, status, times = 1, more = {}) =>
@@ -114,7 +141,7 @@ const REPO = "github.com/acme/shop";
 export async function startAgent(options: AgentOptions = {}): Promise<TestAgent> {
   const server = options.server ?? (await startServer());
   const home = options.home ?? mkdtempSync(join(tmpdir(), "reckon-machine-"));
-  const clock = server.local.base;
+  const clock = server.clock;
   makeRepository(join(home, "shop"), REPO);
   const open = () =>
     openCapture({
@@ -241,8 +268,8 @@ export function saidBy(agent: TestAgent) {
   const anywhere = (text: string) => text.replaceAll(agent.home, "");
   return {
     entries: entries.map(({ repo, at, payload }) => anywhere(`${repo} ${at} ${payload}`)).sort(),
-    spans: spans.map(({ session, id, document }) => anywhere(`${session} ${id} ${document}`)),
-    sessions: sessions.map(({ document }) => anywhere(document)),
+    spans: spans.map(({ session, document }) => [session, JSON.parse(anywhere(document))]),
+    sessions: sessions.map(({ document }) => JSON.parse(anywhere(document))),
   };
 }
 
@@ -283,5 +310,5 @@ export function expectAgreement(agent: TestAgent): void {
   );
   expect(here("SELECT id FROM sessions WHERE revision > 0 ORDER BY 1")).toEqual(sessions.map(({ id }) => ({ id })));
   expect(here("SELECT id FROM sessions WHERE revision > sent")).toEqual([]);
-  expect(verifyLedger(server.local.local.core, undefined, () => {}).faults).toEqual([]);
+  expect(server.verify()).toEqual([]);
 }
