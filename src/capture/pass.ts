@@ -10,12 +10,15 @@ import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
+import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
 
 const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
 const MAX_UNREADABLE = 20;
 const PRUNED_AT_ONCE = 50_000;
+/** A setting: until when what was read may have been forgotten, in milliseconds since the epoch. */
+const FORGOTTEN = "forgotten";
 
 export interface PassOptions {
   /** Ask the server even while it is being left in peace after a failure. */
@@ -23,6 +26,8 @@ export interface PassOptions {
   /** Told how much of what is new has been read and sent, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
   readonly agents?: readonly string[] | undefined;
+  /** How much may wait to be sent before reading stops. */
+  readonly maxOutboxBytes?: number;
 }
 
 export interface PassResult {
@@ -88,7 +93,8 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if (policy && quiet === undefined) {
     await sweep.run({
       mode: policy.captureMode,
-      since: readSetting<number>(capture, "since") ?? 0,
+      // What was read so long ago is not recognised any more.
+      since: Math.max(readSetting<number>(capture, "since") ?? 0, readSetting<number>(capture, FORGOTTEN) ?? 0),
       quiet: windowsOf(capture),
     });
     findCommits(capture);
@@ -99,6 +105,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   capture.transact(() => {
     writeSetting(capture, "lastPass", capture.clock.now());
     writeSetting(capture, "unreadable", sweep.unreadable.slice(0, MAX_UNREADABLE));
+    writeSetting(capture, IS_FULL, sweep.isFull);
   });
   return {
     recorded: sweep.recorded,
@@ -126,6 +133,12 @@ function prune(capture: Capture): void {
   const { rows, clock } = capture;
   const now = clock.now();
   capture.transact(() => {
+    const horizon = Math.max(
+      readSetting<number>(capture, FORGOTTEN) ?? 0,
+      rows.seenBefore.get(now - KEEP_SEEN_MS) ?? 0,
+      rows.quietBefore.get(now - KEEP_SEEN_MS) ?? 0,
+    );
+    if (horizon > 0) writeSetting(capture, FORGOTTEN, horizon);
     rows.pruneEntries.run(now - KEEP_SENT_MS);
     rows.pruneSpans.run(now - KEEP_SENT_MS);
     rows.pruneSeen.run(now - KEEP_SEEN_MS, PRUNED_AT_ONCE);

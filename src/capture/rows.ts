@@ -81,6 +81,8 @@ export function prepareRows(db: LocalDatabase) {
     ),
 
     addSeen: db.prepare<[Buffer, number]>("INSERT OR IGNORE INTO seen (hash, at) VALUES (?, ?)"),
+    seenBefore: db.prepare<[number], number | null>("SELECT max(at) FROM seen WHERE at < ?").pluck(),
+    quietBefore: db.prepare<[number], number | null>("SELECT max(until) FROM quiet WHERE until < ?").pluck(),
     pruneSeen: db.prepare<[number, number]>(
       "DELETE FROM seen WHERE hash IN (SELECT hash FROM seen WHERE at < ? ORDER BY at LIMIT ?)",
     ),

@@ -16,6 +16,8 @@ export interface Status {
   readonly watched: readonly { readonly agent: string; readonly transcripts: number; readonly bytes: number }[];
   readonly sessions: number;
   readonly waiting: { readonly sessions: number; readonly entries: number; readonly bytes: number };
+  /** Whether nothing more is read until the server has taken some of it. */
+  readonly isFull: boolean;
   readonly rejected: number;
   readonly unknown: readonly { readonly agent: string; readonly kind: string; readonly count: number }[];
   /** Transcripts that the last pass could not read. */
@@ -30,6 +32,8 @@ export interface Status {
   readonly stateWasOlder: number | null;
 }
 
+/** A setting: whether the last pass stopped reading because too much waits. */
+export const IS_FULL = "isFull";
 const SENDING = ["server", "telemetry", "traces"] as const;
 
 export function readStatus(capture: Capture): Status {
@@ -50,6 +54,7 @@ export function readStatus(capture: Capture): Status {
     watched: rows.countSources.all().map(({ agent, files, bytes }) => ({ agent, transcripts: files, bytes })),
     sessions,
     waiting: { sessions: unsent, entries: rows.countEntries.get()?.waiting ?? 0, bytes: outboxBytes(capture) },
+    isFull: readSetting<boolean>(capture, IS_FULL) ?? false,
     rejected: rows.countRejected.get() ?? 0,
     unknown: rows.unknown.all(),
     unreadable: readSetting(capture, "unreadable") ?? [],
