@@ -129,7 +129,8 @@ export interface TestAgent {
 
 export interface AgentOptions {
   readonly server?: TestServer;
-  readonly home?: string;
+  /** Where the client's own folder lies; in the home folder by default. */
+  readonly state?: string;
   /** Left alone until `connect` where false. */
   readonly connected?: boolean;
   readonly since?: number;
@@ -140,12 +141,12 @@ const REPO = "github.com/acme/shop";
 /** A machine with a work tree, on which agents write transcripts and the capture client runs. Gone with the test. */
 export async function startAgent(options: AgentOptions = {}): Promise<TestAgent> {
   const server = options.server ?? (await startServer());
-  const home = options.home ?? mkdtempSync(join(tmpdir(), "reckon-machine-"));
+  const home = mkdtempSync(join(tmpdir(), "reckon-machine-"));
   const clock = server.clock;
   makeRepository(join(home, "shop"), REPO);
   const open = () =>
     openCapture({
-      machine: { home, env: {}, platform: process.platform },
+      machine: { home, env: { RECKON_AGENT_HOME: options.state }, platform: process.platform },
       clock,
       log: createLog({ level: "silent", now: clock.now, write: () => {} }),
     });
