@@ -3,16 +3,8 @@ import { bind } from "../../src/capture/bind.ts";
 import { readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
-import {
-  deviceOf,
-  expectAgreement,
-  flagsOf,
-  heldOf,
-  makeRepository,
-  startAgent,
-  type TestAgent,
-  turn,
-} from "../support/capture.ts";
+import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { makeRepository, turn } from "../support/turns.ts";
 
 const INGEST = "/api/telemetry/ingest";
 const TRACES = "/api/agent-traces/ingest";

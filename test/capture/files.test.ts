@@ -19,7 +19,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
 import { MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
-import { expectAgreement, saidBy, startAgent, type TestAgent, textOf, turn, turns } from "../support/capture.ts";
+import { expectAgreement, saidBy, startAgent, type TestAgent } from "../support/capture.ts";
+import { textOf, turn, turns } from "../support/turns.ts";
 
 const workOf = (a: TestAgent, session: string, count: number, from = 0) =>
   turns(session, count, a.server.clock.now() + from * SECOND_MS, from, join(a.home, "shop"));

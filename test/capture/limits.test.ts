@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
-import { deviceOf, expectAgreement, heldOf, startAgent, turn } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
+import { turn } from "../support/turns.ts";
 
 describe("an outbox that is full", () => {
   it("stops reading and says so; offsets wait, and it goes on once the server took something", async () => {

@@ -5,7 +5,8 @@ import { bind } from "../../src/capture/bind.ts";
 import { pause, readStatus, resume } from "../../src/capture/capture.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { plants } from "../real/planted.ts";
-import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent, textOf, turn } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { textOf, turn } from "../support/turns.ts";
 import { SAMPLES } from "../unit/formats/agents/samples.ts";
 
 const INGEST = "/api/telemetry/ingest";

@@ -3,15 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import {
-  deviceOf,
-  expectAgreement,
-  flagsOf,
-  heldOf,
-  makeRepository,
-  startAgent,
-  type TestAgent,
-} from "../support/capture.ts";
+import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { makeRepository } from "../support/turns.ts";
 
 describe("a server that was restored from an older backup", () => {
   it("is refilled behind what it has: telemetry without a gap, sessions and spans again, in all repositories", async () => {

@@ -72,7 +72,10 @@ it.skipIf(noMounts)("a folder that cannot be written to is named, and holds up n
   expect(stderr).toMatch(/read-?only/i);
   expect(stderr).not.toMatch(/\n\s+at /);
   // What agents call succeeds all the same.
-  expect(await reckon(["agent", "hook", "claude-code", "Stop"], { env, input: "{}" })).toMatchObject({ code: 0, stderr: "" });
+  expect(await reckon(["agent", "hook", "claude-code", "Stop"], { env, input: "{}" })).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
   disk.remount("rw");
   a.reopen();
   await a.pass();

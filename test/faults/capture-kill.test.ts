@@ -1,14 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import {
-  expectAgreement,
-  makeRepository,
-  saidBy,
-  startAgent,
-  startServer,
-  type TestAgent,
-} from "../support/capture.ts";
+import { expectAgreement, saidBy, startAgent, startServer, type TestAgent } from "../support/capture.ts";
+import { makeRepository } from "../support/turns.ts";
 import { launch, within } from "./support/process.ts";
 
 /** Far more than the default for whoever wants to be sure. */
