@@ -59,12 +59,10 @@ function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
 function startAnew(capture: Capture): void {
   const { rows } = capture;
   capture.transact(() => {
-    for (const { repo, acknowledged } of rows.streams.all()) {
+    for (const { repo, nextSeq, acknowledged } of rows.streams.all()) {
       rows.dropEntries.run(repo, acknowledged);
-      let seq = 0;
-      for (const entry of rows.entriesAfter.all(repo, acknowledged, -1))
-        rows.moveEntry.run({ repo, from: entry.seq, to: ++seq });
-      rows.putStream.run(repo, seq + 1, 0);
+      for (const shift of rows.shiftEntries) shift.run({ repo, after: acknowledged, by: -acknowledged });
+      rows.putStream.run({ repo, nextSeq: nextSeq - acknowledged, acknowledged: 0, attempted: 0 });
     }
     rows.resendSessions.run();
     rows.forgetBrains.run();

@@ -3,7 +3,8 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { asObject, asText, parseJson } from "../formats/values.ts";
 import { programVersion } from "../kit/assets.ts";
-import { SECOND_MS } from "../kit/clock.ts";
+import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
+import { isObject } from "../kit/json.ts";
 
 /** What became of a request. */
 export type Answer =
@@ -25,6 +26,7 @@ export type Answer =
       readonly body: Record<string, unknown>;
     };
 
+const JSON_TYPE = "application/json";
 const TIMEOUT_MS = 60 * SECOND_MS;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 /** Smaller bodies are not worth compressing. */
@@ -67,7 +69,7 @@ export interface RequestOptions {
 /** Asks the server. Never throws. */
 export async function ask(url: string, path: string, options: RequestOptions = {}): Promise<Answer> {
   try {
-    return await answerOf(await send(url, path, options));
+    return await answerOf(await send(url, path, options), options);
   } catch (error) {
     if (isUntrusted(error) && trustSystem()) return ask(url, path, options);
     return { kind: "later", reason: reasonOf(error) };
@@ -75,15 +77,7 @@ export async function ask(url: string, path: string, options: RequestOptions = {
 }
 
 async function send(url: string, path: string, options: RequestOptions): Promise<Response> {
-  const {
-    method = "GET",
-    token,
-    body,
-    compressed = false,
-    etag,
-    accept = "application/json",
-    timeoutMs = TIMEOUT_MS,
-  } = options;
+  const { method = "GET", token, body, compressed = false, etag, accept = JSON_TYPE, timeoutMs = TIMEOUT_MS } = options;
   const headers: Record<string, string> = {
     accept,
     "service-api-version": "1",
@@ -107,13 +101,19 @@ async function send(url: string, path: string, options: RequestOptions): Promise
   });
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+const STRANGER: Answer = { kind: "later", reason: "something other than Reckon answers at this address" };
+
+async function answerOf(response: Response, { accept = JSON_TYPE, etag }: RequestOptions): Promise<Answer> {
   const { status, headers } = response;
   const text = await textOf(response);
-  const body = asObject(parseJson(text));
-  if (response.ok || status === 304) {
-    if (status !== 304 && !headers.has("service-api-version"))
-      return { kind: "later", reason: "something other than Reckon answers at this address" };
+  const value = parseJson(text);
+  const body = asObject(value);
+  const isOurs = headers.has("service-api-version");
+  if (status === 304 && etag !== undefined) return { kind: "ok", status, body, text, etag: headers.get("etag") };
+  if (response.ok) {
+    if (!isOurs) return STRANGER;
+    if (accept === JSON_TYPE && text !== "" && !isObject(value))
+      return { kind: "later", reason: "the server's reply cannot be read" };
     return { kind: "ok", status, body, text, etag: headers.get("etag") };
   }
   const reason = asText(body.error) ?? `the server answered ${status}`;
@@ -124,7 +124,8 @@ async function answerOf(response: Response): Promise<Answer> {
       kind: "later",
       reason: `the server sends on to ${headers.get("location") ?? "elsewhere"}: connect with that address`,
     };
-  return { kind: "refused", status, reason, body };
+  // A network's own page refuses in its own name; a proxy that takes less at once than we do is heeded.
+  return isOurs || status === 413 ? { kind: "refused", status, reason, body } : STRANGER;
 }
 
 async function textOf(response: Response): Promise<string> {
@@ -138,10 +139,13 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** `Retry-After` in seconds, as the service sends it (RFC 9110 section 10.2.3). */
+/** `Retry-After`, in seconds as the service sends it or as an instant (RFC 9110 section 10.2.3); a day at most. */
 function retryAfterMs(headers: Headers): number | undefined {
-  const seconds = Number(headers.get("retry-after"));
-  return Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND_MS : undefined;
+  const text = headers.get("retry-after") ?? "";
+  const ms = /^\d+$/.test(text)
+    ? Number(text) * SECOND_MS
+    : Date.parse(text) - (Date.parse(headers.get("date") ?? "") || Date.now());
+  return ms > 0 ? Math.min(ms, DAY_MS) : undefined;
 }
 
 const causeOf = (error: unknown): { code?: string; message?: string } =>

@@ -1,6 +1,6 @@
 import { DAY_MS } from "../kit/clock.ts";
 import { type Answer, ask, type RequestOptions } from "./client.ts";
-import { notBefore, putOff, succeeded, type Task } from "./schedule.ts";
+import { isDue, notBefore, putOff, succeeded, type Task } from "./schedule.ts";
 import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
 
 /** Why the server does not know this machine any more. */
@@ -28,12 +28,37 @@ export class Exchange {
   retryInMs: number | undefined;
   hasAnswered = false;
   sessionsSent = 0;
-  readonly progressed: () => void;
+  /** Why a task was put off, where the server is asked for the others all the same. */
+  setback: string | undefined;
+  readonly #isForced: boolean;
 
-  constructor(capture: Capture, credentials: Credentials, progressed: () => void = () => {}) {
+  /** @param isForced whether a person waits: then nothing is put off because of an earlier failure */
+  constructor(capture: Capture, credentials: Credentials, isForced = false) {
     this.capture = capture;
     this.credentials = credentials;
-    this.progressed = progressed;
+    this.#isForced = isForced;
+  }
+
+  /** Whether it is time for a task. */
+  mayDo(task: Task): boolean {
+    const failures = this.capture.rows.schedule.get(task)?.failures ?? 0;
+    return isDue(this.capture, task) || (this.#isForced && failures > 0);
+  }
+
+  /** Draws the conclusion from a refusal that says nothing of what was sent: the task alone is tried again later. */
+  setBack(task: Task, answer: Answer): void {
+    if (answer.kind === "refused" && ![401, 402, 403].includes(answer.status)) this.putOff(task, answer.reason);
+  }
+
+  /** Tries a task again later, and the others now. */
+  putOff(task: Task, reason: string): void {
+    this.setback = reason;
+    putOff(this.capture, task, reason);
+  }
+
+  /** A task was done: its next failure is its first again. */
+  wentWell(task: Task): void {
+    if (this.capture.rows.schedule.get(task)) succeeded(this.capture, task);
   }
 
   /** Posts JSON, see `request`. */
@@ -51,7 +76,7 @@ export class Exchange {
     const answer = await ask(credentials.url, path, { ...options, token: credentials.token });
     if (answer.kind === "ok") {
       this.hasAnswered = true;
-      if (capture.rows.schedule.get("server")) succeeded(capture, "server");
+      this.wentWell("server");
       writeSetting(capture, "lastContact", capture.clock.now());
     } else if (answer.kind === "later") {
       this.stopped = answer.reason;

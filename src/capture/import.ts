@@ -83,14 +83,12 @@ function scoreOf(format: AgentFormat, path: string, records: readonly string[]):
 
 async function firstRecords(path: string): Promise<string[]> {
   const records: string[] = [];
-  if (path.endsWith(".zst")) {
-    for await (const { text } of compressedRecords(path)) if (records.push(text ?? "") >= LOOKED_AT_RECORDS) break;
-    return records;
-  }
   const tail = new Tail(path);
   try {
+    const isCompressed = path.endsWith(".zst");
     if (path.endsWith(".json")) return [tail.whole() ?? ""];
-    for (const { text } of tail.records(0)) if (records.push(text ?? "") >= LOOKED_AT_RECORDS) break;
+    for await (const { text } of isCompressed ? compressedRecords(tail) : tail.records(0))
+      if (records.push(text ?? "") >= LOOKED_AT_RECORDS) break;
     return records;
   } finally {
     tail.close();

@@ -4,18 +4,21 @@ import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
-import { knownPolicy, type QuietReason, quietNow, refreshPolicy } from "./policy.ts";
+import { askPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { hasRings, takeRings } from "./sources/rings.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
+import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
 
 const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
 const MAX_UNREADABLE = 20;
 const PRUNED_AT_ONCE = 50_000;
+/** A setting: until when what was read may have been forgotten, in milliseconds since the epoch. */
+const FORGOTTEN = "forgotten";
 
 export interface PassOptions {
   /** Ask the server even while it is being left in peace after a failure. */
@@ -23,6 +26,8 @@ export interface PassOptions {
   /** Told how much of what is new has been read and sent, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
   readonly agents?: readonly string[] | undefined;
+  /** How much may wait to be sent before reading stops. */
+  readonly maxOutboxBytes?: number;
 }
 
 export interface PassResult {
@@ -68,32 +73,35 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const credentials = readCredentials(capture.places);
   if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
   takeRings(capture);
-  const exchange = new Exchange(capture, credentials);
-  const mayAsk = !rejectionOf(capture) && (options.force === true || isDue(capture, "server"));
-  if (mayAsk) await refreshPolicy(capture, credentials);
+  const exchange = new Exchange(capture, credentials, options.force);
+  const mayAsk = !rejectionOf(capture) && exchange.mayDo("server");
+  if (mayAsk) await askPolicy(exchange);
   const policy = knownPolicy(capture);
   const quiet = policy ? quietNow(capture)?.reason : "no-policy";
-  const sending = mayAsk && policy !== undefined && policy.captureMode !== "off";
+  const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
   if (policy && quiet === undefined) {
     await sweep.run({
       mode: policy.captureMode,
-      since: readSetting<number>(capture, "since") ?? 0,
+      // What was read so long ago is not recognised any more.
+      since: Math.max(readSetting<number>(capture, "since") ?? 0, readSetting<number>(capture, FORGOTTEN) ?? 0),
       quiet: windowsOf(capture),
     });
     findCommits(capture);
   }
   if (sending) await talk(exchange);
+  if (exchange.stopped === undefined) await rotateToken(exchange);
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
   capture.transact(() => {
     writeSetting(capture, "lastPass", capture.clock.now());
     writeSetting(capture, "unreadable", sweep.unreadable.slice(0, MAX_UNREADABLE));
+    writeSetting(capture, IS_FULL, sweep.isFull);
   });
   return {
     recorded: sweep.recorded,
     sessionsSent: exchange.sessionsSent,
     quiet: quiet ?? (sweep.isFull ? "outbox-full" : undefined),
-    stopped: exchange.stopped ?? rejectionOf(capture)?.reason,
+    stopped: exchange.stopped ?? exchange.setback ?? rejectionOf(capture)?.reason,
     retryInMs: exchange.retryInMs,
     unreadable: sweep.unreadable,
   };
@@ -101,7 +109,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
 
 /** Sends what waits and what is due; the first answer that says "not now" ends it. */
 async function talk(exchange: Exchange): Promise<void> {
-  for (const step of [sendAll, tendBrains, sendHeartbeat, rotateToken]) {
+  for (const step of [sendAll, tendBrains, sendHeartbeat]) {
     if (exchange.stopped !== undefined) return;
     await step(exchange);
   }
@@ -115,6 +123,12 @@ function prune(capture: Capture): void {
   const { rows, clock } = capture;
   const now = clock.now();
   capture.transact(() => {
+    const horizon = Math.max(
+      readSetting<number>(capture, FORGOTTEN) ?? 0,
+      rows.seenBefore.get(now - KEEP_SEEN_MS) ?? 0,
+      rows.quietBefore.get(now - KEEP_SEEN_MS) ?? 0,
+    );
+    if (horizon > 0) writeSetting(capture, FORGOTTEN, horizon);
     rows.pruneEntries.run(now - KEEP_SENT_MS);
     rows.pruneSpans.run(now - KEEP_SENT_MS);
     rows.pruneSeen.run(now - KEEP_SEEN_MS, PRUNED_AT_ONCE);

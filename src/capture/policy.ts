@@ -1,5 +1,6 @@
 import { asText } from "../formats/values.ts";
-import { ask } from "./client.ts";
+import { type Answer, ask, type RequestOptions } from "./client.ts";
+import type { Exchange } from "./exchange.ts";
 import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
 import type { CaptureMode } from "./texts.ts";
 
@@ -19,21 +20,35 @@ export type QuietReason = "paused" | "policy";
 
 export const knownPolicy = (capture: Capture): KnownPolicy | undefined => readSetting<KnownPolicy>(capture, SETTING);
 
+const PATH = "/api/policy";
+
+const requestOf = (capture: Capture): RequestOptions => ({
+  etag: knownPolicy(capture)?.etag ?? undefined,
+  timeoutMs: 10_000,
+});
+
 /**
  * Asks for the team's policy; an unchanged one costs a 304.
  * @returns undefined when none could be had: the one known before rules on, and without one nothing is recorded
  */
 export async function refreshPolicy(capture: Capture, { url, token }: Credentials): Promise<KnownPolicy | undefined> {
-  const known = knownPolicy(capture);
-  const answer = await ask(url, "/api/policy", { token, etag: known?.etag ?? undefined, timeoutMs: 10_000 });
+  return learnPolicy(capture, await ask(url, PATH, { ...requestOf(capture), token }));
+}
+
+/** The same within a pass: a server that cannot say it, or does not know the machine, is not asked for more. */
+export async function askPolicy(exchange: Exchange): Promise<void> {
+  const { capture } = exchange;
+  learnPolicy(capture, await exchange.request(PATH, requestOf(capture), "policy"));
+}
+
+function learnPolicy(capture: Capture, answer: Answer): KnownPolicy | undefined {
   if (answer.kind !== "ok") return undefined;
+  const known = knownPolicy(capture);
   const now = capture.clock.now();
   const mode = MODES.find((each) => each === answer.body.captureMode);
-  if (answer.status !== 304 && !mode) {
-    // Written by a newer server: what it allows is not known, so nothing is.
+  // Written by a newer server: what it allows is not known, so nothing is.
+  if (answer.status !== 304 && !mode)
     capture.log.warn("policy_not_understood", { captureMode: asText(answer.body.captureMode) ?? null });
-    return undefined;
-  }
   const policy: KnownPolicy =
     answer.status === 304 && known
       ? { ...known, at: now }
@@ -42,7 +57,7 @@ export async function refreshPolicy(capture: Capture, { url, token }: Credential
           watchlist: Array.isArray(answer.body.watchlist)
             ? answer.body.watchlist.filter((glob) => typeof glob === "string")
             : [],
-          etag: answer.etag,
+          etag: mode ? answer.etag : null,
           at: now,
         };
   capture.transact(() => {

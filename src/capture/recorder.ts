@@ -30,6 +30,10 @@ export interface Circumstances {
   readonly revises?: boolean;
   /** When it happened, where the record does not say; milliseconds since the epoch. */
   readonly fallbackAt?: number;
+  /** When its transcript was last known to be without it; milliseconds since the epoch. */
+  readonly notBefore?: number;
+  /** Whether it was written after its transcript had been read to its end: then it is new, whatever the clock said. */
+  readonly isGrowth?: boolean;
   /** The session's folder, where the record does not say. */
   readonly cwd?: string | undefined;
 }
@@ -70,13 +74,20 @@ export class Recorder {
 
   take(agent: string, event: TranscriptEvent, circumstances: Circumstances = {}): void {
     if (event.type === "unknown") this.#capture.rows.countUnknown.run(agent, event.kind.slice(0, MAX_KIND_CHARS));
-    else if (event.type === "session") this.#learn(this.#draftOf(agent, event.sessionId), event);
+    else if (event.type === "session") this.#takeFacts(agent, event, circumstances);
     else this.#takeHappening(agent, event, circumstances);
   }
 
-  #takeHappening(agent: string, event: Happening, { revises = false, fallbackAt, cwd }: Circumstances): void {
+  /** Where it works is needed to go on; what it is called is said of what happened. */
+  #takeFacts(agent: string, { title, ...facts }: SessionEvent, circumstances: Circumstances): void {
+    const isSaid = title !== undefined && this.#isWanted(facts.at, circumstances);
+    this.#learn(this.#draftOf(agent, facts.sessionId), isSaid ? { ...facts, title } : facts);
+  }
+
+  #takeHappening(agent: string, event: Happening, circumstances: Circumstances): void {
+    if (!this.#isWanted(event.at, circumstances)) return;
+    const { revises = false, fallbackAt, cwd } = circumstances;
     const at = event.at ?? (fallbackAt === undefined ? undefined : isoInstant(Math.floor(fallbackAt)));
-    if (!this.#isWanted(at)) return;
     // A fork says the same under its own session's id.
     const { sessionId, ...said } = event;
     if (!this.#isNew(`${agent}\n${event.key}\n${revises ? JSON.stringify(said) : event.type}`)) return;
@@ -91,10 +102,13 @@ export class Recorder {
     this.#record(draft, { ...event, at });
   }
 
-  #isWanted(at: string | undefined): boolean {
-    const instant = readInstant(at) ?? this.#capture.clock.now();
+  /** What has no time of its own may have happened at any since its transcript was looked at last. */
+  #isWanted(at: string | undefined, { fallbackAt, notBefore, isGrowth = false }: Circumstances): boolean {
+    const said = readInstant(at);
+    const latest = said ?? fallbackAt ?? this.#capture.clock.now();
+    const earliest = said ?? Math.min(latest, notBefore ?? latest);
     const { since, quiet } = this.#terms;
-    return instant >= since && !quiet.some((window) => instant >= window.since && instant < window.until);
+    return (isGrowth || latest >= since) && !quiet.some((window) => latest >= window.since && earliest < window.until);
   }
 
   #isNew(name: string): boolean {

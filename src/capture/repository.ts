@@ -15,6 +15,8 @@ export interface Repository {
 }
 
 const NONE: Repository = { root: null, below: "", repo: "" };
+/** What the service takes for a repository's key. */
+const MAX_KEY_CHARS = 512;
 const GIT_TIMEOUT_MS = 2_000;
 
 /**
@@ -95,7 +97,8 @@ export function repoKeyOf(address: string): string | undefined {
     .replace(/[?#].*$/, "")
     .replace(/^\/+|\/+$/g, "")
     .replace(/\.git$/i, "");
-  return name === "" ? undefined : `${host.toLowerCase()}/${name}`;
+  const key = `${host.toLowerCase()}/${name}`;
+  return name === "" || key.length > MAX_KEY_CHARS || /\p{Cc}/u.test(key) ? undefined : key;
 }
 
 /** The branch that a work tree stands on now (gitrepository-layout(5), HEAD). @returns undefined where it stands on none */

@@ -44,6 +44,14 @@ export interface EntryRow {
   readonly payload: string;
 }
 
+export interface StreamRow {
+  readonly repo: string;
+  readonly nextSeq: number;
+  readonly acknowledged: number;
+  /** The last number that was ever sent, whether it was acknowledged or not. */
+  readonly attempted: number;
+}
+
 export interface ScheduleRow {
   readonly nextAt: number;
   readonly failures: number;
@@ -52,6 +60,7 @@ export interface ScheduleRow {
 
 /** All statements of `agent.db`; prepared once for an open database. */
 export function prepareRows(db: LocalDatabase) {
+  const STREAM = "SELECT repo, next_seq AS nextSeq, acknowledged, attempted FROM streams";
   const SESSION = `SELECT id, agent, repo, head, revision, sent, sent_at AS sentAt, changed_at AS changedAt FROM sessions`;
   return {
     setting: db.prepare<[string], string>("SELECT value FROM settings WHERE name = ?").pluck(),
@@ -74,6 +83,8 @@ export function prepareRows(db: LocalDatabase) {
     ),
 
     addSeen: db.prepare<[Buffer, number]>("INSERT OR IGNORE INTO seen (hash, at) VALUES (?, ?)"),
+    seenBefore: db.prepare<[number], number | null>("SELECT max(at) FROM seen WHERE at < ?").pluck(),
+    quietBefore: db.prepare<[number], number | null>("SELECT max(until) FROM quiet WHERE until < ?").pluck(),
     pruneSeen: db.prepare<[number, number]>(
       "DELETE FROM seen WHERE hash IN (SELECT hash FROM seen WHERE at < ? ORDER BY at LIMIT ?)",
     ),
@@ -108,29 +119,27 @@ export function prepareRows(db: LocalDatabase) {
     spansAfter: db.prepare<[string, number, number], SpanRow>(
       "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision > ? ORDER BY revision, id LIMIT ?",
     ),
+    spansAt: db.prepare<[string, number], SpanRow>(
+      "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision = ? ORDER BY id",
+    ),
     spansOf: db.prepare<[string], SpanRow>("SELECT session, id, revision, body FROM spans WHERE session = ?"),
     pruneSpans: db.prepare<[number]>(
       `DELETE FROM spans WHERE session IN (SELECT id FROM sessions WHERE revision <= sent AND changed_at < ?)`,
     ),
 
-    stream: db.prepare<[string], { nextSeq: number; acknowledged: number }>(
-      "SELECT next_seq AS nextSeq, acknowledged FROM streams WHERE repo = ?",
-    ),
-    streams: db.prepare<[], { repo: string; nextSeq: number; acknowledged: number }>(
-      "SELECT repo, next_seq AS nextSeq, acknowledged FROM streams",
-    ),
+    stream: db.prepare<[string], StreamRow>(`${STREAM} WHERE repo = ?`),
+    streams: db.prepare<[], StreamRow>(`${STREAM} ORDER BY repo`),
     takeSeq: db
       .prepare<[string], number>(
         `INSERT INTO streams (repo, next_seq, acknowledged) VALUES (?, 2, 0)
        ON CONFLICT (repo) DO UPDATE SET next_seq = next_seq + 1 RETURNING next_seq - 1`,
       )
       .pluck(),
-    skipTo: db.prepare<[{ repo: string; nextSeq: number }]>(
-      `INSERT INTO streams (repo, next_seq, acknowledged) VALUES (@repo, @nextSeq, @nextSeq - 1)
-       ON CONFLICT (repo) DO UPDATE SET next_seq = max(next_seq, @nextSeq)`,
+    putStream: db.prepare<[StreamRow]>(
+      `INSERT OR REPLACE INTO streams (repo, next_seq, acknowledged, attempted) VALUES (@repo, @nextSeq, @acknowledged, @attempted)`,
     ),
-    putStream: db.prepare<[string, number, number]>(
-      "INSERT OR REPLACE INTO streams (repo, next_seq, acknowledged) VALUES (?, ?, ?)",
+    attempt: db.prepare<[{ repo: string; seq: number }]>(
+      "UPDATE streams SET attempted = @seq WHERE repo = @repo AND attempted < @seq",
     ),
     dropEntries: db.prepare<[string, number]>("DELETE FROM entries WHERE repo = ? AND seq <= ?"),
     clearSchedule: db.prepare<[]>("DELETE FROM schedule"),
@@ -156,7 +165,9 @@ export function prepareRows(db: LocalDatabase) {
     addEntry: db.prepare<[string, number, string | null, string]>(
       "INSERT INTO entries (repo, seq, at, payload) VALUES (?, ?, ?, ?)",
     ),
-    replaceEntry: db.prepare<[string, string, number]>("UPDATE entries SET payload = ? WHERE repo = ? AND seq = ?"),
+    replaceEntry: db.prepare<[string, string, number]>(
+      "UPDATE entries SET payload = ?, at = NULL WHERE repo = ? AND seq = ?",
+    ),
     // By the primary key.
     entriesAfter: db.prepare<[string, number, number], EntryRow>(
       "SELECT seq, at, payload FROM entries WHERE repo = ? AND seq > ? ORDER BY seq LIMIT ?",
@@ -166,15 +177,23 @@ export function prepareRows(db: LocalDatabase) {
         "SELECT payload FROM entries WHERE repo = ? AND json_extract(payload, '$.sessionId') = ? ORDER BY seq",
       )
       .pluck(),
-    moveEntry: db.prepare<[{ repo: string; from: number; to: number }]>(
-      "UPDATE entries SET seq = @to WHERE repo = @repo AND seq = @from",
-    ),
+    // Aside first, so that no number is there twice in between.
+    shiftEntries: [
+      db.prepare<[{ repo: string; after: number; by: number }]>(
+        "UPDATE entries SET seq = -(seq + @by) WHERE repo = @repo AND seq > @after AND @by <> 0",
+      ),
+      db.prepare<[{ repo: string; after: number; by: number }]>(
+        "UPDATE entries SET seq = -seq WHERE repo = @repo AND seq < 0",
+      ),
+    ],
     entriesSent: db.prepare<[number, string, number]>(
       "UPDATE entries SET sent_at = ? WHERE repo = ? AND seq <= ? AND sent_at IS NULL",
     ),
     pruneEntries: db.prepare<[number]>("DELETE FROM entries WHERE sent_at < ?"),
+    // By the primary key: what was acknowledged is not looked at.
     countEntries: db.prepare<[], { waiting: number; bytes: number }>(
-      "SELECT count(*) AS waiting, coalesce(sum(length(payload)), 0) AS bytes FROM entries WHERE sent_at IS NULL",
+      `SELECT count(*) AS waiting, coalesce(sum(length(e.payload)), 0) AS bytes
+       FROM streams s CROSS JOIN entries e ON e.repo = s.repo AND e.seq > s.acknowledged`,
     ),
     waitingSpanBytes: db
       .prepare<[], number>(

@@ -49,8 +49,13 @@ CREATE TABLE spans (
 ) WITHOUT ROWID;
 CREATE INDEX spans_by_revision ON spans (session, revision);
 
--- Telemetry: a stream a repository. Numbers are given once and never again.
-CREATE TABLE streams (repo TEXT PRIMARY KEY, next_seq INTEGER NOT NULL, acknowledged INTEGER NOT NULL) WITHOUT ROWID;
+-- Telemetry: a stream a repository. Numbers are given once and never again; \`attempted\` is the last that was sent, heard or not.
+CREATE TABLE streams (
+  repo TEXT PRIMARY KEY,
+  next_seq INTEGER NOT NULL,
+  acknowledged INTEGER NOT NULL,
+  attempted INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
 CREATE TABLE entries (
   repo TEXT NOT NULL,
   seq INTEGER NOT NULL,

@@ -6,6 +6,7 @@ import { outgoingJson } from "./texts.ts";
 const MAX_SESSIONS = 20;
 const MAX_SPANS = 4_000;
 const MAX_BYTES = 3 * 1024 * 1024;
+const MAX_REJECTED_CHARS = 1024 * 1024;
 const PATH = "/api/agent-traces/ingest";
 
 /** A session with the spans that the server does not have yet, as far as they fit. */
@@ -22,33 +23,31 @@ export async function sendSessions(exchange: Exchange): Promise<boolean> {
   const { rows } = exchange.capture;
   for (;;) {
     const waiting = rows.unsentSessions.all(MAX_SESSIONS).map((row) => partOf(exchange, row));
-    if (waiting.length === 0) return true;
+    if (waiting.length === 0) break;
     const repo = waiting[0]?.row.repo;
     const batch = fitting(waiting.filter(({ row }) => row.repo === repo));
     if (!(await sendBatch(exchange, batch))) return false;
-    exchange.progressed();
   }
+  exchange.wentWell("traces");
+  return true;
 }
 
+/** As many revisions as fit; one that does not by itself is there with all of its spans, and sent in pieces. */
 function partOf({ capture }: Exchange, row: SessionRow): Part {
-  const all = capture.rows.spansAfter.all(row.id, row.sent, MAX_SPANS);
-  const spans: SpanRow[] = [];
+  const all = capture.rows.spansAfter.all(row.id, row.sent, MAX_SPANS + 1);
   let bytes = row.head.length;
-  for (const span of all) {
-    // A revision is sent whole: the next part begins behind it.
-    if (bytes + span.body.length > MAX_BYTES && spans.length > 0 && spans.at(-1)?.revision !== span.revision) break;
-    bytes += span.body.length;
-    spans.push(span);
-  }
-  const isWhole = spans.length === all.length && all.length < MAX_SPANS;
-  if (isWhole) return { row, spans, revision: row.revision, bytes };
-  const last = spans.at(-1)?.revision ?? row.revision;
-  const next = all[spans.length];
-  // The last revision may go on behind what was looked at.
-  const revision = next && next.revision !== last ? last : last - 1;
-  const within = spans.filter((span) => span.revision <= revision);
-  return within.length > 0 ? { row, spans: within, revision, bytes } : { row, spans, revision: last, bytes };
+  const beyond = all.findIndex(({ body }, i) => {
+    bytes += body.length;
+    return bytes > MAX_BYTES || i === MAX_SPANS;
+  });
+  if (beyond === -1) return { row, spans: all, revision: row.revision, bytes };
+  const cut = (all[beyond] as SpanRow).revision;
+  const whole = all.filter(({ revision }) => revision < cut);
+  const spans = whole.length > 0 ? whole : capture.rows.spansAt.all(row.id, cut);
+  return { row, spans, revision: spans.at(-1)?.revision ?? cut, bytes: row.head.length + bytesOf(spans) };
 }
+
+const bytesOf = (spans: readonly SpanRow[]) => spans.reduce((sum, { body }) => sum + body.length, 0);
 
 function fitting(parts: readonly Part[]): Part[] {
   let bytes = 0;
@@ -60,40 +59,65 @@ function fitting(parts: readonly Part[]): Part[] {
 }
 
 async function sendBatch(exchange: Exchange, batch: readonly Part[]): Promise<boolean> {
-  const { capture } = exchange;
-  const repo = batch[0]?.row.repo ?? "";
-  const body = `{${repo === "" ? "" : `"repoKey":${JSON.stringify(repo)},`}"sessions":[${batch.map(textOf).join(",")}]}`;
-  const answer = await exchange.post(PATH, body, "traces");
+  const [first] = batch;
+  if (!first) return true;
+  if (batch.length === 1 && first.spans.length > 1 && (first.bytes > MAX_BYTES || first.spans.length > MAX_SPANS))
+    return sendHalves(exchange, first);
+  const answer = await post(exchange, batch);
   if (answer.kind === "ok") {
-    const at = capture.clock.now();
-    capture.transact(() => {
-      for (const { row, revision } of batch) capture.rows.sentSession.run({ id: row.id, sent: revision, at });
-    });
-    exchange.sessionsSent += batch.filter(({ row, revision }) => revision >= row.revision).length;
+    acknowledge(exchange, batch);
     return true;
   }
-  if (answer.kind !== "refused" || (answer.status !== 400 && answer.status !== 413)) return false;
-  if (batch.length > 1) {
-    const half = Math.ceil(batch.length / 2);
-    return (await sendBatch(exchange, batch.slice(0, half))) && (await sendBatch(exchange, batch.slice(half)));
+  if (answer.kind !== "refused" || (answer.status !== 400 && answer.status !== 413)) {
+    exchange.setBack("traces", answer);
+    return false;
   }
-  return sendAlone(exchange, batch[0] as Part, answer.reason);
+  if (batch.length === 1) return sendAlone(exchange, first, answer.reason);
+  const half = Math.ceil(batch.length / 2);
+  return (await sendBatch(exchange, batch.slice(0, half))) && (await sendBatch(exchange, batch.slice(half)));
 }
 
-/** A session whose part is refused: its spans in halves, until the one at fault stands alone. */
+function post(exchange: Exchange, batch: readonly Part[]) {
+  const repo = batch[0]?.row.repo ?? "";
+  const body = `{${repo === "" ? "" : `"repoKey":${JSON.stringify(repo)},`}"sessions":[${batch.map(textOf).join(",")}]}`;
+  return exchange.post(PATH, body, "traces");
+}
+
+function acknowledge(exchange: Exchange, batch: readonly Part[]): void {
+  const { capture } = exchange;
+  const at = capture.clock.now();
+  capture.transact(() => {
+    for (const { row, revision } of batch) capture.rows.sentSession.run({ id: row.id, sent: revision, at });
+  });
+  exchange.sessionsSent += batch.filter(({ row, revision }) => revision >= row.revision).length;
+}
+
+/** A session whose part is refused: without spans, to see whether they are at fault; then in halves, until one stands alone. */
 async function sendAlone(exchange: Exchange, part: Part, reason: string): Promise<boolean> {
   const { capture } = exchange;
-  const { row, spans, revision } = part;
-  if (spans.length > 1) {
-    const half = Math.ceil(spans.length / 2);
-    const early = { ...part, spans: spans.slice(0, half), revision: row.sent };
-    return (await sendBatch(exchange, [early])) && (await sendBatch(exchange, [{ ...part, spans: spans.slice(half) }]));
+  if (part.spans.length > 1) {
+    const bare = await post(exchange, [{ ...part, spans: [] }]);
+    if (bare.kind === "ok") return sendHalves(exchange, part);
+    if (bare.kind !== "refused" || (bare.status !== 400 && bare.status !== 413)) return false;
   }
-  capture.transact(() => {
-    capture.rows.addRejected.run(capture.clock.now(), "traces", reason, textOf(part).slice(0, 1024 * 1024));
-    capture.rows.sentSession.run({ id: row.id, sent: revision, at: capture.clock.now() });
-  });
+  const body = textOf(part).slice(0, MAX_REJECTED_CHARS);
+  capture.transact(() => capture.rows.addRejected.run(capture.clock.now(), "traces", reason, body));
+  acknowledge(exchange, [part]);
   return true;
+}
+
+/** The session counts as sent with the second half. */
+async function sendHalves(exchange: Exchange, part: Part): Promise<boolean> {
+  const { row, spans } = part;
+  const half = Math.ceil(spans.length / 2);
+  const piece = (own: readonly SpanRow[], revision: number) => ({
+    ...{ row, spans: own, revision },
+    bytes: row.head.length + bytesOf(own),
+  });
+  return (
+    (await sendBatch(exchange, [piece(spans.slice(0, half), row.sent)])) &&
+    (await sendBatch(exchange, [piece(spans.slice(half), part.revision)]))
+  );
 }
 
 function textOf({ row, spans }: Part): string {

@@ -1,73 +1,78 @@
 import type { Answer } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
-import type { EntryRow } from "./rows.ts";
+import type { EntryRow, StreamRow } from "./rows.ts";
+import { writeSetting } from "./state.ts";
 
 /** What a batch may hold: less than the service takes at once. */
 const MAX_ENTRIES = 500;
 const MAX_BYTES = 2 * 1024 * 1024;
 const PATH = "/api/telemetry/ingest";
 
+/** Settings that say when numbers did not fit together, in milliseconds since the epoch. */
+export const SERVER_WAS_RESTORED = "serverWasRestored";
+export const STATE_WAS_OLDER = "stateWasOlder";
+
 /**
  * Sends what waits of every repository's stream. A stream is first asked how far it stands on the server: one that lost numbers (it
  * was restored from a backup) is refilled from what is kept here; one that is ahead (this machine was) goes on behind it.
+ * @param isLooking whether streams of which nothing waits are asked, too
  * @returns false when the server cannot take more now
  */
-export async function sendTelemetry(exchange: Exchange): Promise<boolean> {
+export async function sendTelemetry(exchange: Exchange, isLooking = false): Promise<boolean> {
   const { rows } = exchange.capture;
-  for (const { repo, nextSeq, acknowledged } of rows.streams.all()) {
-    if (acknowledged >= nextSeq - 1) continue;
-    if (!(await reconcile(exchange, repo, acknowledged, nextSeq))) return false;
-    if (!(await drain(exchange, repo))) return false;
+  let isWell = true;
+  for (const stream of rows.streams.all()) {
+    if (!isLooking && stream.acknowledged >= stream.nextSeq - 1) continue;
+    const answer = await exchange.post(PATH, bodyOf(stream.repo, []), "telemetry");
+    if (answer.kind !== "ok") {
+      exchange.setBack("telemetry", answer);
+      if (exchange.stopped !== undefined || !exchange.mayDo("telemetry")) return false;
+      isWell = false;
+      continue;
+    }
+    const { maxSeq } = answer.body;
+    if (typeof maxSeq !== "number") {
+      exchange.putOff("telemetry", "the server does not say how far it stands");
+      return false;
+    }
+    const isRestored = reconcile(exchange, stream, maxSeq);
+    // A server that lost something of one stream has lost something of the others.
+    if (isRestored && !isLooking) return sendTelemetry(exchange, true);
+    if (!(await drain(exchange, stream.repo))) return false;
   }
-  return true;
+  if (isWell) exchange.wentWell("telemetry");
+  return isWell;
 }
 
-async function reconcile(exchange: Exchange, repo: string, acknowledged: number, nextSeq: number): Promise<boolean> {
-  const { capture } = exchange;
-  const answer = await exchange.post(PATH, bodyOf(repo, []), "telemetry");
-  if (answer.kind !== "ok") return false;
-  const there = Number(answer.body.maxSeq) || 0;
-  if (there < acknowledged) {
-    capture.log.warn("server_was_restored", { repo, acknowledged, there });
-    capture.transact(() => {
-      capture.rows.acknowledge.run({ repo, seq: there });
-      // What else it lost is not known: whatever is kept is sent again, and recognised where it was not lost.
-      capture.rows.resendSessions.run();
-      capture.rows.forgetBrains.run();
-    });
-  } else if (there > acknowledged && there >= firstWaiting(exchange, repo, acknowledged)) {
-    await skipAhead(exchange, repo, acknowledged, nextSeq, there);
-  }
-  return true;
-}
-
-const firstWaiting = ({ capture }: Exchange, repo: string, acknowledged: number) =>
-  capture.rows.entriesAfter.get(repo, acknowledged, 1)?.seq ?? Number.POSITIVE_INFINITY;
-
-/**
- * The server has numbers that were not acknowledged here: a reply that was lost, or an older state of this machine. Entries that it
- * has are harmless to send again; whether they are the same only their content tells, so the first of them is asked after.
- */
-async function skipAhead(
-  exchange: Exchange,
-  repo: string,
-  acknowledged: number,
-  nextSeq: number,
+/** @param there how far the stream stands on the server @returns whether the server knows less than it did */
+function reconcile(
+  { capture }: Exchange,
+  { repo, nextSeq, acknowledged, ...stream }: StreamRow,
   there: number,
-): Promise<void> {
-  const { capture } = exchange;
-  const { rows } = capture;
-  if (there < nextSeq) return; // A lost reply: sent again, and recognised.
-  capture.log.warn("state_was_older", { repo, nextSeq, there });
-  capture.transact(() => {
-    const waiting = rows.entriesAfter.all(repo, acknowledged, 1_000_000);
-    // From the last, so that no number is taken twice.
-    waiting.reverse().forEach(({ seq }, i) => {
-      rows.moveEntry.run({ repo, from: seq, to: there + waiting.length - i });
+): boolean {
+  const { rows, clock, log } = capture;
+  const attempted = Math.max(stream.attempted, acknowledged);
+  if (there < acknowledged) {
+    log.warn("server_was_restored", { repo, acknowledged, there });
+    capture.transact(() => {
+      rows.acknowledge.run({ repo, seq: there });
+      // What else it lost is not known: whatever is kept is sent again, and recognised where it was not lost.
+      rows.resendSessions.run();
+      rows.forgetBrains.run();
+      writeSetting(capture, SERVER_WAS_RESTORED, clock.now());
     });
-    rows.skipTo.run({ repo, nextSeq: there + waiting.length + 1 });
-    rows.acknowledge.run({ repo, seq: there });
-  });
+  } else if (there > attempted) {
+    // Numbers that were never sent from here: this is an older state of the machine, and they hold something else.
+    log.warn("state_was_older", { repo, nextSeq, there });
+    const by = there - attempted;
+    capture.transact(() => {
+      rows.entriesSent.run(clock.now(), repo, attempted);
+      for (const shift of rows.shiftEntries) shift.run({ repo, after: attempted, by });
+      rows.putStream.run({ repo, nextSeq: nextSeq + by, acknowledged: there, attempted: there });
+      writeSetting(capture, STATE_WAS_OLDER, clock.now());
+    });
+  }
+  return there < acknowledged;
 }
 
 async function drain(exchange: Exchange, repo: string): Promise<boolean> {
@@ -77,7 +82,6 @@ async function drain(exchange: Exchange, repo: string): Promise<boolean> {
     const batch = fitting(rows.entriesAfter.all(repo, from, MAX_ENTRIES));
     if (batch.length === 0) return true;
     if (!(await sendBatch(exchange, repo, batch))) return false;
-    exchange.progressed();
   }
 }
 
@@ -92,16 +96,18 @@ function fitting(entries: readonly EntryRow[]): EntryRow[] {
 
 /** Sends a batch; one that is refused in halves, until the entry that is at fault stands alone. */
 async function sendBatch(exchange: Exchange, repo: string, batch: readonly EntryRow[]): Promise<boolean> {
+  exchange.capture.rows.attempt.run({ repo, seq: batch.at(-1)?.seq ?? 0 });
   const answer = await exchange.post(PATH, bodyOf(repo, batch), "telemetry");
   if (answer.kind === "ok") {
     acknowledge(exchange, repo, batch, answer);
     return true;
   }
-  if (answer.kind !== "refused" || (answer.status !== 400 && answer.status !== 413)) return false;
-  if (batch.length === 1) {
-    reject(exchange, repo, batch[0] as EntryRow, answer.reason);
-    return true;
+  if (answer.kind !== "refused" || (answer.status !== 400 && answer.status !== 413)) {
+    exchange.setBack("telemetry", answer);
+    return false;
   }
+  const [first] = batch;
+  if (batch.length === 1 && first) return reject(exchange, repo, first, answer.reason);
   const half = Math.ceil(batch.length / 2);
   return (
     (await sendBatch(exchange, repo, batch.slice(0, half))) && (await sendBatch(exchange, repo, batch.slice(half)))
@@ -123,15 +129,24 @@ function acknowledge(
   });
 }
 
-/** Keeps the entry here for a person to look at, and its number in the stream with a note in its place. */
-function reject({ capture }: Exchange, repo: string, { seq, payload }: EntryRow, reason: string): void {
+/**
+ * Keeps the entry here for a person to look at, and sends a note in its place at once: the next would leave a gap otherwise. The note
+ * has no time, because that may be what is wrong.
+ */
+async function reject(exchange: Exchange, repo: string, { seq, payload }: EntryRow, reason: string): Promise<boolean> {
+  const { capture } = exchange;
   const { rows, clock } = capture;
+  const note = { type: "rejected", reason: reason.slice(0, 200).toWellFormed() };
+  const text = JSON.stringify(note);
+  if (payload.startsWith('{"type":"rejected"')) {
+    exchange.putOff("telemetry", reason);
+    return false;
+  }
   capture.transact(() => {
-    const stored = payload.startsWith('{"type":"rejected"');
     rows.addRejected.run(clock.now(), "telemetry", reason, payload);
-    if (stored) rows.acknowledge.run({ repo, seq });
-    else rows.replaceEntry.run(JSON.stringify({ type: "rejected", reason: reason.slice(0, 200) }), repo, seq);
+    rows.replaceEntry.run(text, repo, seq);
   });
+  return sendBatch(exchange, repo, [{ seq, at: null, payload: text }]);
 }
 
 function bodyOf(repo: string, batch: readonly EntryRow[]): string {

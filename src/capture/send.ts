@@ -12,9 +12,9 @@ const ROTATE_BEFORE_MS = 30 * DAY_MS;
 
 /** Sends whatever waits, as far as the server takes it now; then what is due at intervals. */
 export async function sendAll(exchange: Exchange): Promise<void> {
-  const { capture } = exchange;
-  if (isDue(capture, "traces")) await sendSessions(exchange);
-  if (exchange.stopped === undefined && isDue(capture, "telemetry")) await sendTelemetry(exchange);
+  // First the streams, whose numbers tell that the server has lost something.
+  if (exchange.mayDo("telemetry")) await sendTelemetry(exchange);
+  if (exchange.stopped === undefined && exchange.mayDo("traces")) await sendSessions(exchange);
 }
 
 /** Tells the server that this machine is at work, every 15 minutes while it is. */
@@ -36,6 +36,8 @@ export async function rotateToken(exchange: Exchange): Promise<void> {
   if (Date.parse(expiresAt) - capture.clock.now() > ROTATE_BEFORE_MS) return;
   // Whatever comes of it, not again with the next hook.
   notBefore(capture, "rotate", DAY_MS);
+  // A disk that is full would cost the binding, too: it is tried out as well.
+  writeCredentials(capture.places, exchange.credentials);
   const answer = await exchange.post("/api/connect/rotate", undefined, "rotate");
   const token = answer.kind === "ok" ? asText(answer.body.deviceToken) : undefined;
   if (answer.kind === "refused" && answer.status === 409) rejectBinding(capture, answer.reason);

@@ -1,5 +1,6 @@
 import { rejectionOf } from "./exchange.ts";
 import { knownPolicy, quietNow } from "./policy.ts";
+import { SERVER_WAS_RESTORED, STATE_WAS_OLDER } from "./send-telemetry.ts";
 import { type Capture, readCredentials, readSetting } from "./state.ts";
 import { outboxBytes } from "./sweep.ts";
 
@@ -15,23 +16,32 @@ export interface Status {
   readonly watched: readonly { readonly agent: string; readonly transcripts: number; readonly bytes: number }[];
   readonly sessions: number;
   readonly waiting: { readonly sessions: number; readonly entries: number; readonly bytes: number };
+  /** Whether nothing more is read until the server has taken some of it. */
+  readonly isFull: boolean;
   readonly rejected: number;
   readonly unknown: readonly { readonly agent: string; readonly kind: string; readonly count: number }[];
   /** Transcripts that the last pass could not read. */
   readonly unreadable: readonly { readonly path: string; readonly reason: string }[];
   readonly lastPass: number | null;
   readonly lastContact: number | null;
-  /** Why the server is not asked now, and until when. */
+  /** Why the server is not asked now, or not for all, and until when. */
   readonly trouble: { readonly reason: string; readonly until: number | null } | null;
+  /** When the server was found to know less than before, and was sent again what it had lost. */
+  readonly serverWasRestored: number | null;
+  /** When this machine's own records were found to be older than what the server has, and went on behind that. */
+  readonly stateWasOlder: number | null;
 }
+
+/** A setting: whether the last pass stopped reading because too much waits. */
+export const IS_FULL = "isFull";
+const SENDING = ["server", "telemetry", "traces"] as const;
 
 export function readStatus(capture: Capture): Status {
   const { rows, clock } = capture;
   const credentials = readCredentials(capture.places);
   const policy = knownPolicy(capture);
   const rejection = rejectionOf(capture);
-  const server = rows.schedule.get("server");
-  const waits = server && server.nextAt > clock.now() ? { reason: server.reason ?? "", until: server.nextAt } : null;
+  const waits = SENDING.map((task) => rows.schedule.get(task)).find((row) => row?.reason && row.nextAt > clock.now());
   const { sessions, unsent } = rows.countSessions.get() ?? { sessions: 0, unsent: 0 };
   return {
     connected: credentials !== undefined,
@@ -44,11 +54,18 @@ export function readStatus(capture: Capture): Status {
     watched: rows.countSources.all().map(({ agent, files, bytes }) => ({ agent, transcripts: files, bytes })),
     sessions,
     waiting: { sessions: unsent, entries: rows.countEntries.get()?.waiting ?? 0, bytes: outboxBytes(capture) },
+    isFull: readSetting<boolean>(capture, IS_FULL) ?? false,
     rejected: rows.countRejected.get() ?? 0,
     unknown: rows.unknown.all(),
     unreadable: readSetting(capture, "unreadable") ?? [],
     lastPass: readSetting<number>(capture, "lastPass") ?? null,
     lastContact: readSetting<number>(capture, "lastContact") ?? null,
-    trouble: rejection ? { reason: rejection.reason, until: null } : waits,
+    trouble: rejection
+      ? { reason: rejection.reason, until: null }
+      : waits
+        ? { reason: waits.reason ?? "", until: waits.nextAt }
+        : null,
+    serverWasRestored: readSetting<number>(capture, SERVER_WAS_RESTORED) ?? null,
+    stateWasOlder: readSetting<number>(capture, STATE_WAS_OLDER) ?? null,
   };
 }

@@ -16,11 +16,15 @@ import { type Capture, readSetting } from "./state.ts";
 const MAX_OUTBOX_BYTES = 512 * 1024 * 1024;
 /** So much is read before it is sent, while there is a server to send it to. */
 const SEND_AFTER_BYTES = 64 * 1024 * 1024;
+/** So little is not worth counting what waits anew. */
+const COUNT_AFTER_BYTES = 8 * 1024 * 1024;
 
 export interface SweepOptions {
   /** Told how much of what is new has been read, from 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined;
   readonly agents?: readonly string[] | undefined;
+  /** How much may wait to be sent. */
+  readonly maxOutboxBytes?: number | undefined;
 }
 
 /** A transcript in which something may be new. */
@@ -44,6 +48,7 @@ export class Sweep {
   isFull = false;
   #read = 0;
   #readBefore = 0;
+  #countAt = 0;
   #toRead = 0;
 
   constructor(capture: Capture, options: SweepOptions, exchange: Exchange | undefined) {
@@ -59,10 +64,9 @@ export class Sweep {
     // An older file first: a fork's copies are then the fork's, and not the other way round.
     changed.sort((a, b) => a.born - b.born);
     this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.isFull = this.#isOutboxFull();
     this.#readHooks(terms);
     for (const one of changed) {
-      if (this.isFull) return;
+      if (!(await this.#hasRoom())) return;
       await this.#readOne(one, terms);
     }
   }
@@ -87,7 +91,8 @@ export class Sweep {
     return store.list(store.root(this.#capture.machine)).flatMap((found) => {
       const sign = store.signOf(found.path);
       const row = known.get(found.path);
-      if (!sign || sign.modified < since || (row && SIGNS.every((name) => sign[name] === row[name]))) return [];
+      if (!sign || (!row && sign.modified < since) || (row && SIGNS.every((name) => sign[name] === row[name])))
+        return [];
       const isDatabase = store.isDatabase ?? false;
       const bytes = Math.max(0, sign.size - (row && !isDatabase && sign.size >= row.offset ? row.offset : 0));
       return [{ found, format, isDatabase, row, bytes, born: sign.born }];
@@ -114,7 +119,6 @@ export class Sweep {
       if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? String(error) });
     }
     this.recorded += recorder.recorded;
-    await this.#goOn();
   }
 
   /** Between transactions: sends what has gathered, and looks whether there is room for more. */
@@ -122,13 +126,22 @@ export class Sweep {
     if (this.#toRead > 0) this.#options.onProgress?.(Math.min(1, this.#read / this.#toRead));
     if (this.#read - this.#readBefore < SEND_AFTER_BYTES) return true;
     this.#readBefore = this.#read;
-    if (this.#exchange && this.#exchange.stopped === undefined) await sendAll(this.#exchange);
-    this.isFull = this.#isOutboxFull();
-    return !this.isFull;
+    await this.#send();
+    return this.#hasRoom();
   }
 
-  #isOutboxFull(): boolean {
-    return outboxBytes(this.#capture) >= MAX_OUTBOX_BYTES;
+  async #send(): Promise<void> {
+    if (this.#exchange && this.#exchange.stopped === undefined) await sendAll(this.#exchange);
+  }
+
+  /** Whether more may be recorded; what is full is sent first, where there is a server to send it to. */
+  async #hasRoom(): Promise<boolean> {
+    const { maxOutboxBytes = MAX_OUTBOX_BYTES } = this.#options;
+    if (this.#read < this.#countAt) return true;
+    if (outboxBytes(this.#capture) >= maxOutboxBytes) await this.#send();
+    this.isFull = outboxBytes(this.#capture) >= maxOutboxBytes;
+    this.#countAt = this.#read + Math.min(COUNT_AFTER_BYTES, maxOutboxBytes / 8);
+    return !this.isFull;
   }
 }
 

@@ -8,6 +8,7 @@ import { cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { measureAttacks } from "./attacks.ts";
+import { measureCapture } from "./capture.ts";
 import { measureCorrelation } from "./correlate.ts";
 import { measureHealth } from "./health.ts";
 import { measureIngest } from "./ingest.ts";
@@ -23,7 +24,7 @@ const USAGE = `Measures Reckon against the least that could do the same job.
   npm run bench -- [--quick] [--only NAME] [--json FILE] [--profile DIRECTORY]
 
   --quick    about half a minute; figures are rougher
-  --only     one of: start, health, ingest, search, snapshot, correlate, attacks, redaction
+  --only     one of: start, health, ingest, search, snapshot, correlate, attacks, redaction, capture
   --json     where the results go as JSON; default: dist/bench.json
   --profile  leave a CPU profile of each Reckon under load in this directory (slower; the aims then mean little)
 `;
@@ -46,6 +47,7 @@ const SCENARIOS: Record<string, Scenario> = {
   correlate: measureCorrelation,
   attacks: measureAttacks,
   redaction: measureRedaction,
+  capture: measureCapture,
 };
 
 /** What a durable write costs here, which bounds what group commit can reach. */

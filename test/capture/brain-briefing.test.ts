@@ -7,7 +7,7 @@ import { printedBriefing } from "../../src/capture/brain/briefing-files.ts";
 import { readBriefing, runPass } from "../../src/capture/capture.ts";
 import { writeHookScript } from "../../src/capture/hook.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
-import { startMachine, type TestMachine, write } from "../support/capture.ts";
+import { startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
 const DAY_MS = 86_400_000;

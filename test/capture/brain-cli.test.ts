@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runPass } from "../../src/capture/capture.ts";
 import { reckon } from "../faults/support/process.ts";
-import { startMachine } from "../support/capture.ts";
+import { startMachine } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
 const entry = (day: string) =>

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { removeManagedBlocks } from "../../src/capture/brain/nightly.ts";
 import { runNightly, runPass } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
-import { keyOf, startMachine, type TestMachine, write } from "../support/capture.ts";
+import { keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
 const LESSONS = ".claude/brain/nightly.md";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runPass } from "../../src/capture/capture.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
-import { keyOf, startMachine, type TestMachine, write } from "../support/capture.ts";
+import { keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
 const NOTICE = ".claude/brain/not-published.md";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { renameDevice } from "../../src/identity/devices/devices.ts";
+import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { brains, describeReal } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -67,6 +67,7 @@ async function withBrain() {
   const ada = await site.person({ role: "member" });
   const device = await site.t.device(ada.team);
   await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop");
+  await assignDevice(site.t.instance.core, device.deviceId, ada.userId);
   const [first, second, third] = versions() as [never, never, never];
   await send(site, device, 1, first, REPO);
   await send(site, device, 2, second, REPO);

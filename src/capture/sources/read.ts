@@ -8,6 +8,8 @@ import { compressedRecords, type Mark, Tail, type TailRecord } from "./tail.ts";
 /** What is recorded in one transaction, at most. */
 const CHUNK_RECORDS = 2_000;
 const CHUNK_BYTES = 4 * 1024 * 1024;
+/** Stands for the time of a file that was not read to its end yet: it counts as changed. */
+const UNFINISHED = -1;
 const OVERSIZED = "record over 8 MiB";
 
 export interface Reading {
@@ -17,6 +19,9 @@ export interface Reading {
   readonly format: AgentFormat;
   /** Told of bytes that were read. */
   readonly onBytes: (bytes: number) => void;
+  /** What is known of its events' time, see `Circumstances`. */
+  readonly notBefore?: number;
+  readonly isGrowth?: boolean;
   /** Asked between transactions; false ends the reading where it is. */
   readonly goOn: () => boolean | Promise<boolean>;
 }
@@ -29,8 +34,11 @@ export async function readSource(reading: Reading, found: Found, known: SourceRo
     if (found.path.endsWith(".zst")) return await readCompressed(reading, found, tail, mark);
     if (found.path.endsWith(".json")) return readDocument(reading, found, tail);
     const offset = tail.resume(mark);
+    // Read to its end before, and gone on with since.
+    const isGrowth = known !== undefined && offset > 0 && known.modified >= 0;
     const reader = reading.format.open({ path: found.place }, offset === 0 ? undefined : carryOf(known));
-    await record(reading, found, tail, reader, tail.records(offset, reading.format.skips), offset);
+    const begun = { ...reading, ...(known ? { notBefore: Math.max(0, known.modified) } : {}), isGrowth };
+    await record(begun, found, tail, reader, tail.records(offset, reading.format.skips), offset);
   } finally {
     tail.close();
   }
@@ -46,6 +54,7 @@ const markOf = ({ device, inode, size, modified, offset, guard }: SourceRow): Ma
   guard,
 });
 
+/** @returns false when it was to end before its end */
 async function record(
   reading: Reading,
   found: Found,
@@ -53,7 +62,7 @@ async function record(
   reader: TranscriptReader,
   records: Iterable<TailRecord> | AsyncIterable<TailRecord>,
   offset: number,
-): Promise<void> {
+): Promise<boolean> {
   let chunk: TailRecord[] = [];
   let bytes = 0;
   let at = offset;
@@ -69,14 +78,15 @@ async function record(
     at = next.next;
     if (chunk.length < CHUNK_RECORDS && bytes < CHUNK_BYTES) continue;
     store(false);
-    if (!(await reading.goOn())) return;
+    if (!(await reading.goOn())) return false;
   }
   store(true);
+  return true;
 }
 
 /** Records a chunk, and how far the file was read with it. */
 function keep(
-  { capture, recorder, format }: Reading,
+  reading: Reading,
   found: Found,
   tail: Tail,
   reader: TranscriptReader,
@@ -84,13 +94,14 @@ function keep(
   at: number,
   isDone: boolean,
 ): void {
+  const { capture, recorder } = reading;
   const whole = tail.mark(at);
   // Until it is read to its end, a file counts as changed.
-  const mark = isDone ? whole : { ...whole, size: at };
+  const mark = isDone ? whole : { ...whole, modified: UNFINISHED };
   capture.transact(() => {
     for (const { text } of chunk) {
       if (text === undefined) capture.rows.countUnknown.run(found.agent, OVERSIZED);
-      else if (text !== "") takeAll(recorder, format, reader, found, text, mark.modified);
+      else if (text !== "") takeAll(reading, reader, found, text, whole.modified);
     }
     recorder.flush();
     putSource(capture, found, mark, reader.carry());
@@ -98,15 +109,18 @@ function keep(
 }
 
 function takeAll(
-  recorder: Recorder,
-  format: AgentFormat,
+  { recorder, format, ...reading }: Reading,
   reader: TranscriptReader,
   found: Found,
   text: string,
   modified: number,
 ): void {
-  for (const event of reader.read(text))
-    recorder.take(found.agent, event, { revises: format.revises ?? false, fallbackAt: modified, cwd: found.cwd });
+  const { notBefore = 0, isGrowth = false } = reading;
+  const circumstances = {
+    ...{ revises: format.revises ?? false, fallbackAt: modified, cwd: found.cwd },
+    ...{ notBefore, isGrowth },
+  };
+  for (const event of reader.read(text)) recorder.take(found.agent, event, circumstances);
 }
 
 function putSource({ rows, clock }: Capture, { path, agent }: Found, mark: Mark, carry: unknown): void {
@@ -123,8 +137,7 @@ function readDocument(reading: Reading, found: Found, tail: Tail): void {
   const records = text === undefined ? undefined : (format.recordsOf?.(text) ?? text.split("\n"));
   capture.transact(() => {
     if (!records) capture.rows.countUnknown.run(found.agent, OVERSIZED);
-    for (const each of records ?? [])
-      if (each !== "") takeAll(recorder, format, reader, found, each, tail.stats.mtimeMs);
+    for (const each of records ?? []) if (each !== "") takeAll(reading, reader, found, each, tail.stats.mtimeMs);
     recorder.flush();
     putSource(capture, found, tail.mark(tail.stats.size), undefined);
   });
@@ -134,7 +147,7 @@ function readDocument(reading: Reading, found: Found, tail: Tail): void {
 async function readCompressed(reading: Reading, found: Found, tail: Tail, mark: Mark | undefined): Promise<void> {
   if (mark && tail.resume(mark) === tail.stats.size) return;
   const reader = reading.format.open({ path: found.place });
-  await record(reading, found, tail, reader, compressedRecords(found.path, reading.format.skips), 0);
+  if (!(await record(reading, found, tail, reader, compressedRecords(tail, reading.format.skips), 0))) return;
   const end = tail.mark(tail.stats.size);
   reading.capture.transact(() => putSource(reading.capture, found, end, undefined));
 }

@@ -1,6 +1,9 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { pipeline, Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
+import { parseJson } from "../../formats/values.ts";
 import { sha256 } from "../../kit/hash.ts";
+import { isObject } from "../../kit/json.ts";
 
 /** How far a file was read. */
 export interface Mark {
@@ -26,6 +29,7 @@ export const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 const GUARD_BYTES = 4 * 1024;
 const HEAD_BYTES = 96;
 const NEWLINE = 10;
+const CLOSING_BRACE = 125;
 
 /** A file that is read from where it was left. */
 export class Tail {
@@ -79,14 +83,16 @@ export class Tail {
   }
 
   /**
-   * The records from a place on, each with the place behind it. What stands behind the last line end is still being written.
+   * The records from a place on, each with the place behind it. What stands behind the last line end is still being written, unless
+   * it is a whole JSON object, which nothing can be added to.
    * @param skips tells by its first bytes that a record need not be read
    */
   *records(offset: number, skips?: (head: string) => boolean): Generator<TailRecord> {
     yield* recordsIn(this.#chunks(offset), offset, skips);
   }
 
-  *#chunks(offset: number): Generator<Buffer> {
+  /** @param areKept whether chunks are used after the next was asked for */
+  *#chunks(offset: number, areKept = false): Generator<Buffer> {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     let at = offset;
     // No further than it was long when it was opened: an agent that writes on and on is read in the next pass.
@@ -94,8 +100,13 @@ export class Tail {
       const read = readSync(this.#fd, buffer, 0, Math.min(CHUNK_BYTES, this.stats.size - at), at);
       if (read === 0) return;
       at += read;
-      yield buffer.subarray(0, read);
+      yield areKept ? Buffer.from(buffer.subarray(0, read)) : buffer.subarray(0, read);
     }
+  }
+
+  /** Its bytes, as the file that was opened and no other of its name. */
+  stream(): Readable {
+    return Readable.from(this.#chunks(0, true));
   }
 
   /** All of it, for a transcript that is one document. @returns undefined above the length of a record times eight */
@@ -142,11 +153,17 @@ export function* recordsIn(
     if (length > MAX_RECORD_BYTES) parts = [];
     else if (start < chunk.length) parts.push(Buffer.from(chunk.subarray(start)));
   }
+  const rest = Buffer.concat(parts);
+  if (rest.at(-1) !== CLOSING_BRACE) return;
+  const text = rest.toString("utf8");
+  if (isObject(parseJson(text))) yield { text: skips?.(text.slice(0, HEAD_BYTES)) ? "" : text, next: at + length };
 }
 
 /** The lines of a file compressed with Zstandard (RFC 8878), which is whole when it is there. */
-export async function* compressedRecords(path: string, skips?: (head: string) => boolean): AsyncGenerator<TailRecord> {
-  const stream = createReadStream(path).pipe(createZstdDecompress());
+export async function* compressedRecords(tail: Tail, skips?: (head: string) => boolean): AsyncGenerator<TailRecord> {
+  const decompress = createZstdDecompress();
+  // What goes wrong with either ends both, and is thrown below.
+  const stream = pipeline(tail.stream(), decompress, () => {});
   let left: Buffer = Buffer.alloc(0);
   for await (const piece of stream) {
     const chunk = Buffer.concat([left, piece as Buffer]);

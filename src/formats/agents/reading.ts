@@ -49,7 +49,8 @@ export function readerOf<M extends Memory>(
         return [unknownKind(undefined)];
       }
     },
-    carry: () => structuredClone(own),
+    // A title is text of the session's, which whoever keeps this may not be allowed to keep.
+    carry: () => structuredClone({ ...own, said: { ...own.said, title: undefined } }),
   };
 }
 

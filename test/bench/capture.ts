@@ -1,0 +1,124 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { openCapture } from "../../src/capture/capture.ts";
+import { writeHookScript } from "../../src/capture/hook.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { makeRepository, textOf, turns } from "../support/turns.ts";
+import type { Reading } from "./capture-pass.ts";
+import type { Settings } from "./run.ts";
+import { newDirectory, ROOT, removeDirectory } from "./servers.ts";
+import { figure, quantile, type Report } from "./table.ts";
+import { randomOf, Vocabulary } from "./text.ts";
+
+const FILES = 5_000;
+const LONG_BYTES = 2_000_000_000;
+const HOOKS = 60;
+
+/** What the capture client costs the machine that agents run on. */
+export async function measureCapture({ quick }: Settings, report: Report): Promise<void> {
+  measureIdle(quick, report);
+  measureReading(quick, report);
+  measureHook(quick, report);
+  report.note("capture", `load of the machine while it was measured: ${loadavg().map(figure).join(", ")}`);
+}
+
+const read = (what: "idle" | "record" | "parse", home: string): Reading =>
+  JSON.parse(
+    execFileSync(process.execPath, [join(import.meta.dirname, "capture-pass.ts"), what, home], { encoding: "utf8" }),
+  );
+
+/** A machine's home folder with a work tree. */
+function machine(): { home: string; folder: string; transcripts: string } {
+  const home = newDirectory();
+  const folder = join(home, "shop");
+  const transcripts = join(home, ".claude/projects/-home-kim-shop");
+  makeRepository(folder, "github.com/acme/shop");
+  mkdirSync(transcripts, { recursive: true });
+  return { home, folder, transcripts };
+}
+
+function measureIdle(quick: boolean, report: Report): void {
+  const { home, folder, transcripts } = machine();
+  for (let i = 0; i < FILES; i++)
+    writeFileSync(join(transcripts, `s${i}.jsonl`), textOf(turns(`s${i}`, 2, Date.now() - 60_000, 0, folder)));
+  const first = read("record", home);
+  report.note("capture", `the first pass over ${FILES} short transcripts takes ${figure(first.milliseconds)} ms`);
+  const idle = Array.from({ length: quick ? 3 : 7 }, () => read("idle", home));
+  report.result({
+    ...{ scenario: `idle pass, ${FILES} transcripts`, unit: "ms", aim: { below: 300 } },
+    ours: idle.map(({ milliseconds }) => milliseconds),
+  });
+  removeDirectory(home);
+}
+
+function measureReading(quick: boolean, report: Report): void {
+  const { home, folder, transcripts } = machine();
+  const wanted = quick ? LONG_BYTES / 20 : LONG_BYTES;
+  const path = join(transcripts, "long.jsonl");
+  const words = new Vocabulary(1_000);
+  const next = randomOf(1);
+  const file = openSync(path, "w");
+  for (let n = 0, bytes = 0; bytes < wanted; n += 20) {
+    const text = textOf(turns("long", 20, Date.now() - 86_400_000 + n, n, folder)).replace(/done long-\d+/g, () =>
+      words.phrase(next, 400),
+    );
+    bytes += writeSync(file, text);
+  }
+  closeSync(file);
+  const megabytes = statSync(path).size / 1e6;
+  const parsed = read("parse", home);
+  const recorded = read("record", home);
+  report.result({
+    ...{
+      scenario: `memory reading ${figure(megabytes)} MB`,
+      unit: "MB",
+      ours: [recorded.residentMb],
+      aim: { below: 150 },
+    },
+  });
+  report.result({
+    ...{ scenario: "parse a transcript", unit: "MB/s", aim: { atLeast: 100 } },
+    ours: [megabytes / (parsed.milliseconds / 1e3)],
+  });
+  const speed = figure(megabytes / (recorded.milliseconds / 1e3));
+  const outbox = statSync(join(home, ".local/state/reckon/agent/agent.db")).size / 1e6;
+  report.note(
+    "capture",
+    `recording it, redacted, runs at ${speed} MB/s: ${recorded.events} events, ${figure(outbox)} MB kept`,
+  );
+  removeDirectory(home);
+}
+
+function measureHook(quick: boolean, report: Report): void {
+  const { home } = machine();
+  const log = createLog({ level: "silent", now: systemClock.now, write: () => {} });
+  const parts = { machine: { home, env: {}, platform: process.platform }, clock: systemClock, log };
+  const capture = openCapture(parts);
+  // What the hook starts beside is this file's own program otherwise.
+  process.argv[1] = join(ROOT, "src/main.ts");
+  writeHookScript(parts.machine, capture.places);
+  const { hook } = capture.places;
+  capture.close();
+  const ring = (...args: readonly string[]) =>
+    spawnSync("sh", [...args, hook, "claude-code", "Stop"], { input: '{"hook_event_name":"Stop"}', encoding: "utf8" });
+  const times: number[] = [];
+  for (let i = 0; i < (quick ? HOOKS / 3 : HOOKS); i++) {
+    const began = performance.now();
+    const { status, stderr } = ring();
+    times.push(performance.now() - began);
+    if (status !== 0) throw new Error(`the hook failed: ${stderr}`);
+  }
+  // The shell tells its own memory as it ends.
+  const told = ring("-c", `trap 'grep VmHWM /proc/$$/status >&2' EXIT; . "$0"`).stderr;
+  const most = Number(/(\d+) kB/.exec(told)?.[1] ?? 0) / 1e3;
+  const sorted = times.toSorted((a, b) => a - b);
+  report.result({ scenario: "hook, 99 of 100", unit: "ms", ours: [quantile(sorted, 0.99)], aim: { below: 200 } });
+  report.note(
+    "capture",
+    `the hook's shell holds ${figure(most)} MB; its median is ${figure(quantile(sorted, 0.5))} ms`,
+  );
+  removeDirectory(home);
+}

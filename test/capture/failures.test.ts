@@ -1,0 +1,384 @@
+import { describe, expect, it } from "vitest";
+import { bind } from "../../src/capture/bind.ts";
+import { readStatus } from "../../src/capture/capture.ts";
+import { readCredentials } from "../../src/capture/state.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { makeRepository, turn } from "../support/turns.ts";
+
+const INGEST = "/api/telemetry/ingest";
+const TRACES = "/api/agent-traces/ingest";
+
+/** What waits on the machine. */
+const waitingOf = (agent: TestAgent) => readStatus(agent.capture).waiting;
+
+describe("a server that cannot be reached", () => {
+  it("gets everything once when it is back after days, and is left in peace meanwhile", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.pass();
+    await a.server.unplug();
+    for (let day = 0; day < 3; day++) {
+      a.work("s1", 2, 2 + day * 2);
+      expect(await a.pass()).toMatchObject({ recorded: 12, stopped: expect.any(String) });
+      a.advance(DAY_MS);
+    }
+    expect(readStatus(a.capture).trouble?.reason).toBe("nothing listens at the server's address");
+    expect(waitingOf(a)).toMatchObject({ sessions: 1, entries: 18 });
+    await a.server.plug();
+    expect(await a.pass({})).toMatchObject({ stopped: undefined });
+    expectAgreement(a);
+    expect(waitingOf(a)).toMatchObject({ sessions: 0, entries: 0 });
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(24);
+  });
+
+  it("is asked again after 5 seconds, then ever more seldom, an hour apart at most", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    await a.server.unplug();
+    const pauses: number[] = [];
+    for (let i = 0; i < 14; i++) {
+      const { retryInMs = 0 } = await a.pass({});
+      pauses.push(retryInMs);
+      a.advance(retryInMs - 1);
+      const before = a.server.asked.length;
+      expect((await a.pass({})).retryInMs).toBeUndefined();
+      expect(a.server.asked).toHaveLength(before);
+      a.advance(1);
+    }
+    const nominal = pauses.map((_, i) => Math.min(3_600_000, 5_000 * 2 ** i));
+    for (const [i, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual((nominal[i] as number) * 0.75);
+      expect(pause).toBeLessThanOrEqual((nominal[i] as number) * 1.25);
+    }
+  });
+});
+
+describe("a server that cannot take it now", () => {
+  it.each([
+    ["telemetryIngest", 429, 90],
+    ["agentTracesIngest", 429, 90],
+    ["getPolicy", 503, 90],
+    ["telemetryIngest", 500, undefined],
+    ["telemetryIngest", 503, 7_200],
+    ["agentTracesIngest", 503, 33],
+    ["telemetryHeartbeat", 503, undefined],
+  ] as const)(
+    "%s answers %i: all waits, for as long as it asks, and arrives once",
+    async (operationId, status, retryAfter) => {
+      const a = await startAgent();
+      a.work("s1", 2);
+      await a.pass();
+      a.work("s1", 2, 2);
+      a.advance(20 * MINUTE_MS);
+      await a.server.fault(operationId, status, 1, retryAfter === undefined ? {} : { retryAfter });
+      const { stopped, retryInMs = 0 } = await a.pass({});
+      expect(stopped).toBeTypeOf("string");
+      expect(retryInMs).toBeGreaterThanOrEqual((retryAfter ?? 3.75) * 1000);
+      const before = a.server.asked.length;
+      a.advance(retryInMs - 1);
+      await a.pass({});
+      expect(a.server.asked).toHaveLength(before);
+      a.advance(1);
+      expect(await a.pass({})).toMatchObject({ stopped: undefined });
+      expectAgreement(a);
+    },
+  );
+});
+
+describe("a batch that is refused", () => {
+  /** Refuses whatever holds a word. */
+  const refusing = (a: TestAgent, path: string, word: string, status: number) => {
+    a.server.between = (asked, answer, body) =>
+      asked === path && body.includes(word)
+        ? Response.json({ error: "malformed" }, { status, headers: { "service-api-version": "1" } })
+        : answer();
+  };
+
+  it.each([400, 413])(
+    "with %i is halved; the entry at fault is kept here, and its number holds a note",
+    async (status) => {
+      const a = await startAgent();
+      a.work("s1", 3);
+      a.write(
+        "s1",
+        ...turn({
+          session: "s1",
+          n: 50,
+          cwd: `${a.home}/shop`,
+          at: a.server.clock.now() + 60_000,
+          prompt: "poison",
+        }),
+      );
+      a.work("s1", 3, 60);
+      refusing(a, INGEST, "poison", status);
+      await a.pass();
+      expect(flagsOf(a.server)).toEqual({ gaps: 0, rollbacks: 0 });
+      const { entries } = heldOf(a.server, deviceOf(a));
+      expect(entries.map(({ seq }) => seq)).toEqual(Array.from(entries, (_, i) => i + 1));
+      expect(entries).toHaveLength(21);
+      const notes = entries.filter(({ payload }) => JSON.parse(payload).type === "rejected");
+      expect(notes).toHaveLength(1);
+      expect(a.capture.db.prepare("SELECT kind, body FROM rejected").all()).toEqual([
+        { kind: "telemetry", body: expect.stringContaining("poison") },
+      ]);
+      expect(readStatus(a.capture)).toMatchObject({ rejected: 1, waiting: { entries: 0 } });
+      expectAgreement(a);
+    },
+  );
+
+  it("of sessions loses nothing but the span at fault", async () => {
+    const a = await startAgent();
+    a.work("s1", 3);
+    a.work("s2", 3);
+    refusing(a, TRACES, "make s1-1", 400);
+    await a.pass();
+    const { spans } = heldOf(a.server, deviceOf(a));
+    const here = a.capture.db.prepare("SELECT session, id, body AS document FROM spans ORDER BY 1, 2").all();
+    expect(here).toHaveLength(18);
+    expect(spans).toEqual((here as { id: string }[]).filter(({ id }) => id !== "toolu_s1-1"));
+    expect(readStatus(a.capture)).toMatchObject({ rejected: 1, waiting: { sessions: 0, entries: 0 } });
+  });
+
+  it("because of its repository's name holds up no other repository", async () => {
+    const a = await startAgent();
+    makeRepository(`${a.home}/odd`, `github.com/acme/${"x".repeat(600)}`);
+    a.work("s1", 2, 0, "odd");
+    a.work("s2", 2);
+    await a.pass();
+    const { entries, sessions } = heldOf(a.server, deviceOf(a));
+    expect(entries).toHaveLength(12);
+    expect(sessions).toHaveLength(2);
+    expectAgreement(a);
+  });
+
+  it("by something that is not Reckon is not refused: it waits", async () => {
+    for (const status of [400, 401, 403, 404, 422]) {
+      const a = await startAgent();
+      a.work("s1", 1);
+      await a.pass();
+      a.work("s1", 1, 1);
+      a.server.between = () => new Response("<h1>No</h1>", { status, headers: { "content-type": "text/html" } });
+      expect(await a.pass()).toMatchObject({ stopped: "something other than Reckon answers at this address" });
+      expect(readStatus(a.capture)).toMatchObject({ rejected: 0, waiting: { entries: 3 } });
+      a.server.between = undefined;
+      expect(await a.pass()).toMatchObject({ stopped: undefined });
+      expectAgreement(a);
+    }
+  });
+
+  it.each([404, 405, 409, 422])("with %i, which says nothing of its content, waits and is told", async (status) => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    a.server.between = (path, answer) =>
+      path === INGEST ? Response.json({ error: "odd" }, { status, headers: { "service-api-version": "1" } }) : answer();
+    expect(await a.pass()).toMatchObject({ stopped: "odd" });
+    expect(readStatus(a.capture)).toMatchObject({ rejected: 0, waiting: { entries: 3 }, trouble: { reason: "odd" } });
+    a.server.between = undefined;
+    await a.pass();
+    expectAgreement(a);
+  });
+});
+
+describe("a token that is refused", () => {
+  it.each([
+    ["revoke", 401],
+    ["expire", 403],
+  ])(
+    "(%s) stops everything and says so; a new code sends what waits, once, in a stream that begins at 1",
+    async (how) => {
+      const a = await startAgent();
+      a.work("s1", 2);
+      await a.pass();
+      const old = deviceOf(a);
+      if (how === "revoke") await a.server.revoke(old);
+      else a.advance(91 * DAY_MS);
+      a.work("s1", 2, 2);
+      const { stopped } = await a.pass();
+      expect(stopped).toBeTypeOf("string");
+      expect(readStatus(a.capture).trouble).toEqual({ reason: stopped, until: null });
+      const before = a.server.asked.length;
+      a.work("s1", 2, 4);
+      expect(await a.pass()).toMatchObject({ recorded: 12, stopped });
+      expect(a.server.asked).toHaveLength(before);
+      expect(waitingOf(a)).toMatchObject({ entries: 12, sessions: 1 });
+      await bind(a.capture, { url: a.server.url, code: await a.server.code() });
+      expect(await a.pass()).toMatchObject({ stopped: undefined });
+      expect(deviceOf(a)).not.toBe(old);
+      expectAgreement(a);
+      const [first, second] = [heldOf(a.server, old), heldOf(a.server, deviceOf(a))];
+      expect(first.entries).toHaveLength(6);
+      expect(second.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+      expect(new Set([...first.entries, ...second.entries].map(({ payload }) => payload)).size).toBe(18);
+      expect(readStatus(a.capture).trouble).toBeNull();
+    },
+  );
+
+  it("is noticed when the policy is asked for, before anything was recorded", async () => {
+    const a = await startAgent();
+    await a.server.revoke(deviceOf(a));
+    a.work("s1", 1);
+    const { stopped, recorded } = await a.pass();
+    expect([recorded, readStatus(a.capture).trouble?.reason]).toEqual([0, stopped]);
+    expect(stopped).toBeTypeOf("string");
+    await bind(a.capture, { url: a.server.url, code: await a.server.code() });
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    expectAgreement(a);
+  });
+});
+
+describe("a tier that does not include a kind", () => {
+  it.each([
+    ["telemetryIngest", INGEST, { entries: 0, spans: 6 }],
+    ["agentTracesIngest", TRACES, { entries: 6, spans: 0 }],
+  ])("lets it rest for a day (%s), and the other goes on", async (operationId, path, held) => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.server.fault(operationId, 402);
+    expect(await a.pass()).toMatchObject({ stopped: undefined });
+    const { entries, spans } = heldOf(a.server, deviceOf(a));
+    expect({ entries: entries.length, spans: spans.length }).toEqual(held);
+    const asked = () => a.server.asked.filter((one) => one === path).length;
+    const before = asked();
+    a.advance(DAY_MS - 1);
+    await a.pass();
+    expect(asked()).toBe(before);
+    a.advance(1);
+    await a.pass();
+    expectAgreement(a);
+  });
+});
+
+describe("a token's replacement", () => {
+  const tokenOf = (a: TestAgent) => readCredentials(a.capture.places)?.token;
+
+  it("happens after 60 of its 90 days, and the old one is not used again", async () => {
+    const a = await startAgent();
+    const first = tokenOf(a);
+    a.advance(60 * DAY_MS - MINUTE_MS);
+    a.work("s1", 1);
+    await a.pass();
+    expect(tokenOf(a)).toBe(first);
+    a.advance(MINUTE_MS);
+    a.work("s1", 1, 1);
+    await a.pass();
+    expect(tokenOf(a)).not.toBe(first);
+    expect(readCredentials(a.capture.places)?.expiresAt).toBe(
+      new Date(a.server.clock.now() + 90 * DAY_MS).toISOString(),
+    );
+    a.advance(59 * DAY_MS);
+    a.work("s1", 1, 2);
+    expect(await a.pass()).toMatchObject({ stopped: undefined });
+    expectAgreement(a);
+  });
+
+  it("happens while nothing is recorded, too", async () => {
+    const a = await startAgent();
+    await a.server.policy("off");
+    const first = tokenOf(a);
+    a.advance(61 * DAY_MS);
+    await a.pass();
+    expect(tokenOf(a)).not.toBe(first);
+  });
+
+  it("that was lost on its way (409) needs a person, and loses nothing", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    await a.pass();
+    a.advance(61 * DAY_MS);
+    a.server.between = async (path, answer) => {
+      const reply = await answer();
+      return path === "/api/connect/rotate" ? new Response("", { status: 502 }) : reply;
+    };
+    a.work("s1", 1, 1);
+    await a.pass();
+    a.server.between = undefined;
+    a.advance(2 * DAY_MS);
+    a.work("s1", 1, 2);
+    const { stopped } = await a.pass();
+    expect(stopped).toBeTypeOf("string");
+    expect(readStatus(a.capture).trouble?.reason).toBe(stopped);
+    await bind(a.capture, { url: a.server.url, code: await a.server.code() });
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(3);
+  });
+
+  it("refused with 409 is told", async () => {
+    const a = await startAgent();
+    a.advance(61 * DAY_MS);
+    await a.server.fault("connectRotate", 409);
+    a.work("s1", 1);
+    const { stopped } = await a.pass();
+    expect(stopped).toBeTypeOf("string");
+    expect(readStatus(a.capture).trouble).toEqual({ reason: stopped, until: null });
+  });
+});
+
+describe("a reply that does not come", () => {
+  it.each([INGEST, TRACES])("of %s: what the server took is not there twice", async (path) => {
+    const a = await startAgent();
+    a.work("s1", 4);
+    let lost = 0;
+    a.server.between = async (asked, answer) => {
+      const isLost = asked === path && lost < 2;
+      const reply = await answer();
+      if (!isLost) return reply;
+      // The second is the first that stores: a stream is asked for its state before.
+      lost++;
+      return new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }), {
+        headers: reply.headers,
+      });
+    };
+    for (let i = 0; i < 3; i++) {
+      a.work("s1", 1, 10 + i);
+      await a.pass();
+    }
+    expect(lost).toBe(2);
+    expectAgreement(a);
+  });
+});
+
+describe("something else that answers", () => {
+  it("with a redirect does not get the token", async () => {
+    const a = await startAgent();
+    const b = await startAgent();
+    a.work("s1", 1);
+    a.server.between = (path) => Response.redirect(b.server.url + path, 307);
+    const before = b.server.asked.length;
+    expect((await a.pass()).stopped).toMatch(/sends on to/);
+    expect(b.server.asked).toHaveLength(before);
+    a.server.between = undefined;
+    await a.pass();
+    expectAgreement(a);
+  });
+
+  it.each([
+    ["HTML", new Headers({ "content-type": "text/html" }), "<html>Sign in to the network</html>"],
+    ["JSON", new Headers({ "content-type": "application/json" }), '{"ok":true,"maxSeq":0,"accepted":1}'],
+    ["half a reply", new Headers({ "content-type": "application/json", "service-api-version": "1" }), '{"ok":tr'],
+  ])("with 200 and %s is not taken for an answer", async (_, headers, text) => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    await a.pass();
+    a.work("s1", 1, 1);
+    a.server.between = () => new Response(text, { headers });
+    expect((await a.pass()).stopped).toBeTypeOf("string");
+    expect(waitingOf(a)).toMatchObject({ sessions: 1, entries: 3 });
+    a.server.between = undefined;
+    await a.pass();
+    expectAgreement(a);
+  });
+
+  it("with 304 to what was sent is not taken for an answer", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    a.server.between = (path, answer) =>
+      path === TRACES || path === INGEST ? new Response(null, { status: 304 }) : answer();
+    expect((await a.pass()).stopped).toBeTypeOf("string");
+    expect(waitingOf(a)).toMatchObject({ sessions: 1, entries: 3 });
+    a.server.between = undefined;
+    await a.pass();
+    expectAgreement(a);
+  });
+});

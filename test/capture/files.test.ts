@@ -1,0 +1,239 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chownSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readStatus } from "../../src/capture/capture.ts";
+import { MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
+import { expectAgreement, saidBy, startAgent, type TestAgent } from "../support/capture.ts";
+import { textOf, turn, turns } from "../support/turns.ts";
+
+const workOf = (a: TestAgent, session: string, count: number, from = 0) =>
+  turns(session, count, a.server.clock.now() + from * SECOND_MS, from, join(a.home, "shop"));
+const entriesOf = (a: TestAgent) =>
+  a.capture.db.prepare("SELECT payload FROM entries ORDER BY seq").pluck().all() as string[];
+const promptsOf = (a: TestAgent) =>
+  entriesOf(a)
+    .map((payload) => JSON.parse(payload))
+    .filter(({ type }) => type === "prompt")
+    .map(({ text }) => text as string);
+
+describe("a transcript", () => {
+  it("that was truncated and goes on is read anew, and nothing is recorded twice", async () => {
+    const a = await startAgent();
+    const path = a.write("s1", ...workOf(a, "s1", 4));
+    await a.pass();
+    truncateSync(path, 100);
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
+    writeFileSync(path, textOf([...workOf(a, "s1", 2), ...workOf(a, "s1", 1, 9)]));
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    expectAgreement(a);
+    expect(promptsOf(a)).toEqual(["Do s1-0", "Do s1-1", "Do s1-2", "Do s1-3", "Do s1-9"]);
+  });
+
+  it("that was replaced by another of its name, longer, shorter or as long, is read from its beginning", async () => {
+    const a = await startAgent();
+    const path = a.write("s1", ...workOf(a, "s1", 3));
+    await a.pass();
+    for (const [n, count] of [
+      [2, 5],
+      [3, 2],
+      [4, 2],
+    ] as const) {
+      writeFileSync(`${path}.new`, textOf(workOf(a, `s${n}`, count)));
+      renameSync(`${path}.new`, path);
+      expect(await a.pass()).toMatchObject({ recorded: 6 * count });
+    }
+    expectAgreement(a);
+  });
+
+  it("that was rewritten in place at the same length is read anew", async () => {
+    const a = await startAgent();
+    const path = a.write("s1", ...workOf(a, "s1", 3));
+    await a.pass();
+    a.advance(SECOND_MS);
+    const other = readFileSync(path, "utf8").replaceAll("s1-2", "s1-8");
+    writeFileSync(path, other);
+    utimesSync(path, a.server.clock.now() / 1000, a.server.clock.now() / 1000);
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    expect(promptsOf(a)).toContain("Do s1-8");
+    expectAgreement(a);
+  });
+
+  it("whose last line has no end yet is read up to it; a record that is whole without one is taken, once", async () => {
+    const a = await startAgent();
+    const text = textOf(workOf(a, "s1", 2));
+    a.write("s1", text.slice(0, -40));
+    expect(await a.pass()).toMatchObject({ recorded: 11 });
+    a.write("s1", text.slice(-40, -1));
+    expect(await a.pass()).toMatchObject({ recorded: 1 });
+    a.write("s1", "\n", ...workOf(a, "s1", 1, 2));
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    expect(readStatus(a.capture).unknown).toEqual([]);
+    expectAgreement(a);
+    expect(promptsOf(a)).toEqual(["Do s1-0", "Do s1-1", "Do s1-2"]);
+  });
+
+  it("with a line of 20 MB, with NUL bytes and with bytes that are not UTF-8 is read around them", async () => {
+    const a = await startAgent();
+    const path = a.write("s1", ...workOf(a, "s1", 1));
+    appendFileSync(path, `{"type":"user","x":"${"y".repeat(20 * 1024 * 1024)}"}\n`);
+    appendFileSync(path, Buffer.concat([Buffer.alloc(4096), Buffer.from("\n")]));
+    appendFileSync(path, Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x0a]));
+    const odd = turn({ session: "s1", n: 5, at: a.server.clock.now(), cwd: join(a.home, "shop"), prompt: "odd PLACE" });
+    appendFileSync(
+      path,
+      Buffer.concat(
+        textOf(odd)
+          .split("PLACE")
+          .flatMap((part, i) => [...(i ? [Buffer.from([0xc3, 0x28])] : []), Buffer.from(part)]),
+      ),
+    );
+    expect(await a.pass()).toMatchObject({ recorded: 12, unreadable: [] });
+    expect(readStatus(a.capture).unknown).toEqual([
+      { agent: "claude-code", kind: "unreadable", count: 2 },
+      { agent: "claude-code", kind: "record over 8 MiB", count: 1 },
+    ]);
+    expect(promptsOf(a)).toEqual(["Do s1-0", "odd \ufffd("]);
+    expectAgreement(a);
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
+  });
+
+  it("is not followed where it is a link, nor waited for where it is a pipe; both name nothing else", async () => {
+    const a = await startAgent();
+    const secret = join(a.home, "elsewhere.jsonl");
+    writeFileSync(secret, textOf(workOf(a, "s9", 2)));
+    const path = a.write("s1", ...workOf(a, "s1", 1));
+    symlinkSync(secret, a.path("s2"));
+    execFileSync("mkfifo", [a.path("s3")]);
+    symlinkSync(dirname(secret), join(dirname(dirname(path)), "linked"));
+    expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
+    expect(promptsOf(a)).toEqual(["Do s1-0"]);
+    // One that becomes a link or a pipe once it was looked at.
+    rmSync(path);
+    symlinkSync(secret, path);
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
+    rmSync(path);
+    execFileSync("mkfifo", [path]);
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
+    expectAgreement(a);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("of another owner is left alone and named", async () => {
+    const a = await startAgent();
+    const path = a.write("s1", ...workOf(a, "s1", 1));
+    chownSync(path, 65534, 65534);
+    a.write("s2", ...workOf(a, "s2", 1));
+    expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [{ path, reason: "ENOTOWN" }] });
+    expect(readStatus(a.capture).unreadable).toEqual([{ path, reason: "ENOTOWN" }]);
+    chownSync(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+    expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
+    expect(readStatus(a.capture).unreadable).toEqual([]);
+    expectAgreement(a);
+  });
+
+  it("that is gone when it is opened holds up no other", async () => {
+    const a = await startAgent();
+    for (let i = 0; i < 5; i++) a.write(`s${i}`, ...workOf(a, `s${i}`, 1));
+    const result = a.pass({
+      force: true,
+      onProgress: () => {
+        // Once the first was read.
+        rmSync(a.path("s3"), { force: true });
+      },
+    });
+    expect(await result).toMatchObject({ recorded: 24, unreadable: [] });
+    expectAgreement(a);
+  });
+
+  it("compressed with Zstandard says what it said before, and is read where it is damaged as far as that goes", async () => {
+    const a = await startAgent();
+    const folder = join(a.home, ".codex/archived_sessions");
+    mkdirSync(folder, { recursive: true });
+    const id = "019ed50c-2fb3-7002-a384-360bea6e7f04";
+    const at = new Date(a.server.clock.now()).toISOString();
+    const record = (ordinal: number, type: string, payload: object) => ({ timestamp: at, ordinal, type, payload });
+    const text = textOf([
+      record(0, "session_meta", { id, cwd: join(a.home, "shop"), cli_version: "0.100.0", timestamp: at }),
+      record(1, "event_msg", { type: "user_message", message: "Do it" }),
+      record(2, "response_item", {
+        type: "function_call",
+        name: "exec_command",
+        call_id: "c1",
+        arguments: '{"cmd":"ls"}',
+      }),
+    ]);
+    const path = join(folder, `rollout-2026-11-21T08-00-00-${id}.jsonl`);
+    writeFileSync(path, text);
+    const { recorded } = await a.pass();
+    expect(recorded).toBeGreaterThan(0);
+    writeFileSync(`${path}.zst`, zstdCompressSync(text));
+    rmSync(path);
+    expect(await a.pass()).toMatchObject({ recorded: 0, unreadable: [] });
+    writeFileSync(`${path}.zst`, zstdCompressSync(text).subarray(0, 60));
+    expect((await a.pass()).unreadable).toHaveLength(1);
+    expectAgreement(a);
+  });
+
+  it("that was copied by a fork, moved or linked a second time says nothing new", async () => {
+    const a = await startAgent();
+    const path = a.write("s1", ...workOf(a, "s1", 3));
+    await a.pass();
+    const fork = textOf(workOf(a, "s1", 3)).replaceAll('"sessionId":"s1"', '"sessionId":"s2"');
+    a.write("s2", fork, ...turns("s2", 1, a.server.clock.now(), 8, join(a.home, "shop")));
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    copyFileSync(path, a.path("s3"));
+    linkSync(path, a.path("s4"));
+    renameSync(path, a.path("s5"));
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
+    expectAgreement(a);
+  });
+});
+
+describe("reading in pieces", () => {
+  it("at every line and at any bytes gives what reading at once does", async () => {
+    const whole = await startAgent();
+    const text = textOf(workOf(whole, "s1", 6));
+    whole.write("s1", text);
+    await whole.pass();
+    const expected = saidBy(whole);
+    const bytes = Buffer.from(text);
+    const ends = [...text.matchAll(/\n/g)].map(({ index }) => Buffer.byteLength(text.slice(0, index + 1)));
+    const inPieces = async (cuts: readonly number[]) => {
+      // So many machines are not connected within an hour.
+      whole.advance(60 * MINUTE_MS);
+      const a = await startAgent({ server: whole.server });
+      const own = Buffer.from(text.replaceAll(whole.home, a.home));
+      let from = 0;
+      for (const cut of [
+        ...cuts.map((at) => Math.round((at * own.length) / bytes.length)).sort((x, y) => x - y),
+        own.length,
+      ]) {
+        if (cut <= from) continue;
+        mkdirSync(dirname(a.path("s1")), { recursive: true });
+        appendFileSync(a.path("s1"), own.subarray(from, cut));
+        from = cut;
+        await a.pass();
+      }
+      expect(saidBy(a)).toEqual(expected);
+    };
+    await inPieces(ends);
+    await fc.assert(fc.asyncProperty(fc.array(fc.nat(bytes.length - 1), { minLength: 1, maxLength: 12 }), inPieces), {
+      numRuns: 15,
+    });
+  });
+});

@@ -1,0 +1,181 @@
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readStatus, runPass } from "../../src/capture/capture.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
+import { turn } from "../support/turns.ts";
+
+describe("an outbox that is full", () => {
+  it("stops reading and says so; offsets wait, and it goes on once the server took something", async () => {
+    const a = await startAgent();
+    const options = { force: true, maxOutboxBytes: 20_000 };
+    await a.pass();
+    await a.server.unplug();
+    for (let i = 0; i < 6; i++) a.work(`s${i}`, 20);
+    const { recorded, quiet } = await a.pass(options);
+    expect(quiet).toBe("outbox-full");
+    expect(recorded).toBeGreaterThan(0);
+    expect(recorded).toBeLessThan(6 * 120);
+    expect(readStatus(a.capture).isFull).toBe(true);
+    expect(await a.pass(options)).toMatchObject({ recorded: 0, quiet: "outbox-full" });
+    await a.server.plug();
+    // All in one pass: what is full is sent first.
+    const after = await a.pass(options);
+    expect(after).toMatchObject({ quiet: undefined, recorded: 720 - recorded });
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(6 * 60);
+    expect(readStatus(a.capture).isFull).toBe(false);
+  });
+});
+
+it("a revision with more spans than go at once arrives whole", async () => {
+  const a = await startAgent();
+  const [prompt, answer] = turn({ session: "s1", n: 1, at: a.server.clock.now(), cwd: join(a.home, "shop") });
+  const { message, ...rest } = answer as { message: object };
+  const records = Array.from({ length: 6 }, (_, k) => {
+    const content = Array.from({ length: 900 }, (_, i) => ({
+      type: "tool_use",
+      id: `t${k}-${i}`,
+      name: "Read",
+      input: { i },
+    }));
+    return { ...rest, uuid: `many-${k}`, message: { ...message, content } };
+  });
+  a.write("s1", prompt as object, ...records);
+  await a.pass();
+  expectAgreement(a);
+  expect(heldOf(a.server, deviceOf(a)).spans).toHaveLength(5_402);
+});
+
+describe("a clock", () => {
+  it("that goes back a year and forward again loses nothing and repeats nothing", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.pass();
+    a.server.clock.jump(-365 * DAY_MS);
+    a.work("s1", 2, 2);
+    expect(await a.pass({})).toMatchObject({ recorded: 12, stopped: undefined });
+    a.server.clock.jump(365 * DAY_MS + MINUTE_MS);
+    a.work("s1", 2, 4);
+    expect(await a.pass({})).toMatchObject({ recorded: 12 });
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(18);
+  });
+
+  it("that goes back does not hold up a server that was put off", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    await a.server.unplug();
+    await a.pass({});
+    a.server.clock.jump(-365 * DAY_MS);
+    await a.server.plug();
+    expect(await a.pass({})).toMatchObject({ stopped: undefined });
+    expectAgreement(a);
+  });
+
+  it("that goes forward a year and back forgets nothing that it needs", async () => {
+    const a = await startAgent();
+    const path = a.path("s1");
+    a.work("s1", 2);
+    a.advance(MINUTE_MS);
+    await a.pass();
+    // A token that seems to be expired is not given up by the machine itself.
+    await a.server.unplug();
+    a.server.clock.jump(365 * DAY_MS);
+    await a.pass({});
+    a.server.clock.jump(-365 * DAY_MS);
+    await a.server.plug();
+    // Written anew elsewhere, as a folder that was brought back from a backup.
+    const text = readFileSync(path, "utf8");
+    rmSync(path);
+    writeFileSync(path, text);
+    a.advance(2 * DAY_MS);
+    a.work("s1", 1, 5);
+    await a.pass();
+    const { entries } = heldOf(a.server, deviceOf(a));
+    expect(new Set(entries.map(({ payload }) => payload)).size).toBe(9);
+    expect(entries).toHaveLength(9);
+    expectAgreement(a);
+  });
+
+  it("that stood still for months, as a laptop's in a drawer, finds everything once", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.pass();
+    a.work("s1", 2, 2);
+    a.advance(50 * DAY_MS);
+    a.work("s1", 2, 4);
+    await a.pass({});
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(18);
+  });
+
+  it("past the memory of what was read does not send an old transcript again", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    a.advance(MINUTE_MS);
+    await a.pass();
+    for (let i = 0; i < 5; i++) {
+      a.advance(40 * DAY_MS);
+      a.work("s2", 1, i);
+      await a.pass();
+    }
+    copyFileSync(a.path("s1"), a.path("copy"));
+    a.advance(SECOND_MS);
+    await a.pass();
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(21);
+    expectAgreement(a);
+  });
+});
+
+describe("two at once", () => {
+  it("are one pass: the other leaves it to the first, which hears what rang meanwhile", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    let isAnswered = false;
+    a.server.between = async (_, answer) => {
+      if (!isAnswered) {
+        isAnswered = true;
+        // A hook calls while the pass runs, for what is written only now.
+        a.work("s2", 1);
+        writeFileSync(join(a.capture.places.spool, "1-1-claude-code-Stop"), "{}");
+        expect(await runPass(a.capture, {})).toBeUndefined();
+      }
+      return answer();
+    };
+    expect(await a.pass()).toMatchObject({ recorded: 12 });
+    expect(readdirSync(a.capture.places.spool)).toEqual([]);
+    a.server.between = undefined;
+    expectAgreement(a);
+  });
+
+  it("a ring during the very last request is heard, too", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    let rung = 0;
+    a.server.between = async (path, answer) => {
+      const reply = await answer();
+      if (path === "/api/telemetry/heartbeat" && rung++ === 0) {
+        a.work("s1", 1, 1);
+        writeFileSync(join(a.capture.places.spool, "2-1-claude-code-Stop"), "{}");
+      }
+      return reply;
+    };
+    expect(await a.pass()).toMatchObject({ recorded: 12 });
+    expectAgreement(a);
+  });
+
+  it("two machines, and two agents of one, do not mix", async () => {
+    const a = await startAgent();
+    const b = await startAgent({ server: a.server });
+    a.work("s1", 2);
+    b.work("s9", 2);
+    a.work("s2", 2);
+    await Promise.all([a.pass(), b.pass()]);
+    expectAgreement(a);
+    expectAgreement(b);
+    expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s1", "s2"]);
+    expect(heldOf(a.server, deviceOf(b)).sessions.map(({ id }) => id)).toEqual(["s9"]);
+  });
+});

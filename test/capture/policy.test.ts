@@ -1,0 +1,272 @@
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { bind } from "../../src/capture/bind.ts";
+import { pause, readStatus, resume } from "../../src/capture/capture.ts";
+import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { plants } from "../real/planted.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { textOf, turn } from "../support/turns.ts";
+import { SAMPLES } from "../unit/formats/agents/samples.ts";
+
+const INGEST = "/api/telemetry/ingest";
+const TRACES = "/api/agent-traces/ingest";
+
+const promptsAt = (a: TestAgent) =>
+  heldOf(a.server, deviceOf(a))
+    .entries.map(({ payload }) => JSON.parse(payload))
+    .filter(({ type }) => type === "prompt")
+    .map(({ text }) => text as string);
+const rowsOf = (a: TestAgent, table: string) => a.capture.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+/** Whether any file of the client's folder holds a text, its log of changes included. */
+const holds = (a: TestAgent, text: string) =>
+  readdirSync(a.capture.places.home).some((name) =>
+    name.startsWith("agent.db") ? readFileSync(join(a.capture.places.home, name)).includes(text) : false,
+  );
+const serverHolds = (a: TestAgent, text: string) => JSON.stringify(heldOf(a.server, deviceOf(a))).includes(text);
+
+/** Sets the policy of a server that may be newer than the client. */
+const saying = (a: TestAgent, captureMode: string) => {
+  a.server.between = (path, answer) =>
+    path === "/api/policy"
+      ? Response.json(
+          { ok: true, captureMode, watchlist: [] },
+          { headers: { "service-api-version": "1", etag: '"x"' } },
+        )
+      : answer();
+};
+
+describe("without a policy", () => {
+  it("nothing is read until one is known", async () => {
+    const a = await startAgent();
+    a.server.between = (path, answer) => (path === "/api/policy" ? new Response("", { status: 502 }) : answer());
+    a.work("s1", 2);
+    expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "no-policy" });
+    expect([rowsOf(a, "sources"), rowsOf(a, "entries"), rowsOf(a, "spans"), rowsOf(a, "seen")]).toEqual([0, 0, 0, 0]);
+    a.server.between = undefined;
+    expect(await a.pass()).toMatchObject({ recorded: 12, quiet: undefined });
+    expectAgreement(a);
+  });
+
+  it.each([true, false])("whose mode is understood nothing is recorded (one was known before: %s)", async (before) => {
+    const a = await startAgent();
+    if (before) {
+      a.work("s1", 1);
+      await a.pass();
+    }
+    saying(a, "verbatim");
+    a.advance(MINUTE_MS);
+    a.work("s1", 1, 1);
+    expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "policy" });
+    a.advance(MINUTE_MS);
+    a.work("s1", 1, 2);
+    expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "policy" });
+    a.server.between = undefined;
+    a.advance(MINUTE_MS);
+    await a.pass();
+    a.work("s1", 1, 3);
+    await a.pass();
+    expect(promptsAt(a)).not.toContain("Do s1-2");
+    expect(promptsAt(a)).toContain("Do s1-3");
+  });
+});
+
+describe("while nothing may be recorded", () => {
+  const ways = {
+    "by policy": [(a: TestAgent) => a.server.policy("off"), (a: TestAgent) => a.server.policy("redacted")],
+    "by pause": [async (a: TestAgent) => pause(a.capture, null), async (a: TestAgent) => resume(a.capture)],
+    "for two hours": [
+      async (a: TestAgent) => pause(a.capture, a.server.clock.now() + 120 * MINUTE_MS),
+      async (a: TestAgent) => a.advance(110 * MINUTE_MS),
+    ],
+  } as const;
+
+  it.each(Object.entries(ways))("%s nothing is read, and what happened then is never sent", async (_, [begin, end]) => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    await a.pass();
+    await begin(a);
+    // The machine hears of it with its next pass.
+    await a.pass();
+    const offsets = () => a.capture.db.prepare("SELECT path, offset FROM sources").all();
+    const before = offsets();
+    a.advance(MINUTE_MS);
+    a.work("s1", 1, 1);
+    a.work("s2", 1);
+    a.write("s1", { type: "ai-title", aiTitle: "UNHEARD", sessionId: "s1" });
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
+    expect(offsets()).toEqual(before);
+    a.advance(10 * MINUTE_MS);
+    await end(a);
+    await a.pass();
+    a.advance(MINUTE_MS);
+    a.work("s1", 1, 2);
+    a.work("s2", 1, 2);
+    await a.pass();
+    expectAgreement(a);
+    expect(promptsAt(a).sort()).toEqual(["Do s1-0", "Do s1-2", "Do s2-2"]);
+    for (const word of ["UNHEARD", "Do s1-1", "Do s2-0"])
+      expect([word, holds(a, word), serverHolds(a, word)]).toEqual([word, false, false]);
+  });
+
+  it("records without a time of their own are left out where they may have been written then", async () => {
+    const a = await startAgent();
+    const path = join(a.home, ".cursor/projects/home-kim-shop/agent-transcripts/c1/c1.jsonl");
+    const say = (text: string) => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(
+        path,
+        textOf([
+          { role: "user", message: { content: [{ type: "text", text: `<user_query>\n${text}\n</user_query>` }] } },
+        ]),
+        { flag: "a" },
+      );
+      utimesSync(path, a.server.clock.now() / 1000, a.server.clock.now() / 1000);
+    };
+    say("before");
+    await a.pass();
+    pause(a.capture, null);
+    a.advance(MINUTE_MS);
+    say("UNHEARD");
+    a.advance(MINUTE_MS);
+    resume(a.capture);
+    a.advance(MINUTE_MS);
+    say("at once after");
+    await a.pass();
+    a.advance(MINUTE_MS);
+    say("later");
+    await a.pass();
+    expect(promptsAt(a)).toEqual(["before", "later"]);
+    expect([holds(a, "UNHEARD"), serverHolds(a, "UNHEARD")]).toEqual([false, false]);
+    expectAgreement(a);
+  });
+
+  it("what was recorded before is not sent by policy, and is when it may be again", async () => {
+    const a = await startAgent();
+    await a.pass();
+    a.work("s1", 1);
+    await a.server.fault("telemetryIngest", 503);
+    await a.pass();
+    await a.server.policy("off");
+    await a.pass();
+    const before = a.server.asked.filter((path) => path === INGEST || path === TRACES).length;
+    a.advance(MINUTE_MS);
+    await a.pass();
+    expect(a.server.asked.filter((path) => path === INGEST || path === TRACES)).toHaveLength(before);
+    await a.server.policy("redacted");
+    await a.pass();
+    expectAgreement(a);
+    expect(promptsAt(a)).toEqual(["Do s1-0"]);
+  });
+});
+
+/** The transcripts of all agents that are files, with words planted wherever a person, a model or a tool speaks. */
+function speak(a: TestAgent, say: (text: string) => string): void {
+  const stores: Record<string, string> = {
+    "claude-code": ".claude/projects",
+    codex: ".codex/sessions",
+    "gemini-cli": ".gemini/tmp/shop/chats",
+    "copilot-cli": ".copilot/session-state",
+    cursor: ".cursor/projects",
+  };
+  for (const [agent, { path, records }] of Object.entries(SAMPLES)) {
+    const store = stores[agent];
+    if (store === undefined) continue;
+    const file = join(a.home, store, path.replace(/^(?:tmp|sessions|projects|session-state)\//, ""));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, say(textOf(records)));
+  }
+  a.write(
+    "s1",
+    say(
+      textOf(
+        turn({
+          session: "s1",
+          n: 1,
+          at: a.server.clock.now(),
+          cwd: join(a.home, "shop"),
+          prompt: "P P",
+          answer: "A A",
+          command: "C C",
+          output: "O O",
+        }),
+      ),
+    ),
+    say(textOf([{ type: "ai-title", aiTitle: "T T", sessionId: "s1" }])),
+  );
+}
+
+describe("in mode metadata", () => {
+  it("no text of prompts, answers, inputs, outputs and titles is on the machine's disk nor on the server", async () => {
+    const a = await startAgent({ since: 400 * 24 * 60 * MINUTE_MS });
+    await a.server.policy("metadata");
+    const words = ["P P", "A A", "C C", "O O", "T T", "Sell more", "I lower prices", "git commit -qam", "zwei"];
+    speak(a, (text) => text);
+    const { recorded, unreadable } = await a.pass();
+    expect(recorded).toBeGreaterThan(20);
+    expect(unreadable).toEqual([]);
+    expectAgreement(a);
+    for (const word of words) expect([word, holds(a, word), serverHolds(a, word)]).toEqual([word, false, false]);
+    expect(
+      JSON.parse(
+        heldOf(a.server, deviceOf(a)).entries.find(({ payload }) => payload.includes("s1-1-0"))?.payload as string,
+      ),
+    ).toMatchObject({ type: "prompt", chars: 3 });
+  });
+});
+
+describe("in mode redacted", () => {
+  it("no secret is on the machine's disk nor sent, and a text that was cut says so", async () => {
+    const a = await startAgent({ since: 400 * 24 * 60 * MINUTE_MS });
+    const planted = plants("capture");
+    const said = planted.map(({ text }) => text).join("\n");
+    const inJson = JSON.stringify(`\n${said}\n`).slice(1, -1);
+    const bodies: string[] = [];
+    a.server.between = (_, answer, body) => {
+      bodies.push(body);
+      return answer();
+    };
+    const long = "word ".repeat(8_000);
+    speak(a, (text) => text.replace(/P P|A A|C C|O O|T T|Sell more|I lower prices/g, (word) => `${word} ${inJson}`));
+    a.write(
+      "s2",
+      ...turn({
+        session: "s2",
+        n: 2,
+        at: a.server.clock.now(),
+        cwd: join(a.home, "shop"),
+        prompt: `${long}\n${said}`,
+        output: long,
+      }),
+    );
+    await a.pass();
+    expectAgreement(a);
+    for (const { rule, secret } of planted) {
+      const asJson = JSON.stringify(secret).slice(1, -1);
+      expect([rule, holds(a, secret), holds(a, asJson), bodies.some((body) => body.includes(asJson))]).toEqual([
+        rule,
+        false,
+        false,
+        false,
+      ]);
+      expect([rule, serverHolds(a, `[REDACTED:${rule}]`)]).toEqual([rule, true]);
+    }
+    const { spans } = heldOf(a.server, deviceOf(a));
+    expect(promptsAt(a).find((text) => text.startsWith("word"))).toMatch(/\n\[cut: 16384 of \d+ characters\]$/);
+    expect(
+      JSON.parse(spans.find(({ id }) => id === "toolu_s2-2")?.document as string).attributes["gen_ai.tool.call.result"],
+    ).toMatch(/\n\[cut: 16384 of 40000 characters\]$/);
+  });
+});
+
+it("takes nothing that was recorded for one team to another", async () => {
+  const a = await startAgent();
+  await a.pass();
+  a.work("s1", 1);
+  await a.server.fault("telemetryIngest", 503);
+  await a.pass();
+  const b = await startAgent();
+  await bind(a.capture, { url: b.server.url, code: await b.server.code() });
+  expect(readStatus(a.capture).waiting).toMatchObject({ entries: 0, sessions: 0 });
+  expect([rowsOf(a, "entries"), rowsOf(a, "spans"), rowsOf(a, "sources")]).toEqual([0, 0, 0]);
+});

@@ -1,0 +1,98 @@
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readStatus } from "../../src/capture/capture.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
+import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { makeRepository } from "../support/turns.ts";
+
+describe("a server that was restored from an older backup", () => {
+  it("is refilled behind what it has: telemetry without a gap, sessions and spans again, in all repositories", async () => {
+    const a = await startAgent();
+    makeRepository(join(a.home, "other"), "github.com/acme/other");
+    a.work("s1", 3);
+    a.work("s2", 3, 0, "other");
+    await a.pass();
+    await a.server.forgetting(async () => {
+      a.advance(DAY_MS);
+      a.work("s1", 3, 3);
+      a.work("s2", 3, 3, "other");
+      a.work("s3", 2);
+      await a.pass();
+      expectAgreement(a);
+    });
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(18);
+    a.advance(DAY_MS);
+    // Something new in one repository alone.
+    a.work("s1", 1, 6);
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(45);
+    expect(readStatus(a.capture).serverWasRestored).toBe(a.server.clock.now());
+  });
+
+  it("that never knew the machine's streams is filled from 1", async () => {
+    const a = await startAgent();
+    await a.server.forgetting(async () => {
+      a.work("s1", 3);
+      await a.pass();
+    });
+    a.work("s1", 1, 3);
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(12);
+  });
+});
+
+describe("a machine that was restored from an older state", () => {
+  /** The client's folder is put back to what it was before `work`. */
+  async function losing(a: TestAgent, work: () => Promise<void>): Promise<void> {
+    const { home } = a.capture.places;
+    a.capture.db.pragma("wal_checkpoint(TRUNCATE)");
+    cpSync(home, `${home}.old`, { recursive: true });
+    await work();
+    a.capture.close();
+    rmSync(home, { recursive: true });
+    cpSync(`${home}.old`, home, { recursive: true });
+    a.reopen();
+  }
+
+  it.each([
+    ["less than was lost", 1],
+    ["more than was lost", 6],
+  ])("goes on above what the server has, without a flag, and says so: %s waits", async (_, count) => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.pass();
+    await losing(a, async () => {
+      a.work("s1", 3, 2);
+      await a.pass();
+    });
+    a.advance(DAY_MS);
+    a.work("s2", count);
+    await a.pass();
+    expect(flagsOf(a.server)).toEqual({ gaps: 0, rollbacks: 0 });
+    const { entries, spans } = heldOf(a.server, deviceOf(a));
+    expect(entries.map(({ seq }) => seq)).toEqual(Array.from(entries, (_, i) => i + 1));
+    expect(new Set(entries.map(({ payload }) => payload)).size).toBe(15 + 3 * count);
+    expect(spans).toHaveLength(15 + 3 * count);
+    expect(readStatus(a.capture)).toMatchObject({
+      stateWasOlder: a.server.clock.now(),
+      waiting: { entries: 0, sessions: 0 },
+    });
+  });
+
+  it("with what waited then: what the server has is not numbered anew", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.server.fault("telemetryIngest", 503, 1);
+    await a.pass();
+    await losing(a, async () => {
+      await a.pass();
+      expectAgreement(a);
+    });
+    await a.pass();
+    expect(flagsOf(a.server)).toEqual({ gaps: 0, rollbacks: 0 });
+    expect(readStatus(a.capture).waiting).toMatchObject({ entries: 0, sessions: 0 });
+  });
+});

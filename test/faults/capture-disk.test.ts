@@ -1,0 +1,83 @@
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { readStatus } from "../../src/capture/capture.ts";
+import { readCredentials } from "../../src/capture/state.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
+import { expectAgreement, startAgent } from "../support/capture.ts";
+import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
+import { reckon } from "./support/process.ts";
+
+function smallDisk(size: string): Mount {
+  const disk = mountTmpfs(size);
+  onTestFinished(() => disk.unmount());
+  return disk;
+}
+
+/** Takes all but a few KB of what is free. @returns gives it back */
+function fill({ path }: Mount, leaving = 8 * 1024): () => void {
+  const { bavail, bsize } = statfsSync(path);
+  const file = join(path, "others");
+  writeFileSync(file, Buffer.alloc(Math.max(0, bavail * bsize - leaving)));
+  return () => rmSync(file);
+}
+
+it.skipIf(noMounts)("a disk that is full costs nothing: what was not recorded is read once there is room", async () => {
+  const disk = smallDisk("8m");
+  const a = await startAgent({ state: join(disk.path, "agent") });
+  a.work("s1", 2);
+  await a.pass();
+  const free = fill(disk);
+  const offsets = () => a.capture.db.prepare("SELECT path, offset FROM sources").all();
+  const before = offsets();
+  a.work("s1", 300, 2);
+  await expect(a.pass()).rejects.toThrow(/full/);
+  expect(offsets()).toEqual(before);
+  free();
+  a.reopen();
+  await a.pass();
+  expectAgreement(a);
+  expect(readStatus(a.capture).waiting).toMatchObject({ entries: 0, sessions: 0 });
+});
+
+it.skipIf(noMounts)("a disk that is full does not cost the binding when the token is replaced", async () => {
+  const disk = smallDisk("8m");
+  const a = await startAgent({ state: join(disk.path, "agent") });
+  a.work("s1", 1);
+  await a.pass();
+  const token = readCredentials(a.capture.places)?.token;
+  a.advance(61 * DAY_MS);
+  const free = fill(disk, 0);
+  await a.pass().catch(() => {});
+  expect(a.server.asked).not.toContain("/api/connect/rotate");
+  free();
+  a.advance(DAY_MS);
+  await a.pass();
+  expect(readCredentials(a.capture.places)?.token).not.toBe(token);
+  a.work("s1", 1, 1);
+  expect(await a.pass()).toMatchObject({ stopped: undefined });
+  expectAgreement(a);
+});
+
+it.skipIf(noMounts)("a folder that cannot be written to is named, and holds up nothing for good", async () => {
+  const disk = smallDisk("8m");
+  const state = join(disk.path, "agent");
+  const a = await startAgent({ state });
+  a.work("s1", 1);
+  a.capture.close();
+  disk.remount("ro");
+  const env = { HOME: a.home, RECKON_AGENT_HOME: state };
+  const { code, stderr } = await reckon(["agent", "run"], { env });
+  expect(code).not.toBe(0);
+  expect(stderr).toMatch(/read-?only/i);
+  expect(stderr).not.toMatch(/\n\s+at /);
+  // What agents call succeeds all the same.
+  expect(await reckon(["agent", "hook", "claude-code", "Stop"], { env, input: "{}" })).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
+  disk.remount("rw");
+  a.reopen();
+  await a.pass();
+  expectAgreement(a);
+});
