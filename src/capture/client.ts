@@ -142,9 +142,7 @@ async function textOf(response: Response): Promise<string> {
 /** `Retry-After`, in seconds as the service sends it or as an instant (RFC 9110 section 10.2.3); a day at most. */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get("retry-after") ?? "";
-  const ms = /^\d+$/.test(text)
-    ? Number(text) * SECOND_MS
-    : Date.parse(text) - (Date.parse(headers.get("date") ?? "") || Date.now());
+  const ms = /^\d+$/.test(text) ? Number(text) * SECOND_MS : Date.parse(text) - Date.parse(headers.get("date") ?? "");
   return ms > 0 ? Math.min(ms, DAY_MS) : undefined;
 }
 
