@@ -1,6 +1,7 @@
 -- The whole database, as a new instance gets it. Older files reach the same shape by src/store/migrations/NNNN-*.sql.
 -- Instants (`*_at`) are milliseconds since the Unix epoch. `''` as repo_key means that the client named no repository.
 
+-- `binding_closed_at` is when members were told not to connect machines of their own; null while they may.
 CREATE TABLE teams (
   id                       TEXT PRIMARY KEY,
   name                     TEXT NOT NULL UNIQUE,
@@ -11,10 +12,13 @@ CREATE TABLE teams (
   period_end_at            INTEGER,
   suspended_at             INTEGER,
   created_at               INTEGER NOT NULL,
-  verified_at              INTEGER
+  verified_at              INTEGER,
+  binding_closed_at        INTEGER
 ) STRICT;
 
--- No foreign key: a code outlives its team, so that its holder learns that the team is gone.
+-- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine
+-- becomes; null for nobody's. `uses` is how many machines it may connect, `used` how many it did; `consumed_at` when the last of
+-- them came, and `device_id` the machine of a code for one.
 CREATE TABLE connect_codes (
   code_hash    BLOB PRIMARY KEY,
   team_id      TEXT NOT NULL,
@@ -22,10 +26,14 @@ CREATE TABLE connect_codes (
   expires_at   INTEGER NOT NULL,
   consumed_at  INTEGER,
   device_id    TEXT,
-  created_by   TEXT
+  created_by   TEXT,
+  person_id    TEXT,
+  uses         INTEGER NOT NULL DEFAULT 1 CHECK (uses > 0),
+  used         INTEGER NOT NULL DEFAULT 0 CHECK (used <= uses)
 ) STRICT;
 CREATE INDEX connect_codes_by_team ON connect_codes (team_id, expires_at);
 
+-- `person_id` is whose machine it is now; null for nobody's.
 CREATE TABLE devices (
   id               TEXT PRIMARY KEY,
   team_id          TEXT NOT NULL REFERENCES teams (id),
@@ -34,9 +42,11 @@ CREATE TABLE devices (
   created_at       INTEGER NOT NULL,
   last_seen_at     INTEGER,
   revoked_at       INTEGER,
-  user_agent       TEXT
+  user_agent       TEXT,
+  person_id        TEXT REFERENCES users (id)
 ) STRICT;
 CREATE INDEX devices_by_team ON devices (team_id, created_at);
+CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;
 
 CREATE TABLE device_tokens (
   token_hash   BLOB PRIMARY KEY,
@@ -66,6 +76,8 @@ CREATE TABLE policies (
 CREATE INDEX policies_by_team ON policies (team_id, id);
 
 -- The ledger: one row for each delivery that changed anything, chained by hash so that a removed or altered row shows.
+-- `capture_mode` is the one in force when it came, null where that was not noted yet; `withheld` counts what it kept something of
+-- from being stored.
 CREATE TABLE deliveries (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -78,7 +90,9 @@ CREATE TABLE deliveries (
   redacted        INTEGER NOT NULL,
   flagged         TEXT CHECK (flagged IN ('gap', 'rollback')),
   content_sha256  BLOB NOT NULL,
-  chain_sha256    BLOB NOT NULL
+  chain_sha256    BLOB NOT NULL,
+  capture_mode    TEXT CHECK (capture_mode IN ('off', 'metadata', 'redacted', 'full')),
+  withheld        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX deliveries_by_team ON deliveries (team_id, id);
 CREATE INDEX deliveries_flagged ON deliveries (team_id, id) WHERE flagged IS NOT NULL;
@@ -128,6 +142,25 @@ CREATE TABLE telemetry_conflicts (
 ) STRICT;
 CREATE INDEX telemetry_conflicts_by_stream ON telemetry_conflicts (stream_id, id);
 
+-- Numbers of streams (seq of telemetry, version of a brain; `stream_id` is of the table of its kind) that came while nothing was to
+-- be recorded: what they brought is not stored. Those of one stream do not overlap.
+CREATE TABLE withheld_ranges (
+  id           INTEGER PRIMARY KEY,
+  kind         TEXT NOT NULL CHECK (kind IN ('telemetry', 'brain')),
+  stream_id    INTEGER NOT NULL,
+  first        INTEGER NOT NULL,
+  last         INTEGER NOT NULL CHECK (last >= first),
+  delivery_id  INTEGER NOT NULL REFERENCES deliveries (id),
+  UNIQUE (kind, stream_id, first)
+) STRICT;
+
+-- Deliveries of a device that brought what its team's policy does not let be recorded.
+CREATE TABLE policy_violations (
+  device_id   TEXT PRIMARY KEY REFERENCES devices (id),
+  deliveries  INTEGER NOT NULL,
+  last_at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE brain_streams (
   id            INTEGER PRIMARY KEY,
   team_id       TEXT NOT NULL REFERENCES teams (id),
@@ -137,13 +170,16 @@ CREATE TABLE brain_streams (
   UNIQUE (device_id, repo_key)
 ) STRICT;
 
+-- Where the policy let only path, size and digest be kept, `content` is empty, `withheld_sha256` the digest of what was sent, free of
+-- secrets, and `sha256` that of size and digest.
 CREATE TABLE brain_blobs (
-  id             INTEGER PRIMARY KEY,
-  team_id        TEXT NOT NULL REFERENCES teams (id),
-  sha256         BLOB NOT NULL,
-  rules_version  TEXT NOT NULL,
-  bytes          INTEGER NOT NULL,
-  content        TEXT NOT NULL,
+  id               INTEGER PRIMARY KEY,
+  team_id          TEXT NOT NULL REFERENCES teams (id),
+  sha256           BLOB NOT NULL,
+  rules_version    TEXT NOT NULL,
+  bytes            INTEGER NOT NULL,
+  content          TEXT NOT NULL,
+  withheld_sha256  BLOB,
   UNIQUE (team_id, sha256)
 ) STRICT;
 

@@ -146,6 +146,12 @@ export const SETTINGS = {
     description: "off: no key is made or read, and no licence is signed",
     read: oneOf(["on", "off"] as const),
   }),
+  billing: setting<"on" | "off">({
+    env: "RECKON_BILLING",
+    fallback: "on",
+    description: "off: nobody pays here, so the dashboard speaks neither of licences nor of seats",
+    read: oneOf(["on", "off"] as const),
+  }),
   log: setting<(typeof LOG_LEVELS)[number]>({
     env: "RECKON_LOG",
     fallback: "info",

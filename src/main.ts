@@ -5,6 +5,8 @@ import { reasonOf, run } from "./surfaces/cli/run.ts";
 setFlagsFromString("--enable-experimental-regexp-engine-on-excessive-backtracks");
 // Files made beside the database are their owner's alone.
 process.umask(0o077);
+// Inside a hook of git's own they would answer every question to git for the repository that the hook belongs to.
+for (const name of ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"]) delete process.env[name];
 // A closed stdout must not end a server, nor is a reader that has gone away a failure. A result that nobody got for any other
 // reason is one.
 let unwritten: NodeJS.ErrnoException | undefined;

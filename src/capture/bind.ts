@@ -1,8 +1,11 @@
+import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { asText } from "../formats/values.ts";
 import { isoInstant } from "../kit/clock.ts";
+import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
+import { makeHome } from "./home.ts";
 import { type Capture, type Credentials, readCredentials, writeCredentials } from "./state.ts";
 
 /** Version of what a person agrees to when they connect: the summary that `reckon agent connect` prints. */
@@ -67,9 +70,14 @@ function startAnew(capture: Capture): void {
   });
 }
 
-/** Forgets whatever was recorded and read. */
+/** Forgets whatever was recorded, read and heard; not which of people's files were written to. */
 function forgetAll(capture: Capture): void {
   capture.transact(() => {
+    const written = readWritten(capture);
     for (const clear of capture.rows.clearAll) clear.run();
+    writeWritten(capture, written);
   });
+  // Another team's words.
+  rmSync(capture.places.briefings, { recursive: true, force: true });
+  makeHome(capture.places);
 }

@@ -13,6 +13,5 @@ export { importTranscripts } from "./import.ts";
 export { type PassResult, runPass } from "./pass.ts";
 export { pause, resume } from "./policy.ts";
 export { type Scanned, scan } from "./scan.ts";
-export type { FoundAgent } from "./setup.ts";
 export { type Capture, type CaptureParts, openCapture } from "./state.ts";
 export { readStatus, type Status } from "./status.ts";

@@ -4,7 +4,7 @@ import { fail, invalid } from "../kit/problem.ts";
 import { bind } from "./bind.ts";
 import { removeManagedBlocks } from "./brain/nightly.ts";
 import { ask, readServerUrl } from "./client.ts";
-import type { Change } from "./install/agents.ts";
+import type { Change } from "./install/installer.ts";
 import { type PassResult, runPass } from "./pass.ts";
 import {
   type FoundAgent,

@@ -1,7 +1,6 @@
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
 import { local } from "../platform/store/store.ts";
+import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
@@ -9,6 +8,7 @@ import { askPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts"
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
+import { hasRings, takeRings } from "./sources/rings.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
 import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
@@ -68,16 +68,6 @@ const combine = (a: PassResult, b: PassResult): PassResult => ({
   recorded: a.recorded + b.recorded,
   sessionsSent: a.sessionsSent + b.sessionsSent,
 });
-
-const ringsIn = ({ places }: Capture) => readdirSync(places.spool).filter((name) => !name.endsWith(".tmp"));
-const hasRings = (capture: Capture) => ringsIn(capture).length > 0;
-
-/** Takes the rings of hooks away before reading, so that one which comes while reading is heard. */
-function takeRings(capture: Capture): boolean {
-  const rings = ringsIn(capture);
-  for (const name of rings) rmSync(join(capture.places.spool, name), { force: true });
-  return rings.length > 0;
-}
 
 async function passOnce(capture: Capture, options: PassOptions): Promise<PassResult> {
   const credentials = readCredentials(capture.places);
@@ -146,5 +136,6 @@ function prune(capture: Capture): void {
     rows.pruneCalls.run(now - KEEP_SEEN_MS);
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
   });
+  dropOldBriefings(capture);
   notBefore(capture, "prune", DAY_MS);
 }

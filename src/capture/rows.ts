@@ -1,4 +1,6 @@
-import type { LocalDatabase } from "../platform/store/store.ts";
+import type { local } from "../platform/store/store.ts";
+
+export type LocalDatabase = ReturnType<typeof local.open>;
 
 export interface SourceRow {
   readonly path: string;

@@ -1,13 +1,7 @@
 import { helperCommand } from "../kit/respawn.ts";
 import { hookCommand, writeHookScript } from "./hook.ts";
-import {
-  type Change,
-  type HookState,
-  INSTALLERS,
-  type Installer,
-  type Machine as Settings,
-  SettingsError,
-} from "./install/agents.ts";
+import { INSTALLERS, type Installer, type Machine as Settings, SettingsError } from "./install/agents.ts";
+import type { Change, HookState } from "./install/installer.ts";
 import { installTimer, planTimer, removeTimer, type TimerCommand, TimerError, timerState } from "./install/timer.ts";
 import { type Found, STORES } from "./sources/stores.ts";
 import type { Capture } from "./state.ts";

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
-import { type LocalDatabase, local } from "../platform/store/store.ts";
+import { local } from "../platform/store/store.ts";
 import { agentHome, type Machine, makeHome, type Places, placesIn } from "./home.ts";
-import { prepareRows, type Rows } from "./rows.ts";
+import { type LocalDatabase, prepareRows, type Rows } from "./rows.ts";
 import { SCHEMAS } from "./schema.ts";
 
 /** Who this machine is to its server; kept in a file of mode 0600, apart from what is recorded. */
@@ -55,9 +55,6 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
     close: () => db.close(),
   };
 }
-
-/** Whether a machine was ever connected. */
-export const isConnected = (places: Places): boolean => existsSync(places.credentials);
 
 /** @returns undefined when the machine is not connected @throws Error when the file is not one of ours */
 export function readCredentials(places: Places): Credentials | undefined {

@@ -1,4 +1,5 @@
 import { AGENTS } from "../formats/agents/agents.ts";
+import { cursor } from "../formats/agents/cursor.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
 import type { Exchange } from "./exchange.ts";
 import { Recorder, type Terms } from "./recorder.ts";
@@ -6,6 +7,7 @@ import type { SourceRow } from "./rows.ts";
 import { sendAll } from "./send.ts";
 import { readOpencode } from "./sources/opencode.ts";
 import { readSource } from "./sources/read.ts";
+import { readRings } from "./sources/rings.ts";
 import { SIGNS } from "./sources/signs.ts";
 import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
 import { type Capture, readSetting } from "./state.ts";
@@ -62,6 +64,7 @@ export class Sweep {
     // An older file first: a fork's copies are then the fork's, and not the other way round.
     changed.sort((a, b) => a.born - b.born);
     this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#readHooks(terms);
     for (const one of changed) {
       if (!(await this.#hasRoom())) return;
       await this.#readOne(one, terms);
@@ -71,6 +74,13 @@ export class Sweep {
   #isMeant(agent: string): boolean {
     const watched = this.#options.agents ?? readSetting<readonly string[] | null>(this.#capture, "agents");
     return !watched || watched.includes(agent);
+  }
+
+  /** What one agent says in its hooks alone. */
+  #readHooks(terms: Terms): void {
+    const recorder = new Recorder(this.#capture, terms);
+    readRings(this.#capture, cursor, recorder);
+    this.recorded += recorder.recorded;
   }
 
   /** A store's transcripts in which something may be new. */

@@ -157,32 +157,27 @@ export interface Tokens {
 }
 
 /**
- * The tokens of a session. A usage with an id of the provider's (of the message or its request) counts once, by the record with the largest output;
- * the session's own usage counts only when no span carries any.
- * @returns undefined when nothing tells of tokens
+ * The calls of a session that count, each once: of those with an id of the provider's (of the message or its request) the one with
+ * the largest output.
  */
-export function tokensOf({
-  spans,
-  usage,
-}: {
-  readonly spans: readonly Call[];
-  readonly usage: Usage | null;
-}): Tokens | undefined {
-  const byMessage = new Map<string, Usage>();
-  const counted: Usage[] = [];
+export function callsOnce<T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] {
+  const counted = countedCalls(spans);
   const nameOf = messageNames(spans);
-  for (const call of countedCalls(spans)) {
+  const fullest = fullestOfEach(counted, nameOf);
+  return counted.filter((call) => {
     const name = nameOf(call);
-    if (name === undefined) counted.push(call.usage);
-    else if ((call.usage.output ?? 0) >= (byMessage.get(name)?.output ?? 0)) byMessage.set(name, call.usage);
-  }
-  counted.push(...byMessage.values());
-  if (counted.length === 0 && usage) counted.push(usage);
-  if (counted.length === 0) return undefined;
+    return name === undefined || fullest.get(name) === call;
+  });
+}
+
+/** The tokens of calls added up. @returns undefined when there are none */
+export function tokensOfCalls(calls: readonly { readonly usage: Usage }[]): Tokens | undefined {
+  if (calls.length === 0) return undefined;
+  const usages = calls.map(({ usage }) => usage);
   return {
-    input: total(counted.map(({ input }) => input)),
-    output: total(counted.map(({ output }) => output)),
-    cacheWrite: total(counted.flatMap(({ cacheWrite, cacheWrite1h }) => [cacheWrite, cacheWrite1h])),
-    cacheRead: total(counted.map(({ cacheRead }) => cacheRead)),
+    input: total(usages.map(({ input }) => input)),
+    output: total(usages.map(({ output }) => output)),
+    cacheWrite: total(usages.flatMap(({ cacheWrite, cacheWrite1h }) => [cacheWrite, cacheWrite1h])),
+    cacheRead: total(usages.map(({ cacheRead }) => cacheRead)),
   };
 }

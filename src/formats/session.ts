@@ -1,7 +1,15 @@
 import { isObject } from "../kit/json.ts";
 import { type Edit, readEdit } from "./edits.ts";
-import { readAttributes, readAttributeUsage, readCost, readRequestId, readUsage, type Usage } from "./usage.ts";
-import { each, type Fields, readId, readInstant, readText } from "./values.ts";
+import {
+  readAttributeModel,
+  readAttributes,
+  readAttributeUsage,
+  readCost,
+  readRequestId,
+  readUsage,
+  type Usage,
+} from "./usage.ts";
+import { each, type Fields, readCount, readId, readInstant, readText } from "./values.ts";
 
 /**
  * What the free-form parts of sessions and spans say, as far as we understand it. A wrong type is not understood: the
@@ -10,7 +18,10 @@ import { each, type Fields, readId, readInstant, readText } from "./values.ts";
 
 export interface Prompt {
   readonly at: number | null;
-  readonly text: string;
+  /** Null where only metadata was recorded. */
+  readonly text: string | null;
+  /** How long its text was, in UTF-16 units, where that is told instead. */
+  readonly chars: number | null;
 }
 
 export interface Commit {
@@ -24,11 +35,17 @@ export interface Understood {
   readonly commits: readonly Commit[];
   readonly usage: Usage | null;
   readonly costUsd: number | null;
+  readonly title: string | null;
+  readonly agentVersion: string | null;
+  /** The agent's id of the session that it was forked from or began in. */
+  readonly parentId: string | null;
 }
 
 function readPrompt(value: unknown): Prompt | undefined {
-  const text = readText(isObject(value) ? value.text : undefined);
-  return text === undefined ? undefined : { at: readInstant((value as { at?: unknown }).at), text };
+  if (!isObject(value)) return undefined;
+  const prompt = { at: readInstant(value.at), text: readText(value.text) ?? null, chars: readCount(value.chars) };
+  const { at, text, chars } = prompt;
+  return at === null && text === null && chars === null ? undefined : prompt;
 }
 
 function readCommit(value: unknown): Commit | undefined {
@@ -37,19 +54,26 @@ function readCommit(value: unknown): Commit | undefined {
 }
 
 export function understandSession(document: Fields): Understood {
-  const { prompts, files, commits, usage, costUsd } = document;
+  const { prompts, files, commits, usage, costUsd, title, agentVersion, parentId } = document;
   return {
     prompts: each(prompts, readPrompt),
     files: each(files, readText),
     commits: each(commits, readCommit),
     usage: readUsage(usage),
     costUsd: readCost(costUsd),
+    title: readText(title) ?? null,
+    agentVersion: readId(agentVersion) ?? null,
+    parentId: readId(parentId) ?? null,
   };
 }
 
 export interface UnderstoodSpan {
   /** Its `usage`, or else what `gen_ai.usage.*` says. */
   readonly usage: Usage | null;
+  /** A cost without usage could be the sum of others: it says nothing of a call of its own. */
+  readonly costUsd: number | null;
+  /** The model that answered, or else the one that was asked for. */
+  readonly model: string | null;
   readonly edits: readonly Edit[];
   /** OpenTelemetry's `gen_ai.*` names among them; values of any JSON type. */
   readonly attributes: Fields;
@@ -62,6 +86,8 @@ export function understandSpan(document: Fields): UnderstoodSpan {
   const requestId = usage?.requestId ?? readRequestId(document) ?? readRequestId(attributes);
   return {
     usage: usage && { ...usage, requestId },
+    costUsd: readCost(document.costUsd),
+    model: readAttributeModel(attributes) ?? (typeof document.model === "string" ? document.model : null),
     edits: each(document.edits, readEdit),
     attributes,
     operation: readId(attributes["gen_ai.operation.name"]) ?? null,
@@ -71,8 +97,8 @@ export function understandSpan(document: Fields): UnderstoodSpan {
 const TITLE_CHARS = 160;
 
 /** A prompt in one line, cut to 160 characters; what agents wrap in tags of their own stays. */
-export function promptTitle(prompt: Prompt | undefined): string | null {
-  if (!prompt) return null;
+export function promptTitle(prompt: Pick<Prompt, "text"> | undefined): string | null {
+  if (!prompt?.text) return null;
   const line = prompt.text
     .slice(0, 4 * TITLE_CHARS)
     .replace(/\s+/g, " ")
@@ -88,11 +114,11 @@ export function promptTitle(prompt: Prompt | undefined): string | null {
 
 /** What a list shows of a session's document: how many of each it holds, and what it was asked first. */
 export function countMembers(document: Fields) {
-  const { prompts, files, commits } = understandSession(document);
+  const { prompts, files, commits, title } = understandSession(document);
   return {
     prompts: prompts.length,
     files: files.length,
     commits: commits.length,
-    firstPrompt: promptTitle(prompts[0]),
+    firstPrompt: promptTitle(prompts[0]) ?? promptTitle({ text: title }),
   };
 }

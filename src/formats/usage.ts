@@ -81,7 +81,9 @@ const BEDROCK = ["cacheReadInputTokens", "cacheWriteInputTokens"];
  * @returns null when it tells of no tokens
  */
 export function readUsage(value: unknown): Usage | null {
-  const usage = asObject(value);
+  // Most spans tell of none, and there are thousands of them.
+  if (!isObject(value)) return null;
+  const usage: Fields = value;
   const ids = { id: readId(usage.id) ?? null, requestId: readRequestId(usage) };
   if (usage.prompt_tokens === undefined && ANTHROPIC.some((name) => name in usage))
     return usageOf(ids, {
@@ -159,6 +161,7 @@ const asNumber = (value: unknown) => (typeof value === "string" && /^\d{1,11}$/.
  * to have, and those that agents and libraries write instead. The input includes what was cached. `gen_ai.response.id` is not taken for the message's id: agents give several calls the same one.
  */
 export function readAttributeUsage(attributes: Fields): Usage | null {
+  if (!Object.keys(attributes).some((name) => name.startsWith("gen_ai.usage."))) return null;
   const tokens = (...names: string[]) =>
     firstOf(
       attributes,

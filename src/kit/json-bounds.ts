@@ -11,30 +11,70 @@ export interface JsonLimits {
   readonly values: number;
   /** Arrays and objects, each of which costs many times what a number does. */
   readonly containers: number;
-  /** Different names of members: the parser enters each in a table for good. Two names of one hash count once. */
-  readonly names: number;
+  /**
+   * Different beginnings of objects, as their members' names follow one another: the parser remembers each, and objects that
+   * begin alike cost it little. One after so many others that it remembers no more counts whenever it comes. Two of one hash
+   * count once.
+   */
+  readonly beginnings: number;
 }
+
+/** How much of a text is looked at in one piece, in UTF-16 code units: a few milliseconds. */
+export const PIECE_UNITS = 256 * 1024;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 const COMMA = 44;
 const COLON = 58;
 
-/** A text shorter than this holds no names worth counting. */
+/** A text shorter than this holds no beginnings worth counting. */
 const UNCOUNTED_UNITS = 64 * 1024;
 /** Of longer names only so much tells them apart. */
 const HASHED_UNITS = 64;
 const HASH_BITS = 20;
+/** Up to so many names after one beginning are remembered; V8 takes 1,536 (`kMaxNumberOfTransitions`), other engines theirs. */
+const REMEMBERED = 1_000;
 
-/** The bound that a text exceeds first, or undefined. */
-export function exceededBound(text: string, limits: JsonLimits): keyof JsonLimits | undefined {
-  const names = text.length > UNCOUNTED_UNITS ? new NameCounter(limits.names) : undefined;
+/**
+ * The bound that a text exceeds first, or undefined.
+ * @param pause awaited after every piece of the text
+ */
+export async function exceededBound(
+  text: string,
+  limits: JsonLimits,
+  pause: () => Promise<void> | undefined,
+): Promise<keyof JsonLimits | undefined> {
+  const pieces = judgePieces(text, limits);
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done) return value;
+    await pause();
+  }
+}
+
+/** As `exceededBound`, at once: for a process that nobody waits for. */
+export function exceededBoundNow(text: string, limits: JsonLimits): keyof JsonLimits | undefined {
+  const pieces = judgePieces(text, limits);
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done) return value;
+  }
+}
+
+/** Judges a text piece by piece. */
+function* judgePieces(text: string, limits: JsonLimits): Generator<undefined, keyof JsonLimits | undefined> {
+  const beginnings = text.length > UNCOUNTED_UNITS ? new BeginningCounter(limits) : undefined;
   let depth = 0;
   let values = 0;
   let containers = 0;
   let nameStart = 0;
   let nameEnd = 0;
+  let pauseAt = PIECE_UNITS;
   for (let i = 0; i < text.length; i++) {
+    if (i >= pauseAt) {
+      pauseAt = i + PIECE_UNITS;
+      yield;
+    }
     const code = text.charCodeAt(i);
     if (code === QUOTE) {
       nameStart = i + 1;
@@ -46,8 +86,9 @@ export function exceededBound(text: string, limits: JsonLimits): keyof JsonLimit
       if (++depth > limits.depth) return "depth";
       if (++containers > limits.containers) return "containers";
       if (++values > limits.values) return "values";
+      beginnings?.open(depth);
     } else if (code === 0x5d || code === 0x7d) depth--;
-    else if (code === COLON && names?.exceededBy(text, nameStart, nameEnd)) return "names";
+    else if (code === COLON && beginnings?.exceededBy(depth, hashOf(text, nameStart, nameEnd))) return "beginnings";
   }
   return undefined;
 }
@@ -62,25 +103,58 @@ function closingQuote(text: string, at: number): number {
   return text.length;
 }
 
-class NameCounter {
-  readonly #most: number;
-  readonly #known = new Uint32Array(1 << (HASH_BITS - 5));
-  #count = 0;
+function hashOf(text: string, start: number, end: number): number {
+  let hash = end - start;
+  const last = Math.min(end, start + HASHED_UNITS);
+  for (let i = start; i < last; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
+  return hash;
+}
 
-  constructor(most: number) {
-    this.#most = most;
+/** A set of hashes, one bit each. */
+class HashSet {
+  readonly #bits = new Uint32Array(1 << (HASH_BITS - 5));
+
+  has(hash: number): boolean {
+    return ((this.#bits[hash >>> 5] as number) & (1 << (hash & 31))) !== 0;
   }
 
-  /** Counts a name, and tells whether that makes too many. */
-  exceededBy(text: string, start: number, end: number): boolean {
-    let hash = end - start;
-    const last = Math.min(end, start + HASHED_UNITS);
-    for (let i = start; i < last; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
-    const bit = Math.imul(hash, 0x9e3779b1) >>> (32 - HASH_BITS);
-    const word = this.#known[bit >>> 5] as number;
-    const mask = 1 << (bit & 31);
-    if ((word & mask) !== 0) return false;
-    this.#known[bit >>> 5] = word | mask;
+  add(hash: number): void {
+    this.#bits[hash >>> 5] = (this.#bits[hash >>> 5] as number) | (1 << (hash & 31));
+  }
+}
+
+class BeginningCounter {
+  readonly #most: number;
+  /** How the object at each depth begins so far. */
+  readonly #current: Uint32Array;
+  readonly #known = new HashSet();
+  readonly #forgotten = new HashSet();
+  /** How many names follow each beginning. */
+  readonly #next = new Uint16Array(1 << HASH_BITS);
+  #count = 0;
+
+  constructor(limits: JsonLimits) {
+    this.#most = limits.beginnings;
+    this.#current = new Uint32Array(limits.depth + 1);
+  }
+
+  /** An array or object opens. */
+  open(depth: number): void {
+    this.#current[depth] = 0;
+  }
+
+  /** Counts the next member of the object at a depth, and tells whether that makes too many. */
+  exceededBy(depth: number, name: number): boolean {
+    // A text that is no JSON may close more than it opened.
+    const before = this.#current[depth] ?? 0;
+    const hash = Math.imul(Math.imul(before, 31) + name, 0x9e3779b1) >>> (32 - HASH_BITS);
+    this.#current[depth] = hash;
+    if (!this.#known.has(hash)) {
+      this.#known.add(hash);
+      const following = (this.#next[before] as number) + 1;
+      this.#next[before] = Math.min(following, REMEMBERED + 1);
+      if (following > REMEMBERED) this.#forgotten.add(hash);
+    } else if (!this.#forgotten.has(hash)) return false;
     return ++this.#count > this.#most;
   }
 }

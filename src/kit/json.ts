@@ -4,6 +4,8 @@
  * understand is read from the parsed value. All functions here take text that `JSON.parse` has already accepted.
  */
 
+import { PIECE_UNITS } from "./json-bounds.ts";
+
 /** A range of a JSON text: `[start, end)` in UTF-16 code units. */
 export interface Slice {
   readonly start: number;
@@ -124,10 +126,18 @@ export function duplicateKey(list: readonly Member[]): string | undefined {
   return undefined;
 }
 
-/** Whether any object in a text names a member twice. Keeps no more than the names of the objects it is inside of. */
-export function repeatsMember(text: string): boolean {
+/**
+ * Whether any object in a text names a member twice. Keeps no more than the names of the objects it is inside of.
+ * @param pause awaited after every piece of the text
+ */
+export async function repeatsMember(text: string, pause: () => Promise<void> | undefined): Promise<boolean> {
   const open: (Set<string> | undefined)[] = [];
+  let pauseAt = PIECE_UNITS;
   for (let i = 0; i < text.length; ) {
+    if (i >= pauseAt) {
+      pauseAt = i + PIECE_UNITS;
+      await pause();
+    }
     const code = text.charCodeAt(i);
     if (code === QUOTE) {
       const end = afterString(text, i);

@@ -13,7 +13,7 @@ import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./row
 /** What a delivery adds to the ledger; `items` are the entries, files or sessions newly stored. */
 export type Delivery = Pick<
   DeliveryRow,
-  "kind" | "repoKey" | "mode" | "items" | "redacted" | "flagged" | "contentSha256"
+  "kind" | "repoKey" | "mode" | "items" | "redacted" | "flagged" | "captureMode" | "withheld" | "contentSha256"
 >;
 
 const GENESIS = Buffer.alloc(32);
@@ -31,6 +31,8 @@ function chain(previous: Buffer, row: Omit<DeliveryRow, "chainSha256">): Buffer 
     row.items,
     row.redacted,
     row.flagged,
+    // Rows from before they were noted have none, and keep their digest.
+    ...(row.captureMode === null ? [] : [row.captureMode, row.withheld]),
   ];
   return sha256(Buffer.concat([previous, row.contentSha256, Buffer.from(JSON.stringify(facts))]));
 }
@@ -56,6 +58,8 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     row.items,
     row.redacted,
     row.flagged,
+    row.captureMode,
+    row.withheld,
     row.contentSha256,
     chain(last?.chainSha256 ?? GENESIS, row),
   );

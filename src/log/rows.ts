@@ -10,9 +10,14 @@ export interface DeliveryFacts {
   readonly items: number;
   readonly redacted: number;
   readonly flagged: "gap" | "rollback" | null;
+  /** The capture mode in force when it arrived; null for what came before that was noted. */
+  readonly captureMode: "off" | "metadata" | "redacted" | "full" | null;
+  /** Entries, files, sessions and labels of which the capture mode let something not be kept. */
+  readonly withheld: number;
 }
 
 export interface DeliveryRow extends DeliveryFacts {
+  /** What the client calls its way of working. */
   readonly mode: string | null;
   readonly contentSha256: Buffer;
   readonly chainSha256: Buffer;
@@ -30,62 +35,72 @@ export interface DayRow {
   readonly rollbacks: number;
 }
 
-const FACTS = `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, received_at AS receivedAt, items, redacted, flagged`;
+const factsOf = (
+  hasModes: boolean,
+) => `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, received_at AS receivedAt, items, redacted,
+  flagged, ${hasModes ? "capture_mode AS captureMode, withheld" : "NULL AS captureMode, 0 AS withheld"}`;
 
-export const rows = statements((db) => ({
-  // By position: this runs with every delivery, and binding by name costs as much again.
-  insert: db.prepare<
-    [number, string, string, string, string, string | null, number, number, number, string | null, Buffer, Buffer]
-  >(
-    `INSERT INTO deliveries (id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged, content_sha256, chain_sha256)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  ),
-  withdraw: db.prepare<[number], DayFacts>(
-    "DELETE FROM deliveries WHERE id = ? RETURNING team_id AS teamId, kind, received_at AS receivedAt, items, flagged",
-  ),
-  // By delivery_days' primary key.
-  countDay: db.prepare<[string, string, number, number, number, number]>(
-    `INSERT INTO delivery_days (team_id, kind, day, deliveries, items, gaps, rollbacks) VALUES (?, ?, ?, 1, ?, ?, ?)
+export const rows = statements((db, has) => {
+  const FACTS = factsOf(has("deliveries", "capture_mode"));
+  return {
+    // By position: this runs with every delivery, and binding by name costs as much again.
+    insert: db.prepare<
+      [
+        ...[id: number, teamId: string, deviceId: string, kind: string, repoKey: string, mode: string | null],
+        ...[receivedAt: number, items: number, redacted: number, flagged: string | null],
+        ...[captureMode: string | null, withheld: number, contentSha256: Buffer, chainSha256: Buffer],
+      ]
+    >(
+      `INSERT INTO deliveries (id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged, capture_mode, withheld, content_sha256, chain_sha256)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    withdraw: db.prepare<[number], DayFacts>(
+      "DELETE FROM deliveries WHERE id = ? RETURNING team_id AS teamId, kind, received_at AS receivedAt, items, flagged",
+    ),
+    // By delivery_days' primary key.
+    countDay: db.prepare<[string, string, number, number, number, number]>(
+      `INSERT INTO delivery_days (team_id, kind, day, deliveries, items, gaps, rollbacks) VALUES (?, ?, ?, 1, ?, ?, ?)
      ON CONFLICT (team_id, kind, day) DO UPDATE SET deliveries = deliveries + 1, items = items + excluded.items,
        gaps = gaps + excluded.gaps, rollbacks = rollbacks + excluded.rollbacks`,
-  ),
-  uncountDay: db.prepare<[number, number, number, string, string, number]>(
-    `UPDATE delivery_days SET deliveries = deliveries - 1, items = items - ?, gaps = gaps - ?, rollbacks = rollbacks - ?
+    ),
+    uncountDay: db.prepare<[number, number, number, string, string, number]>(
+      `UPDATE delivery_days SET deliveries = deliveries - 1, items = items - ?, gaps = gaps - ?, rollbacks = rollbacks - ?
      WHERE team_id = ? AND kind = ? AND day = ?`,
-  ),
-  dropEmptyDay: db.prepare<[string, string, number]>(
-    "DELETE FROM delivery_days WHERE team_id = ? AND kind = ? AND day = ? AND deliveries = 0",
-  ),
-  // By the primary key's first column, once a kind.
-  days: db.prepare<[string, number, number], DayRow>(
-    `SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days
+    ),
+    dropEmptyDay: db.prepare<[string, string, number]>(
+      "DELETE FROM delivery_days WHERE team_id = ? AND kind = ? AND day = ? AND deliveries = 0",
+    ),
+    // By the primary key's first column, once a kind.
+    days: db.prepare<[string, number, number], DayRow>(
+      `SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days
      WHERE team_id = ? AND kind IN ('telemetry', 'brain', 'traces') AND day BETWEEN ? AND ?`,
-  ),
-  // By the partial index deliveries_flagged, from its end.
-  flagged: db.prepare<[string, number], DeliveryFacts & { flagged: "gap" | "rollback" }>(
-    `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND flagged IS NOT NULL ORDER BY id DESC LIMIT ?`,
-  ),
-  // By the primary key, from its end.
-  last: db.prepare<[], Pick<DeliveryRow, "id" | "chainSha256">>(
-    "SELECT id, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id DESC LIMIT 1",
-  ),
-  // All by the primary key.
-  delivery: db.prepare<[number], DeliveryFacts>(`SELECT ${FACTS} FROM deliveries WHERE id = ?`),
-  after: db.prepare<[number, number], DeliveryFacts>(
-    `SELECT ${FACTS} FROM deliveries WHERE id > ? ORDER BY id LIMIT ?`,
-  ),
-  // Both by deliveries_by_team.
-  ofTeamDown: db.prepare<[string, number, number], DeliveryFacts>(
-    `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id <= ? ORDER BY id DESC LIMIT ?`,
-  ),
-  ofTeamUp: db.prepare<[string, number, number], DeliveryFacts>(
-    `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
-  ),
-  // A walk of the table.
-  all: db.prepare<[], DeliveryRow>(
-    `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id`,
-  ),
-}));
+    ),
+    // By the partial index deliveries_flagged, from its end.
+    flagged: db.prepare<[string, number], DeliveryFacts & { flagged: "gap" | "rollback" }>(
+      `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND flagged IS NOT NULL ORDER BY id DESC LIMIT ?`,
+    ),
+    // By the primary key, from its end.
+    last: db.prepare<[], Pick<DeliveryRow, "id" | "chainSha256">>(
+      "SELECT id, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id DESC LIMIT 1",
+    ),
+    // All by the primary key.
+    delivery: db.prepare<[number], DeliveryFacts>(`SELECT ${FACTS} FROM deliveries WHERE id = ?`),
+    after: db.prepare<[number, number], DeliveryFacts>(
+      `SELECT ${FACTS} FROM deliveries WHERE id > ? ORDER BY id LIMIT ?`,
+    ),
+    // Both by deliveries_by_team.
+    ofTeamDown: db.prepare<[string, number, number], DeliveryFacts>(
+      `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id <= ? ORDER BY id DESC LIMIT ?`,
+    ),
+    ofTeamUp: db.prepare<[string, number, number], DeliveryFacts>(
+      `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
+    ),
+    // A walk of the table.
+    all: db.prepare<[], DeliveryRow>(
+      `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id`,
+    ),
+  };
+});
 
 /** Deliveries of a database that no instance runs on. */
 export function countDeliveries(db: Preparer): number {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { createFleetCodes, listOpenCodes, revokeCode } from "../../src/identity/devices/devices.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { startInstance } from "../support/instance.ts";
 
 const consent = { version: "2026-01", deviceLabel: "build agent" };
@@ -100,6 +102,55 @@ describe("connectExchange", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
     expect([t.count("devices"), t.count("device_tokens")]).toEqual([1, 1]);
+  });
+
+  it("lets as many of fifty parallel exchanges win as a code for a fleet has uses, keeping each label, for nobody", async () => {
+    const t = await startInstance({ settings: { limitExchange: "off" } });
+    const team = await t.team();
+    const how = { count: 1, uses: 7, lifetimeMs: DAY_MS };
+    const [made] = await createFleetCodes(t.instance.core, team.id, how);
+    const ask = (_: unknown, i: number) =>
+      t.post(PATH, { json: { code: made?.code, consent: { version: "1", deviceLabel: `build ${i}` } } });
+    const answers = await Promise.all(Array.from({ length: 50 }, ask));
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(7);
+    expect(won.every(({ body }) => body.person === null)).toBe(true);
+    const lost = answers.filter(({ status }) => status !== 200);
+    expect(lost.every(({ status, body }) => status === 400 && body.error.includes("used already"))).toBe(true);
+    const labels = t.rows("SELECT label FROM devices WHERE person_id IS NULL").map(({ label }) => label);
+    expect(labels.sort()).toEqual(
+      Array.from({ length: 50 }, (_, i) => `build ${i}`)
+        .filter((_, i) => answers[i]?.status === 200)
+        .sort(),
+    );
+    expect(t.rows("SELECT uses, used, consumed_at AS at, device_id AS device FROM connect_codes")).toEqual([
+      { uses: 7, used: 7, at: t.clock.now(), device: null },
+    ]);
+    expect([t.count("devices"), t.count("device_tokens")]).toEqual([7, 7]);
+  });
+
+  it("counts a fleet code's uses down, until it is revoked or expires", async () => {
+    const t = await startInstance({ settings: { limitExchange: "off" } });
+    const { core } = t.instance;
+    const team = await t.team();
+    const [one, two] = await createFleetCodes(core, team.id, { count: 2, uses: 5, lifetimeMs: 30 * DAY_MS });
+    const exchange = (code: string | undefined) => t.post(PATH, { json: { code, consent } });
+    await exchange(one?.code);
+    t.clock.advance(29 * DAY_MS);
+    await exchange(one?.code);
+    const left = () => listOpenCodes(core, team.id).map(({ id, uses, used }) => [id, uses - used]);
+    expect(left().sort()).toEqual(
+      [
+        [one?.id, 3],
+        [two?.id, 5],
+      ].sort(),
+    );
+    expect(await revokeCode(core, team.id, one?.id ?? "")).toBe(true);
+    const revoked = await exchange(one?.code);
+    expect([revoked.status, revoked.body.error]).toEqual([400, expect.stringContaining("expired")]);
+    t.clock.advance(DAY_MS);
+    expect((await exchange(two?.code)).body.error).toContain("expired");
+    expect([left(), t.count("devices")]).toEqual([[], 2]);
   });
 
   it("binds without a licence when the team has none or signing is off", async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parsePolicy, setPolicy } from "../../src/share/policy/policy.ts";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance } from "../support/instance.ts";
 
 it("answers the default policy until a team sets one", async () => {

@@ -143,7 +143,7 @@ it("asks to come back while very much is still to be counted, and answers when i
 it("names what sums can be asked for by", async () => {
   const t = await startInstance();
   expect((await ask(t, await t.device(), "?by=team")).body).toEqual({
-    error: 'In the query, "by" must be one of "model", "repo", "branch", "device", "session", "day".',
+    error: 'In the query, "by" must be one of "model", "repo", "branch", "device", "session", "day", "person".',
   });
 });
 

@@ -137,6 +137,12 @@ const ATTACKS: readonly Attack[] = [
   sends('1.3 million {"a":', TRACES, () => '{"a":'.repeat(1.3e6)),
   sends("as many arrays as a body may hold", TRACES, () => inSession(list("[[[[[[]]]]]]", 49_000)), { times: 4 }),
   sends("as many names as a body may hold", TRACES, () =>
+    inSession(`[${Array.from({ length: 120_000 }, (_, i) => `{"name ${i % 990}":{}}`).join(",")}]`),
+  ),
+  sends("as many ways to begin an object as a body may hold", TRACES, () =>
+    inSession(`[${Array.from({ length: 120_000 }, (_, i) => `{"a${i % 150}":0,"b${i % 151}":0}`).join(",")}]`),
+  ),
+  sends("140,000 objects of 24,000 names", TRACES, () =>
     inSession(`[${Array.from({ length: 140_000 }, (_, i) => `{"name ${i % 24_000}":{}}`).join(",")}]`),
   ),
   sends("350,000 different names", TRACES, () =>

@@ -21,6 +21,13 @@ async function json(data: string, ...args: string[]) {
   return JSON.parse(done.stdout);
 }
 
+/** Makes an account. */
+async function userIn(data: string, email: string, team?: string) {
+  const where = team === undefined ? [] : ["--team", team];
+  const args = ["user", "create", email, ...where, "--password-stdin", "--data", data, "--json"];
+  return JSON.parse((await reckon(args, { input: "plough-the-north-field" })).stdout);
+}
+
 describe("teams, codes and devices", () => {
   it("go from an empty directory to a bound device and back, all from the command line", async () => {
     const data = join(folder(), "data");
@@ -46,10 +53,29 @@ describe("teams, codes and devices", () => {
       "team",
     );
     expect(changed).toMatchObject({ tier: "team", status: "past_due", periodEndsAt: "2026-12-31T00:00:00.000Z" });
+    expect(changed).toMatchObject({ membersBind: true });
     expect(await json(data, "team", "show", team.teamId)).toEqual(changed);
+    expect(await json(data, "team", "set", "Acme", "--members-bind", "false")).toEqual({
+      ...changed,
+      membersBind: false,
+    });
 
     const code = await json(data, "code", "create", "--team", "Acme", "--expires", "2h");
     expect(code).toMatchObject({ teamId: team.teamId, code: expect.stringMatching(/^(?:[0-9A-Z]{4}-){5}/) });
+    const fleet = ["code", "create", "--team", "Acme", "--count", "2", "--uses", "9", "--expires", "30d"];
+    const printed = await reckon([...fleet, "--csv", "--data", data]);
+    const [head, ...lines] = printed.stdout.trim().split("\r\n");
+    expect([head, lines.length]).toEqual(["code,id,uses,expiresAt,teamId", 2]);
+    const [first = "", firstId = "", uses] = (lines[0] ?? "").split(",");
+    expect([first, uses]).toEqual([expect.stringMatching(/^(?:[0-9A-Z]{4}-){5}/), "9"]);
+    expect(await json(data, ...fleet)).toMatchObject([{ uses: 9 }, { uses: 9 }]);
+    const codes = await json(data, "code", "list", "--team", "Acme");
+    expect(codes.map((one: { usesLeft: number }) => one.usesLeft)).toEqual([9, 9, 9, 9, 1]);
+    expect(await json(data, "code", "revoke", firstId, "--team", "Acme")).toEqual({ revoked: [firstId] });
+    const again = await reckon(["code", "revoke", firstId, "--team", "Acme", "--data", data]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("no open code")]);
+    expect(await json(data, "code", "list", "--team", "Acme")).toHaveLength(4);
+
     const server = await serve(data);
     onTestFinished(async () => void (await server.end()));
     const exchange = await fetch(`${server.url}/api/connect/exchange`, {
@@ -73,8 +99,22 @@ describe("teams, codes and devices", () => {
       expect([tier, await ingest()]).toEqual([tier, status]);
     }
     expect(await json(data, "device", "list", "--team", "Acme")).toMatchObject([
-      { deviceId, label: "laptop", status: "active" },
+      { deviceId, label: "laptop", status: "active", person: null, againstPolicy: 0, againstPolicyAt: null },
     ]);
+    const { userId } = await userIn(data, "ada@example.com", "Acme");
+    await userIn(data, "eve@example.com");
+    expect(await json(data, "device", "assign", deviceId, "ada@example.com")).toEqual({
+      deviceId,
+      person: "ada@example.com",
+      changed: true,
+    });
+    const ofAda = await json(data, "device", "list", "--person", "ada@example.com");
+    expect(ofAda).toMatchObject([{ deviceId, person: { userId, email: "ada@example.com", name: null } }]);
+    expect(await json(data, "device", "list", "--nobody")).toEqual([]);
+    const stranger = await reckon(["device", "assign", deviceId, "eve@example.com", "--data", data]);
+    expect([stranger.code, stranger.stderr]).toEqual([1, expect.stringContaining("not in the device's team")]);
+    expect(await json(data, "device", "assign", deviceId, "--nobody")).toMatchObject({ person: null, changed: true });
+    expect(await json(data, "device", "list", "--nobody")).toHaveLength(1);
     expect(await json(data, "device", "revoke", deviceId)).toMatchObject({
       deviceId,
       status: "revoked",
@@ -91,9 +131,18 @@ describe("teams, codes and devices", () => {
       [["team", "create", "Acme"], 1, /already/],
       [["device", "revoke", "dev_x"], 1, /no device/],
       [["team", "create"], 2, /missing required argument/],
+      [["team", "set", "Acme"], 2, /name what to change/],
       [["team", "set", "Acme", "--tier", "gold"], 2, /none, starter, team, enterprise/],
+      [["device", "assign", "dev_x"], 2, /--nobody/],
+      [["device", "assign", "dev_x", "ada@example.com", "--nobody"], 2, /--nobody/],
+      [["device", "assign", "dev_x", "--nobody"], 1, /no device/],
       [["code", "create"], 2, /--team/],
       [["code", "create", "--team", "Acme", "--expires", "soon"], 2, /15m/],
+      [["code", "create", "--team", "Acme", "--expires", "2d"], 2, /only with --uses or --count/],
+      [["code", "create", "--team", "Acme", "--uses", "2", "--expires", "91d"], 2, /90 days/],
+      [["code", "create", "--team", "Acme", "--uses", "0"], 2, /from 1 to/],
+      [["code", "create", "--team", "Acme", "--count", "1001"], 2, /from 1 to 1000/],
+      [["code", "create", "--team", "Acme", "--csv", "--json"], 2, /cannot be used with/],
       [["nonsense"], 2, /unknown command/],
       [["team", "list", "--nonsense"], 2, /unknown option/],
     ];
@@ -128,7 +177,8 @@ describe("licences", () => {
     const file = join(home, "acme.lic");
     const pem = join(home, "pub.pem");
     await json(data, "license", "mint", "--team", "Acme", "--days", "10", "--out", file);
-    await json(data, "key", "export", "--out", pem);
+    const exported = await reckon(["key", "export", "--out", pem, "--data", data]);
+    expect([exported.code, exported.stdout, exported.stderr]).toEqual([0, "", `Written to ${pem}.\n`]);
     rmSync(data, { recursive: true });
 
     const verified = await reckon(["license", "verify", file, "--pubkey", pem, "--json"]);
@@ -203,6 +253,25 @@ describe("licences", () => {
     await json(data, "team", "set", "Acme", "--suspended", "true");
     const done = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
     expect([done.code, done.stdout, done.stderr]).toEqual([1, "", expect.stringContaining("suspended")]);
+  });
+
+  it("are not written over another one, unless that is asked for", async () => {
+    const data = folder();
+    await json(data, "team", "create", "Acme");
+    const file = join(data, "acme.lic");
+    writeFileSync(file, "an earlier one");
+    const mint = (...more: string[]) =>
+      reckon(["license", "mint", "--team", "Acme", "--out", file, "--data", data, ...more]);
+    const refused = await mint("--json");
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+      1,
+      "",
+      `reckon: ${file} exists already; --force replaces it\n`,
+    ]);
+    expect(readFileSync(file, "utf8")).toBe("an earlier one");
+    const forced = await mint("--json", "--force");
+    expect([forced.code, JSON.parse(forced.stdout)]).toMatchObject([0, { file }]);
+    expect(readFileSync(file, "utf8")).toBe(`${JSON.parse(forced.stdout).license}\n`);
   });
 
   it("keep verifying after the signing key was rotated", async () => {

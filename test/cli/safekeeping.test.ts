@@ -32,7 +32,6 @@ describe("own prices", () => {
     const file = join(directory, "copy.backup");
     expect(await json(directory, "backup", file)).toMatchObject({ keys: 1 });
     expect(await json(directory, "restore", file, "--verify")).toMatchObject({ keys: 1, ownPrices: true });
-    expect((await reckon(["restore", file, "--verify", "--data", directory])).stderr).toBe("It would restore.\n");
     writeFileSync(prices, OTHER_PRICES);
     const { keptAside, pricesStay } = await json(directory, "restore", file);
     expect(readFileSync(prices, "utf8")).toBe(PRICES);
@@ -132,13 +131,32 @@ describe("a copy of the database that was made otherwise", () => {
   });
 });
 
+it("a backup tells its size, and names the directory that it cannot be put in", async () => {
+  const { directory } = await testData();
+  const file = join(directory, "copy.backup");
+  const done = await reckon(["backup", file, "--data", directory]);
+  expect([done.code, done.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^\S+copy\.backup \(\d+ bytes, schema \d+, 1 key\)\n$/),
+  ]);
+  const missing = join(directory, "no", "such");
+  const refused = await reckon(["backup", join(missing, "x.db"), "--data", directory]);
+  expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+    1,
+    "",
+    `reckon: ${missing} is no directory, so nothing can be put there\n`,
+  ]);
+  expect(readdirSync(directory)).not.toContain("no");
+});
+
 it("a backup that is only verified is said to restore in the last line, and nothing is changed", async () => {
   const { directory } = await testData();
   const file = join(directory, "copy.backup");
   await json(directory, "backup", file);
   const before = readdirSync(directory);
   const done = await reckon(["restore", file, "--verify", "--data", directory]);
-  expect([done.code, done.stdout.trimEnd().split("\n").at(-1)]).toEqual([0, "It would restore."]);
+  // Once: on a terminal both streams are seen.
+  expect([done.code, done.stdout.trimEnd().split("\n").at(-1), done.stderr]).toEqual([0, "It would restore.", ""]);
   expect(await json(directory, "restore", file, "--verify")).toMatchObject({ wouldRestore: true, keys: 1 });
   expect(readdirSync(directory)).toEqual(before);
 });

@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { assignDevice } from "../../src/identity/devices/devices.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { reckon } from "../faults/support/process.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
@@ -71,6 +73,15 @@ describe("reckon spend", () => {
     expect((await spend(t, ...DAYS, "--repo", "till")).stdout).toBe("");
   });
 
+  it("prints small sums to three digits, which two decimals would round away", async () => {
+    const { t, device } = await running();
+    const usage = { input_tokens: 3_500 };
+    const entries = [{ seq: 3, payload: { model: "claude-opus-4-6", branch: "small", usage } }];
+    await t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey: "till", entries } });
+    const { stdout } = await spend(t, "--repo", "till", "--since", "2026-11-19");
+    expect(stdout.split("\t").slice(0, 4)).toEqual(["claude-opus-4-6", "0.0175", "-", "3500"]);
+  });
+
   it("prints comma-separated values that no spreadsheet takes for a formula", async () => {
     const { t, device } = await running();
     const exports = () =>
@@ -101,6 +112,32 @@ describe("reckon spend", () => {
       "",
       true,
     ]);
+  });
+
+  it("sums by person and narrows to one, whose the machines are now", async () => {
+    const { t, device } = await running();
+    const other = await t.device(device.team);
+    const entries = [
+      {
+        seq: 1,
+        payload: { model: "claude-opus-4-6", usage: { input_tokens: 1_000, output_tokens: 10 } },
+        clientTimestamp: "2026-11-20T10:00:00Z",
+      },
+    ];
+    await t.post("/api/telemetry/ingest", { token: other.token, json: { repoKey: "shop", entries } });
+    const { core } = t.instance;
+    const account = { email: "ann@acme.example", password: "plough-the-north-field" };
+    const ann = await createUser(core, { ...account, team: { id: device.team.id, role: "member" } });
+    await assignDevice(core, device.deviceId, ann.id);
+    const byPerson = await spend(t, ...DAYS, "--by", "person", "--json");
+    expect(JSON.parse(byPerson.stdout).groups).toMatchObject([
+      { key: "ann@acme.example", personId: ann.id, usages: 2 },
+      { key: "", usages: 1 },
+    ]);
+    const ofAnn = await spend(t, ...DAYS, "--person", "ANN@acme.example", "--json");
+    expect(JSON.parse(ofAnn.stdout).total).toMatchObject({ inputTokens: 1_000_700, usages: 2 });
+    const nobody = await spend(t, ...DAYS, "--person", "eve@acme.example");
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("no account")]);
   });
 
   it("gives days in their order", async () => {

@@ -86,7 +86,7 @@ describe("reckon user", () => {
     onTestFinished(async () => void (await server.end()));
     expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(303);
     const disabled = await json(reckon(["user", "disable", "bob@example.com", "--data", data, "--json"]));
-    expect(disabled).toMatchObject({ email: "bob@example.com", status: "disabled", changed: true });
+    expect(disabled).toMatchObject({ email: "bob@example.com", status: "disabled", changed: true, reporting: [] });
     expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(401);
     expect(rows(data, "SELECT count(*) AS live FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ live: 0 }]);
     await json(reckon(["user", "enable", "bob@example.com", "--data", data, "--json"]));
@@ -94,6 +94,53 @@ describe("reckon user", () => {
     expect(rows(data, "SELECT actor_kind, action FROM audit_events WHERE action LIKE 'user.%able%'")).toEqual([
       { actor_kind: "command", action: "user.disabled" },
       { actor_kind: "command", action: "user.enabled" },
+    ]);
+  });
+
+  it("says which machines of somebody who leaves still report, and revokes them when told to", async () => {
+    const data = folder();
+    const run = (...args: string[]) => reckon([...args, "--data", data]);
+    await json(run("team", "create", "Acme", "--json"));
+    await json(
+      piped(
+        PASSWORD,
+        "user",
+        "create",
+        "bob@example.com",
+        "--team",
+        "Acme",
+        "--password-stdin",
+        "--data",
+        data,
+        "--json",
+      ),
+    );
+    const { code } = await json(run("code", "create", "--team", "Acme", "--json"));
+    const server = await serve(data);
+    onTestFinished(async () => void (await server.end()));
+    const post = (path: string, token: string, body: object) =>
+      fetch(server.url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+        body: JSON.stringify(body),
+      });
+    const bound = await post("/api/connect/exchange", "", { code, consent: { version: "1", deviceLabel: "laptop" } });
+    const { deviceId, deviceToken } = (await bound.json()) as { deviceId: string; deviceToken: string };
+    await json(run("device", "assign", deviceId, "bob@example.com", "--json"));
+    const closed = await run("user", "disable", "bob@example.com", "--json");
+    expect(JSON.parse(closed.stdout)).toMatchObject({
+      changed: true,
+      revoked: [],
+      reporting: [{ deviceId, label: "laptop" }],
+    });
+    expect(closed.stderr).toContain(`${deviceId} (laptop)`);
+    expect(closed.stderr).toContain("reckon user disable bob@example.com --revoke-devices");
+    expect((await post("/api/telemetry/heartbeat", deviceToken, {})).status).toBe(200);
+    const done = await json(run("user", "disable", "bob@example.com", "--revoke-devices", "--json"));
+    expect(done).toMatchObject({ changed: false, revoked: [deviceId], reporting: [] });
+    expect((await post("/api/telemetry/heartbeat", deviceToken, {})).status).toBe(401);
+    expect(rows(data, "SELECT actor_kind, target_id FROM audit_events WHERE action = 'device.revoked'")).toEqual([
+      { actor_kind: "command", target_id: deviceId },
     ]);
   });
 

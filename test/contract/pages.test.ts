@@ -11,7 +11,7 @@ import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames, csrfToken } from "../../src/platform/http/cookies.ts";
 import type { Page } from "../../src/platform/http/page.ts";
-import { setPolicy } from "../../src/share/policy/policy.ts";
+import { setPolicy } from "../../src/record/policy/policy.ts";
 import { dashboard } from "../../src/surfaces/web/dashboard/dashboard.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 

@@ -124,6 +124,20 @@ describe("bodies that are too large", () => {
     expectJsonRefusal(await post(TELEMETRY, gzipSync(body.padEnd(4 * MIB + 1)), { "content-encoding": "gzip" }), 413);
   });
 
+  it("are refused where no two of very many objects are alike, and taken where they are", async () => {
+    const list = (unlike: number) => `[${Array.from({ length: 80_000 }, (_, i) => `{"name ${i % unlike}":{}}`)}]`;
+    const sent = (unlike: number) => {
+      const session = `{"id":"unlike ${unlike}","outcome":"","spans":[],"more":${list(unlike)}}`;
+      return post(TRACES, `{"repoKey":"unlike","sessions":[${session}]}`);
+    };
+    const refused = await sent(20_000);
+    expectJsonRefusal(refused, 413);
+    expect(refused.body.toString()).toContain("ways");
+    expect((await sent(500)).status).toBe(200);
+    const stored = rowsOf(data.directory, "SELECT external_id AS id FROM trace_sessions WHERE repo_key = 'unlike'");
+    expect(stored).toEqual([{ id: "unlike 500" }]);
+  });
+
   it.skipIf(process.platform !== "linux")(
     "are refused with 413 when gzip blows them up, and memory stays flat",
     async () => {

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { renameDevice } from "../../src/identity/devices/devices.ts";
+import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { brains, describeReal } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
@@ -65,6 +67,7 @@ async function withBrain() {
   const ada = await site.person({ role: "member" });
   const device = await site.t.device(ada.team);
   await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop");
+  await assignDevice(site.t.instance.core, device.deviceId, ada.userId);
   const [first, second, third] = versions() as [never, never, never];
   await send(site, device, 1, first, REPO);
   await send(site, device, 2, second, REPO);
@@ -219,6 +222,30 @@ it("compares any two versions of a repository and of a file", async () => {
   await go(`/brain/changes?repo=${encodeURIComponent(REPO)}&path=notes%2Frunbook.md`);
   expect(await page.locator("tr.added .text").allTextContents()).toEqual([expect.stringContaining("- step 31")]);
   await go(`/brain/changes?repo=${encodeURIComponent(REPO)}&from=x&to=-1`);
+});
+
+it("shows size and digest of a file whose text the policy withheld, and no text to download or compare", async () => {
+  const site = await startSite();
+  const ada = await site.person({ role: "owner" });
+  const device = await site.t.device(ada.team);
+  const file = { path: "errors.md", content: "# Only the digest of this\n" };
+  await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"metadata"}'));
+  await send(site, device, 1, [file], REPO);
+  await send(site, device, 2, [{ ...file, content: `${file.content}${file.content}` }], REPO);
+  const { page, go, judge } = await site.open(ada);
+  const at = `repo=${encodeURIComponent(REPO)}&path=errors.md`;
+  await go(`/brain/file?${at}`);
+  await judge("brain-withheld");
+  const digest = createHash("sha256").update(`${file.content}${file.content}`).digest("hex");
+  const shown = (await page.getByRole("main").textContent()) ?? "";
+  expect(shown).toContain("The text of this file is not stored");
+  expect(shown).toContain(digest);
+  await go(`/brain/file?${at}&view=source`);
+  expect(await page.getByRole("main").textContent()).toContain(digest);
+  await go(`/brain/download?${at}`, 404);
+  expect(site.t.rows("SELECT action FROM audit_events WHERE action = 'brain_file.exported'")).toEqual([]);
+  await go(`/brain/changes?${at}`);
+  expect(await page.getByRole("main").textContent()).toContain(`not stored: 52 bytes, SHA-256 ${digest}`);
 });
 
 it("answers 404 for another team's brain and for what is not there", async () => {

@@ -1,17 +1,25 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
+import { bindDevice, createCode, noteSeats, revokeDevice } from "../../src/identity/devices/devices.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { newMachine } from "../support/machine.ts";
 
 useBrowser();
 
 const HOSTILE = `<img src=x onerror="document.title='owned'">"'&lt;`;
 
 /** Binds a device to somebody's team. */
-async function bind(site: Site, { team }: Person, label: string | null, userAgent: string | null = null) {
-  const { code } = await createCode(site.t.instance.core, team.id);
+async function bind(
+  site: Site,
+  { team }: Person,
+  label: string | null,
+  userAgent: string | null = null,
+  personId: string | null = null,
+) {
+  const { code } = await createCode(site.t.instance.core, team.id, undefined, COMMAND_LINE, personId);
   const { deviceId, deviceToken } = await bindDevice(site.t.instance.core, code, "2026-01", label, userAgent);
   return { deviceId, token: deviceToken };
 }
@@ -35,11 +43,18 @@ it("mints a connect code whose command connects the machine that runs it, and sh
   await page.getByRole("heading", { name: "Connect a device" }).waitFor();
   await judge("devices-code");
   expect(await page.locator("time.countdown").textContent()).toMatch(/^expires in (?:15:00|14:\d\d)$/);
-  const command = (await page.getByRole("region", { name: "On the machine" }).textContent()) ?? "";
-  expect(command).toContain(`${site.url}/api/connect/exchange`);
-  const { stdout } = await promisify(execFile)("bash", ["-c", `hostname() { echo build-7; }; ${command} -sS`]);
-  expect(JSON.parse(stdout)).toMatchObject({ teamId: ada.team.id, status: "active" });
-  expect(site.t.rows("SELECT label, team_id FROM devices")).toEqual([{ label: "build-7", team_id: ada.team.id }]);
+  const line = (await page.getByRole("region", { name: "On the machine" }).textContent()) ?? "";
+  const code = await page.locator(".secret-value").textContent();
+  expect(line).toBe(`reckon agent connect ${site.url} ${code}`);
+  await page.getByText("For an agent or a script of your own").click();
+  const byHttp = (await page.getByRole("region", { name: "By HTTP" }).textContent()) ?? "";
+  expect(byHttp).toContain(code);
+  expect(JSON.parse(await newMachine().run(`${line} --yes --json --label build-7`))).toMatchObject({
+    teamName: ada.team.name,
+  });
+  expect(site.t.rows("SELECT label, team_id, person_id FROM devices")).toEqual([
+    { label: "build-7", team_id: ada.team.id, person_id: ada.userId },
+  ]);
   expect(
     site.t.rows(
       "SELECT actor_label, team_id, ip FROM audit_events WHERE action = 'code.created' AND actor_kind = 'user'",
@@ -73,6 +88,53 @@ it("revokes an open code, after which it connects nothing", async () => {
   ]);
   const still = await site.t.post("/api/connect/exchange", { json: { code: foreign.code, consent: { version: "1" } } });
   expect(still.status).toBe(200);
+});
+
+it("makes a code for many machines, says how many it may still connect, and takes no nonsense", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  await page.getByRole("link", { name: "Connect many" }).click();
+  await page.getByRole("heading", { name: "Connect many machines" }).waitFor();
+  await judge("devices-fleet");
+  const csrf = (await page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
+  for (const wrong of [
+    { uses: "0", days: "30" },
+    { uses: "2.5", days: "30" },
+    { uses: "100001", days: "30" },
+    { uses: "3", days: "91" },
+  ]) {
+    const reply = await page.request.post(`${site.url}/devices/fleet`, {
+      form: { _csrf: csrf, ...wrong },
+      headers: { origin: site.url },
+    });
+    expect([wrong, reply.status()]).toEqual([wrong, 400]);
+    expect(await reply.text()).toContain("Choose a whole number from 1 to");
+  }
+  expect(site.t.count("connect_codes")).toBe(0);
+  await page.getByLabel("Machines").fill("3");
+  await page.getByLabel("Days").fill("30");
+  await page.getByRole("button", { name: "Make the code" }).click();
+  await page.getByText("It works for 3 machines").waitFor();
+  const code = (await page.locator(".secret-value").textContent()) as string;
+  for (const deviceLabel of ["build-1", "build-2"]) {
+    const json = { code, consent: { version: "1", deviceLabel } };
+    expect((await site.t.post("/api/connect/exchange", { json })).status).toBe(200);
+  }
+  await go("/devices");
+  await judge("devices-fleet-used");
+  expect(await page.getByRole("table", { name: "Open connect codes" }).locator("tbody").textContent()).toContain(
+    "1 of 3",
+  );
+  expect(site.t.rows("SELECT label, person_id AS person FROM devices ORDER BY label")).toEqual([
+    { label: "build-1", person: null },
+    { label: "build-2", person: null },
+  ]);
+  expect(
+    site.t.rows("SELECT actor_label, detail ->> 'uses' AS uses FROM audit_events WHERE action = 'code.created'"),
+  ).toEqual([{ actor_label: "ada@example.com", uses: 3 }]);
+  expect(site.t.rows("SELECT expires_at - created_at AS lives FROM connect_codes")).toEqual([{ lives: 30 * DAY_MS }]);
 });
 
 it("lists devices by state and finds them as one types", async () => {
@@ -170,6 +232,52 @@ it("shows a device with its gaps and rollbacks explained, renames it and revokes
   ]);
 });
 
+it("says whose a device is, finds a person's, and assigns it to somebody else in the team or to nobody", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com", name: HOSTILE });
+  const bob = await site.person({ email: "bob@example.com", team: ada.team, role: "member" });
+  const stranger = await site.person({ email: "eve@example.com" });
+  const mine = await bind(site, ada, "mine", null, ada.userId);
+  const shared = await bind(site, ada, "build-7");
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  await judge("devices-people");
+  await page.getByLabel("Person").selectOption("nobody’s");
+  await page.locator("#results[data-count='1']").waitFor();
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual(["build-7"]);
+  await go(`/devices?person=${ada.userId}`);
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual(["mine"]);
+  await go("/devices?q=ADA@");
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual(["mine"]);
+
+  const owners = () => site.t.rows("SELECT id, person_id AS person FROM devices ORDER BY label");
+  await go(`/devices/${shared.deviceId}`);
+  await page.getByLabel("E-mail address").fill(stranger.email);
+  await page.getByRole("button", { name: "Assign" }).click();
+  await page.getByText("This person is not in the device's team.").waitFor();
+  await judge("device-assign-wrong");
+  await page.getByLabel("E-mail address").fill("BOB@example.com");
+  await page.getByRole("button", { name: "Assign" }).click();
+  await page.getByText("The device is BOB@example.com’s now.").waitFor();
+  expect(owners()).toEqual([
+    { id: shared.deviceId, person: bob.userId },
+    { id: mine.deviceId, person: ada.userId },
+  ]);
+  await go(`/devices/${mine.deviceId}`);
+  await page.getByLabel("E-mail address").fill("");
+  await page.getByRole("button", { name: "Assign" }).click();
+  await page.getByText("The device is nobody’s now.").waitFor();
+  expect(owners()[1]).toEqual({ id: mine.deviceId, person: null });
+  expect(
+    site.t
+      .rows("SELECT actor_label, target_id, detail FROM audit_events WHERE action = 'device.assigned' ORDER BY id")
+      .map(({ detail, ...event }) => ({ ...event, detail: JSON.parse(detail) })),
+  ).toEqual([
+    { actor_label: ada.email, target_id: shared.deviceId, detail: { from: null, to: "bob@example.com" } },
+    { actor_label: ada.email, target_id: mine.deviceId, detail: { from: "ada@example.com", to: null } },
+  ]);
+});
+
 it("revokes without JavaScript through the question", async () => {
   const site = await startSite();
   const ada = await site.person();
@@ -193,32 +301,128 @@ it("says that a token ran out and that the machine has to be connected again", a
   expect(await page.getByText("Its token ran out before the machine replaced it").count()).toBe(1);
 });
 
-it("shows members everything but the acts, and refuses them the acts", async () => {
+it("lets members connect, see, rename and revoke machines of their own, and no others", async () => {
   const site = await startSite();
   const ada = await site.person();
-  const device = await bind(site, ada, "build-7");
-  await createCode(site.t.instance.core, ada.team.id);
-  const member = await site.person({ team: ada.team, role: "member" });
-  const { page, go } = await site.open(member);
+  const { core } = site.t.instance;
+  const theirs = await bind(site, ada, "build-7", null, ada.userId);
+  const shared = await bind(site, ada, "shared");
+  await createCode(core, ada.team.id);
+  const [foreign] = site.t.rows(
+    "SELECT lower(hex(substr(code_hash, 1, 8))) AS id FROM connect_codes WHERE consumed_at IS NULL",
+  );
+  const bob = await site.person({ team: ada.team, role: "member", email: "bob@example.com" });
+  const { page, go, judge } = await site.open(bob);
   await go("/devices");
-  expect(await page.getByRole("rowheader", { name: "build-7" }).count()).toBe(1);
-  expect(await page.getByRole("button", { name: "Connect a device" }).count()).toBe(0);
-  expect(await page.getByText("Open connect codes").count()).toBe(0);
-  await go(`/devices/${device.deviceId}`);
-  expect(await page.getByText("Revoke this device").count()).toBe(0);
-  expect(await page.getByLabel("Label").count()).toBe(0);
-  const csrf = await page.locator("input[name=_csrf]").first().getAttribute("value");
-  const codes = site.t.count("connect_codes");
-  for (const path of ["/devices/codes", `/devices/${device.deviceId}/revoke`, `/devices/${device.deviceId}/rename`]) {
+  await judge("devices-member-none");
+  expect([await page.getByRole("rowheader").count(), await page.getByText("Open connect codes").count()]).toEqual([
+    0, 0,
+  ]);
+  await page.getByRole("button", { name: "Connect a device" }).click();
+  await page.getByText("It will be yours: what its agents do and cost counts as bob@example.com’s.").waitFor();
+  const code = (await page.locator(".secret-value").textContent()) as string;
+  await go("/devices");
+  expect(await page.getByRole("table", { name: "Open connect codes" }).locator("tbody tr").count()).toBe(1);
+  const bound = await site.t.post("/api/connect/exchange", {
+    json: { code, consent: { version: "1", deviceLabel: "bobs" } },
+  });
+  expect(bound.body).toMatchObject({ person: "bob@example.com" });
+  await go("/devices");
+  await judge("devices-member");
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual(["bobs"]);
+  await page.getByRole("link", { name: "bobs" }).click();
+  await page.getByLabel("Label").fill("bobs-laptop");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The device is renamed.").waitFor();
+  expect(await page.getByText("Whose it is").count()).toBe(0);
+  await page.locator("summary", { hasText: "Revoke this device" }).click();
+  await page.getByRole("button", { name: "Revoke device" }).click();
+  await page.getByText("is revoked.").waitFor();
+  const csrf = (await page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
+  const mine = bound.body.deviceId;
+  for (const [path, status] of [
+    [`/devices/${theirs.deviceId}/revoke`, 404],
+    [`/devices/${theirs.deviceId}/rename`, 404],
+    [`/devices/${shared.deviceId}/revoke`, 404],
+    [`/devices/${mine}/person`, 403],
+    ["/devices/codes/revoke", 404],
+    ["/devices/binding", 403],
+  ] as const) {
     const reply = await page.request.post(site.url + path, {
-      form: { _csrf: csrf ?? "", label: "taken" },
+      form: { _csrf: csrf, label: "taken", id: foreign.id, email: "" },
       headers: { origin: site.url },
     });
-    expect([path, reply.status()]).toEqual([path, 403]);
-    expect(await reply.text()).toContain("Only owners and admins of the team can do this.");
+    expect([path, reply.status()]).toEqual([path, status]);
   }
-  expect(site.t.count("connect_codes")).toBe(codes);
-  expect(site.t.rows("SELECT label, revoked_at FROM devices")).toEqual([{ label: "build-7", revoked_at: null }]);
+  await go(`/devices/${theirs.deviceId}`, 404);
+  expect(
+    site.t.rows("SELECT label, person_id AS person, revoked_at IS NOT NULL AS revoked FROM devices ORDER BY label"),
+  ).toEqual([
+    { label: "bobs-laptop", person: bob.userId, revoked: 1 },
+    { label: "build-7", person: ada.userId, revoked: 0 },
+    { label: "shared", person: null, revoked: 0 },
+  ]);
+  expect(site.t.rows("SELECT count(*) AS open FROM connect_codes WHERE consumed_at IS NULL")).toEqual([{ open: 1 }]);
+});
+
+it("names machines in the record to members, and leads them to their own alone", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const bob = await site.person({ team: ada.team, role: "member" });
+  const theirs = await bind(site, ada, "adas", null, ada.userId);
+  const own = await bind(site, ada, "bobs", null, bob.userId);
+  for (const { token } of [theirs, own]) await send(site, token, "github.com/acme/shop", [1]);
+  const { page, go } = await site.open(bob);
+  await go("/telemetry");
+  expect(await page.getByText("adas").count()).toBeGreaterThan(0);
+  const links = await page.locator("main a[href*='/devices/']").evaluateAll((all) => all.map((a) => a.textContent));
+  expect(new Set(links)).toEqual(new Set(["bobs"]));
+});
+
+it("keeps connecting machines to owners and admins once the team says so, also with codes made before", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  const bob = await site.person({ team: ada.team, role: "member" });
+  const visit = await site.open(bob);
+  await visit.go("/devices");
+  await visit.page.getByRole("button", { name: "Connect a device" }).click();
+  const code = (await visit.page.locator(".secret-value").textContent()) as string;
+  const { page, go } = await site.open(ada);
+  await go("/devices");
+  await page.getByLabel("Members connect machines of their own").uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Only owners and admins connect machines.").waitFor();
+  const late = await site.t.post("/api/connect/exchange", { json: { code, consent: { version: "1" } } });
+  expect([late.status, site.t.count("devices")]).toEqual([400, 0]);
+
+  await visit.go("/devices");
+  await visit.judge("devices-member-closed");
+  expect(await visit.page.getByRole("button", { name: "Connect a device" }).count()).toBe(0);
+  await visit.page.getByText("only owners and admins connect machines").first().waitFor();
+  const csrf = (await visit.page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
+  const refused = await visit.page.request.post(`${site.url}/devices/codes`, {
+    form: { _csrf: csrf },
+    headers: { origin: site.url },
+  });
+  expect([refused.status(), site.t.count("connect_codes")]).toEqual([403, 1]);
+  expect(await refused.text()).toContain("only owners and admins connect machines");
+
+  await page.getByLabel("Members connect machines of their own").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Members connect machines of their own.", { exact: true }).waitFor();
+  await visit.go("/devices");
+  expect(await visit.page.getByRole("button", { name: "Connect a device" }).count()).toBe(1);
+  expect(
+    site.t.rows(
+      "SELECT action, actor_label, target_id FROM audit_events WHERE action LIKE 'team.binding%' ORDER BY id",
+    ),
+  ).toEqual(
+    ["team.binding_closed", "team.binding_opened"].map((action) => ({
+      action,
+      actor_label: "ada@example.com",
+      target_id: ada.team.id,
+    })),
+  );
 });
 
 it("knows nothing of another team's devices and codes", async () => {
@@ -240,6 +444,7 @@ it("knows nothing of another team's devices and codes", async () => {
   for (const [path, form] of [
     [`/devices/${device.deviceId}/revoke`, {}],
     [`/devices/${device.deviceId}/rename`, { label: "taken" }],
+    [`/devices/${device.deviceId}/person`, { email: eve.email }],
     ["/devices/codes/revoke", { id: open.id }],
   ] as const) {
     const reply = await page.request.post(site.url + path, {
@@ -252,4 +457,87 @@ it("knows nothing of another team's devices and codes", async () => {
   expect(site.t.rows("SELECT count(*) AS open FROM connect_codes WHERE expires_at > ?", site.t.clock.now())).toEqual([
     { open: 2 },
   ]);
+});
+
+it("warns owners and admins when more devices can report than there are seats, with one event each time it becomes so", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const ada = await site.person({ team: await site.t.team({ seats: 2 }) });
+  const bob = await site.person({ team: ada.team, role: "member" });
+  const events = () =>
+    site.t
+      .rows("SELECT team_id, actor_kind, detail FROM audit_events WHERE action = 'team.seats_exceeded' ORDER BY id")
+      .map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
+  const crossed = (devices: number, seats: number) => ({
+    team_id: ada.team.id,
+    actor_kind: "system",
+    detail: { devices, seats },
+  });
+  const [, second] = [await bind(site, ada, "1"), await bind(site, ada, "2")];
+  expect(events()).toEqual([]);
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  expect(await page.locator(".flash.warn").count()).toBe(0);
+  await bind(site, ada, "3");
+  await bind(site, ada, "4");
+  expect(events()).toEqual([crossed(3, 2)]);
+  for (const path of ["/devices", "/overview"]) {
+    await go(path);
+    await page.getByText("4 devices can report, and the team has 2 seats.").waitFor();
+  }
+  await judge("overview-seats");
+  await updateTeam(core, ada.team.id, { seats: 4 }, COMMAND_LINE, noteSeats);
+  await revokeDevice(core, second.deviceId);
+  expect(events()).toHaveLength(1);
+  await updateTeam(core, ada.team.id, { seats: 2 }, COMMAND_LINE, noteSeats);
+  await updateTeam(core, ada.team.id, { seats: 1 }, COMMAND_LINE, noteSeats);
+  expect(events()).toEqual([crossed(3, 2), crossed(3, 2)]);
+  const visit = await site.open(bob);
+  await visit.go("/overview");
+  expect(await visit.page.locator(".flash.warn").count()).toBe(0);
+});
+
+it("speaks neither of seats nor of licences where nobody pays", async () => {
+  const site = await startSite({ settings: { billing: "off" } });
+  const ada = await site.person({ team: await site.t.team({ seats: 0 }) });
+  const device = await bind(site, ada, "build-7");
+  await revokeDevice(site.t.instance.core, (await bind(site, ada, "gone")).deviceId);
+  const { page, go } = await site.open(ada);
+  for (const path of ["/overview", "/devices", "/devices?state=all", `/devices/${device.deviceId}`]) {
+    await go(path);
+    expect([path, ((await page.locator("body").textContent()) ?? "").match(/\bseats?\b|licen[cs]e/i)]).toEqual([
+      path,
+      null,
+    ]);
+  }
+  await go("/license", 404);
+  const csrf = (await page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
+  const minted = await page.request.post(`${site.url}/license/mint`, {
+    form: { _csrf: csrf, days: "30" },
+    headers: { origin: site.url },
+  });
+  expect(minted.status()).toBe(404);
+  expect(
+    site.t.rows("SELECT action FROM audit_events WHERE action IN ('team.seats_exceeded', 'license.minted')"),
+  ).toEqual([]);
+  expect((await site.t.get("/api/license", { token: device.token })).status).toBe(200);
+});
+
+it("shows which device sends more than the policy lets be recorded", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const [heeds, ignores] = [await bind(site, ada, "heeds"), await bind(site, ada, "ignores")];
+  await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"off"}'));
+  for (const seqs of [[1, 2], [3]])
+    expect((await send(site, ignores.token, "acme/shop", seqs)).body).toMatchObject({ accepted: 0 });
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name }).textContent();
+  expect(await row("ignores")).toContain("2 against the policy");
+  expect(await row("heeds")).not.toContain("policy");
+  await go(`/devices/${ignores.deviceId}`);
+  await judge("device-against-policy");
+  expect(await page.getByRole("main").textContent()).toMatch(/Against the policy\s*2 deliveries, the last/);
+  await go(`/devices/${heeds.deviceId}`);
+  expect(await page.getByRole("main").textContent()).not.toContain("Against the policy");
 });

@@ -5,7 +5,7 @@ import { renameUser } from "../../src/identity/people/people.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { setPolicy } from "../../src/share/policy/policy.ts";
+import { setPolicy } from "../../src/record/policy/policy.ts";
 import { dashboard } from "../../src/surfaces/web/dashboard/dashboard.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 

@@ -1,10 +1,11 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { createCode } from "../../src/identity/devices/devices.ts";
-import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
+import { newMachine } from "../support/machine.ts";
 
 useBrowser();
 
@@ -28,11 +29,8 @@ it("leads from nothing to a first record by commands that work as they stand", a
   const ada = await site.person();
   const { core } = site.t.instance;
   const { page, go, judge } = await site.open(ada);
-  const run = async (region: string, change: (command: string) => string) => {
-    const command = (await page.getByRole("region", { name: region }).textContent()) ?? "";
-    const { stdout } = await promisify(execFile)("bash", ["-c", `hostname() { echo first; }; ${change(command)} -sS`]);
-    return JSON.parse(stdout);
-  };
+  const machine = newMachine();
+  const command = async (region: string) => (await page.getByRole("region", { name: region }).textContent()) ?? "";
   await go("/overview");
   await judge("overview-first");
   expect(await page.getByText("0 of 3 done.").count()).toBe(1);
@@ -41,14 +39,21 @@ it("leads from nothing to a first record by commands that work as they stand", a
 
   const { code } = await createCode(core, ada.team.id);
   await go("/overview");
-  const bound = await run("Trade the code for a token", (command) => command.replace("THE-CODE", code));
+  const line = (await command("Connect the machine")).replace("THE-CODE", code);
+  await machine.run(`${line} --yes --json --label first`);
   await go("/overview");
   expect(await page.getByText("1 of 3 done.").count()).toBe(1);
-  const withToken = (command: string) => command.replace("rkd_…", bound.deviceToken);
-  expect(await run("Send a first entry", withToken)).toMatchObject({ ok: true, accepted: 1 });
+  const transcript = join(machine.home, ".claude", "projects", "-work-shop", "s1.jsonl");
+  mkdirSync(dirname(transcript), { recursive: true });
+  const said = { type: "user", uuid: "p1", sessionId: "s1", cwd: "/work/shop", version: "2.1.330" };
+  const message = { role: "user", content: "Fix the login test" };
+  writeFileSync(transcript, `${JSON.stringify({ ...said, timestamp: isoInstant(Date.now()), message })}\n`);
+  await machine.run(await command("On the machine"));
   await go("/overview");
   expect(await page.getByText("2 of 3 done.").count()).toBe(1);
-  expect(await run("Publish a first snapshot", withToken)).toMatchObject({ ok: true });
+  const { token } = JSON.parse(readFileSync(join(machine.home, "state", "credentials.json"), "utf8"));
+  const publish = (await command("Publish a first snapshot")).replace("rkd_…", token);
+  expect(JSON.parse(await machine.run(`${publish} -sS`))).toMatchObject({ ok: true });
   await go("/overview");
   expect(await page.getByText("First steps").count()).toBe(0);
   expect(site.t.rows("SELECT label FROM devices")).toEqual([{ label: "first" }]);
@@ -197,7 +202,10 @@ it("asks for no brain of a team whose tier has none, and tells members whom to a
   const { page, go } = await site.open(member);
   await go("/overview");
   expect(await page.getByText("0 of 2 done.").count()).toBe(1);
-  expect(await page.getByText("Ask an owner or admin of the team for a connect code.").count()).toBe(1);
+  expect(await page.getByRole("link", { name: "Mint a connect code" }).count()).toBe(1);
+  await setMembersBind(site.t.instance.core, team.id, false);
+  await go("/overview");
+  expect(await page.getByText("In this team only owners and admins connect machines: ask one").count()).toBe(1);
   expect(await page.getByRole("link", { name: "Mint a connect code" }).count()).toBe(0);
 });
 

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
-import { roleIn } from "../../src/identity/members/members.ts";
+import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
+import { roleIn, setRole } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -115,6 +117,33 @@ it("changes roles, makes reset links and removes people", async () => {
     { action: "member.role_changed", target_label: "bob@example.com" },
     { action: "user.reset_link_made", target_label: "bob@example.com" },
     { action: "member.removed", target_label: "bob@example.com" },
+  ]);
+});
+
+it("lists the machines of a member, and revokes those of this team alone with the member's removal", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person({ email: "ada@example.com" });
+  const bob = await site.person({ role: "member", team: owner.team, email: "bob@example.com" });
+  const other = await site.t.team();
+  await setRole(core, other.id, bob.userId, "member");
+  const connect = async (teamId: string, label: string) => {
+    const { code } = await createCode(core, teamId, undefined, COMMAND_LINE, bob.userId);
+    return (await bindDevice(core, code, "1", label)).deviceToken;
+  };
+  const [here, there] = [await connect(owner.team.id, HOSTILE), await connect(other.id, "canary")];
+  const { page, go, judge } = await site.open(owner);
+  await go(`/people/${bob.userId}`);
+  await judge("people-person-machines");
+  const machines = page.getByRole("table", { name: "Machines that report" });
+  expect(await machines.getByRole("rowheader").allTextContents()).toEqual([HOSTILE]);
+  await page.locator("summary", { hasText: "Remove, and revoke 1 machine" }).click();
+  await page.getByRole("button", { name: "Remove and revoke" }).click();
+  await page.getByText("bob@example.com is no longer in the team, and the machines are revoked.").waitFor();
+  const heartbeat = async (token: string) => (await site.t.post("/api/telemetry/heartbeat", { token })).status;
+  expect([await heartbeat(here), await heartbeat(there)]).toEqual([401, 200]);
+  expect(site.t.rows("SELECT actor_label, team_id FROM audit_events WHERE action = 'device.revoked'")).toEqual([
+    { actor_label: "ada@example.com", team_id: owner.team.id },
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { currentPolicy, parsePolicy, setPolicy } from "../../src/share/policy/policy.ts";
+import { currentPolicy, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -24,6 +24,7 @@ it("shows the default, changes it, keeps what the form does not show, and brings
   await page.getByRole("button", { name: "Put in force" }).click();
   await page.waitForURL("**/policy");
   expect(await page.getByRole("status").first().textContent()).toBe("The policy is in force.");
+  expect(await page.getByRole("main").textContent()).toContain("Of brain files path, size and digest.");
   expect(currentPolicy(core, ada.team.id)).toEqual({
     captureMode: "metadata",
     watchlist: ["src/auth/**", "**/*.tf"],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { renameDevice } from "../../src/identity/devices/devices.ts";
+import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
 import { sessionOf } from "../real/convert.ts";
 import { describeReal, transcripts } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -130,7 +130,7 @@ it("says what to do when there are no sessions, and lists them when there are", 
   const site = await startSite();
   const { page, go, judge } = await site.open(await site.person());
   await go("/sessions");
-  expect(await page.getByText(`curl ${site.url}/api/agent-traces/ingest`).count()).toBe(1);
+  expect(await page.getByText(`reckon agent connect ${site.url} THE-CODE`).count()).toBe(1);
   await judge("sessions-empty");
   const full = await withSessions();
   const visit = await full.site.open(full.ada);
@@ -168,6 +168,40 @@ it("filters by what sessions hold, by day and by text, with and without a script
   await plain.go("/sessions?from=yesterday&to=2026-99-99&cursor=%00&repo=%09&agent=nobody");
 });
 
+it("names whose machine each session ran on, and narrows to one person's or nobody's", async () => {
+  const site = await startSite();
+  const ada = await site.person({ name: HOSTILE, email: "ada@example.com" });
+  const [own, shared] = [await site.t.device(ada.team), await site.t.device(ada.team)];
+  for (const [{ token }, id] of [
+    [own, "adas"],
+    [shared, "robots"],
+  ] as const)
+    await site.t.post("/api/agent-traces/ingest", {
+      token,
+      json: { repoKey: REPO, sessions: [{ id, outcome: "completed", startedAt: at(0), spans: [] }] },
+    });
+  const { page, go, judge } = await site.open(ada);
+  await go("/sessions");
+  expect([
+    await page.getByLabel("Person").count(),
+    await page.getByRole("columnheader", { name: "Person" }).count(),
+  ]).toEqual([0, 0]);
+  await assignDevice(site.t.instance.core, own.deviceId, ada.userId);
+  await go("/sessions");
+  await judge("sessions-people");
+  const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
+  expect(await row("adas").textContent()).toContain("<img src=x");
+  await page.getByLabel("Person").selectOption({ value: ada.userId });
+  await page.locator("#results[data-count='1']").waitFor();
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("adas")]);
+  await page.getByRole("link", { name: "adas" }).click();
+  await page.locator("dd", { hasText: "ada@example.com" }).waitFor();
+  await go("/sessions?person=nobody");
+  expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("robots")]);
+  await go("/sessions?person=nonsense");
+  await page.getByText("No session fits").waitFor();
+});
+
 it("pages through many sessions and keeps the filters", async () => {
   const { site, ada, device } = await withSessions();
   const many = Array.from({ length: 60 }, (_, i) => ({
@@ -190,7 +224,7 @@ it("pages through many sessions and keeps the filters", async () => {
   expect((await titles())[0]).toBe("Task 59");
 });
 
-it("shows one session with its timeline, steps, tokens, files and labels", async () => {
+it("shows one session with its conversation, steps, tokens, files and labels", async () => {
   const { site, ada } = await withSessions();
   const { page, go, judge } = await site.open(ada);
   await go("/sessions");
@@ -200,13 +234,15 @@ it("shows one session with its timeline, steps, tokens, files and labels", async
   expect(await page.locator(".facts").textContent()).toContain("2,000 input · 1,000 output · 10,000 cache read");
   const events = await page.locator(".timeline > li strong").allTextContents();
   expect(events).toEqual([
-    "Prompt",
+    "Model call",
+    "Model call",
+    "Edit",
     "Label risk: 2",
-    "Edited a file",
-    "Prompt",
+    "Model call",
     `Commit ${SHA.slice(0, 12)}`,
     "Label review: good",
   ]);
+  expect(await page.locator(".turn h3").allTextContents()).toEqual(["Prompt 1", "Prompt 2"]);
   expect(await page.locator(".waterfall tbody tr").count()).toBe(6);
   expect(await page.locator(".waterfall tbody th.depth-2").textContent()).toContain("execute_tool Edit");
   expect(await page.getByRole("region", { name: "Prompt 2, whole" }).isVisible()).toBe(false);
@@ -278,11 +314,12 @@ it("keeps a hostile session readable and bounded", async () => {
   await go(`/sessions/${idOf(site, "monster")}`);
   expect(await page.locator(".waterfall tbody tr").count()).toBe(500);
   expect(await page.getByText("2,100 more spans are not drawn.").count()).toBe(1);
-  expect(await page.locator(".timeline > li").count()).toBe(100);
+  // Thirty of the first hundred are prompts.
+  expect([await page.locator(".asked").count(), await page.locator(".timeline > li").count()]).toEqual([30, 70]);
   expect(await page.locator("main img").count()).toBe(0);
   expect((await page.content()).length).toBeLessThan(3_000_000);
   await page.getByRole("link", { name: "Later" }).click();
-  expect(await page.getByText("101 to 200 of 2,030").count()).toBe(1);
+  expect(await page.getByText("101 to 200 of 2,630").count()).toBe(1);
   await go(`/sessions/${idOf(site, "ses-odd")}?events=999999`);
   expect(await page.locator("main img").count()).toBe(0);
   await judge("session-odd");

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -97,6 +99,56 @@ it("gives a team without an owner one again, by an invitation, without JavaScrip
   expect(site.t.rows("SELECT team_id, role, email FROM one_time_links")).toEqual([
     { team_id: team.id, role: "owner", email: "grace@example.com" },
   ]);
+});
+
+it("lists the machines of somebody who leaves, and revokes those that still report with the account or later", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const operator = await site.person({ operator: true, email: "ada@example.com" });
+  const bob = await site.person({ role: "member", email: "bob@example.com" });
+  const connect = async (label: string) => {
+    const { code } = await createCode(core, bob.team.id, undefined, COMMAND_LINE, bob.userId);
+    return (await bindDevice(core, code, "1", label)).deviceToken;
+  };
+  const [old, laptop] = [await connect("old"), await connect("laptop")];
+  await site.t.post("/api/connect/disconnect", { token: old });
+  const { token: others } = await site.t.device(bob.team);
+  const { page, go, judge } = await site.open(operator);
+  await go(`/settings/people/${bob.userId}`);
+  await judge("settings-person-machines");
+  const machines = page.getByRole("table", { name: "Machines that report" });
+  expect(await machines.getByRole("rowheader").allTextContents()).toEqual(["laptop"]);
+  await page.locator("summary", { hasText: "Close it, and revoke 1 machine" }).click();
+  await page.getByRole("button", { name: "Close and revoke" }).click();
+  await page.getByText("The account of bob@example.com is closed, and the machines are revoked.").waitFor();
+  expect(await machines.count()).toBe(0);
+  const heartbeat = async (token: string) => (await site.t.post("/api/telemetry/heartbeat", { token })).status;
+  expect([await heartbeat(laptop), await heartbeat(others)]).toEqual([401, 200]);
+
+  await page.locator("summary", { hasText: "Open the account" }).click();
+  await page.getByRole("button", { name: "Open it" }).click();
+  const [build, second] = [await connect("build"), await connect("second")];
+  await go(`/settings/people/${bob.userId}`);
+  await page.locator("summary", { hasText: "Close the account" }).click();
+  await page.getByRole("button", { name: "Close it" }).click();
+  await page.getByText("The account of bob@example.com is closed.").waitFor();
+  expect([await heartbeat(build), await heartbeat(second)]).toEqual([200, 200]);
+  expect(await machines.getByRole("rowheader").allTextContents()).toEqual(["build", "second"]);
+  await page.locator("summary", { hasText: "Revoke 2 machines" }).click();
+  await page.getByRole("button", { name: "Revoke the machines" }).click();
+  await page.getByText("is closed, and the machines are revoked.").waitFor();
+  expect([await heartbeat(build), await heartbeat(second)]).toEqual([401, 401]);
+  expect(
+    site.t.rows(
+      "SELECT target_label, actor_label, team_id FROM audit_events WHERE action = 'device.revoked' ORDER BY target_label",
+    ),
+  ).toEqual(
+    ["build", "laptop", "second"].map((target_label) => ({
+      target_label,
+      actor_label: "ada@example.com",
+      team_id: bob.team.id,
+    })),
+  );
 });
 
 it("lists all accounts, finds them, closes and opens them, and makes operators", async () => {

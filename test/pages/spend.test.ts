@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
 import { fillUsage, HOSTILE, LONE, TILL, UNPRICED } from "../support/usage.ts";
 
@@ -65,7 +66,7 @@ it("narrows to days and repositories and sums by what it was for, each leading o
   await go("/spend?days=365&by=session");
   await judge("spend-sessions");
   expect(await page.locator("figure").first().textContent()).toContain("Cost per week");
-  expect(await rowsIn(visit).first().textContent()).toContain("connected by ada@example.com");
+  expect(await rowsIn(visit).first().textContent()).toContain("ada@example.com");
   await page.getByRole("link", { name: "day-1" }).click();
   await page.getByRole("heading", { level: 1, name: "Speed up the cart" }).waitFor();
   await go("/spend?by=device");
@@ -147,9 +148,48 @@ it("shows hostile names as text, nothing to another team, and what to send while
   const other = await site.open(eve);
   await other.go(`/spend?repo=${encodeURIComponent(TILL)}`);
   expect(await other.page.getByText("No usage in these days").count()).toBe(1);
+  expect(await other.page.getByText(`reckon agent connect ${site.url} THE-CODE`).count()).toBe(1);
   expect(await other.page.content()).not.toContain(UNPRICED);
   const csv = await (await fetch(`${site.url}/spend/csv?by=branch`, { headers: { cookie: eve.cookie } })).text();
   expect(csv.split("\r\n")).toHaveLength(2);
   await other.go("/spend");
   await other.judge("spend-empty");
+});
+
+it("sums by person, whose machines they are now, narrows to one, and leads to that person's sessions", async () => {
+  const { site, ada, device } = await withUsage();
+  const { core } = site.t.instance;
+  const bob = await site.person({ team: ada.team, role: "member", email: "bob@example.com", name: "Bob" });
+  const visit = await site.open(ada);
+  const { page, go, judge } = visit;
+  await go("/spend?by=person");
+  await judge("spend-people");
+  const people = () => rowsIn(visit).locator("th").allTextContents();
+  expect(await people()).toEqual(["ada@example.com", "nobody’s"]);
+  const all = await spendOf(site, device.token, "since=30d&by=person");
+  expect(all.groups.map(({ key, personId }: { key: string; personId?: string }) => [key, personId])).toEqual([
+    ["ada@example.com", ada.userId],
+    ["", undefined],
+  ]);
+  const byDevice = await spendOf(site, device.token, "since=30d&by=device");
+  expect(all.groups.map(({ usd }: { usd: number }) => usd)).toEqual(
+    byDevice.groups.map(({ usd }: { usd: number }) => usd),
+  );
+  expect(all.total).toEqual(byDevice.total);
+
+  await page.getByRole("link", { name: "ada@example.com" }).click();
+  await page.waitForURL((url) => url.searchParams.get("person") === ada.userId);
+  expect(await tileIn(visit, "Cost")).toBe(`$${all.groups[0].usd.toFixed(2)}`);
+  expect(await page.getByLabel("Person", { exact: true }).inputValue()).toBe(ada.userId);
+  const csv = await page.request.get(`${site.url}/spend/csv?by=person&person=${ada.userId}`);
+  expect((await csv.text()).split("\r\n").map((line) => line.split(",")[0])).toEqual(["person", "ada@example.com", ""]);
+  await rowsIn(visit).first().getByRole("link").click();
+  await page.waitForURL((url) => url.pathname === "/sessions" && url.searchParams.get("person") === ada.userId);
+
+  await assignDevice(core, device.deviceId, bob.userId);
+  await go("/spend?by=person");
+  expect(await people()).toEqual(["bob@example.comBob", "nobody’s"]);
+  await go(`/spend?by=person&person=${ada.userId}`);
+  await page.getByText("No usage in these days").waitFor();
+  await go("/spend?person=nonsense");
 });

@@ -82,8 +82,8 @@ it("says what to do while there is no telemetry, to members too", async () => {
   const { page, go, judge } = await site.open(member);
   await go("/telemetry");
   await judge("telemetry-empty");
-  expect(await page.getByRole("region", { name: "Command" }).textContent()).toContain(
-    `${site.url}/api/telemetry/ingest`,
+  expect(await page.getByRole("region", { name: "Command" }).textContent()).toBe(
+    `reckon agent connect ${site.url} THE-CODE`,
   );
   await go("/telemetry/streams");
   expect(await page.getByText("No streams yet").count()).toBe(1);

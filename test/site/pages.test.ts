@@ -210,7 +210,7 @@ describe("the whole site", () => {
     expect(await textOf(t, "/sub")).toBe(await textOf(t, "/"));
     const home = await textOf(t, "/sub/");
     expect(home).toContain('href="/sub/docs"');
-    expect(home).toContain("curl https://reckon.example/sub/api/connect/exchange");
+    expect(home).toContain("reckon agent connect https://reckon.example/sub YOUR-CODE");
     expect(home).toContain('rel="canonical" href="https://reckon.example/sub/"');
   });
 

@@ -31,7 +31,7 @@ it("lead to a download only where there is one, and name the command for it to w
   expect(await text("/download", { accept: "text/html" })).toContain("Download for Windows");
 });
 
-it("say that agents report by HTTP and that no capture client is there yet", async () => {
+it("name the line that connects a machine, with this installation's address, and where it is written what is sent", async () => {
   const site = await startSite();
   const owner = await site.person();
   for (const [path, cookie] of [
@@ -40,7 +40,8 @@ it("say that agents report by HTTP and that no capture client is there yet", asy
     ["/overview", owner.cookie],
   ] as const) {
     const { text } = await site.t.get(path, { headers: { cookie, accept: "text/html" } });
-    expect([path, text.includes("No capture client ships with Reckon yet")]).toEqual([path, true]);
-    expect([path, /reports from then on|supports Reckon|nothing to install/i.test(text)]).toEqual([path, false]);
+    expect([path, text.includes(`reckon agent connect ${site.url} `)]).toEqual([path, true]);
+    expect([path, text.includes("/docs/capture")]).toEqual([path, true]);
+    expect([path, /No capture client|supports Reckon|nothing to install/i.test(text)]).toEqual([path, false]);
   }
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,9 +33,22 @@ export async function firstSchemaDirectory(): Promise<string> {
     db.exec(`INSERT INTO main.${name} (${columns}) SELECT ${columns} FROM made.${name}`);
   }
   db.exec("DETACH made");
+  chainAsThen(db);
   db.pragma(`application_id = ${0x524b4f4e}`);
   db.pragma("user_version = 1");
   db.pragma("journal_mode = WAL");
   db.close();
   return directory;
+}
+
+/** Deliveries told of no capture mode then, and neither did their digests. */
+function chainAsThen(db: Sqlite.Database): void {
+  let chain = Buffer.alloc(32);
+  const facts = "id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged";
+  for (const row of db.prepare(`SELECT ${facts}, content_sha256 FROM main.deliveries ORDER BY id`).raw().all()) {
+    const told = row as unknown[];
+    const content = told.pop() as Buffer;
+    chain = createHash("sha256").update(chain).update(content).update(JSON.stringify(told)).digest();
+    db.prepare("UPDATE main.deliveries SET chain_sha256 = ? WHERE id = ?").run(chain, told[0]);
+  }
 }

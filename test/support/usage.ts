@@ -29,11 +29,11 @@ const DAY = 86_400_000;
 /** The day before today on which one known usage stands alone in its repository: a million in, a thousand out. */
 export const LONE = { model: "claude-opus-4-6", branch: "topic/lone", usd: 5.025 };
 
-/** A device whose code a person minted. */
+/** A device that is a person's. */
 async function deviceOf(site: Site, person: Person, label: string): Promise<TestDevice> {
   const { core } = site.t.instance;
   const by = { kind: "user", id: person.userId, label: person.email, ip: null } as const;
-  const { code } = await createCode(core, person.team.id, undefined, by);
+  const { code } = await createCode(core, person.team.id, undefined, by, person.userId);
   const { deviceId, deviceToken } = await bindDevice(core, code, "1", null);
   await renameDevice(core, person.team.id, deviceId, label);
   return { deviceId, token: deviceToken, team: person.team };

@@ -32,33 +32,51 @@ const settingOf = (repo: string) => `briefing ${repo}`;
 const keptOf = (capture: Capture, repo: string) => readSetting<Kept>(capture, settingOf(repo));
 
 /**
- * Asks for the briefings of repositories, hourly and after a brain was published, and lays them ready for the hooks. One that the server
- * has not confirmed for a week is taken away.
+ * Asks for the briefings of repositories, hourly and after a brain was published, and lays them ready for the hooks.
  * @param published repositories whose brain has changed just now
  */
 export async function refreshBriefings(exchange: Exchange, published: ReadonlySet<string>): Promise<void> {
   const { capture } = exchange;
   const now = capture.clock.now();
   for (const [repo, roots] of treesByRepository(capture)) {
-    const present = roots.filter((root) => existsSync(join(root, ".git")));
+    if (exchange.stopped !== undefined || !isDue(capture, "briefing")) return;
     const kept = keptOf(capture, repo);
     const isFresh = kept !== undefined && now >= kept.at && now - kept.at < REFRESH_MS && !published.has(repo);
-    if (!isFresh && present.length > 0 && exchange.stopped === undefined && isDue(capture, "briefing"))
-      await refresh(exchange, repo, kept);
-    const text = currentText(capture, repo);
-    for (const root of roots) layOrLeave(capture, root, present.includes(root) ? text : "");
+    if (isFresh || !roots.some(isThere)) continue;
+    await refresh(exchange, repo, kept);
+    layBriefing(capture, repo, roots);
   }
 }
 
 async function refresh(exchange: Exchange, repo: string, kept: Kept | undefined): Promise<void> {
-  const { capture } = exchange;
   const path = `/api/brain/briefing?repoKey=${encodeURIComponent(repo)}&maxBytes=${QUOTED_BYTES}`;
-  const answer = await exchange.request(path, { accept: "text/markdown", etag: kept?.etag ?? undefined }, "briefing");
-  if (answer.kind !== "ok" || (answer.status === 304 && !kept)) return;
+  const options = { accept: "text/markdown", etag: kept?.etag ?? undefined };
+  const answer = await exchange.request(path, options, "briefing");
+  const { capture } = exchange;
+  if (exchange.stopped !== undefined || !isDue(capture, "briefing")) return;
   const at = capture.clock.now();
-  const heard = answer.status === 304 && kept ? { ...kept, at } : { etag: answer.etag, text: shown(answer.text), at };
-  writeSetting(capture, settingOf(repo), heard satisfies Kept);
+  // A server that has none to give is asked again like any other.
+  const heard = answer.kind === "ok" ? { etag: answer.etag, text: shown(answer.text) } : { etag: null, text: "" };
+  const isSame = answer.kind === "ok" && answer.status === 304 && kept;
+  writeSetting(capture, settingOf(repo), { ...(isSame ? kept : heard), at } satisfies Kept);
 }
+
+/** Takes away the briefings that the server has not confirmed for a week, and those of work trees that are gone. */
+export function dropOldBriefings(capture: Capture): void {
+  for (const [repo, roots] of treesByRepository(capture)) layBriefing(capture, repo, roots);
+}
+
+function layBriefing(capture: Capture, repo: string, roots: readonly string[]): void {
+  const text = currentText(capture, repo);
+  for (const root of roots)
+    try {
+      layReady(capture.places, root, isThere(root) ? text : "");
+    } catch (error) {
+      capture.log.warn("briefing_not_written", { root, cause: String(error) });
+    }
+}
+
+const isThere = (root: string) => existsSync(join(root, ".git"));
 
 /** A briefing as an agent gets it: of what the server sent only quotations and the headings over them. */
 function shown(markdown: string): string {
@@ -79,14 +97,6 @@ function shown(markdown: string): string {
 function currentText(capture: Capture, repo: string): string {
   const kept = keptOf(capture, repo);
   return kept && Math.abs(capture.clock.now() - kept.at) < KEEP_MS ? kept.text : "";
-}
-
-function layOrLeave({ places, log }: Capture, root: string, text: string): void {
-  try {
-    layReady(places, root, text);
-  } catch (error) {
-    log.warn("briefing_not_written", { root, cause: String(error) });
-  }
 }
 
 /** The briefing of the repository that a folder belongs to, as its agents get it; empty when there is nothing to say. */

@@ -3,23 +3,25 @@ import { dirname, join } from "node:path";
 import { onWire } from "../../formats/errors/fingerprint.ts";
 import { asCount, asObjects, asText, type Fields } from "../../formats/values.ts";
 import { DAY_MS } from "../../kit/clock.ts";
+import { isDate } from "../../kit/date.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { ask } from "../client.ts";
 import type { SessionHead } from "../session-head.ts";
-import { type Capture, readCredentials, readSetting, writeSetting } from "../state.ts";
+import { type Capture, readCredentials } from "../state.ts";
 import { blockLines, DamagedBlockError, withBlock, withoutBlock } from "./block.ts";
 import { readEntries } from "./entries.ts";
 import { blockOf, type Decided, decide, isLessonsFile, type Lesson, lessonsFile } from "./lessons.ts";
 import { treesByRepository } from "./publish.ts";
 import { isOwnPath, newestTree, readInside, type Tree } from "./tree.ts";
+import { readWritten, writeWritten } from "./written.ts";
 
 /** Sessions of so many days say what is being worked on. */
 const RECENT_MS = 7 * DAY_MS;
 const LESSONS_PATH = ".claude/brain/nightly.md";
 const INSTRUCTIONS = ["CLAUDE.md", "AGENTS.md"];
 const MAX_FILE_BYTES = 1024 * 1024;
-/** Files that were written on this machine, with what may be taken out of them again. */
-const WRITTEN = "nightly";
+/** Of links, 200 each. */
+const MAX_PAGES = 20;
 
 /** A file as it is and as it is to be; texts in Latin-1, so that no byte is lost. */
 interface FileChange {
@@ -110,6 +112,8 @@ function lessonsAfter(before: string | null, decided: Decided): string | null {
 }
 
 function instructionsAfter(before: string | null, decided: Decided): string | null {
+  // A byte order mark of UTF-16: what is put in would be no text there.
+  if (/^(?:\xff\xfe|\xfe\xff)/.test(before ?? "")) throw new Error("is not UTF-8");
   const standing = blockLines(before ?? "");
   const lines = blockOf(decided, standing ?? []);
   if (lines.length > 0) return withBlock(before ?? "", lines);
@@ -118,28 +122,40 @@ function instructionsAfter(before: string | null, decided: Decided): string | nu
 
 /** What the errors of a repository teach: those of the work tree and those that the server knows of. */
 async function lessonsOf(capture: Capture, repo: string, tree: Tree): Promise<Lesson[]> {
-  const confirmed = new Set<string>();
-  for (const { fingerprint, verdict, origin } of asObjects(
-    (await fetchJson(capture, "/api/causal-link?limit=200", repo)).links,
-  ))
-    if (verdict === "confirmed" || (origin === "person" && verdict !== "rejected")) confirmed.add(String(fingerprint));
+  const confirmed = await confirmedClasses(capture, repo);
   const local = localClasses(capture, repo, tree, confirmed);
   const { recurringClasses } = await fetchJson(capture, "/api/brain/metrics?", repo);
   for (const { fingerprint, occurrences, lastSeen, titles, rule } of asObjects(recurringClasses)) {
-    const digits = asText(fingerprint);
-    if (digits === undefined) continue;
+    const digits = asText(fingerprint) ?? "";
+    const last = asText(lastSeen) ?? "";
+    if (!/^[0-9a-f]{8}$/.test(digits) || !isDate(last)) continue;
     const own = local.get(digits);
     local.set(digits, {
       fingerprint: digits,
       title: own?.title ?? asText((titles as unknown[] | undefined)?.[0]) ?? "",
       rule: own?.rule ?? asText(rule) ?? null,
       occurrences: Math.max(own?.occurrences ?? 0, asCount(occurrences)),
-      lastSeen: [own?.lastSeen ?? "", asText(lastSeen) ?? ""].toSorted()[1] as string,
+      lastSeen: own && own.lastSeen > last ? own.lastSeen : last,
       confirmed: confirmed.has(digits),
       sessions: own?.sessions ?? 0,
     });
   }
   return [...local.values()];
+}
+
+/** First digits of the classes of which a person confirmed a cause. */
+async function confirmedClasses(capture: Capture, repo: string): Promise<ReadonlySet<string>> {
+  const confirmed = new Set<string>();
+  let after: string | undefined;
+  for (let page = 0; page === 0 || (after !== undefined && page < MAX_PAGES); page++) {
+    const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
+    const { links, next } = await fetchJson(capture, `/api/causal-link?limit=200${from}`, repo);
+    for (const { fingerprint, verdict, origin } of asObjects(links))
+      if (verdict === "confirmed" || (origin === "person" && verdict !== "rejected"))
+        confirmed.add(String(fingerprint));
+    after = asText(next);
+  }
+  return confirmed;
 }
 
 async function fetchJson(capture: Capture, path: string, repo: string): Promise<Fields> {
@@ -189,7 +205,7 @@ function localClasses(
 
 /** Writes what was planned, each file whole or not at all. @returns what was left as it is, and why */
 function write(capture: Capture, { root, changes }: NightlyResult): string[] {
-  const written = new Set(readSetting<string[]>(capture, WRITTEN));
+  const written = new Set(readWritten(capture));
   const problems = changes.flatMap((change) => {
     try {
       writeChange(root, change);
@@ -200,7 +216,7 @@ function write(capture: Capture, { root, changes }: NightlyResult): string[] {
       return [problemOf(change.path, error)];
     }
   });
-  writeSetting(capture, WRITTEN, [...written].toSorted());
+  writeWritten(capture, written);
   return problems;
 }
 
@@ -224,7 +240,7 @@ function writeChange(root: string, { path, before, after }: FileChange): void {
  */
 export function removeManagedBlocks(capture: Capture): string[] {
   const problems: string[] = [];
-  const left = (readSetting<string[]>(capture, WRITTEN) ?? []).filter((path) => {
+  const left = readWritten(capture).filter((path) => {
     try {
       const root = path.endsWith(`/${LESSONS_PATH}`) ? path.slice(0, -LESSONS_PATH.length - 1) : dirname(path);
       const before = textOf(root, path.slice(root.length + 1));
@@ -238,6 +254,6 @@ export function removeManagedBlocks(capture: Capture): string[] {
       return true;
     }
   });
-  writeSetting(capture, WRITTEN, left);
+  writeWritten(capture, left);
   return problems;
 }

@@ -158,7 +158,7 @@ export function withoutSecrets(
   { lines, paths }: Objections,
   whole: boolean,
 ): SnapshotFile[] {
-  return files.flatMap(({ path, content }) => {
+  const kept = files.flatMap(({ path, content }) => {
     if (paths.has(path)) return [];
     const named = lines.get(path);
     if (!named) return [{ path, content }];
@@ -168,6 +168,10 @@ export function withoutSecrets(
       ];
     return [{ path, content: blankLines(content, named) }];
   });
+  if (paths.size === 0) return kept;
+  const notice = kept.find(({ path }) => path === NOTICE_PATH)?.content ?? "# Not published\n\n";
+  const content = `${notice}- files whose paths hold a secret: ${paths.size}\n`;
+  return [...kept.filter(({ path }) => path !== NOTICE_PATH), { path: NOTICE_PATH, content }];
 }
 
 function blankLines(content: string, named: ReadonlyMap<number, string>): string {

@@ -32,8 +32,11 @@ export interface Tree {
   readonly signature: string;
 }
 
-/** All markdown below these is part of the brain: what agents note for each other, and records of decisions. */
-const FOLDERS = [".claude/brain", "docs/adr", "docs/adrs", "docs/decisions"];
+/**
+ * All markdown below these is part of the brain: what agents note for each other (the last two where tools keep their notes
+ * elsewhere), and records of decisions.
+ */
+const FOLDERS = [".claude/brain", "docs/adr", "docs/adrs", "docs/decisions", "docs/solutions", "memory-bank"];
 /** And these, which agents read before every session. */
 const FILES = ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i;

@@ -1,4 +1,4 @@
-import type { LocalDatabase } from "../../platform/store/store.ts";
+import type { LocalDatabase } from "../rows.ts";
 
 /** Statements on opencode's own database: its columns as of 1.18. */
 export const opencodeRows = (db: LocalDatabase) => ({

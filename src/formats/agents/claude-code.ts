@@ -27,7 +27,7 @@ const OTHER = new RegExp(`^(?:${OTHER_KINDS}|attachment|progress)$`);
 const SKIPPED_KIND = new RegExp(`^\\{"type":"(?:${OTHER_KINDS})"`);
 /** Members with a plain value, as they stand before the one that tells. */
 const SKIPPED_PART =
-  /^\{(?:"\w+":(?:null|true|false|\d+|"(?:[^"\\]|\\.)*"),)*(?:"attachment":\{"type":"(?!queued_command")|"type":"(?:progress","data":\{"type":"(?!agent_progress")|system"))/;
+  /^\{(?:"\w+":(?:null|true|false|\d+|"[^"\\]*(?:\\.[^"\\]*)*"),)*(?:"attachment":\{"type":"(?!queued_command")|"type":"(?:progress","data":\{"type":"(?!agent_progress")|system"))/;
 
 export const claudeCode: AgentFormat = {
   agent: "claude-code",

@@ -94,8 +94,9 @@ function read(record: Fields, memory: CodexMemory): TranscriptEvent[] {
 /** Without an ordinal its place is counted from what was copied, and its content tells what two forks put there. */
 function withContent(event: TranscriptEvent): TranscriptEvent {
   if (!("key" in event)) return event;
-  const { key, at, sessionId, ...content } = event;
-  return { ...event, key: `${key}:${sha256Hex(JSON.stringify(content)).slice(0, 12)}` };
+  const content =
+    "text" in event ? event.text : "toolId" in event ? event.toolId : "usage" in event ? event.usage.id : "";
+  return { ...event, key: `${event.key}:${sha256Hex(content).slice(0, 12)}` };
 }
 
 function readPayload(

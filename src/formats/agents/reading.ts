@@ -1,6 +1,6 @@
 /** What the readers of all agents have in common: they take anything, cap what they pass on, and tell a thing once. */
 import { isObject } from "../../kit/json.ts";
-import { exceededBound, type JsonLimits } from "../../kit/json-bounds.ts";
+import { exceededBoundNow, type JsonLimits } from "../../kit/json-bounds.ts";
 import { beginning } from "../../kit/strings.ts";
 import { changesOfDiff } from "../edits.ts";
 import { readUsage } from "../usage.ts";
@@ -23,7 +23,7 @@ export function newMemory(sessionId: string): Memory {
 }
 
 /** Far above what agents write, and below what holds a process for seconds. A short record cannot. */
-const LIMITS: JsonLimits = { depth: 1_000, values: 1_000_000, containers: 200_000, names: 50_000 };
+const LIMITS: JsonLimits = { depth: 1_000, values: 1_000_000, containers: 200_000, beginnings: 50_000 };
 const UNJUDGED_CHARS = 256 * 1024;
 
 /**
@@ -40,7 +40,7 @@ export function readerOf<M extends Memory>(
   const own = isObject(carry) ? ({ ...memory, ...structuredClone(carry) } as M) : memory;
   return {
     read(record) {
-      if (record.length > UNJUDGED_CHARS && exceededBound(record, LIMITS)) return [unknownKind(undefined)];
+      if (record.length > UNJUDGED_CHARS && exceededBoundNow(record, LIMITS)) return [unknownKind(undefined)];
       const fields = parseJson(record);
       if (!isObject(fields)) return [unknownKind(undefined)];
       try {
@@ -70,11 +70,12 @@ export function instantOf(value: unknown): string | undefined {
 
 /** What a record says of its session, as far as it was not said before. */
 export function sessionFacts(memory: Memory, facts: SessionFacts, at: string | undefined): SessionEvent[] {
-  const news = Object.entries(facts)
-    .filter(([name, value]) => value !== undefined && value !== memory.said[name as keyof SessionFacts])
-    .map(([name, value]) => [name, capped(String(value), MAX_FACT_CHARS)]);
-  if (news.length === 0) return [];
-  const event = Object.fromEntries(news) as SessionFacts;
+  const event: Record<string, string> = {};
+  for (const [name, value] of Object.entries(facts)) {
+    const fact = value === undefined ? undefined : capped(value, MAX_FACT_CHARS);
+    if (fact !== undefined && fact !== memory.said[name as keyof SessionFacts]) event[name] = fact;
+  }
+  if (Object.keys(event).length === 0) return [];
   memory.said = { ...memory.said, ...event };
   return [{ type: "session", sessionId: memory.sessionId, at, ...event }];
 }

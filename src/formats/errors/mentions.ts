@@ -3,6 +3,8 @@
 const MAX_COMMITS = 50;
 const MAX_FILES = 100;
 const MAX_WORD_CHARS = 512;
+/** An entry is a page or two. Looking through one of a megabyte would hold up everybody else, and is one piece. */
+const SEARCHED_CHARS = 64 * 1024;
 
 const HEX = /\b[0-9a-fA-F]{7,40}\b/g;
 /** Part of a longer word, a UUID, a colour or a file's name. */
@@ -11,10 +13,11 @@ const JOINED_BEHIND = /^[\w-]|^\.\w/;
 /** Only digits or only letters are a commit where the text says so. */
 const SAID = /(?:commits?|sha|rev(?:ision)?)[\s:=#(`*"']{0,4}$|\/commits?\/$/i;
 
-/** Commits that a text names, lower case, each once. */
+/** Commits that a text names near its beginning, lower case, each once. */
 export function commitsIn(text: string): string[] {
   const found = new Set<string>();
   for (const { 0: hex, index } of text.matchAll(HEX)) {
+    if (index >= SEARCHED_CHARS) break;
     const before = text.slice(Math.max(0, index - 24), index);
     if (JOINED_BEFORE.test(before) || JOINED_BEHIND.test(text.slice(index + hex.length, index + hex.length + 2)))
       continue;
@@ -41,12 +44,13 @@ const DELIMITER = /[\s`"'|<>,;]/;
 /** What every path has. Most words of prose do not, so it is looked for in the text rather than in each word. */
 const PATH_LIKE = /[./\\][^\s`"'|<>,;]|file/g;
 
-/** Path-like words of a text, each once, separated by `/`. */
+/** Path-like words near the beginning of a text, each once, separated by `/`. */
 export function filesIn(text: string): string[] {
   const found = new Set<string>();
   let past = 0;
   for (const { index } of text.matchAll(PATH_LIKE)) {
     if (index < past) continue;
+    if (index >= SEARCHED_CHARS) break;
     let from = index;
     while (from > past && !DELIMITER.test(text[from - 1] as string)) from--;
     let to = index;

@@ -5,9 +5,11 @@ import { fail } from "../../kit/problem.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { findTeam, type Team } from "../teams/teams.ts";
+import { type DevicePerson, findTeammate, mayBind } from "./assign.ts";
 import { codeDigest, ID_BYTES } from "./codes.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
 import { rows } from "./rows.ts";
+import { noteSeats } from "./seats.ts";
 
 export const TOKEN_LIFETIME_MS = 90 * DAY_MS;
 
@@ -19,10 +21,12 @@ export interface Binding {
   readonly deviceToken: string;
   readonly expiresAt: number;
   readonly team: Team;
+  /** Whose machine it is now; null for nobody's. */
+  readonly person: DevicePerson | null;
 }
 
 /**
- * Consumes a connect code and binds a device to its team, in one transaction: of parallel exchanges exactly one succeeds.
+ * Uses a connect code and binds a device to its team, in one transaction: of parallel exchanges as many succeed as it has uses left.
  * @throws Problem teamNotFound (404), codeUsed or codeExpired (400)
  */
 export function bindDevice(
@@ -44,17 +48,21 @@ export function bindDevice(
     if (!code || !team) return fail(teamNotFound);
     if (code.consumedAt !== null) fail(codeUsed);
     if (code.expiresAt <= now) fail(codeExpired);
+    const person = code.personId === null ? null : findTeammate(core, team.id, code.personId);
+    // Whose machine it was to be has left meanwhile, or may not connect any more.
+    if (person === undefined || person?.disabledAt || (person && !mayBind(core, team, person.id))) fail(codeExpired);
     const expiresAt = now + TOKEN_LIFETIME_MS;
-    rows(core.store).consumeCode.run(now, deviceId, digest);
-    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent);
+    if (rows(core.store).consumeCode.run({ now, deviceId, digest }).changes === 0) fail(codeUsed);
+    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent, person?.id ?? null);
     rows(core.store).insertToken.run(tokenDigest(deviceToken), deviceId, now, expiresAt);
     recordEvent(core, deviceActor(deviceId, label, ip), {
       action: "device.connected",
       teamId: team.id,
       target: { kind: "device", id: deviceId, label },
-      detail: { code: digest.subarray(0, ID_BYTES).toString("hex"), consentVersion, userAgent },
+      detail: { code: digest.subarray(0, ID_BYTES).toString("hex"), consentVersion, userAgent, person: person?.email },
     });
-    return { deviceId, deviceToken, expiresAt, team };
+    noteSeats(core, team, team, 1);
+    return { deviceId, deviceToken, expiresAt, team, person };
   });
 }
 

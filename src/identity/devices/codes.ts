@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { newConnectCode, normalizeConnectCode, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type OpenCode, rows } from "./rows.ts";
@@ -7,38 +7,82 @@ import { type OpenCode, rows } from "./rows.ts";
 export interface ConnectCode {
   /** Shown once; only its SHA-256 is stored. */
   readonly code: string;
+  /** Names the code without telling it, as `listOpenCodes` does. */
+  readonly id: string;
   readonly teamId: string;
   readonly expiresAt: number;
+  /** How many machines it may connect. */
+  readonly uses: number;
 }
 
-export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
+/** What codes may be. */
+export const CODE_LIMITS = {
+  /** Of a code for one machine, unless told otherwise, and at most: it lies about in chats and terminals until it is used. */
+  lifetimeMs: 15 * MINUTE_MS,
+  maxLifetimeMs: DAY_MS,
+  /** Of codes for a fleet, which lie in a tool that sets machines up: days, machines each, and how many are made at once. */
+  maxFleetDays: 90,
+  maxUses: 100_000,
+  maxAtOnce: 1_000,
+  /** Open ones that a page lists. */
+  listed: 200,
+} as const;
 
 /**
- * Mints a one-time connect code for a team.
+ * Mints a connect code for one machine of a team.
  * @param lifetimeMs how long it may be exchanged
  * @param by who mints it; people are shown their name
+ * @param personId whose the machine becomes that is connected with it; null for nobody's
  */
-export async function createCode(
+export function createCode(
   core: Core,
   teamId: string,
-  lifetimeMs = CODE_LIFETIME_MS,
+  lifetimeMs: number = CODE_LIMITS.lifetimeMs,
   by: Actor = COMMAND_LINE,
+  personId: string | null = null,
 ): Promise<ConnectCode> {
+  return core.store.write(() => storeCode(core, teamId, { lifetimeMs, uses: 1, personId }, by));
+}
+
+/** Codes for machines that are set up in numbers, within `CODE_LIMITS`. */
+export interface FleetCodes {
+  readonly count: number;
+  /** How many machines each may connect. */
+  readonly uses: number;
+  readonly lifetimeMs: number;
+}
+
+/** Mints codes whose machines are nobody's until they are assigned, all of them or none. */
+export function createFleetCodes(
+  core: Core,
+  teamId: string,
+  { count, uses, lifetimeMs }: FleetCodes,
+  by: Actor = COMMAND_LINE,
+): Promise<ConnectCode[]> {
+  return core.store.write(() =>
+    Array.from({ length: count }, () => storeCode(core, teamId, { lifetimeMs, uses, personId: null }, by)),
+  );
+}
+
+function storeCode(
+  core: Core,
+  teamId: string,
+  { lifetimeMs, uses, personId }: Omit<FleetCodes, "count"> & { readonly personId: string | null },
+  by: Actor,
+): ConnectCode {
   const code = newConnectCode(core.random);
   const digest = codeDigest(code) as Buffer;
+  const id = digest.subarray(0, ID_BYTES).toString("hex");
   const now = core.clock.now();
   const expiresAt = now + lifetimeMs;
-  await core.store.write(() => {
-    rows(core.store).insertCode.run(digest, teamId, now, expiresAt, by.label);
-    const id = digest.subarray(0, ID_BYTES).toString("hex");
-    recordEvent(core, by, {
-      action: "code.created",
-      teamId,
-      target: { kind: "code", id },
-      detail: { expiresAt: isoInstant(expiresAt) },
-    });
+  rows(core.store).insertCode.run({ digest, teamId, now, expiresAt, createdBy: by.label, personId, uses });
+  recordEvent(core, by, {
+    action: "code.created",
+    teamId,
+    target: { kind: "code", id },
+    detail: { expiresAt: isoInstant(expiresAt), ...(uses > 1 && { uses }) },
   });
-  return { code, teamId, expiresAt };
+  return { code, id, teamId, expiresAt, uses };
 }
 
 /** How much of a code's digest names it. */
@@ -50,26 +94,38 @@ export function codeDigest(typed: string): Buffer | undefined {
   return canonical === undefined ? undefined : tokenDigest(canonical);
 }
 
-/** A team's codes that can still be exchanged, the one that expires last first; 200 at most. */
-export function listOpenCodes(core: Core, teamId: string): OpenCode[] {
-  return rows(core.store).openCodes.all(teamId, core.clock.now());
+/**
+ * A team's codes that can still be exchanged, the one that expires last first.
+ * @param personId only those that make machines this person's
+ */
+export function listOpenCodes(
+  core: Core,
+  teamId: string,
+  personId: string | null = null,
+  limit: number = CODE_LIMITS.listed,
+): OpenCode[] {
+  return rows(core.store).openCodes.all({ teamId, now: core.clock.now(), personId, limit });
 }
 
-/** Ends a code before its time. @param id as `listOpenCodes` names it @returns false when the team has no such open code */
-export async function revokeCode(core: Core, teamId: string, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+/**
+ * Ends a code before its time.
+ * @param id as `listOpenCodes` names it
+ * @param personId only when it makes machines this person's
+ * @returns false when there is no such open code
+ */
+export async function revokeCode(
+  core: Core,
+  teamId: string,
+  id: string,
+  by: Actor = COMMAND_LINE,
+  personId: string | null = null,
+): Promise<boolean> {
   if (!/^[0-9a-f]{16}$/.test(id)) return false;
   return core.store.write(() => {
     const now = core.clock.now();
-    if (rows(core.store).expireCode.run(now, teamId, now, Buffer.from(id, "hex")).changes === 0) return false;
+    if (rows(core.store).expireCode.run({ teamId, now, personId, id: Buffer.from(id, "hex") }).changes === 0)
+      return false;
     recordEvent(core, by, { action: "code.revoked", teamId, target: { kind: "code", id } });
     return true;
   });
-}
-
-/** Who minted the code that each of a team's devices was connected with, by device id; devices that no person connected are not in it. */
-export function connectedBy(core: Core, teamId: string): ReadonlyMap<string, string> {
-  const codes = rows(core.store).connectedBy.all(teamId);
-  return new Map(
-    codes.filter(({ createdBy }) => createdBy !== COMMAND_LINE.label).map((code) => [code.deviceId, code.createdBy]),
-  );
 }

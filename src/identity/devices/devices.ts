@@ -1,21 +1,22 @@
 /**
- * Devices: one-time connect codes, the machines bound with them, and the life of a device's token.
+ * Devices: connect codes, the machines bound with them, whose they are, and the life of a device's token.
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
 
+export { assignDevice, mayBind } from "./assign.ts";
 export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
-export { connectedBy, createCode, listOpenCodes, revokeCode } from "./codes.ts";
+export { CODE_LIMITS, createCode, createFleetCodes, listOpenCodes, revokeCode } from "./codes.ts";
 export { device } from "./credential.ts";
 export {
-  countDevices,
   type Device,
-  type DeviceCounts,
   deviceIdsOf,
   findDeviceOf,
   listDevices,
   renameDevice,
+  reportingDevices,
   revokeDevice,
-  revokeDeviceOf,
+  revokeDevicesOf,
   teamsOfDevices,
 } from "./manage.ts";
 export { type DevicePrincipal, findDevice } from "./principals.ts";
+export { countDevices, noteSeats } from "./seats.ts";

@@ -67,7 +67,7 @@ export const exchange = endpoint(
     // A label is free text from a machine: secrets are taken out before it reaches the disk.
     const label = body.consent.deviceLabel === undefined ? null : redactText(body.consent.deviceLabel).text;
     const consentVersion = redactText(body.consent.version).text;
-    const { deviceId, deviceToken, expiresAt, team } = await bindDevice(
+    const { deviceId, deviceToken, expiresAt, team, person } = await bindDevice(
       core,
       body.code,
       consentVersion,
@@ -85,6 +85,7 @@ export const exchange = endpoint(
       seatCount: team.seats,
       consentVersion,
       deviceId,
+      person: person?.email ?? null,
     };
   },
 );

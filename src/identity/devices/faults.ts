@@ -10,7 +10,7 @@ export const codeUsed = problem({
   name: "codeUsed",
   status: 400,
   code: "code_used",
-  message: "This connect code was used already; each code connects one device. Mint another.",
+  message: "This connect code was used already, as often as it may be. Mint another.",
 });
 export const codeExpired = problem({
   name: "codeExpired",

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
-import { fail, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { redactText } from "../../redact/redact.ts";
+import { type DevicePerson, knownDevice, peopleOf } from "./assign.ts";
 import { endBinding } from "./binding.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
@@ -9,19 +9,30 @@ import { type DeviceRow, rows } from "./rows.ts";
 export interface Device extends DeviceRow {
   /** `expired`: its token ran out before it was rotated; it must be connected again. */
   readonly status: "active" | "expired" | "revoked";
+  /** Whose machine it is; null for nobody's. */
+  readonly person: DevicePerson | null;
 }
 
-/** A team's devices, or everybody's when undefined, the one bound first first. */
-export function listDevices(core: Core, teamId?: string): Device[] {
-  const { devices, devicesOfTeam } = rows(core.store);
-  const now = core.clock.now();
-  return (teamId === undefined ? devices.all() : devicesOfTeam.all(teamId)).map((row) => withStatus(row, now));
+/** A team's devices, or everybody's when undefined, the one bound first first. @param personId only this person's */
+export function listDevices(core: Core, teamId?: string, personId?: string): Device[] {
+  const { devices, devicesOfTeam, devicesOfPerson } = rows(core.store);
+  if (personId === undefined) return shown(core, teamId === undefined ? devices.all() : devicesOfTeam.all(teamId));
+  return shown(core, devicesOfPerson.all(personId)).filter((one) => teamId === undefined || one.teamId === teamId);
+}
+
+/** A person's devices that can report. @param teamId only those of this team */
+export const reportingDevices = (core: Core, personId: string, teamId?: string): Device[] =>
+  listDevices(core, teamId, personId).filter(({ status }) => status === "active");
+
+/** Ends the bindings of a person's devices that can report; call inside a transaction. @param teamId only of this team's */
+export function revokeDevicesOf(core: Core, personId: string, by: Actor, teamId?: string): void {
+  for (const device of reportingDevices(core, personId, teamId)) endBinding(core, device, by, "device.revoked");
 }
 
 /** One device of a team as people see it. @returns undefined when the team has no such device */
 export function findDeviceOf(core: Core, teamId: string, deviceId: string): Device | undefined {
   const row = rows(core.store).device.get(deviceId);
-  return row?.teamId === teamId ? withStatus(row, core.clock.now()) : undefined;
+  return row?.teamId === teamId ? shown(core, [row])[0] : undefined;
 }
 
 /** The ids of a team's devices, whatever their state. */
@@ -35,22 +46,18 @@ export const teamsOfDevices = (core: Core, deviceIds: readonly string[]): Readon
       .map(({ id, teamId }) => [id, teamId]),
   );
 
-function withStatus(row: DeviceRow, now: number): Device {
-  const expired = row.tokenExpiresAt !== null && row.tokenExpiresAt <= now;
-  const status = expired ? "expired" : "active";
-  return { ...row, status: row.revokedAt === null ? status : "revoked" };
-}
-
-/** How many of a team's devices can report, and how many of them were heard of lately. */
-export interface DeviceCounts {
-  /** Neither revoked nor with an expired token: what a seat is taken by. */
-  readonly active: number;
-  readonly seen: number;
-}
-
-/** Counts a team's devices that can report. @param seenSince milliseconds since the epoch */
-export function countDevices(core: Core, teamId: string, seenSince: number): DeviceCounts {
-  return rows(core.store).count.get({ teamId, now: core.clock.now(), seenSince }) ?? { active: 0, seen: 0 };
+function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
+  const now = core.clock.now();
+  const people = peopleOf(core, devices);
+  return devices.map((row) => {
+    const expired = row.tokenExpiresAt !== null && row.tokenExpiresAt <= now;
+    const status = expired ? "expired" : "active";
+    return {
+      ...row,
+      status: row.revokedAt === null ? status : "revoked",
+      person: people.get(row.personId) ?? null,
+    };
+  });
 }
 
 const MAX_LABEL_CHARS = 200;
@@ -86,25 +93,17 @@ export function renameDevice(
   });
 }
 
-/** Ends the binding of a device of a team. @returns undefined when the team has no such device, false when it had ended before */
-export function revokeDeviceOf(
+/**
+ * Ends a device's binding.
+ * @param teamId whose device it must be; any team's where it is not given
+ * @returns false when it had ended before
+ * @throws Problem 404 for an unknown device
+ */
+export function revokeDevice(
   core: Core,
-  teamId: string,
   deviceId: string,
   by: Actor = COMMAND_LINE,
-): Promise<boolean | undefined> {
-  return core.store.write(() => {
-    const device = rows(core.store).device.get(deviceId);
-    if (device?.teamId !== teamId) return undefined;
-    return endBinding(core, device, by, "device.revoked");
-  });
-}
-
-/** Ends a device's binding. @returns false when it had ended before. @throws Problem for an unknown device */
-export function revokeDevice(core: Core, deviceId: string, by: Actor = COMMAND_LINE): Promise<boolean> {
-  return core.store.write(() => {
-    const device = rows(core.store).device.get(deviceId);
-    if (!device) fail(notFound, `there is no device with the id "${deviceId}" (see: reckon device list)`);
-    return endBinding(core, device, by, "device.revoked");
-  });
+  teamId?: string,
+): Promise<boolean> {
+  return core.store.write(() => endBinding(core, knownDevice(core, deviceId, teamId), by, "device.revoked"));
 }

@@ -23,24 +23,20 @@ export interface DevicePrincipal {
 
 /** Devices remembered at most; the one asked for longest ago goes first. */
 const MAX_CACHED = 10_000;
-/** Another process's changes (a revocation from the command line) show after this long at most. */
-const RECHECK_MS = 25;
-
 interface Cache {
   /** By token. A look-up outside a transaction costs SQLite several locks, more than all else that a small request does. */
   readonly byToken: Map<string, DevicePrincipal>;
-  checkedAt: number;
-  outsideVersion: number;
+  readonly hasChangedOutside: (now: number) => boolean;
 }
 
 /**
  * What is known of devices, forgotten as soon as a row it came from changes: by this process (triggers of this connection
- * tell) or by another (SQLite's data_version does).
+ * tell) or by another, such as a revocation from the command line.
  */
 const cacheOf = slot((core): Cache => {
   const byToken = new Map<string, DevicePrincipal>();
   core.store.onChange(["teams", "devices", "device_tokens"], () => byToken.clear());
-  return { byToken, checkedAt: Number.NEGATIVE_INFINITY, outsideVersion: -1 };
+  return { byToken, hasChangedOutside: core.store.watchOutside() };
 });
 
 /**
@@ -49,13 +45,7 @@ const cacheOf = slot((core): Cache => {
  */
 export function findDevice(core: Core, token: string): DevicePrincipal | undefined {
   const cache = cacheOf(core);
-  const now = core.clock.monotonic();
-  if (now - cache.checkedAt >= RECHECK_MS) {
-    cache.checkedAt = now;
-    const version = core.store.outsideVersion();
-    if (version !== cache.outsideVersion) cache.byToken.clear();
-    cache.outsideVersion = version;
-  }
+  if (cache.hasChangedOutside(core.clock.monotonic())) cache.byToken.clear();
   const known = cache.byToken.get(token);
   if (known) return known;
   if (!isWellFormedToken(token, "rkd")) return undefined;

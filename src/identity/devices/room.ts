@@ -13,7 +13,9 @@ export const devices = room({
   auditActions: {
     "code.created": { label: "Connect code minted", did: "minted a connect code" },
     "code.revoked": { label: "Connect code ended", did: "ended a connect code" },
+    "team.seats_exceeded": { label: "More devices than seats", did: "saw more devices than seats of the team" },
     "device.connected": { label: "Device connected", did: "connected the device" },
+    "device.assigned": { label: "Device assigned", did: "assigned the device" },
     "device.renamed": { label: "Device renamed", did: "renamed a device to" },
     "device.rotated": { label: "Device token replaced", did: "replaced the token of the device" },
     "device.disconnected": { label: "Device disconnected", did: "disconnected the device" },

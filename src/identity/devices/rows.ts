@@ -4,6 +4,7 @@ export interface CodeRow {
   readonly teamId: string;
   readonly expiresAt: number;
   readonly consumedAt: number | null;
+  readonly personId: string | null;
 }
 
 export interface DeviceRow {
@@ -18,6 +19,8 @@ export interface DeviceRow {
   readonly revokedAt: number | null;
   /** When the token in use expires; null when it never does, or there is none. */
   readonly tokenExpiresAt: number | null;
+  /** Whose machine it is. */
+  readonly personId: string | null;
 }
 
 /** A device by one of its tokens, whatever the state of either. */
@@ -37,44 +40,69 @@ export interface OpenCode {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly createdBy: string | null;
+  /** Whose the machine becomes. */
+  readonly personId: string | null;
+  /** How many machines it may connect, and how many it did. */
+  readonly uses: number;
+  readonly used: number;
+}
+
+/** Open codes of a team: all of them, or those that make machines one person's. */
+interface CodesOf {
+  readonly teamId: string;
+  readonly now: number;
+  readonly personId: string | null;
+}
+
+/** A code as it is stored at first. */
+interface NewCode {
+  readonly digest: Buffer;
+  readonly teamId: string;
+  readonly now: number;
+  readonly expiresAt: number;
+  readonly createdBy: string;
+  readonly personId: string | null;
+  readonly uses: number;
 }
 
 const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
     d.created_at AS createdAt, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
     (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
-     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt
+     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt, d.person_id AS personId
   FROM devices d`;
 
 export const rows = statements((db) => ({
-  insertCode: db.prepare<[Buffer, string, number, number, string | null]>(
-    "INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?)",
+  insertCode: db.prepare<[NewCode]>(
+    `INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by, person_id, uses)
+     VALUES (@digest, @teamId, @now, @expiresAt, @createdBy, @personId, @uses)`,
   ),
   // By connect_codes_by_team, as is expireCode.
-  openCodes: db.prepare<[string, number], OpenCode>(
-    `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy
-     FROM connect_codes WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL ORDER BY expires_at DESC LIMIT 200`,
+  openCodes: db.prepare<[CodesOf & { limit: number }], OpenCode>(
+    `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy,
+       person_id AS personId, uses, used
+     FROM connect_codes WHERE team_id = @teamId AND expires_at > @now AND consumed_at IS NULL
+       AND (@personId IS NULL OR person_id = @personId) ORDER BY expires_at DESC, code_hash LIMIT @limit`,
   ),
-  // By connect_codes_by_team, its first column.
-  connectedBy: db.prepare<[string], { deviceId: string; createdBy: string }>(
-    `SELECT device_id AS deviceId, created_by AS createdBy FROM connect_codes
-     WHERE team_id = ? AND device_id IS NOT NULL AND created_by IS NOT NULL`,
-  ),
-  expireCode: db.prepare<[number, string, number, Buffer]>(
-    `UPDATE connect_codes SET expires_at = ? WHERE team_id = ? AND expires_at > ? AND consumed_at IS NULL AND substr(code_hash, 1, 8) = ?`,
+  expireCode: db.prepare<[CodesOf & { id: Buffer }]>(
+    `UPDATE connect_codes SET expires_at = @now WHERE team_id = @teamId AND expires_at > @now AND consumed_at IS NULL
+       AND (@personId IS NULL OR person_id = @personId) AND substr(code_hash, 1, 8) = @id`,
   ),
   // By connect_codes' primary key.
   code: db.prepare<[Buffer], CodeRow>(
-    "SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt FROM connect_codes WHERE code_hash = ?",
+    `SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt, person_id AS personId
+     FROM connect_codes WHERE code_hash = ?`,
   ),
-  consumeCode: db.prepare<[number, string, Buffer]>(
-    "UPDATE connect_codes SET consumed_at = ?, device_id = ? WHERE code_hash = ? AND consumed_at IS NULL",
+  // Nothing once it was used as often as it may be.
+  consumeCode: db.prepare<[{ now: number; deviceId: string; digest: Buffer }]>(
+    `UPDATE connect_codes SET used = used + 1, consumed_at = iif(used + 1 = uses, @now, NULL), device_id = iif(uses = 1, @deviceId, NULL)
+     WHERE code_hash = @digest AND used < uses`,
   ),
   // By primary key; of columns that every schema has had, because the record is verified before an upgrade, too.
   nameOf: db.prepare<[string], { teamId: string; label: string | null }>(
     "SELECT team_id AS teamId, label FROM devices WHERE id = ?",
   ),
-  insertDevice: db.prepare<[string, string, string | null, string, number, string | null]>(
-    "INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent) VALUES (?, ?, ?, ?, ?, ?)",
+  insertDevice: db.prepare<[string, string, string | null, string, number, string | null, string | null]>(
+    "INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent, person_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
   ),
   insertToken: db.prepare<[Buffer, string, number, number]>(
     "INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
@@ -86,6 +114,7 @@ export const rows = statements((db) => ({
   touchDevice: db.prepare<[number, string | null, string]>(
     "UPDATE devices SET last_seen_at = ?, user_agent = coalesce(?, user_agent) WHERE id = ?",
   ),
+  assignDevice: db.prepare<[string | null, string]>("UPDATE devices SET person_id = ? WHERE id = ?"),
   renameDevice: db.prepare<[string | null, string, string]>(
     "UPDATE devices SET label = ? WHERE id = ? AND team_id = ?",
   ),
@@ -104,6 +133,8 @@ export const rows = statements((db) => ({
   ),
   devices: db.prepare<[], DeviceRow>(`${DEVICE} ORDER BY d.team_id, d.created_at, d.id`),
   devicesOfTeam: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.team_id = ? ORDER BY d.created_at, d.id`),
+  // By devices_by_person.
+  devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),
   teamsOf: db.prepare<[string], { id: string; teamId: string }>(
     "SELECT id, team_id AS teamId FROM devices WHERE id IN (SELECT value FROM json_each(?))",

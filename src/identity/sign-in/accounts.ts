@@ -3,6 +3,7 @@ import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
 import { Problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts";
+import { revokeDevicesOf } from "../devices/devices.ts";
 import { membershipsOf, type Role, storeMember } from "../members/members.ts";
 import { createSetupLink, type OneTimeLink, revokeResetLinks } from "../one-time-links/one-time-links.ts";
 import {
@@ -97,7 +98,8 @@ export function storePassword(core: Core, user: User, hash: string, by: Actor, k
 
 /**
  * Closes an account, or opens it again: sign-ins end, CLI and read tokens stop working, what the person did stays.
- * @returns whether anything changed
+ * @param revokeDevices whether the person's machines stop reporting, too; also when the account was closed before
+ * @returns whether the account was not so already
  * @throws Problem for the last operator, without whom nobody could run the installation
  */
 export function setDisabled(
@@ -105,9 +107,11 @@ export function setDisabled(
   idOrEmail: string,
   disabled: boolean,
   by: Actor = COMMAND_LINE,
+  revokeDevices = false,
 ): Promise<boolean> {
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
+    if (disabled && revokeDevices) revokeDevicesOf(core, user.id, by);
     if (!storeDisabled(core, user, disabled, by)) return false;
     if (disabled) {
       endSessionsOf(core, user.id);

@@ -5,6 +5,14 @@ export const teams = room({
   auditActions: {
     "team.created": { label: "Team made", did: "made the team" },
     "team.changed": { label: "Team changed", did: "changed the team" },
+    "team.binding_opened": {
+      label: "Members may connect machines",
+      did: "let members connect machines of their own to",
+    },
+    "team.binding_closed": {
+      label: "Members may not connect machines",
+      did: "no longer lets members connect machines of their own to",
+    },
     "team.verified": { label: "Publisher verified", did: "verified as a publisher" },
     "team.unverified": { label: "Publisher's verification taken back", did: "took back the verification of" },
   },

@@ -83,6 +83,7 @@ export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): 
     suspendedAt: null,
     createdAt: now,
     verifiedAt: null,
+    bindingClosedAt: null,
   };
   requireFreeName(core, team.name);
   rows(core.store).insertTeam.run(team);
@@ -156,8 +157,18 @@ export interface TeamChange {
   readonly suspended?: boolean;
 }
 
-/** Changes what is given of a team. @returns the team as it is now. */
-export function updateTeam(core: Core, idOrName: string, change: TeamChange, by: Actor = COMMAND_LINE): Promise<Team> {
+/**
+ * Changes what is given of a team.
+ * @param alongside what follows from the change; runs inside the transaction
+ * @returns the team as it is now
+ */
+export function updateTeam(
+  core: Core,
+  idOrName: string,
+  change: TeamChange,
+  by: Actor = COMMAND_LINE,
+  alongside: (core: Core, before: Team, after: Team) => void = () => {},
+): Promise<Team> {
   return core.store.write(() => {
     const team = getTeam(core, idOrName);
     const now = core.clock.now();
@@ -182,6 +193,7 @@ export function updateTeam(core: Core, idOrName: string, change: TeamChange, by:
         target: { kind: "team", id: team.id, label: next.name },
         detail: Object.fromEntries(changed),
       });
+    alongside(core, team, next);
     return next;
   });
 }
@@ -194,6 +206,21 @@ export function verifyTeam(core: Core, team: string, verified: boolean, by: Acto
     rows(core.store).setVerified.run(verified ? core.clock.now() : null, id);
     recordEvent(core, by, {
       action: verified ? "team.verified" : "team.unverified",
+      teamId: id,
+      target: { kind: "team", id, label: name },
+    });
+    return true;
+  });
+}
+
+/** Lets a team's members connect machines of their own, or no longer. @returns false when it was so already */
+export function setMembersBind(core: Core, team: string, allowed: boolean, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => {
+    const { id, name, bindingClosedAt } = getTeam(core, team);
+    if ((bindingClosedAt === null) === allowed) return false;
+    rows(core.store).setBindingClosed.run(allowed ? null : core.clock.now(), id);
+    recordEvent(core, by, {
+      action: allowed ? "team.binding_opened" : "team.binding_closed",
       teamId: id,
       target: { kind: "team", id, label: name },
     });

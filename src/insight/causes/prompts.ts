@@ -9,17 +9,17 @@ const EXCERPT_CHARS = 280;
  * can be it, and it is when there is no time to compare.
  * @param at milliseconds since the epoch; null asks for the session's last prompt
  */
-export function promptAt(prompts: readonly Prompt[], at: number | null): Prompt | undefined {
+export function promptAt<T extends Pick<Prompt, "at">>(prompts: readonly T[], at: number | null): T | undefined {
   const timed = prompts.filter((prompt) => prompt.at !== null);
   if (at === null || timed.length === 0) return prompts.at(-1);
-  let last: Prompt | undefined;
+  let last: T | undefined;
   for (const prompt of timed)
     if ((prompt.at as number) <= at && (prompt.at as number) >= (last?.at ?? Number.NEGATIVE_INFINITY)) last = prompt;
   return last;
 }
 
 /** A text on one line, cut after 280 UTF-16 units; null when nothing is left. */
-export function excerptOf(text: string | undefined, most = EXCERPT_CHARS): string | null {
+export function excerptOf(text: string | null | undefined, most = EXCERPT_CHARS): string | null {
   const line = (text ?? "")
     .slice(0, 4 * most)
     .replace(/[\p{Cc}\s]+/gu, " ")

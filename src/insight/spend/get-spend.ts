@@ -47,9 +47,12 @@ const SpendReply = v.object({
       v.object({
         key: v.pipe(
           v.string(),
-          v.description("The model, repository, branch, device, session or day; empty when nobody told."),
+          v.description(
+            "The model, repository, branch, device, session, day or person's e-mail address; empty when nobody told, or of machines that are nobody's.",
+          ),
         ),
         deviceId: v.optional(v.pipe(v.string(), v.description("The device of a session."))),
+        personId: v.optional(v.pipe(v.string(), v.description("Of a person."))),
         ...Figures.entries,
       }),
     ),

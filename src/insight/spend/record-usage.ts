@@ -13,18 +13,21 @@ export interface Origin extends Omit<Dimensions, "day" | "context"> {
 
 const nano = (usd: number) => Math.round(usd * 1e9);
 
+/** The tokens of a usage; of what nobody told there were none. */
+export const tokensIn = (usage: Usage): Tokens => ({
+  input: usage.input ?? 0,
+  output: usage.output ?? 0,
+  cacheWrite: usage.cacheWrite ?? 0,
+  cacheWrite1h: usage.cacheWrite1h ?? 0,
+  cacheRead: usage.cacheRead ?? 0,
+});
+
 /**
  * A usage with its reported cost, and a link of its two ids where it has both; nothing when it is of no tokens and no cost.
  * @param key of a usage that is known by something else than its ids or measures
  */
 export function recordUsage(origin: Origin, usage: Usage, costUsd: number | null, key?: Buffer): UsageRecord[] {
-  const tokens: Tokens = {
-    input: usage.input ?? 0,
-    output: usage.output ?? 0,
-    cacheWrite: usage.cacheWrite ?? 0,
-    cacheWrite1h: usage.cacheWrite1h ?? 0,
-    cacheRead: usage.cacheRead ?? 0,
-  };
+  const tokens = tokensIn(usage);
   if (costUsd === null && Object.values(tokens).every((count) => count === 0)) return [];
   const cost = costUsd === null ? {} : { reportedNano: nano(costUsd), reported: 1 };
   const measures = { ...NO_MEASURES, usages: 1, ...tokens, ...cost };

@@ -1,9 +1,10 @@
 import type { Core } from "../../core.ts";
+import { listDevices } from "../../identity/devices/devices.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { csvLine } from "../../kit/csv.ts";
 import { type CurrentPrices, currentPrices } from "./current-prices.ts";
 import { usdOf } from "./price-table.ts";
-import { type Grouping, type GroupRow, rows } from "./rows.ts";
+import { type Grouping, type GroupRow, type ReadBy, rows } from "./rows.ts";
 
 /** Which sums of a team's spend. */
 export interface SpendQuery {
@@ -12,6 +13,8 @@ export interface SpendQuery {
   readonly to: number;
   readonly by: Grouping;
   readonly repoKey?: string | undefined;
+  /** Only of these devices. */
+  readonly deviceIds?: readonly string[] | undefined;
   /** `byDayAndModel` will be read: what can be, is summed from the same rows. */
   readonly daily?: boolean | undefined;
 }
@@ -33,10 +36,12 @@ export interface SpendFigures {
 }
 
 export interface SpendGroup extends SpendFigures {
-  /** The model, repository, branch, device id, session id or day (YYYY-MM-DD); `""` when nobody reported it. */
+  /** The model, repository, branch, device id, session id, day (YYYY-MM-DD) or person's e-mail address; `""` when nobody reported it, or of machines that are nobody's. */
   readonly key: string;
   /** The device of a session. */
   readonly deviceId?: string;
+  /** Of a person. */
+  readonly personId?: string;
 }
 
 export interface SpendOfDay extends SpendFigures {
@@ -54,29 +59,42 @@ export interface SpendReport {
   readonly prices: Omit<CurrentPrices, "table">;
 }
 
-/** What a team's agents used from one day to another and what that costs at the prices of those days. */
+/**
+ * What a team's agents used from one day to another and what that costs at the prices of those days. Devices count as the person's
+ * whose they are now, with all that they ever sent.
+ */
 export function spendReport(core: Core, teamId: string, query: SpendQuery): SpendReport {
   const { table, ...prices } = currentPrices(core);
   const { by, repoKey = null } = query;
+  const deviceIds = query.deviceIds ? JSON.stringify(query.deviceIds) : null;
+  const people = new Map(by === "person" ? listDevices(core, teamId).map(({ id, person }) => [id, person]) : []);
   // What holds for the days between two changes of prices is priced in one go.
   const ranges = splitAtPriceChanges(query, table.changes);
-  const read = (grouping: Grouping): PricedRow[] =>
+  const read = (grouping: ReadBy): PricedRow[] =>
     ranges.flatMap(([from, to]) =>
       rows(core.store)
-        .sums[grouping].all({ teamId, from, to, repoKey })
+        .sums[grouping].all({ teamId, from, to, repoKey, deviceIds })
         .map((row) => ({ row, cost: table.cost(row.model, from, row.context, row) })),
     );
   let byDay = query.daily || by === "day" ? read("day") : undefined;
   const total = new Sum();
   const groups = new Sums();
-  for (const { row, cost } of (by === "day" || by === "model" ? byDay : undefined) ?? read(by)) {
+  for (const { row, cost } of (by === "day" || by === "model" ? byDay : undefined) ??
+    read(by === "person" ? "device" : by)) {
     total.add(row, cost);
-    groups.of([keyOf(row, by), row.ofDevice]).add(row, cost);
+    const person = people.get(String(row.key));
+    const key = by === "person" ? [person?.email ?? "", "", person?.id ?? ""] : [keyOf(row, by), row.ofDevice];
+    groups.of(key).add(row, cost);
   }
   return {
     total: total.figures(),
     groups: groups
-      .all(([key = "", deviceId = ""], figures) => ({ key, ...(deviceId === "" ? {} : { deviceId }), ...figures }))
+      .all(([key = "", deviceId = "", personId = ""], figures) => ({
+        key,
+        ...(deviceId === "" ? {} : { deviceId }),
+        ...(personId === "" ? {} : { personId }),
+        ...figures,
+      }))
       .sort(by === "day" ? (a, b) => compare(a.key, b.key) : dearestFirst),
     byDayAndModel() {
       byDay ??= read("day");

@@ -10,8 +10,11 @@ export interface StoredRow extends Measures {
   readonly times: number;
 }
 
-/** What sums are asked for by. */
-export const GROUPINGS = ["model", "repo", "branch", "device", "session", "day"] as const;
+/** What sums are read by. */
+const READ_BY = ["model", "repo", "branch", "device", "session", "day"] as const;
+export type ReadBy = (typeof READ_BY)[number];
+/** What sums are asked for by. A person's are those of the devices that are the person's when asked. */
+export const GROUPINGS = [...READ_BY, "person"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
 export interface GroupRow extends Measures {
@@ -28,7 +31,7 @@ const COLUMNS = list(column);
 const VALUES = list((name) => `@${name}`);
 const MEMBERS = list((name) => `${column(name)} AS ${name}`);
 const MODEL = "iif(model = '', session_model, model)";
-const GROUP: Record<Grouping, string> = {
+const GROUP: Record<ReadBy, string> = {
   model: MODEL,
   repo: "repo_key",
   branch: "iif(branch = '', session_branch, branch)",
@@ -39,8 +42,8 @@ const GROUP: Record<Grouping, string> = {
 const SUMS = list((name) => `sum(${column(name)}) AS ${name}`);
 const SUMS_OF_SUMS = list((name) => `sum(${name}) AS ${name}`);
 const ASKED = `FROM spend_cells WHERE team_id = @teamId AND day BETWEEN @from AND @to AND (@repoKey IS NULL OR repo_key = @repoKey)
-  AND (usages > 0 OR reported > 0)`;
-const sumsBy = (by: Grouping) => {
+  AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds))) AND (usages > 0 OR reported > 0)`;
+const sumsBy = (by: ReadBy) => {
   const ofDevice = by === "session" ? "device_id" : "''";
   const groups = [GROUP[by], ...(by === "session" ? [ofDevice] : []), MODEL, "context"].join(", ");
   return `SELECT ${GROUP[by]} AS key, ${ofDevice} AS ofDevice, ${MODEL} AS model, context, ${SUMS} ${ASKED} GROUP BY ${groups}`;
@@ -59,12 +62,14 @@ interface Range {
   readonly from: number;
   readonly to: number;
   readonly repoKey: string | null;
+  /** A JSON array; null for all. */
+  readonly deviceIds: string | null;
 }
 
 type ReportRow = StoredRow & { readonly teamId: string };
 
 export const rows = statements((db) => {
-  const sums = (by: Grouping) => db.prepare<[Range], GroupRow>(by === "model" ? OF_MODELS : sumsBy(by));
+  const sums = (by: ReadBy) => db.prepare<[Range], GroupRow>(by === "model" ? OF_MODELS : sumsBy(by));
   return {
     // By spend_cells_by_day, whole.
     cell: db

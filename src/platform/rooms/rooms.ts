@@ -18,6 +18,8 @@ export interface Place {
   /** For who runs the installation; for owners and admins of the team. */
   readonly operator?: true;
   readonly admin?: true;
+  /** About what is paid for: left out where nobody pays. */
+  readonly billing?: true;
 }
 
 /** What an audit event is called: in a list to choose from, and after the actor's name (the target's name follows). */

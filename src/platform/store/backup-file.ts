@@ -9,23 +9,26 @@ import { openFile, removeDatabase } from "./file.ts";
  * `backup_facts`. Older programs restore it too: they take of `backup_files` the names that they know.
  */
 
-export const KEY_FILE = "signing-key.pem";
-/** Public halves of earlier keys. */
-export const RETIRED_FOLDER = "retired-keys";
-/** A data directory's own prices. */
-export const PRICES_FILE = "prices.json";
+/** What lies beside a database, by name. */
+export const BESIDE = {
+  key: "signing-key.pem",
+  /** Public halves of earlier keys. */
+  retiredKeys: "retired-keys",
+  /** A data directory's own prices. */
+  prices: "prices.json",
+} as const;
 
 /** Whether a name in a backup is one that we write there: the file may have been made by anybody. */
 export function isCarried(name: string): boolean {
-  return name === KEY_FILE || name === PRICES_FILE || /^retired-keys\/[\w-]+\.pem$/.test(name);
+  return name === BESIDE.key || name === BESIDE.prices || /^retired-keys\/[\w-]+\.pem$/.test(name);
 }
 
 /** The files of a data directory without which its database would not be what it was. */
 function filesBeside(directory: string): string[] {
   const isFile = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() ?? false;
-  const retired = join(directory, RETIRED_FOLDER);
-  const names = existsSync(retired) ? readdirSync(retired).map((name) => `${RETIRED_FOLDER}/${name}`) : [];
-  return [KEY_FILE, PRICES_FILE, ...names].filter((name) => isCarried(name) && isFile(name));
+  const retired = join(directory, BESIDE.retiredKeys);
+  const names = existsSync(retired) ? readdirSync(retired).map((name) => `${BESIDE.retiredKeys}/${name}`) : [];
+  return [BESIDE.key, BESIDE.prices, ...names].filter((name) => isCarried(name) && isFile(name));
 }
 
 export interface BackupResult {

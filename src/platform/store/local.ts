@@ -2,8 +2,6 @@ import { chmodSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
 import { DataDirectoryError } from "../../kit/errors.ts";
 
-export type LocalDatabase = Database;
-
 /**
  * Opens a small database that one program keeps for itself, apart from a server's: WAL and `synchronous=FULL`, so that what was
  * committed survives a power cut; mode 0600.

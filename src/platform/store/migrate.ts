@@ -25,6 +25,8 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 7, file: "src/platform/store/migrations/0007-names.sql" },
   { version: 8, file: "src/platform/store/migrations/0008-jobs.sql" },
   { version: 9, file: "src/platform/store/migrations/0009-parts-and-entries.sql" },
+  { version: 10, file: "src/platform/store/migrations/0010-whose-devices.sql" },
+  { version: 11, file: "src/platform/store/migrations/0011-capture-mode.sql" },
 ];
 
 export interface SchemaPlan {
@@ -33,7 +35,11 @@ export interface SchemaPlan {
   readonly read: (asset: string) => string;
 }
 
-export const CURRENT_SCHEMA: SchemaPlan = { version: 1 + MIGRATIONS.length, migrations: MIGRATIONS, read: readAsset };
+export const CURRENT_SCHEMA: SchemaPlan = {
+  version: MIGRATIONS.at(-1)?.version ?? 1,
+  migrations: MIGRATIONS,
+  read: readAsset,
+};
 
 /** The schema version that a database says it has; 0 for an empty file. */
 export const schemaVersion = (db: Database) => db.pragma("user_version", { simple: true }) as number;

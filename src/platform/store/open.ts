@@ -10,7 +10,8 @@ import { databasePath } from "./file.ts";
 import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
 import { openOlder, tolerant } from "./older.ts";
-import type { Preparer, Store } from "./types.ts";
+import { outsideWatch } from "./outside.ts";
+import type { HasColumn, Preparer, Store } from "./types.ts";
 
 /** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
 export const CHECK_AT_START_BYTES = 64 * 1024 * 1024;
@@ -124,6 +125,9 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
   db.pragma("busy_timeout = 0");
   const queue = new CommitQueue(db);
   const dataVersion = db.prepare("PRAGMA data_version").pluck();
+  const outsideVersion = () => dataVersion.get() as number;
+  const columns = db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck();
+  const hasColumn: HasColumn = (table, column) => columns.all(table).includes(column);
   let listeners = 0;
   const statements = new Map<unknown, unknown>();
   const opened = statSync(db.name);
@@ -131,8 +135,8 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
   return {
     db,
     directory,
-    prepared<T>(prepare: (db: Preparer) => T): T {
-      if (!statements.has(prepare)) statements.set(prepare, prepare(preparer));
+    prepared<T>(prepare: (db: Preparer, has: HasColumn) => T): T {
+      if (!statements.has(prepare)) statements.set(prepare, prepare(preparer, hasColumn));
       return statements.get(prepare) as T;
     },
     write: (change) => queue.write(change),
@@ -146,7 +150,8 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
       dirtySince = queue.stats.changes;
       db.pragma("wal_checkpoint(PASSIVE)");
     },
-    outsideVersion: () => dataVersion.get() as number,
+    outsideVersion,
+    watchOutside: () => outsideWatch(outsideVersion),
     onChange(tables, listener) {
       const name = `changed_${listeners++}`;
       db.function(name, () => {

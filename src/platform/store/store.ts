@@ -2,18 +2,21 @@
  * The store: one SQLite file, opened safely, written through group commit, migrated, locked and checkpointed.
  * It knows no table's meaning: each room keeps its own SQL in its `rows.ts`.
  */
-import type { Preparer, Store } from "./types.ts";
+import type { HasColumn, Preparer, Store } from "./types.ts";
 
-/** Declares a room's statements, which are prepared once for each open store. */
+/**
+ * Declares a room's statements, which are prepared once for each open store. One of an older schema is looked at too, before it is
+ * upgraded: `has` tells what is not there yet.
+ */
 export const statements =
-  <T>(prepare: (db: Preparer) => T): ((store: Store) => T) =>
+  <T>(prepare: (db: Preparer, has: HasColumn) => T): ((store: Store) => T) =>
   (store) =>
     store.prepared(prepare);
 
-export { type BackupResult, finishBackup, isCarried, KEY_FILE, PRICES_FILE, RETIRED_FOLDER } from "./backup-file.ts";
+export { type BackupResult, BESIDE, finishBackup, isCarried } from "./backup-file.ts";
 export { checkStructure, damageAdvice, isReadError } from "./damage.ts";
 export { databasePath, openFile, removeDatabase } from "./file.ts";
-export { type LocalDatabase, local } from "./local.ts";
+export { local } from "./local.ts";
 export { announcedBaseUrl, type DirectoryLock, lockDirectory } from "./lock.ts";
 export { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
 export {

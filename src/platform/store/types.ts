@@ -5,7 +5,7 @@ export interface Store {
   readonly db: Database;
   readonly directory: string;
   /** What `prepare` makes of this database; made at its first use and kept. See `statements`. */
-  prepared<T>(prepare: (db: Preparer) => T): T;
+  prepared<T>(prepare: (db: Preparer, has: HasColumn) => T): T;
   /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
   write<T>(change: () => T): Promise<T>;
   /** Runs row changes at once, unless another process is writing; false then. See CommitQueue.tryWrite. */
@@ -17,6 +17,8 @@ export interface Store {
   checkpoint(): void;
   /** A number that changes when another process commits (SQLite's data_version). */
   outsideVersion(): number;
+  /** Makes what tells whether another process committed since it said so last; see `outsideWatch`. */
+  watchOutside(): (now: number) => boolean;
   /** Calls back whenever a row of these tables is changed or removed through this connection, committed or not. */
   onChange(tables: readonly string[], listener: () => void): void;
   /** Whether the database is still the file that was opened. Once it is not, every write is refused: it would be lost. */
@@ -24,6 +26,9 @@ export interface Store {
   walBytes(): number;
   close(): void;
 }
+
+/** Whether the schema has a table with such a column. */
+export type HasColumn = (table: string, column: string) => boolean;
 
 /** What prepares statements: an open database, or what stands in for it where its schema may lack some of them. */
 export type Preparer = Pick<Database, "prepare">;

@@ -78,7 +78,10 @@ export interface FileContent {
   readonly path: string;
   readonly kind: Kind;
   readonly bytes: number;
+  /** Empty where the capture policy withheld it. */
   readonly content: string;
+  /** Of the content that was withheld; null where it is stored. */
+  readonly withheldSha256: Buffer | null;
   readonly snapshot: SnapshotFacts;
   readonly current: boolean;
 }

@@ -50,7 +50,7 @@ export function diffSnapshots(
   return { from: sides.from, to: sides.to, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
-/** How one file differs between two snapshots. @returns undefined when neither has it, or there are no such snapshots */
+/** How one file differs between two snapshots; of withheld content size and digest stand for it. @returns undefined when neither has it, or there are no such snapshots */
 export function diffSnapshotFile(
   core: Core,
   teamId: string,
@@ -61,8 +61,11 @@ export function diffSnapshotFile(
 ): Diff | undefined {
   const sides = findSides(core, teamId, repoKey, fromId, toId);
   if (!sides || (!sides.old.has(path) && !sides.now.has(path))) return undefined;
-  const text = (blob: number | undefined) =>
-    blob === undefined ? "" : (browseRows(core.store).blob.get(blob)?.content ?? "");
+  const text = (id: number | undefined) => {
+    const blob = id === undefined ? undefined : browseRows(core.store).blob.get(id);
+    if (!blob?.withheldSha256) return blob?.content ?? "";
+    return `(not stored: ${blob.bytes} bytes, SHA-256 ${blob.withheldSha256.toString("hex")})\n`;
+  };
   return diffLines(text(sides.old.get(path)), text(sides.now.get(path)));
 }
 

@@ -13,7 +13,14 @@ import { lineCounter, RULES_VERSION, redactLongText } from "../../redact/redact.
 import { Intake, requireAtMost, requireWholeNumber } from "../intake/intake.ts";
 import { rows } from "./rows.ts";
 import { refreshIndex } from "./search-index.ts";
-import { manifestDigest, type ReadyFile, type Snapshot, storeSnapshot } from "./store-snapshot.ts";
+import {
+  manifestDigest,
+  type ReadyFile,
+  type Snapshot,
+  storeSnapshot,
+  withheldDigest,
+  withholdVersion,
+} from "./store-snapshot.ts";
 
 const rawSecret = problem({
   name: "rawSecret",
@@ -90,6 +97,11 @@ export const ingest = endpoint(
     const intake = new Intake(request, "brain");
     requireWholeNumber(text, members(text), "version", 'In the body, "version"');
     requireSoundFiles(core, body.files);
+    if (intake.captureMode === "off") {
+      intake.withheld = body.files.length;
+      const ledger = await intake.store(() => withholdVersion(intake, body.version));
+      return { ok: true, version: body.version, files: 0, bytes: 0, redactionHits: 0, ledger };
+    }
     const snapshot = await prepare(intake, body);
     const digest = manifestDigest(snapshot.files);
     const ledger = await intake.store(() => storeSnapshot(intake, snapshot, digest));
@@ -129,10 +141,9 @@ function requireSoundFiles({ config }: Core, files: readonly SentFile[]): void {
 const MAX_NAMED = 50;
 
 /** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between. */
-async function prepare(
-  { core, device, yieldNow }: Intake,
-  sent: v.InferOutput<typeof BrainSnapshot>,
-): Promise<Snapshot> {
+async function prepare(intake: Intake, sent: v.InferOutput<typeof BrainSnapshot>): Promise<Snapshot> {
+  const { core, device, yieldNow } = intake;
+  const isMetadataOnly = intake.captureMode === "metadata";
   const secrets: string[] = [];
   let redactionHits = 0;
   let redactedFiles = 0;
@@ -149,15 +160,22 @@ async function prepare(
     await yieldNow();
     const digest = sha256(content);
     const path = await clean(sentPath, (_line, rule) => `the path of file ${i} (${rule})`);
-    const stored = rows(core.store).blob.get(device.teamId, digest);
+    if (isMetadataOnly && content !== "") intake.withheld++;
+    const key = isMetadataOnly ? withheldDigest(digest, Buffer.byteLength(content)) : digest;
+    const stored = rows(core.store).blob.get(device.teamId, key);
     if (stored && stored.rulesVersion === RULES_VERSION) {
-      files.push({ path, sha256: digest, bytes: stored.bytes, blobId: stored.id });
+      files.push({ path, sha256: key, contentSha256: digest, bytes: stored.bytes, blobId: stored.id });
       continue;
     }
     const text = await clean(content, (line, rule) => `${path} line ${line} (${rule})`);
     if (text !== content) redactedFiles++;
-    const textDigest = text === content ? digest : sha256(text);
-    files.push({ path, sha256: textDigest, bytes: Buffer.byteLength(text), content: text });
+    const contentSha256 = text === content ? digest : sha256(text);
+    const bytes = Buffer.byteLength(text);
+    files.push(
+      isMetadataOnly
+        ? { path, sha256: withheldDigest(contentSha256, bytes), contentSha256, bytes, content: "" }
+        : { path, sha256: contentSha256, contentSha256, bytes, content: text },
+    );
   }
   if (secrets.length > 0) {
     const unnamed = secrets.length - MAX_NAMED;

@@ -29,20 +29,21 @@ export interface StoredSnapshotRow {
   readonly fits: number | null;
 }
 
-export const rows = statements((db) => ({
+export const rows = statements((db, has) => ({
   // By brain_blobs' unique index (team_id, sha256).
   blob: db.prepare<[string, Buffer], { id: number; rulesVersion: string; bytes: number }>(
     "SELECT id, rules_version AS rulesVersion, bytes FROM brain_blobs WHERE team_id = ? AND sha256 = ?",
   ),
   insertBlob: db
-    .prepare<[string, Buffer, string, number, string], number>(
-      `INSERT INTO brain_blobs (team_id, sha256, rules_version, bytes, content) VALUES (?, ?, ?, ?, ?)
+    .prepare<[string, Buffer, string, number, string, Buffer | null], number>(
+      `INSERT INTO brain_blobs (team_id, sha256, rules_version, bytes, content, withheld_sha256) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (team_id, sha256) DO UPDATE SET rules_version = excluded.rules_version RETURNING id`,
     )
     .pluck(),
   blobContent: db.prepare<[number], string>("SELECT content FROM brain_blobs WHERE id = ?").pluck(),
-  blobById: db.prepare<[number], { sha256: Buffer; content: string }>(
-    "SELECT sha256, content FROM brain_blobs WHERE id = ?",
+  blobById: db.prepare<[number], { sha256: Buffer; bytes: number; content: string; withheldSha256: Buffer | null }>(
+    `SELECT sha256, bytes, content, ${has("brain_blobs", "withheld_sha256") ? "withheld_sha256" : "NULL"} AS withheldSha256
+     FROM brain_blobs WHERE id = ?`,
   ),
   // By brain_manifests' unique index (team_id, sha256).
   manifest: db
@@ -52,8 +53,8 @@ export const rows = statements((db) => ({
     "INSERT INTO brain_manifests (team_id, sha256, files, bytes, entries) VALUES (?, ?, ?, ?, ?)",
   ),
   // By brain_streams' unique index (device_id, repo_key).
-  stream: db.prepare<[string, string], { id: number; lastVersion: number }>(
-    "SELECT id, last_version AS lastVersion FROM brain_streams WHERE device_id = ? AND repo_key = ?",
+  stream: db.prepare<[string, string], { id: number; teamId: string; lastVersion: number }>(
+    "SELECT id, team_id AS teamId, last_version AS lastVersion FROM brain_streams WHERE device_id = ? AND repo_key = ?",
   ),
   insertStream: db.prepare<[string, string, string, number]>(
     "INSERT INTO brain_streams (team_id, device_id, repo_key, last_version) VALUES (?, ?, ?, ?)",

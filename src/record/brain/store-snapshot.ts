@@ -1,14 +1,17 @@
 import type { Core } from "../../core.ts";
-import { sha256 } from "../../kit/hash.ts";
-
+import { sameDigest, sha256 } from "../../kit/hash.ts";
 import { RULES_VERSION } from "../../redact/redact.ts";
 import type { Intake } from "../intake/intake.ts";
+import { isWithheld, rangeText, withhold } from "../withheld/withheld.ts";
 import { rows } from "./rows.ts";
 
-/** A file ready to be stored: free of secrets, addressed by its content. */
+/** A file ready to be stored: free of secrets, addressed by its content, or by what may be kept of it. */
 export interface ReadyFile {
   readonly path: string;
+  /** Of the content, or where that is withheld its `withheldDigest`. */
   readonly sha256: Buffer;
+  readonly contentSha256: Buffer;
+  /** Of the content, withheld or not. */
   readonly bytes: number;
   /** Absent when a blob of this content, scanned with today's rules, is held already. */
   readonly content?: string;
@@ -35,6 +38,21 @@ export function manifestDigest(files: readonly { readonly path: string; readonly
   return sha256(files.map((file) => `${file.path}\0${file.sha256.toString("hex")}\n`).join(""));
 }
 
+/** What a file is addressed by of which only path, size and digest may be kept. */
+export function withheldDigest(contentSha256: Buffer, bytes: number): Buffer {
+  return sha256(`withheld ${bytes} ${contentSha256.toString("hex")}`);
+}
+
+/** The digests that a set of files has with its contents and without them: a retry may meet another policy. */
+function bothDigests(files: readonly ReadyFile[]): Buffer[] {
+  return [
+    manifestDigest(files.map(({ path, contentSha256 }) => ({ path, sha256: contentSha256 }))),
+    manifestDigest(
+      files.map(({ path, contentSha256, bytes }) => ({ path, sha256: withheldDigest(contentSha256, bytes) })),
+    ),
+  ];
+}
+
 /** What the ledger keeps of a snapshot. */
 export function snapshotDigest(manifest: Buffer, version: number, accepted: boolean): Buffer {
   return sha256(Buffer.concat([manifest, Buffer.from(`${version} ${accepted ? "accepted" : "evidence"}`)]));
@@ -52,10 +70,8 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
   const stream = sql.stream.get(deviceId, repoKey);
   const known = sql.manifest.get(teamId, digest) as number | undefined;
   const accepted = stream === undefined || version > stream.lastVersion;
-  if (stream && known !== undefined && !accepted) {
-    const twin = sql.snapshot.get(stream.id, version, known);
-    if (twin) return { gap: twin.gap === 1, rollback: twin.accepted === 0 };
-  }
+  const before = stream && !accepted ? storedBefore(core, teamId, stream.id, snapshot) : undefined;
+  if (before) return before;
   const gap = accepted && stream !== undefined && version > stream.lastVersion + 1;
   const manifestId = known ?? insertManifest(core, teamId, snapshot, digest);
   const streamId = stream?.id ?? Number(sql.insertStream.run(teamId, deviceId, repoKey, version).lastInsertRowid);
@@ -64,6 +80,7 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
     mode: null,
     items: snapshot.files.length,
     redacted: snapshot.redactedFiles,
+    withheld: intake.withheld,
     flagged: accepted ? flagged : "rollback",
     contentSha256: snapshotDigest(digest, version, accepted),
   });
@@ -86,13 +103,48 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
   return { gap, rollback: !accepted };
 }
 
+/** What was answered to a snapshot when it came first; undefined for one that did not come before. */
+function storedBefore(core: Core, teamId: string, streamId: number, { version, files }: Snapshot): Stored | undefined {
+  const sql = rows(core.store);
+  if (isWithheld(core, "brain", streamId, version)) return { gap: false, rollback: false };
+  for (const digest of bothDigests(files)) {
+    const manifestId = sql.manifest.get(teamId, digest) as number | undefined;
+    const twin = manifestId === undefined ? undefined : sql.snapshot.get(streamId, version, manifestId);
+    if (twin) return { gap: twin.gap === 1, rollback: twin.accepted === 0 };
+  }
+  return undefined;
+}
+
+/** Takes the version of a snapshot of which nothing may be kept, so that its stream goes on without a gap. Call inside a transaction. */
+export function withholdVersion(intake: Intake, version: number): Stored {
+  const { core, repoKey } = intake;
+  const { teamId, deviceId } = intake.device;
+  const sql = rows(core.store);
+  const stream = sql.stream.get(deviceId, repoKey);
+  if (stream && version <= stream.lastVersion) return { gap: false, rollback: false };
+  const gap = stream !== undefined && version > stream.lastVersion + 1;
+  const range = { first: version, last: version };
+  const deliveryId = intake.record({
+    mode: null,
+    items: 0,
+    redacted: 0,
+    flagged: gap ? "gap" : null,
+    withheld: intake.withheld,
+    contentSha256: sha256(rangeText(range)),
+  });
+  const streamId = stream?.id ?? Number(sql.insertStream.run(teamId, deviceId, repoKey, version).lastInsertRowid);
+  withhold(core, "brain", streamId, deliveryId, [range]);
+  sql.updateStream.run(version, streamId);
+  return { gap, rollback: false };
+}
+
 function insertManifest(core: Core, teamId: string, snapshot: Snapshot, digest: Buffer): number {
   const sql = rows(core.store);
-  const entries = snapshot.files.map((file) => [
-    file.path,
-    file.blobId ??
-      (sql.insertBlob.get(teamId, file.sha256, RULES_VERSION, file.bytes, file.content as string) as number),
-  ]);
+  const insert = ({ sha256, contentSha256, bytes, content = "" }: ReadyFile) => {
+    const withheld = sameDigest(sha256, contentSha256) ? null : contentSha256;
+    return sql.insertBlob.get(teamId, sha256, RULES_VERSION, bytes, content, withheld) as number;
+  };
+  const entries = snapshot.files.map((file) => [file.path, file.blobId ?? insert(file)]);
   return Number(
     sql.insertManifest.run(teamId, digest, snapshot.files.length, snapshot.bytes, JSON.stringify(entries))
       .lastInsertRowid,

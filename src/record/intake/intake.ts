@@ -1,6 +1,6 @@
 /**
  * Intake: the one way of a delivery from a device's request into the store: what the tier includes, the body as slices of the
- * text that was sent, secrets replaced, the device noted as heard of, a row in the ledger.
+ * text that was sent, what the capture policy withholds left out, secrets replaced, the device noted as heard of, a row in the ledger.
  * Not here: what a delivery holds and how it is stored (telemetry, brain, traces, pulses), the ledger itself (log).
  */
 
@@ -13,6 +13,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { type Delivery, recordDelivery } from "../../log/log.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
+import { type CaptureMode, captureModeOf, countViolation } from "../policy/policy.ts";
 
 /** What an endpoint that takes deliveries is called with. */
 interface DeliveryRequest {
@@ -27,9 +28,14 @@ export class Intake {
   readonly device: DevicePrincipal;
   /** Free of secrets; `""` where the client named none. */
   readonly repoKey: string;
+  /** What the team lets be recorded, as it was when the delivery came. */
+  readonly captureMode: CaptureMode;
+  /** Parts of which the policy withholds something; set before `store`, which then counts the delivery as one against the policy. */
+  withheld = 0;
   /** To be awaited between small pieces of work, see `kit/yield.ts`. */
   readonly yieldNow: () => Promise<void> | undefined;
   readonly #kind: Delivery["kind"];
+  #isCounted = false;
 
   /**
    * @param kind also the capability that the device's tier must include
@@ -40,6 +46,7 @@ export class Intake {
     this.core = core;
     this.device = principal;
     this.repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
+    this.captureMode = captureModeOf(core, principal.teamId);
     this.yieldNow = cooperative(core.clock);
     this.#kind = kind;
   }
@@ -50,13 +57,16 @@ export class Intake {
     return core.store.write(() => {
       const now = core.clock.now();
       touchDevice(core, device, now);
+      if (this.withheld > 0 && !this.#isCounted) countViolation(core, device.deviceId, now);
+      this.#isCounted = true;
       return change(now);
     });
   }
 
   /** Appends the delivery, or a part of it, to the ledger; call inside `store`. @returns its id */
-  record(facts: Omit<Delivery, "kind" | "repoKey">): number {
-    return recordDelivery(this.core, this.device, { ...facts, kind: this.#kind, repoKey: this.repoKey });
+  record(facts: Omit<Delivery, "kind" | "repoKey" | "captureMode">): number {
+    const { repoKey, captureMode } = this;
+    return recordDelivery(this.core, this.device, { ...facts, kind: this.#kind, repoKey, captureMode });
   }
 }
 

@@ -1,6 +1,8 @@
+import { keepMetadata, type MetadataKind } from "../../formats/metadata.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members, type Slice } from "../../kit/json.ts";
 import { fail, malformed } from "../../kit/problem.ts";
 import { mightLongHoldSecret, redactLongJson } from "../../redact/redact.ts";
+import type { CaptureMode } from "../policy/policy.ts";
 
 type YieldNow = () => Promise<void> | undefined;
 
@@ -11,30 +13,41 @@ type YieldNow = () => Promise<void> | undefined;
 export class SentBody {
   readonly text: string;
   readonly yieldNow: YieldNow;
-  /** Whether any part could hold a secret; most bodies cannot, and none of their parts is searched then. */
-  readonly isSuspicious: boolean;
   /** Parts in which a secret was replaced. */
   redacted = 0;
+  /** Parts of which text was left out, because only metadata may be kept. */
+  withheld = 0;
+  /** Whether any part could hold a secret; most bodies cannot, and none of their parts is searched then. */
+  readonly #isSuspicious: boolean;
+  readonly #isMetadataOnly: boolean;
   readonly #top: readonly Member[];
 
-  private constructor(text: string, yieldNow: YieldNow, top: readonly Member[], isSuspicious: boolean) {
+  private constructor(
+    text: string,
+    yieldNow: YieldNow,
+    top: readonly Member[],
+    isSuspicious: boolean,
+    isMetadataOnly: boolean,
+  ) {
     this.text = text;
     this.yieldNow = yieldNow;
-    this.isSuspicious = isSuspicious;
+    this.#isSuspicious = isSuspicious;
+    this.#isMetadataOnly = isMetadataOnly;
     this.#top = top;
   }
 
   /**
    * @param yieldNow as `kit/yield.ts` makes it
+   * @param captureMode what of it may be kept
    * @throws Problem malformed (400)
    */
-  static async open(text: string, yieldNow: YieldNow): Promise<SentBody> {
+  static async open(text: string, yieldNow: YieldNow, captureMode: CaptureMode): Promise<SentBody> {
     const top = members(text);
     if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
     await yieldNow();
     const isSuspicious = await mightLongHoldSecret(text, yieldNow);
     await yieldNow();
-    return new SentBody(text, yieldNow, top, isSuspicious);
+    return new SentBody(text, yieldNow, top, isSuspicious, captureMode === "metadata");
   }
 
   /** The elements of a member that is a list; none where it is absent. */
@@ -43,13 +56,25 @@ export class SentBody {
     return member ? elements(this.text, member.start) : [];
   }
 
-  /** A part free of secrets; counts those that held one. */
-  async clean(part: string): Promise<string> {
+  /** Whether every part is kept as it was sent: `clean` has nothing to do then. */
+  get isKeptAsSent(): boolean {
+    return !this.#isSuspicious && !this.#isMetadataOnly;
+  }
+
+  /** A part as it may be kept: what the capture mode lets stay of it, free of secrets. Counts those of which something went. */
+  async clean(part: string, kind: MetadataKind): Promise<string> {
     await this.yieldNow();
-    if (!this.isSuspicious) return part;
-    const { findings, text } = await redactLongJson(part, this.yieldNow);
-    if (findings.length === 0) return part;
+    const kept = this.#isMetadataOnly ? await this.#withhold(part, kind) : part;
+    if (!this.#isSuspicious) return kept;
+    const { findings, text } = await redactLongJson(kept, this.yieldNow);
+    if (findings.length === 0) return kept;
     this.redacted++;
+    return text;
+  }
+
+  async #withhold(part: string, kind: MetadataKind): Promise<string> {
+    const { text, isPart } = await keepMetadata(part, kind, this.yieldNow);
+    if (isPart) this.withheld++;
     return text;
   }
 }

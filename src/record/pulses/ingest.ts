@@ -94,10 +94,17 @@ export const ingest = endpoint(
     const at = Date.parse(body.at);
     if (at < 0) fail(malformed, 'In the body, "at" lies before 1970.');
     if (at > core.clock.now() + DAY_MS) fail(malformed, 'In the body, "at" lies more than a day ahead.');
-    const counts = JSON.stringify(redactNames(body.counts));
+    const known = intake.captureMode === "metadata" ? namesOf(body.counts) : body.counts;
+    intake.withheld = Object.keys(body.counts).length - Object.keys(known).length;
+    const counts = JSON.stringify(redactNames(known));
     const fingerprints = JSON.stringify([...new Set(body.fingerprints)].sort());
     const { repoKey } = intake;
     const { deviceId, teamId } = intake.device;
+    if (intake.captureMode === "off") {
+      intake.withheld = 1;
+      await intake.store(() => undefined);
+      return { ok: true, repoKey: repoKey === NO_REPO ? null : repoKey, at: isoInstant(at) };
+    }
     const storedAt = await intake.store((now) => {
       const sql = rows(core.store);
       sql.put.run(deviceId, repoKey, teamId, at, counts, fingerprints, now);
@@ -106,6 +113,11 @@ export const ingest = endpoint(
     return { ok: true, repoKey: repoKey === NO_REPO ? null : repoKey, at: isoInstant(storedAt) };
   },
 );
+
+/** Counts under what is a name: several words may be a text. */
+function namesOf(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([name]) => /^[\w.:/-]+$/.test(name)));
+}
 
 /** Names free of secrets; the figures of names that are the same without them are added up. */
 function redactNames(counts: Readonly<Record<string, number>>): Record<string, number> {

@@ -10,7 +10,7 @@ import { inShape } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, FreeObject, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { Intake, requireAtMost, requireWholeNumber, SentBody } from "../intake/intake.ts";
-import { appendBatch } from "./append.ts";
+import { appendBatch, withholdBatch } from "./append.ts";
 import { type Entry, entryText } from "./rules.ts";
 
 const TelemetryBatch = v.object({
@@ -39,7 +39,12 @@ export const ingest = endpoint(
     body: { schema: TelemetryBatch, maxBytes: (config) => config.maxTelemetryBytes, gzip: true, freeForm: true },
     ok: v.object({
       ok: v.boolean(),
-      accepted: v.pipe(Count, v.description("Entries newly stored; a retry of stored ones counts none.")),
+      accepted: v.pipe(
+        Count,
+        v.description(
+          "Entries newly stored; a retry of stored ones counts none, and neither does what the capture mode `off` withholds.",
+        ),
+      ),
       maxSeq: v.pipe(Count, v.description("The stream's highest sequence number.")),
       flagged: v.pipe(
         v.nullable(v.picklist(["gap", "rollback"])),
@@ -66,11 +71,18 @@ export const ingest = endpoint(
     const intake = new Intake(request, "telemetry");
     const { maxTelemetryEntries } = intake.core.config;
     requireAtMost(maxTelemetryEntries, body.entries.length, ["batch", "entries"]);
-    const sent = await SentBody.open(text, intake.yieldNow);
+    if (intake.captureMode === "off") {
+      intake.withheld = body.entries.length;
+      const seqs = body.entries.map(({ seq }) => seq);
+      return { ok: true, ...(await intake.store((now) => withholdBatch(intake, seqs, now))), serverRedacted: 0 };
+    }
+    const sent = await SentBody.open(text, intake.yieldNow, intake.captureMode);
     const entries = await readEntries(intake.core.config, body.entries, sent);
     const digest = sha256(entries.map(entryText).join(""));
-    const mode = body.mode === undefined ? null : redactText(body.mode).text;
+    const isFreeText = intake.captureMode === "metadata" && /\s/.test(body.mode ?? "");
+    const mode = body.mode === undefined || isFreeText ? null : redactText(body.mode).text;
     const batch = { mode, entries, digest, redacted: sent.redacted };
+    intake.withheld = sent.withheld;
     const appended = await intake.store((now) => appendBatch(intake, batch, now));
     return { ok: true, ...appended, serverRedacted: sent.redacted };
   },
@@ -83,7 +95,7 @@ async function readEntries(config: Config, parsed: readonly ParsedEntry[], sent:
   for (const [i, { seq, clientTimestamp = null }] of parsed.entries()) {
     await sent.yieldNow();
     const payload = payloadAt(config, sent.text, slices[i]?.start as number, i);
-    entries.push({ seq, clientTimestamp, payload: sent.isSuspicious ? await sent.clean(payload) : payload });
+    entries.push({ seq, clientTimestamp, payload: sent.isKeptAsSent ? payload : await sent.clean(payload, "payload") });
   }
   return entries.sort((a, b) => a.seq - b.seq);
 }

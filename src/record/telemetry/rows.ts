@@ -7,6 +7,11 @@ export interface StreamRow {
   readonly maxSeq: number;
 }
 
+/** An entry by its seq. */
+export interface StoredEntry extends Omit<Entry, "seq"> {
+  readonly deliveryId: number;
+}
+
 /** An entry, or evidence of a conflict, as it is stored. */
 export interface StoredEntryRow extends Entry {
   readonly id: number;
@@ -51,8 +56,8 @@ export const rows = statements((db) => {
       `UPDATE telemetry_streams SET max_seq = ?, entry_count = entry_count + ?, conflict_count = conflict_count + ?, updated_at = ? WHERE id = ?`,
     ),
     // By telemetry_entries_by_seq.
-    entry: db.prepare<[number, number], Omit<Entry, "seq">>(
-      "SELECT client_timestamp AS clientTimestamp, payload FROM telemetry_entries WHERE stream_id = ? AND seq = ?",
+    entry: db.prepare<[number, number], StoredEntry>(
+      "SELECT delivery_id AS deliveryId, client_timestamp AS clientTimestamp, payload FROM telemetry_entries WHERE stream_id = ? AND seq = ?",
     ),
     insertConflict: db.prepare<[number, number, number, string | null, string, Buffer]>(
       `INSERT INTO telemetry_conflicts (stream_id, seq, delivery_id, client_timestamp, payload, content_sha256) VALUES (?, ?, ?, ?, ?, ?)`,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { metadataOf } from "../../formats/metadata.ts";
 
 /** An entry ready to be stored: payload as JSON text, redacted. */
 export interface Entry {
@@ -46,6 +47,15 @@ export function isSameEntry(stored: Omit<Entry, "seq">, sent: Omit<Entry, "seq">
   if (stored.payload === sent.payload) return true;
   if (LONG_NUMBER.test(stored.payload) || LONG_NUMBER.test(sent.payload)) return false;
   return isDeepStrictEqual(JSON.parse(stored.payload), JSON.parse(sent.payload));
+}
+
+/** The same for what may be kept of both where only metadata is. */
+export function isSameMetadata(stored: Omit<Entry, "seq">, sent: Omit<Entry, "seq">): boolean {
+  const stripped = ({ clientTimestamp, payload }: Omit<Entry, "seq">) => ({
+    clientTimestamp,
+    payload: metadataOf(payload, "payload"),
+  });
+  return isSameEntry(stripped(stored), stripped(sent));
 }
 
 /** What a delivery's digest is taken over: NUL separates, which JSON text cannot hold. */

@@ -1,11 +1,12 @@
 import { sameDigest, sha256 } from "../../kit/hash.ts";
 import { type DeliveryKind, RowsByDelivery } from "../../log/log.ts";
+import { highestWithheld, rangeText, withheldByDelivery } from "../withheld/withheld.ts";
 import { rows, type StoredEntryRow } from "./rows.ts";
 import { entryText } from "./rules.ts";
 
 /**
- * Compares telemetry deliveries with entries and evidence as they are stored now: their content, that nothing was added, and
- * that their stream is that of the delivery's device and repository.
+ * Compares telemetry deliveries with entries, evidence and withheld numbers as they are stored now: their content, that nothing was
+ * added, and that their stream is that of the delivery's device and repository.
  */
 export const telemetryDeliveries: DeliveryKind = {
   kind: "telemetry",
@@ -13,35 +14,45 @@ export const telemetryDeliveries: DeliveryKind = {
     const sql = rows(core.store);
     const stray =
       (what: string) =>
-      ({ id, deliveryId }: StoredEntryRow) =>
+      ({ id, deliveryId }: Pick<StoredEntryRow, "id" | "deliveryId">) =>
         report(deliveryId, "stray", `${what} ${id} came with no telemetry delivery`);
     const entries = new RowsByDelivery(sql.entriesByDelivery.iterate(), head, stray("entry"));
     const evidence = new RowsByDelivery(sql.conflictsByDelivery.iterate(), head, stray("conflicting entry"));
+    const withheld = new RowsByDelivery(withheldByDelivery(core, "telemetry"), head, stray("withheld range"));
     return {
-      check({ id: deliveryId, teamId, deviceId, repoKey, items, contentSha256 }) {
+      check({ id: deliveryId, teamId, deviceId, repoKey, items, captureMode, contentSha256 }) {
         const stream = sql.stream.get(deviceId, repoKey);
         const own = stream?.teamId === teamId ? stream.id : undefined;
         const contradicting = [...evidence.of(deliveryId, 0)];
         const stored = [...entries.of(deliveryId, items - contradicting.length), ...contradicting];
-        const foreign = stored.find(({ streamId }) => streamId !== own);
-        if (!sameDigest(sha256(stored.map(entryText).join("")), contentSha256))
+        const ranges = [...withheld.of(deliveryId, captureMode === "off" ? 1 : 0)];
+        const foreign = [...stored, ...ranges].find(({ streamId }) => streamId !== own);
+        const texts = [...stored.map(entryText), ...ranges.map(rangeText)];
+        if (!sameDigest(sha256(texts.join("")), contentSha256))
           report(deliveryId, "content", "its entries are not those that were delivered");
+        const beyond = ranges.find(({ last }) => last > (stream?.maxSeq ?? 0));
+        if (beyond)
+          report(deliveryId, "newest", `stream ${beyond.streamId} ends below what it withholds to ${beyond.last}`);
         if (foreign)
           report(
             deliveryId,
             "owner",
-            `entry ${foreign.id} of it is in stream ${foreign.streamId}, which is not of its team, device and repository`,
+            `${"first" in foreign ? "withheld range" : "entry"} ${foreign.id} of it is in stream ${foreign.streamId}, which is not of its team, device and repository`,
           );
       },
       finish() {
         entries.finish();
         evidence.finish();
-        for (const { id, maxSeq, storedSeq, deliveryId } of sql.streamsAstray.iterate())
-          report(deliveryId, "newest", `stream ${id} says ${maxSeq} and holds entries to ${storedSeq}`);
+        withheld.finish();
+        for (const { id, maxSeq, storedSeq, deliveryId } of sql.streamsAstray.all()) {
+          const last = Math.max(storedSeq, highestWithheld(core, "telemetry", id)?.last ?? 0);
+          if (last !== maxSeq) report(deliveryId, "newest", `stream ${id} says ${maxSeq} and holds entries to ${last}`);
+        }
       },
       close() {
         entries.close();
         evidence.close();
+        withheld.close();
       },
     };
   },

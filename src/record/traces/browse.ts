@@ -11,6 +11,8 @@ import { browseRows, type SessionListRow } from "./browse-rows.ts";
 export interface SessionFilter {
   readonly repoKey?: string | undefined;
   readonly deviceId?: string | undefined;
+  /** Of any of these devices. */
+  readonly deviceIds?: readonly string[] | undefined;
   readonly outcome?: string | undefined;
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
@@ -33,7 +35,7 @@ export interface SessionRow extends LabelledSession {
   readonly prompts: number | null;
   readonly files: number | null;
   readonly commits: number | null;
-  /** What it was asked first: one line, at most 160 characters. */
+  /** What it was asked first, or else its title: one line, at most 160 characters. */
   readonly firstPrompt: string | null;
 }
 
@@ -101,8 +103,11 @@ async function* walkSessions(
   }
 }
 
-function narrows({ deviceId, outcome, agent, model, branch, text }: SessionFilter): boolean {
-  return [deviceId, outcome, agent, model, branch, text].some((value) => value !== undefined && value !== "");
+function narrows({ deviceId, deviceIds, outcome, agent, model, branch, text }: SessionFilter): boolean {
+  return (
+    deviceIds !== undefined ||
+    [deviceId, outcome, agent, model, branch, text].some((value) => value !== undefined && value !== "")
+  );
 }
 
 /** Sessions beyond a key, nearest first. Those without a start lie below all that have one. */
@@ -142,21 +147,26 @@ function isPast({ from, to }: SessionFilter, { startedAt }: SessionListRow, towa
 
 function sessionFilter(core: Core, filter: SessionFilter) {
   const sql = browseRows(core.store);
+  const devices = filter.deviceIds && new Set(filter.deviceIds);
   const plain = filter.text?.toLowerCase() ?? "";
   // As the text stands inside a JSON string: quotes and line breaks are escaped there.
   const spelled = JSON.stringify(plain).slice(1, -1);
   return (row: SessionListRow, budget: Budget<Spending>): boolean => {
     for (const name of ["deviceId", "outcome", "agent", "model", "branch"] as const)
       if (filter[name] !== undefined && row[name] !== filter[name]) return false;
+    if (devices && !devices.has(row.deviceId)) return false;
     // Towards newer rows, the lower bound is not where the walk begins.
-    if (filter.from !== undefined && (row.startedAt === null || row.startedAt < filter.from)) return false;
-    if (filter.to !== undefined && (row.startedAt === null || row.startedAt >= filter.to)) return false;
+    if (!isWithin(filter, row)) return false;
     if (plain === "") return true;
     const document = ((sql.document.get(row.id) as string | undefined) ?? "").toLowerCase();
     budget.bytes -= document.length;
     return document.includes(plain) || document.includes(spelled);
   };
 }
+
+const isWithin = ({ from, to }: SessionFilter, { startedAt }: SessionListRow): boolean =>
+  (from === undefined || (startedAt !== null && startedAt >= from)) &&
+  (to === undefined || (startedAt !== null && startedAt < to));
 
 function withCounts(core: Core, row: LabelledSession): SessionRow {
   const sql = browseRows(core.store);

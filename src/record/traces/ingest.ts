@@ -73,7 +73,13 @@ export const ingest = endpoint(
     requireAtMost(maxTraceSessions, sessions, ["batch", "sessions"]);
     requireAtMost(maxTraceSpans, spans, ["batch", "spans"]);
     requireAtMost(maxTraceLabels, labels, ["batch", "labels"]);
-    const batch = await readBatch(await SentBody.open(text, intake.yieldNow));
+    if (intake.captureMode === "off") {
+      intake.withheld = sessions + labels;
+      await intake.store(() => undefined);
+      return { ok: true, sessions: 0, spans: 0, labels: 0, serverRedacted: 0 };
+    }
+    const batch = await readBatch(await SentBody.open(text, intake.yieldNow, intake.captureMode));
+    intake.withheld = batch.withheld;
     if (sessions + spans + labels > MAX_ROWS) requireRoom(core, intake.device, batch);
     for (const part of partsOf(batch)) await intake.store((now) => storePart(intake, part, now));
     return { ok: true, sessions, spans, labels, serverRedacted: batch.redacted };

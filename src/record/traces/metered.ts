@@ -1,10 +1,11 @@
 import type { Core } from "../../core.ts";
 import { type Call, countedCalls } from "../../formats/calls.ts";
 import { understandSession, understandSpan } from "../../formats/session.ts";
-import { readAttributeModel, readCost, type Usage } from "../../formats/usage.ts";
+import type { Usage } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { followRows, type MeteredSpanRow, type SessionSourceRow } from "./follow-rows.ts";
+import { parsedMembers } from "./rules.ts";
 
 /** A model call of a session. */
 export interface MeteredCall {
@@ -40,7 +41,7 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
     await yieldNow();
   }
   const { document, ...facts } = row;
-  const { usage, costUsd } = understandSession(asObject(JSON.parse(document)));
+  const { usage, costUsd } = understandSession(parsedMembers(document, ["usage", "costUsd"]));
   return { ...facts, calls: countedCalls(spans), usage, costUsd };
 }
 
@@ -49,17 +50,8 @@ type Metered = Call & Omit<MeteredCall, "usage">;
 function readSpan({ document, startedAt, endedAt, ...span }: MeteredSpanRow): Metered {
   const at = startedAt ?? endedAt;
   if (document === null) return { ...span, operation: null, usage: null, costUsd: null, model: null, at };
-  const fields = asObject(JSON.parse(document));
-  const { usage, operation, attributes } = understandSpan(fields);
-  const named = typeof fields.model === "string" ? fields.model : null;
-  return {
-    ...span,
-    operation,
-    usage,
-    costUsd: readCost(fields.costUsd),
-    model: readAttributeModel(attributes) ?? named,
-    at,
-  };
+  const { usage, operation, costUsd, model } = understandSpan(asObject(JSON.parse(document)));
+  return { ...span, operation, usage, costUsd, model, at };
 }
 
 /** What a device's session says of itself, for entries that name it. */

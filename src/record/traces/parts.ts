@@ -8,8 +8,9 @@ export interface Part {
   readonly labels: readonly ReadLabel[];
   /** Sessions that begin in this part; one with many spans goes on in the next. */
   readonly items: number;
-  /** Of the whole batch, named by its first part. */
+  /** Both of the whole batch, named by its first part. */
   readonly redacted: number;
+  readonly withheld: number;
   /** SHA-256 over everything the part holds, redacted. */
   readonly digest: Buffer;
 }
@@ -21,15 +22,15 @@ export const MAX_ROWS = 2_000;
  * Takes a batch apart into what is stored at once: most are one part. Whoever sends a batch again because the server stopped
  * halfway finds that what was stored is not stored twice, as with any batch.
  */
-export function* partsOf({ sessions, labels, redacted }: ReadBatch): Generator<Part> {
+export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch): Generator<Part> {
   let part: { sessions: ReadSession[]; labels: ReadLabel[]; items: number } = { sessions: [], labels: [], items: 0 };
   let room = MAX_ROWS;
-  let unreported = redacted;
+  let unreported = { redacted, withheld };
   const finished = (): Part => {
-    const done = { ...part, redacted: unreported, digest: digestOf(part) };
+    const done = { ...part, ...unreported, digest: digestOf(part) };
     part = { sessions: [], labels: [], items: 0 };
     room = MAX_ROWS;
-    unreported = 0;
+    unreported = { redacted: 0, withheld: 0 };
     return done;
   };
   for (const session of sessions) {

@@ -41,6 +41,8 @@ export interface ReadBatch {
   readonly labels: readonly ReadLabel[];
   /** Sessions, spans and labels in which a secret was replaced. */
   readonly redacted: number;
+  /** Sessions, spans and labels of which text was left out, because only metadata may be kept. */
+  readonly withheld: number;
 }
 
 /** Members of one session, many times what any agent sends. */
@@ -52,8 +54,8 @@ export async function readBatch(sent: SentBody): Promise<ReadBatch> {
   for (const [i, { start }] of sent.list("sessions").entries()) sessions.push(await readSessionAt(sent, start, i));
   const labels: ReadLabel[] = [];
   for (const { start, end } of sent.list("labels"))
-    labels.push(readLabel(await sent.clean(sent.text.slice(start, end))));
-  return { sessions, labels, redacted: sent.redacted };
+    labels.push(readLabel(await sent.clean(sent.text.slice(start, end), "label")));
+  return { sessions, labels, redacted: sent.redacted, withheld: sent.withheld };
 }
 
 async function readSessionAt(sent: SentBody, start: number, i: number): Promise<ReadSession> {
@@ -66,13 +68,13 @@ async function readSessionAt(sent: SentBody, start: number, i: number): Promise<
   await yieldNow();
   const spans: ReadSpan[] = [];
   for (const slice of elements(text, findMember(own, "spans")?.start)) {
-    const document = await sent.clean(text.slice(slice.start, slice.end));
+    const document = await sent.clean(text.slice(slice.start, slice.end), "span");
     const facts = readSpan(parsedMembers(document, SPAN_FACTS));
     spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
   }
   const spelled = spelledMembers(text, own);
   spelled.delete("spans");
-  const document = await sent.clean(spell(spelled));
+  const document = await sent.clean(spell(spelled), "session");
   const facts = readSession(parsedMembers(document, SESSION_FACTS));
   return {
     ...facts,

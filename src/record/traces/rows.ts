@@ -56,6 +56,10 @@ export const rows = statements((db) => ({
   markSession: db.prepare<[number, number, number]>(
     "UPDATE trace_sessions SET delivery_id = ?, updated_at = ? WHERE id = ?",
   ),
+  // By trace_spans_by_session.
+  span: db
+    .prepare<[number, string], string>("SELECT document FROM trace_spans WHERE session_id = ? AND external_id = ?")
+    .pluck(),
   // By trace_spans_by_session; a span that came again unchanged is left alone.
   putSpan: db.prepare<[SpanRow]>(
     `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id)

@@ -1,6 +1,7 @@
+import { metadataOf } from "../../formats/metadata.ts";
 import { asObject, type Fields, firstOf, readId, readInstant } from "../../formats/values.ts";
 import { sha256Hex } from "../../kit/hash.ts";
-import { type Member, members } from "../../kit/json.ts";
+import { elements, type Member, members } from "../../kit/json.ts";
 
 /** The members of a session that we understand; every other is kept unread. A wrong type leaves its column empty. */
 export interface SessionFacts {
@@ -93,4 +94,27 @@ export function parsedMembers(text: string, names: readonly string[]): Record<st
 /** Lays new members over stored ones: new values win, absent ones stay. */
 export function mergeMembers(stored: Map<string, string>, sent: Map<string, string>): Map<string, string> {
   return new Map([...stored, ...sent]);
+}
+
+/**
+ * Members of a session that were stripped to their metadata, with what is stored of the same laid back into them: what was recorded
+ * while text was allowed stays when the session comes again without it. Of lists that grew, element by element.
+ * @param stored the session's document
+ */
+export function refilled(stored: string, stripped: ReadonlyMap<string, string>): Map<string, string> {
+  const old = spelledMembers(stored, members(stored, 0, [...stripped.keys()]));
+  return new Map([...stripped].map(([key, raw]) => [key, refill(key, old.get(key), raw)]));
+}
+
+function refill(key: string, old: string | undefined, stripped: string): string {
+  const isOf = (value: string, less: string) => metadataOf(spell([[key, value]]), "session") === spell([[key, less]]);
+  if (old === undefined || old === stripped || isOf(old, stripped)) return old ?? stripped;
+  const had = elements(old).map(({ start, end }) => old.slice(start, end));
+  const has = elements(stripped).map(({ start, end }) => stripped.slice(start, end));
+  if (had.length === 0 || has.length === 0) return stripped;
+  const each = has.map((less, i) => {
+    const value = had[i];
+    return value !== undefined && isOf(`[${value}]`, `[${less}]`) ? value : less;
+  });
+  return `[${each.join(",")}]`;
 }

@@ -2,11 +2,12 @@ import type { Core } from "../../core.ts";
 import { type Understood, type UnderstoodSpan, understandSession, understandSpan } from "../../formats/session.ts";
 import { asObject } from "../../formats/values.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type DeliveryFacts, findDelivery } from "../../log/log.ts";
 import { browseRows, type SessionListRow, type SpanListRow } from "./browse-rows.ts";
 
 export interface Span extends SpanListRow, UnderstoodSpan {
-  /** As sent, but for redactions; null when the session's spans are too large to be read together. */
+  /** As sent, but for redactions; null when the session's spans are too large to be read together, see `wholeSpan`. */
   readonly document: string | null;
 }
 
@@ -23,7 +24,7 @@ export interface Session extends SessionListRow, Understood {
   readonly deviceLabel: string | null;
   /** The session as sent, without its spans, but for redactions. */
   readonly document: string;
-  /** By start, those without one at the end; the first 2,000. */
+  /** By start, those without one at the end; the first 10,000. */
   readonly spans: readonly Span[];
   readonly spanCount: number;
   /** The first 500. */
@@ -33,14 +34,17 @@ export interface Session extends SessionListRow, Understood {
   readonly deliveries: readonly Pick<DeliveryFacts, "id" | "receivedAt" | "items" | "redacted" | "flagged">[];
 }
 
-const MAX_SPANS = 2_000;
+const MAX_SPANS = 10_000;
 const MAX_LABELS = 500;
 const MAX_DELIVERIES = 50;
 /** Documents of spans read for one session, all together. */
 const MAX_SPAN_BYTES = 16 * 1024 * 1024;
 
-/** A session of a team with all that belongs to it. @returns undefined when the team has no such session */
-export function getSession(core: Core, teamId: string, id: number): Session | undefined {
+/**
+ * A session of a team with all that belongs to it, read in slices that let other requests in between.
+ * @returns undefined when the team has no such session
+ */
+export async function getSession(core: Core, teamId: string, id: number): Promise<Session | undefined> {
   const sql = browseRows(core.store);
   const stored = Number.isSafeInteger(id) ? sql.session.get(id, teamId) : undefined;
   const [row] = withDeviceLabels(core, stored ? [stored] : []);
@@ -50,7 +54,7 @@ export function getSession(core: Core, teamId: string, id: number): Session | un
     ...row,
     ...understandSession(asObject(JSON.parse(document))),
     document,
-    spans: readSpans(core, id),
+    spans: await readSpans(core, id),
     spanCount: sql.spanCount.get(id) as number,
     labels: sql.labels.all(row.deviceId, row.externalId, MAX_LABELS).map(readLabel),
     labelCount: sql.labelCount.get(row.deviceId, row.externalId) as number,
@@ -65,15 +69,28 @@ export function findSessionId(core: Core, teamId: string, deviceId: string, exte
   return browseRows(core.store).sessionByExternalId.get(deviceId, externalId, teamId) as number | undefined;
 }
 
-function readSpans(core: Core, sessionId: number): Span[] {
+async function readSpans(core: Core, sessionId: number): Promise<Span[]> {
   const sql = browseRows(core.store);
+  const yieldNow = cooperative(core.clock);
+  const spans: Span[] = [];
   let room = MAX_SPAN_BYTES;
-  return sql.spans.all(sessionId, MAX_SPANS).map((row) => {
+  for (const row of sql.spans.all(sessionId, MAX_SPANS)) {
     room -= row.bytes;
-    const document = room >= 0 ? (sql.spanDocument.get(row.id) as string) : null;
-    return { ...row, ...understandSpan(document === null ? {} : asObject(JSON.parse(document))), document };
-  });
+    spans.push(readSpan(row, room >= 0 ? sql.spanDocument.get(row.id) : undefined));
+    await yieldNow();
+  }
+  return spans;
 }
+
+const readSpan = (row: SpanListRow, document: string | undefined): Span => ({
+  ...row,
+  ...understandSpan(document === undefined ? {} : asObject(JSON.parse(document))),
+  document: document ?? null,
+});
+
+/** A span with its document, also where that was too much to be read with all of its session. */
+export const wholeSpan = (core: Core, span: Span): Span =>
+  span.document === null ? readSpan(span, browseRows(core.store).spanDocument.get(span.id)) : span;
 
 function readLabel(row: { spanId: string | null; name: string | null; document: string }): Label {
   const { value, comment } = asObject(JSON.parse(row.document));

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { asObject } from "../../formats/values.ts";
+import { metadataOf } from "../../formats/metadata.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
@@ -8,7 +8,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { Part } from "./parts.ts";
 import type { ReadBatch, ReadSession } from "./read-batch.ts";
 import { rows, type SessionRow } from "./rows.ts";
-import { mergeMembers, readSession, spell, spelledMembers } from "./rules.ts";
+import { mergeMembers, parsedMembers, readSession, refilled, SESSION_FACTS, spell, spelledMembers } from "./rules.ts";
 
 /**
  * Demands that every session of a batch may grow by it, for batches that are stored in several transactions: a refusal halfway
@@ -18,7 +18,7 @@ import { mergeMembers, readSession, spell, spelledMembers } from "./rules.ts";
 export function requireRoom(core: Core, device: DevicePrincipal, batch: ReadBatch): void {
   for (const session of batch.sessions) {
     const stored = rows(core.store).session.get(device.deviceId, session.externalId);
-    if (stored) grown(core, stored.document, session);
+    if (stored) grown(core, stored.document, session.members);
   }
 }
 
@@ -34,6 +34,7 @@ export function storePart(intake: Intake, part: Part, now: number): void {
     mode: null,
     items: part.items,
     redacted: part.redacted,
+    withheld: part.withheld,
     flagged: null,
     contentSha256: part.digest,
   });
@@ -46,8 +47,8 @@ export function storePart(intake: Intake, part: Part, now: number): void {
 }
 
 /** What a session that is stored becomes. @throws Problem tooLarge (413) */
-function grown(core: Core, stored: string, session: ReadSession): string {
-  const document = spell(mergeMembers(spelledMembers(stored, members(stored)), session.members));
+function grown(core: Core, stored: string, sent: Map<string, string>): string {
+  const document = spell(mergeMembers(spelledMembers(stored, members(stored)), sent));
   if (document.length > core.config.maxTraceBytes)
     fail(tooLarge, `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`);
   return document;
@@ -58,18 +59,19 @@ function joinPieces(pieces: readonly ReadSession[]): ReadSession {
   const [first, ...more] = pieces as [ReadSession, ...ReadSession[]];
   if (more.length === 0) return first;
   const members = new Map(pieces.flatMap((piece) => [...piece.members]));
-  const facts = readSession(asObject(JSON.parse(spell(members))));
+  const facts = readSession(parsedMembers(spell(members), SESSION_FACTS));
   return { ...facts, externalId: first.externalId, members, spans: pieces.flatMap((piece) => piece.spans) };
 }
 
 type Mark = Pick<SessionRow, "teamId" | "deviceId" | "deliveryId" | "now">;
 
 /** @returns how many rows it changed */
-function putSession({ core, repoKey }: Intake, session: ReadSession, mark: Mark): number {
+function putSession({ core, repoKey, captureMode }: Intake, session: ReadSession, mark: Mark): number {
   const sql = rows(core.store);
   const { externalId } = session;
   const { deliveryId, now } = mark;
   const stored = sql.session.get(mark.deviceId, externalId);
+  const isStripped = captureMode === "metadata";
   let changes = 0;
   let sessionId: number;
   if (!stored) {
@@ -78,17 +80,22 @@ function putSession({ core, repoKey }: Intake, session: ReadSession, mark: Mark)
     changes++;
   } else {
     sessionId = stored.id;
-    const document = grown(core, stored.document, session);
+    const own = isStripped ? refilled(stored.document, session.members) : session.members;
+    const document = grown(core, stored.document, own);
     // A later batch that names no repository leaves the session where it was.
     const place = repoKey === "" ? stored.repoKey : repoKey;
     if (document !== stored.document || place !== stored.repoKey) {
-      const facts = readSession(asObject(JSON.parse(document)));
+      const facts = readSession(parsedMembers(document, SESSION_FACTS));
       sql.updateSession.run({ ...facts, ...mark, externalId, repoKey: place, document });
       changes++;
     }
   }
   let spans = 0;
-  for (const span of session.spans) spans += sql.putSpan.run({ ...span, sessionId, deliveryId }).changes;
+  for (const span of session.spans) {
+    const known = isStripped && stored ? sql.span.get(sessionId, span.externalId) : undefined;
+    if (known !== undefined && metadataOf(known, "span") === span.document) continue;
+    spans += sql.putSpan.run({ ...span, sessionId, deliveryId }).changes;
+  }
   // What follows sessions finds those that only their spans changed by the same mark.
   if (spans > 0 && changes === 0) sql.markSession.run(deliveryId, now, sessionId);
   return changes + spans;

@@ -23,5 +23,5 @@ export {
   spanTimes,
 } from "./follow.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
-export { findSessionId, getSession, type Session, type Span } from "./session.ts";
+export { findSessionId, getSession, type Session, type Span, wholeSpan } from "./session.ts";
 export { traceDeliveries } from "./verify.ts";

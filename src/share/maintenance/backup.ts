@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { conflict, fail } from "../../kit/problem.ts";
+import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { type BackupResult, finishBackup, removeDatabase } from "../../platform/store/store.ts";
 import { readFirst } from "./rows.ts";
 
@@ -15,6 +15,9 @@ import { readFirst } from "./rows.ts";
 export async function backup(core: Core, file: string, onProgress: (share: number) => void): Promise<BackupResult> {
   const target = resolve(file);
   if (existsSync(target)) fail(conflict, `${target} exists already; a backup never overwrites one`);
+  const place = dirname(target);
+  if (!statSync(place, { throwIfNoEntry: false })?.isDirectory())
+    fail(invalid, `${place} is no directory, so nothing can be put there`);
   const partial = `${target}.partial`;
   removeDatabase(partial);
   const { db, directory } = core.store;

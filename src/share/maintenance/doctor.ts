@@ -4,7 +4,7 @@ import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { ledgerHead } from "../../log/log.ts";
 import { ensureSigningKey, hasSigningKey } from "../../platform/keys/keys.ts";
-import { checkStructure, damageAdvice, databasePath, KEY_FILE, schemaVersion } from "../../platform/store/store.ts";
+import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } from "../../platform/store/store.ts";
 import {
   examineDerived,
   examineJobs,
@@ -72,7 +72,7 @@ async function examineKey(core: Core): Promise<Finding> {
   if (!hasSigningKey(core)) return { check, status: "ok", detail: "none yet; the first start makes it" };
   try {
     const key = await ensureSigningKey(core);
-    const path = join(core.store.directory, KEY_FILE);
+    const path = join(core.store.directory, BESIDE.key);
     if (existsSync(path) && (statSync(path).mode & 0o077) !== 0)
       return { check, status: "warning", detail: `others can read the key: chmod 600 ${path}` };
     return { check, status: "ok", detail: `key ${key.kid}` };

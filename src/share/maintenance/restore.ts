@@ -5,13 +5,11 @@ import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../..
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { countDeliveries } from "../../log/log.ts";
 import {
+  BESIDE,
   databasePath,
   isCarried,
-  KEY_FILE,
   lockDirectory,
   openFile,
-  PRICES_FILE,
-  RETIRED_FOLDER,
   removeDatabase,
   requireOurs,
   schemaVersion,
@@ -91,7 +89,7 @@ export function restore(file: string, directory: string, stamp: string): Restore
     for (const ending of ["-wal", "-shm"]) rmSync(databasePath(directory) + ending, { force: true });
     renameSync(incoming, databasePath(directory));
     syncDirectory(directory);
-    return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, PRICES_FILE)) };
+    return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)) };
   } finally {
     lock.release();
   }
@@ -113,8 +111,8 @@ function takeOutFiles(path: string): { name: string; content: string }[] {
 
 /** Copies what is there under `backups/`, so that the database has its name until the very moment another takes it. */
 function keepAside(directory: string, stamp: string): string | null {
-  const names = ["reckon.db", "reckon.db-wal", "reckon.db-shm", KEY_FILE, RETIRED_FOLDER, PRICES_FILE].filter((name) =>
-    existsSync(join(directory, name)),
+  const names = ["reckon.db", "reckon.db-wal", "reckon.db-shm", BESIDE.key, BESIDE.retiredKeys, BESIDE.prices].filter(
+    (name) => existsSync(join(directory, name)),
   );
   if (names.length === 0) return null;
   moveLogIntoDatabase(directory);

@@ -57,6 +57,11 @@ export function chooseFiles(core: Core, teamId: string, { repoKey, globs = [], p
   const files = sources.map((source) => {
     const file = readFile(core, teamId, repoKey, source, snapshotId);
     if (!file) fail(conflict, "the brain changed meanwhile; look again");
+    if (file.withheldSha256)
+      fail(
+        invalid,
+        `"${source}" is not stored: when it came, the capture policy let only its path, size and digest be kept`,
+      );
     return { source, path: brainPath(source), content: file.content };
   });
   const bytes = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);

@@ -1,23 +1,115 @@
-import type { Command } from "commander";
-import { createCode } from "../../identity/devices/devices.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import {
+  CODE_LIMITS,
+  createCode,
+  createFleetCodes,
+  listOpenCodes,
+  revokeCode,
+} from "../../identity/devices/devices.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { csvLine } from "../../kit/csv.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { atMost } from "./values.ts";
+import { table } from "./output.ts";
+import { atMost, wholeNumber } from "./values.ts";
 
-/** A code lies about in chats and terminals until it is used. */
-const shortDuration = atMost(DAY_MS, "a day");
+/** From one up to a ceiling. */
+const upTo = (max: number) => (text: string) => {
+  const value = wholeNumber(text);
+  if (value < 1 || value > max) throw new InvalidArgumentError(`It must be from 1 to ${max}.`);
+  return value;
+};
+
+interface Created extends CommonOptions {
+  readonly team: string;
+  readonly expires?: number;
+  readonly count?: number;
+  readonly uses?: number;
+  readonly csv: boolean;
+}
 
 export function codeCommands(program: Command, cli: Cli): void {
-  const code = program.command("code").description("one-time connect codes");
-  common(code.command("create").description("mint a code that binds one machine to a team"))
-    .requiredOption("--team <team>", "id or exact name")
-    .option("--expires <span>", "how long it may be used, e.g. 15m or 2h, a day at most (default: 15m)", shortDuration)
-    .action((options: CommonOptions & { team: string; expires?: number }) =>
+  const code = program.command("code").description("connect codes, which bind machines to teams");
+  addCreate(code, cli);
+  addList(code, cli);
+  addRevoke(code, cli);
+}
+
+const ofTeam = (command: Command) => common(command).requiredOption("--team <team>", "id or exact name");
+
+function addCreate(code: Command, cli: Cli): void {
+  const create = ofTeam(code.command("create").description("mint codes that bind machines to a team"))
+    .option(
+      "--expires <span>",
+      `how long it may be used, e.g. 15m or 2h, a day at most, ${CODE_LIMITS.maxFleetDays}d with --uses or --count (default: 15m)`,
+      atMost(CODE_LIMITS.maxFleetDays * DAY_MS, `${CODE_LIMITS.maxFleetDays} days`),
+    )
+    .option("--uses <n>", "how many machines each may bind (default: 1)", upTo(CODE_LIMITS.maxUses))
+    .option("--count <n>", "how many codes; prints a list", upTo(CODE_LIMITS.maxAtOnce))
+    .addOption(
+      new Option("--csv", "print the codes as comma-separated values (RFC 4180)").default(false).conflicts("json"),
+    )
+    .action((options: Created) => {
+      const { count, uses, expires, csv } = options;
+      const fleet = count !== undefined || uses !== undefined;
+      if (!fleet && expires !== undefined && expires > CODE_LIMITS.maxLifetimeMs)
+        create.error("error: a code may live longer than a day only with --uses or --count", { exitCode: 2 });
+      return withCore(cli, options, async (core, output) => {
+        const teamId = getTeam(core, options.team).id;
+        const lifetimeMs = expires ?? CODE_LIMITS.lifetimeMs;
+        const made = fleet
+          ? await createFleetCodes(core, teamId, { count: count ?? 1, uses: uses ?? 1, lifetimeMs })
+          : [await createCode(core, teamId, lifetimeMs)];
+        const all = made.map((one) => ({ ...one, expiresAt: isoInstant(one.expiresAt) }));
+        const [first] = all;
+        output.result(count === undefined ? first : all, () =>
+          csv
+            ? csvLine(CSV_COLUMNS) + all.map((one) => csvLine(CSV_COLUMNS.map((name) => one[name]))).join("")
+            : all.map(({ code }) => code).join("\n"),
+        );
+        output.note(`Shown once; ${all.length > 1 ? "they" : "it"} can be used until ${first?.expiresAt}.`);
+      });
+    });
+}
+
+const CSV_COLUMNS = ["code", "id", "uses", "expiresAt", "teamId"] as const;
+
+function addList(code: Command, cli: Cli): void {
+  ofTeam(code.command("list").description("list the codes that can still be used")).action(
+    (options: CommonOptions & { team: string }) =>
+      withCore(cli, options, (core, output) => {
+        const codes = listOpenCodes(core, getTeam(core, options.team).id, null, -1).map((one) => ({
+          id: one.id,
+          createdBy: one.createdBy,
+          createdAt: isoInstant(one.createdAt),
+          expiresAt: isoInstant(one.expiresAt),
+          uses: one.uses,
+          usesLeft: one.uses - one.used,
+        }));
+        output.result(codes, () =>
+          table(
+            ["ID", "MADE BY", "EXPIRES", "USES LEFT", "OF"],
+            codes.map((one) => [one.id, one.createdBy, one.expiresAt, one.usesLeft, one.uses]),
+            "No open code. Mint one with: reckon code create --team T",
+          ),
+        );
+      }),
+  );
+}
+
+function addRevoke(code: Command, cli: Cli): void {
+  ofTeam(code.command("revoke").argument("<ids...>", "ids of codes, as the list has them"))
+    .description("end codes before their time")
+    .action((ids: string[], options: CommonOptions & { team: string }) =>
       withCore(cli, options, async (core, output) => {
-        const made = await createCode(core, getTeam(core, options.team).id, options.expires);
-        output.result({ code: made.code, expiresAt: isoInstant(made.expiresAt), teamId: made.teamId }, () => made.code);
-        output.note(`Shown once; it can be used until ${isoInstant(made.expiresAt)}.`);
+        const teamId = getTeam(core, options.team).id;
+        const revoked: string[] = [];
+        for (const id of ids) if (await revokeCode(core, teamId, id)) revoked.push(id);
+        output.result({ revoked }, () => revoked.map((id) => `${id} is revoked`).join("\n"));
+        const [missing] = ids.filter((id) => !revoked.includes(id));
+        if (missing !== undefined)
+          fail(notFound, `there is no open code with the id "${missing}" (see: reckon code list)`);
       }),
     );
 }

@@ -1,7 +1,9 @@
-import type { Command } from "commander";
-import { type Device, listDevices, revokeDevice } from "../../identity/devices/devices.ts";
+import { type Command, Option } from "commander";
+import { assignDevice, type Device, listDevices, revokeDevice } from "../../identity/devices/devices.ts";
+import { getUser } from "../../identity/people/people.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { violationsOf } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
@@ -10,41 +12,90 @@ const when = (at: number | null) => (at === null ? null : isoInstant(at));
 /** Revoked or not: a token that ran out is the dashboard's to tell. */
 const statusOf = ({ revokedAt }: Device) => (revokedAt === null ? "active" : "revoked");
 
+/** As commands print a device. */
+export const deviceAsJson = (one: Device) => ({
+  deviceId: one.id,
+  teamId: one.teamId,
+  label: one.label,
+  status: statusOf(one),
+  person: one.person && { userId: one.person.id, email: one.person.email, name: one.person.name },
+  createdAt: isoInstant(one.createdAt),
+  lastSeenAt: when(one.lastSeenAt),
+  revokedAt: when(one.revokedAt),
+  consentVersion: one.consentVersion,
+});
+
 export function deviceCommands(program: Command, cli: Cli): void {
   const device = program.command("device").description("machines bound to teams");
+  addList(device, cli);
+  addAssign(device, cli);
+  addRevoke(device, cli);
+}
 
+interface Listed extends CommonOptions {
+  readonly team?: string;
+  readonly person?: string;
+  readonly nobody: boolean;
+}
+
+function addList(device: Command, cli: Cli): void {
   common(device.command("list").description("list the devices"))
     .option("--team <team>", "id or exact name")
-    .action((options: CommonOptions & { team?: string }) =>
+    .option("--person <email>", "only those of this person: e-mail address or id")
+    .addOption(new Option("--nobody", "only those that are nobody's").default(false).conflicts("person"))
+    .action((options: Listed) =>
       withCore(cli, options, (core, output) => {
-        const devices = listDevices(core, options.team === undefined ? undefined : getTeam(core, options.team).id);
-        output.result(
-          devices.map((one) => ({
-            deviceId: one.id,
-            teamId: one.teamId,
-            label: one.label,
-            status: statusOf(one),
-            createdAt: isoInstant(one.createdAt),
-            lastSeenAt: when(one.lastSeenAt),
-            revokedAt: when(one.revokedAt),
-            consentVersion: one.consentVersion,
-          })),
-          () =>
-            table(
-              ["ID", "TEAM", "LABEL", "STATUS", "LAST SEEN"],
-              devices.map((one) => [
-                one.id,
-                getTeam(core, one.teamId).name,
-                one.label,
-                statusOf(one),
-                when(one.lastSeenAt),
-              ]),
-              "No devices yet. Mint a code with: reckon code create --team T",
-            ),
+        const personId = options.person === undefined ? undefined : getUser(core, options.person).id;
+        const isListed = (one: Device) =>
+          options.nobody ? one.personId === null : personId === undefined || one.personId === personId;
+        const teamId = options.team === undefined ? undefined : getTeam(core, options.team).id;
+        const devices = listDevices(core, teamId).filter(isListed);
+        const violations = violationsOf(
+          core,
+          devices.map(({ id }) => id),
+        );
+        const asJson = (one: Device) => {
+          const { deliveries, lastAt } = violations(one.id);
+          return { ...deviceAsJson(one), againstPolicy: deliveries, againstPolicyAt: when(lastAt) };
+        };
+        output.result(devices.map(asJson), () =>
+          table(
+            ["ID", "TEAM", "LABEL", "STATUS", "PERSON", "LAST SEEN"],
+            devices.map((one) => [
+              one.id,
+              getTeam(core, one.teamId).name,
+              one.label,
+              statusOf(one),
+              one.person?.email ?? null,
+              when(one.lastSeenAt),
+            ]),
+            options.nobody || personId !== undefined
+              ? "No such device."
+              : "No devices yet. Mint a code with: reckon code create --team T",
+          ),
         );
       }),
     );
+}
 
+function addAssign(device: Command, cli: Cli): void {
+  const assign = common(device.command("assign").argument("<device>", "device id").argument("[email]"))
+    .description("say whose a device is, e.g. ada@example.com; its sessions and spend count as theirs")
+    .option("--nobody", "take it away from whoever has it", false)
+    .action((id: string, email: string | undefined, options: CommonOptions & { nobody: boolean }) => {
+      if ((email !== undefined) === options.nobody)
+        assign.error("error: name a person of the device's team, or --nobody", { exitCode: 2 });
+      return withCore(cli, options, async (core, output) => {
+        const person = email === undefined ? null : getUser(core, email);
+        const changed = await assignDevice(core, id, person?.id ?? null);
+        output.result({ deviceId: id, person: person?.email ?? null, changed }, () =>
+          changed ? `${id} is ${person ? `${person.email}'s` : "nobody's"} now` : `${id} was so before`,
+        );
+      });
+    });
+}
+
+function addRevoke(device: Command, cli: Cli): void {
   common(device.command("revoke").argument("<device>", "device id").description("end a device's binding")).action(
     (id: string, options: CommonOptions) =>
       withCore(cli, options, async (core, output) => {

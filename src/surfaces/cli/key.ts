@@ -49,6 +49,7 @@ export function keyCommands(program: Command, cli: Cli): void {
           listKeys(core).map((row) => ({ ...asJson(row), pubkey: row.publicPem })),
           () => (options.out === undefined ? pem : ""),
         );
+        if (options.out !== undefined) output.note(`Written to ${options.out}.`);
       }),
     );
 }

@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
-import { invalid, Problem } from "../../kit/problem.ts";
+import { conflict, fail, invalid, Problem } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
 import { facts } from "./output.ts";
 import { readText, writeText } from "./texts.ts";
@@ -14,8 +15,11 @@ export function licenseCommands(program: Command, cli: Cli): void {
     .requiredOption("--team <team>", "id or exact name")
     .option("--days <n>", "lifetime, capped by the paid period (default: RECKON_LICENSE_DAYS)", wholeNumber)
     .option("--out <file>", "write it to a file instead of printing it")
-    .action((options: CommonOptions & { team: string; days?: number; out?: string }) =>
+    .option("--force", "replace that file if it is there", false)
+    .action((options: CommonOptions & { team: string; days?: number; out?: string; force: boolean }) =>
       withCore(cli, options, async (core, output) => {
+        if (options.out !== undefined && !options.force && existsSync(options.out))
+          fail(conflict, `${options.out} exists already; --force replaces it`);
         const { license: signed, teamId } = await issueLicense(core, options.team, options.days);
         if (options.out !== undefined) await writeText(options.out, `${signed}\n`);
         output.result({ license: signed, teamId, file: options.out ?? null }, () =>

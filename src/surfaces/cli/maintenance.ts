@@ -29,7 +29,11 @@ function addBackup(program: Command, cli: Cli): void {
   ).action((file: string, options: CommonOptions) =>
     withCoreToLook(cli, options, async (core, output) => {
       const made = await backup(core, file, output.progress("backup"));
-      output.result(made, () => `${made.file} (${made.bytes} bytes, schema ${made.schema}, ${made.keys} keys)`);
+      output.result(
+        made,
+        () =>
+          `${made.file} (${made.bytes} bytes, schema ${made.schema}, ${made.keys} ${made.keys === 1 ? "key" : "keys"})`,
+      );
       output.note("It holds the private signing key: keep it as safe as the key itself.");
     }),
   );
@@ -58,7 +62,6 @@ function addRestore(program: Command, cli: Cli): void {
             "It would restore.",
           ].join("\n"),
         );
-        output.note("It would restore.");
         return;
       }
       const done = restore(file, config.data, isoInstant(systemClock.now()).replace(/[:.]/g, "-"));

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { getTeam } from "../../identity/teams/teams.ts";
-import { currentPolicy, parsePolicy, setPolicy } from "../../share/policy/policy.ts";
+import { currentPolicy, parsePolicy, setPolicy } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { readText } from "./texts.ts";
 

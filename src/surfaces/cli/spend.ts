@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
+import { listDevices } from "../../identity/devices/devices.ts";
+import { getUser } from "../../identity/people/people.ts";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import {
   catchUpSpend,
@@ -25,6 +27,7 @@ import { oneOf } from "./values.ts";
 interface SpendOptions extends CommonOptions {
   readonly team?: string;
   readonly repo?: string;
+  readonly person?: string;
   readonly by: Grouping;
   readonly since?: string;
   readonly until?: string;
@@ -41,6 +44,7 @@ export function spendCommands(program: Command, cli: Cli): void {
   common(program.command("spend").description("what agents used of models, and what it costs"))
     .option("--team <team>", "whose: id or exact name; needed where there are several teams")
     .option("--repo <key>", "only this repository")
+    .option("--person <email>", "only of machines that are this person's now: e-mail address or id")
     .option("--by <what>", `sums by ${GROUPINGS.join(", ")}`, oneOf(GROUPINGS), "model" as Grouping)
     .option(
       "--since <date>",
@@ -57,7 +61,10 @@ export function spendCommands(program: Command, cli: Cli): void {
         const span = readPeriod(options, core.clock.now());
         if (!span) fail(invalid, "--until lies before --since.");
         await bringUpToDate(cli, core, output);
-        const report = spendReport(core, teamId, { ...span, by: options.by, repoKey: options.repo });
+        const { by, repo: repoKey } = options;
+        const person = options.person === undefined ? undefined : getUser(core, options.person);
+        const deviceIds = person && listDevices(core, teamId, person.id).map(({ id }) => id);
+        const report = spendReport(core, teamId, { ...span, by, repoKey, deviceIds });
         const { date, overridden, problem } = report.prices;
         if (problem !== null) fail(invalid, problem);
         const [since, until] = [isoInstant(span.from).slice(0, 10), isoInstant(span.to).slice(0, 10)];
@@ -65,7 +72,7 @@ export function spendCommands(program: Command, cli: Cli): void {
           await recordAct(core, COMMAND_LINE, {
             action: "spend.exported",
             teamId,
-            detail: { by: options.by, repo: options.repo, firstDay: since, lastDay: until },
+            detail: { by, repo: repoKey, person: person?.email, firstDay: since, lastDay: until },
           });
         output.result(
           {
@@ -117,10 +124,10 @@ async function bringUpToDate(cli: Cli, core: Core, output: Output): Promise<void
   }
 }
 
-/** To the cent, and small sums to what they hold; nothing priced is no sum at all. */
+/** To the cent, below ten of them to three digits; nothing priced is no sum at all. */
 function dollars(usd: number | null, none: string): string {
   if (usd === null) return none;
-  return usd === 0 || usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(2);
+  return usd === 0 || usd >= 0.1 ? usd.toFixed(2) : String(Number(usd.toPrecision(3)));
 }
 
 function cells(key: string, one: SpendFigures): (string | number | null)[] {

@@ -1,10 +1,13 @@
 import type { Command } from "commander";
+import { noteSeats } from "../../identity/devices/devices.ts";
 import {
   createTeam,
   getTeam,
   listTeams,
   SUBSCRIPTIONS,
+  setMembersBind,
   type Team,
+  type TeamChange,
   TIERS,
   updateTeam,
 } from "../../identity/teams/teams.ts";
@@ -25,6 +28,7 @@ function asJson(team: Team) {
     subscription: team.subscription,
     periodEndsAt: team.periodEndAt === null ? null : isoInstant(team.periodEndAt),
     suspended: team.suspendedAt !== null,
+    membersBind: team.bindingClosedAt === null,
     createdAt: isoInstant(team.createdAt),
   };
 }
@@ -101,29 +105,36 @@ function addSet(team: Command, cli: Cli): void {
       text === "none" ? null : instant(text),
     )
     .option("--suspended <true|false>", "suspend or restore the account", oneOf(["true", "false"] as const))
-    .action(
-      (
-        name: string,
-        options: CommonOptions & {
-          tier?: Tier;
-          seats?: number;
-          subscription?: (typeof SUBSCRIPTIONS)[number];
-          periodEnd?: number | null;
-          suspended?: "true" | "false";
-        },
-      ) =>
-        withCore(cli, options, async (core, output) => {
-          const { tier, seats, subscription, periodEnd, suspended } = options;
-          if ([tier, seats, subscription, periodEnd, suspended].every((one) => one === undefined))
-            set.error("error: name what to change, e.g. --seats 20", { exitCode: 2 });
-          const changed = await updateTeam(core, name, {
-            ...(options.tier ? { tier: options.tier } : {}),
-            ...(options.seats === undefined ? {} : { seats: options.seats }),
-            ...(options.subscription ? { subscription: options.subscription } : {}),
-            ...(options.periodEnd === undefined ? {} : { periodEndAt: options.periodEnd }),
-            ...(options.suspended === undefined ? {} : { suspended: options.suspended === "true" }),
-          });
-          output.result(asJson(changed), () => asText(changed));
-        }),
-    );
+    .option(
+      "--members-bind <true|false>",
+      "let members connect machines of their own",
+      oneOf(["true", "false"] as const),
+    )
+    .action((name: string, options: Changes) => {
+      const change = changeOf(options);
+      if (Object.keys(change).length === 0 && options.membersBind === undefined)
+        set.error("error: name what to change, e.g. --seats 20", { exitCode: 2 });
+      return withCore(cli, options, async (core, output) => {
+        if (options.membersBind) await setMembersBind(core, name, options.membersBind === "true");
+        const changed = await updateTeam(core, name, change, undefined, noteSeats);
+        output.result(asJson(changed), () => asText(changed));
+      });
+    });
 }
+
+interface Changes extends CommonOptions {
+  readonly tier?: Tier;
+  readonly seats?: number;
+  readonly subscription?: (typeof SUBSCRIPTIONS)[number];
+  readonly periodEnd?: number | null;
+  readonly suspended?: "true" | "false";
+  readonly membersBind?: "true" | "false";
+}
+
+const changeOf = ({ tier, seats, subscription, periodEnd, suspended }: Changes): TeamChange => ({
+  ...(tier && { tier }),
+  ...(seats !== undefined && { seats }),
+  ...(subscription && { subscription }),
+  ...(periodEnd !== undefined && { periodEndAt: periodEnd }),
+  ...(suspended && { suspended: suspended === "true" }),
+});

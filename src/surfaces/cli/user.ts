@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Core } from "../../core.ts";
+import { reportingDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf, ROLES, type Role } from "../../identity/members/members.ts";
 import { createResetLink } from "../../identity/one-time-links/one-time-links.ts";
 import { getUser, hasUsers, type ListedUser, listUsers, setOperator } from "../../identity/people/people.ts";
@@ -10,6 +11,7 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
+import { deviceAsJson } from "./device.ts";
 import type { Output } from "./output.ts";
 import { table } from "./output.ts";
 import { readInput } from "./texts.ts";
@@ -149,19 +151,48 @@ function addResetPassword(user: Command, cli: Cli): void {
 }
 
 function addSwitches(user: Command, cli: Cli): void {
-  for (const [name, disabled, description, done] of [
-    ["disable", true, "close an account: sign-ins end, tokens stop working; what the person did stays", "is disabled"],
-    ["enable", false, "open a closed account again", "is enabled"],
-  ] as const)
-    common(user.command(name).argument("<email>", "e-mail address or id").description(description)).action(
-      (who: string, options: CommonOptions) =>
-        withCore(cli, options, async (core, output) => {
-          const changed = await setDisabled(core, who, disabled);
-          const { id, email } = getUser(core, who);
-          output.result({ userId: id, email, status: disabled ? "disabled" : "active", changed }, () =>
-            changed ? `${email} ${done}` : `${email} was so before`,
-          );
-        }),
+  common(user.command("disable").argument("<email>", "e-mail address or id"))
+    .description("close an account: sign-ins end, tokens stop working; what the person did stays")
+    .option("--revoke-devices", "revoke the person's machines, too, which otherwise go on reporting", false)
+    .action((who: string, options: CommonOptions & { revokeDevices: boolean }) =>
+      withCore(cli, options, async (core, output) => {
+        const { id, email } = getUser(core, who);
+        const before = reportingDevices(core, id);
+        const changed = await setDisabled(core, id, true, undefined, options.revokeDevices);
+        const reporting = reportingDevices(core, id);
+        const revoked = before.filter((one) => !reporting.some((left) => left.id === one.id));
+        output.result(
+          {
+            userId: id,
+            email,
+            status: "disabled",
+            changed,
+            revoked: revoked.map(({ id }) => id),
+            reporting: reporting.map(deviceAsJson),
+          },
+          () =>
+            [
+              changed ? `${email} is disabled` : `${email} was so before`,
+              ...revoked.map(({ id }) => `${id} is revoked`),
+            ].join("\n"),
+        );
+        if (reporting.length === 0) return;
+        output.note(
+          `Machines of ${email} go on reporting: ${reporting.map(({ id, label }) => (label === null ? id : `${id} (${label})`)).join(", ")}`,
+        );
+        output.note(`Revoke them with: reckon user disable ${email} --revoke-devices`);
+      }),
+    );
+  common(user.command("enable").argument("<email>", "e-mail address or id"))
+    .description("open a closed account again")
+    .action((who: string, options: CommonOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const changed = await setDisabled(core, who, false);
+        const { id, email } = getUser(core, who);
+        output.result({ userId: id, email, status: "active", changed }, () =>
+          changed ? `${email} is enabled` : `${email} was so before`,
+        );
+      }),
     );
 }
 

@@ -53,3 +53,12 @@ it("bounds how many of each are kept", () => {
   const entry = entryOf(many);
   expect([entry?.commits.length, entry?.files.length]).toEqual([50, 100]);
 });
+
+it("looks no further than an entry's first pages", () => {
+  const far = `${"`src/a.ts` abc1234 ".repeat(5_000)} src/far.ts def5678`;
+  const entry = entryOf(`src/near.ts a1b2c3d ${far}`);
+  expect([entry?.commits, entry?.files]).toEqual([
+    ["a1b2c3d", "abc1234"],
+    ["src/near.ts", "src/a.ts"],
+  ]);
+});

@@ -4,7 +4,7 @@ import {
   listOpenCodes,
   renameDevice,
   revokeCode,
-  revokeDeviceOf,
+  revokeDevice,
 } from "../../../src/identity/devices/devices.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { readUserAgent } from "../../../src/redact/redact.ts";
@@ -36,7 +36,7 @@ describe("deviceOverview", () => {
     const [stale, fresh, gone] = [await t.device(), await t.device(), await t.device()];
     t.clock.advance(60 * DAY_MS);
     expect((await t.post("/api/connect/rotate", { token: fresh.token })).status).toBe(200);
-    expect(await revokeDeviceOf(t.instance.core, gone.team.id, gone.deviceId)).toBe(true);
+    expect(await revokeDevice(t.instance.core, gone.deviceId)).toBe(true);
     t.clock.advance(31 * DAY_MS);
     const status = (team: string) => deviceOverview(t.instance.core, team)[0]?.status;
     expect([stale, fresh, gone].map((one) => status(one.team.id))).toEqual(["expired", "active", "revoked"]);
@@ -49,11 +49,11 @@ describe("a device of another team", () => {
     const [ours, theirs] = [await t.device(), await t.device()];
     const { core } = t.instance;
     expect(await renameDevice(core, ours.team.id, theirs.deviceId, "x")).toBe(false);
-    expect(await revokeDeviceOf(core, ours.team.id, theirs.deviceId)).toBeUndefined();
-    expect(await revokeDeviceOf(core, ours.team.id, "dev_none")).toBeUndefined();
+    await expect(revokeDevice(core, theirs.deviceId, ANN, ours.team.id)).rejects.toMatchObject({ status: 404 });
+    await expect(revokeDevice(core, "dev_none", ANN, ours.team.id)).rejects.toMatchObject({ status: 404 });
     expect(deviceOverview(core, theirs.team.id)).toMatchObject([{ label: null, status: "active" }]);
-    expect(await revokeDeviceOf(core, theirs.team.id, theirs.deviceId)).toBe(true);
-    expect(await revokeDeviceOf(core, theirs.team.id, theirs.deviceId)).toBe(false);
+    expect(await revokeDevice(core, theirs.deviceId, ANN, theirs.team.id)).toBe(true);
+    expect(await revokeDevice(core, theirs.deviceId, ANN, theirs.team.id)).toBe(false);
     expect((await t.post("/api/telemetry/heartbeat", { token: theirs.token })).status).toBe(401);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Call, countedCalls, tokensOf } from "../../../src/formats/calls.ts";
+import { type Call, callsOnce, countedCalls, tokensOfCalls } from "../../../src/formats/calls.ts";
 import { readAttributes, readAttributeUsage, readUsage } from "../../../src/formats/usage.ts";
 
 const counts = { input: null, output: null, cacheWrite: null, cacheWrite1h: null, cacheRead: null };
@@ -258,21 +258,10 @@ it("counts each message once, by the record with the largest output", () => {
     span("5", null, { input_tokens: 1, output_tokens: 1 }),
     span("6", null, null),
   ];
-  expect(tokensOf({ usage: readUsage({ input_tokens: 999 }), spans })).toEqual({
+  expect(tokensOfCalls(callsOnce(spans))).toEqual({
     input: 12,
     output: 11,
     cacheWrite: null,
     cacheRead: null,
   });
-});
-
-it("takes the session's own usage only when no span tells of any, and nothing for nothing", () => {
-  const usage = readUsage({ cache_read_input_tokens: 7 });
-  expect(tokensOf({ usage, spans: [span("1", null, null)] })).toEqual({
-    input: null,
-    output: null,
-    cacheWrite: null,
-    cacheRead: 7,
-  });
-  expect(tokensOf({ usage: null, spans: [] })).toBeUndefined();
 });

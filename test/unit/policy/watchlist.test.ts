@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { comparePolicies, MAX_GLOBS, parsePolicy, readWatchlist } from "../../../src/share/policy/policy.ts";
+import { comparePolicies, MAX_GLOBS, parsePolicy, readWatchlist } from "../../../src/record/policy/policy.ts";
 
 it.each([
   "src/auth/**",

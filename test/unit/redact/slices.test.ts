@@ -62,7 +62,7 @@ describe("a batch of traces", () => {
       { id: "long", output: long("password=hunter22x ", 10 * SLICE) },
     ];
     const text = JSON.stringify({ sessions: [{ id: "a", outcome: "done", spans }] });
-    const batch = await readBatch(await SentBody.open(text, breaths.yieldNow));
+    const batch = await readBatch(await SentBody.open(text, breaths.yieldNow, "redacted"));
     expect(batch.sessions[0]?.spans.map(({ externalId }) => externalId)).toEqual(spans.map(({ id }) => id));
     expect(batch.redacted).toBe(1);
     expect(batch.sessions[0]?.spans.at(-1)?.document).not.toContain("hunter22x");

@@ -160,7 +160,7 @@ describe("getSession", () => {
       { labels: [{ sessionId: "s-1", spanId: "late", name: "review", value: "good", comment: "yes" }] },
     );
     const id = findSessionId(t.instance.core, device.team.id, device.deviceId, "s-1") as number;
-    const session = getSession(t.instance.core, device.team.id, id);
+    const session = await getSession(t.instance.core, device.team.id, id);
     expect(session).toMatchObject({
       externalId: "s-1",
       prompts: [{ at: Date.parse(at(2)), text: "Fix it" }],
@@ -188,13 +188,14 @@ describe("getSession", () => {
     expect(JSON.parse(session?.document ?? "")).toMatchObject({ files: ["a.ts", 7] });
   });
 
-  it("shows the first two thousand spans and says how many there are", async () => {
+  it("shows the first ten thousand spans and says how many there are", async () => {
     const t = await startInstance();
     const device = await t.device();
-    await send(t, device, [{ id: "s-1", spans: Array.from({ length: 2_100 }, (_, i) => ({ id: i + 1 })) }]);
-    const session = getSession(t.instance.core, device.team.id, 1);
-    expect(session).toMatchObject({ spanCount: 2_100 });
-    expect(session?.spans).toHaveLength(2_000);
+    for (const from of [0, 5_000, 10_000])
+      await send(t, device, [{ id: "s-1", spans: Array.from({ length: 3_500 }, (_, i) => ({ id: from + i + 1 })) }]);
+    const session = await getSession(t.instance.core, device.team.id, 1);
+    expect(session).toMatchObject({ spanCount: 10_500 });
+    expect(session?.spans).toHaveLength(10_000);
   });
 
   it("is not shown to another team", async () => {
@@ -202,10 +203,10 @@ describe("getSession", () => {
     const device = await t.device();
     const stranger = await t.team();
     await send(t, device, [{ id: "s-1" }]);
-    expect(getSession(t.instance.core, device.team.id, 1)).toBeDefined();
-    expect(getSession(t.instance.core, stranger.id, 1)).toBeUndefined();
+    expect(await getSession(t.instance.core, device.team.id, 1)).toBeDefined();
+    expect(await getSession(t.instance.core, stranger.id, 1)).toBeUndefined();
     expect(findSessionId(t.instance.core, stranger.id, device.deviceId, "s-1")).toBeUndefined();
-    expect(getSession(t.instance.core, device.team.id, Number.NaN)).toBeUndefined();
+    expect(await getSession(t.instance.core, device.team.id, Number.NaN)).toBeUndefined();
   });
 });
 

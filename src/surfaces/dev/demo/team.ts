@@ -1,10 +1,10 @@
 import type { Core } from "../../../core.ts";
-import { bindDevice, createCode, revokeDeviceOf } from "../../../identity/devices/devices.ts";
+import { bindDevice, createCode, revokeDevice } from "../../../identity/devices/devices.ts";
 import { createInvitation } from "../../../identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../../identity/read-tokens/read-tokens.ts";
 import { MINUTE_MS } from "../../../kit/clock.ts";
 import type { Actor } from "../../../platform/audit/audit.ts";
-import { parsePolicy, setPolicy } from "../../../share/policy/policy.ts";
+import { parsePolicy, setPolicy } from "../../../record/policy/policy.ts";
 import type { LocalClock } from "../clock.ts";
 import type { CreatedTeam } from "../seed.ts";
 import type { DemoEvent } from "./calendar.ts";
@@ -41,7 +41,7 @@ export async function connectDevices(core: Core, clock: LocalClock, team: Create
     const { deviceId, deviceToken } = await bindDevice(core, code, "2026-01", label, AGENT);
     clock.advance(9 * MINUTE_MS);
     tokens.push(deviceToken);
-    if (label === OLD_DEVICE) await revokeDeviceOf(core, team.teamId, deviceId, ownerOf(team));
+    if (label === OLD_DEVICE) await revokeDevice(core, deviceId, ownerOf(team));
   }
   return tokens;
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { revokeDeviceOf } from "../../../identity/devices/devices.ts";
+import { findDeviceOf, revokeDevice } from "../../../identity/devices/devices.ts";
 import { getTeam } from "../../../identity/teams/teams.ts";
 import { fail, invalid, notFound } from "../../../kit/problem.ts";
 import { SYSTEM } from "../../../platform/audit/audit.ts";
@@ -40,8 +40,9 @@ export const credentialRoutes = [
     },
     async ({ local, id, body: { action } }) => {
       if (action === "rotate") return rotateKnown(local, id);
-      const changed = await revokeDeviceOf(local.core, local.credentials.teamId, id, SYSTEM);
-      if (changed === undefined) fail(notFound, `There is no device "${id}". GET /_dev/state lists them.`);
+      if (!findDeviceOf(local.core, local.credentials.teamId, id))
+        fail(notFound, `There is no device "${id}". GET /_dev/state lists them.`);
+      const changed = await revokeDevice(local.core, id, SYSTEM);
       return { deviceId: id, status: "revoked", changed };
     },
   ),

@@ -44,7 +44,7 @@ export const dashboard: readonly Room[] = [
   place("errors", errorPages, { path: "/errors", label: "Errors", group: "Team" }),
   place("spend", spendPages, { path: "/spend", label: "Spend", group: "Team" }),
   place("policy", policyPages, { path: "/policy", label: "Policy", group: "Team" }),
-  place("license", licensePages, { path: "/license", label: "Licence", group: "Team" }),
+  place("license", licensePages, { path: "/license", label: "Licence", group: "Team", billing: true }),
   place("packs", packPages, { path: "/packs", label: "Packs", group: "Team" }),
   place("people", peoplePages, { path: "/people", label: "People", group: "Team" }),
   place("audit", auditPages, { path: "/audit", label: "Audit", group: "Team", admin: true }),

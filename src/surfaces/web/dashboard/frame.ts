@@ -21,7 +21,7 @@ export function frame(call: PageCall, { title, main, wide }: Framed): Html {
   const { session, href } = call;
   const nav: NavItem[] | null = session
     ? places(call.core)
-        .filter((place) => isFor(place, session))
+        .filter((place) => isFor(place, session) && !(place.billing && call.core.config.billing === "off"))
         .map(({ path, label, group }) => ({
           path,
           label,

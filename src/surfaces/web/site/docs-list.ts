@@ -23,6 +23,13 @@ export const DOC_GROUPS: readonly DocGroup[] = [
     title: "Use it",
     docs: [
       {
+        slug: "capture",
+        file: "capture.md",
+        summary:
+          "The capture client: what it reads and sends, what never leaves the machine, its commands, and what to do when nothing comes.",
+        localized: true,
+      },
+      {
         slug: "dashboard",
         file: "dashboard.md",
         summary: "The pages for people: accounts and roles, signing in, read tokens, command-line tools.",
@@ -81,6 +88,12 @@ export const DOC_GROUPS: readonly DocGroup[] = [
   {
     title: "Run it",
     docs: [
+      {
+        slug: "fleet",
+        file: "fleet.md",
+        summary: "Connecting many machines: codes for a fleet, managed settings, timers, updates, proxies, removal.",
+        localized: true,
+      },
       {
         slug: "operate",
         file: "operate.md",

@@ -1,6 +1,7 @@
 import { hasUsers } from "../../../identity/people/people.ts";
 import { readAsset } from "../../../kit/assets.ts";
 import { type Html, html } from "../../../kit/html.ts";
+import { connectLine } from "../ui/connect-line.ts";
 import { codeBlock } from "../ui/parts.ts";
 import type { Visit } from "./frame.ts";
 import { bullets, fence } from "./markdown.ts";
@@ -42,13 +43,16 @@ const homeContent = (): HomeContent => {
   return content;
 };
 
-const connectLine = (base: string) =>
-  `curl ${base}/api/connect/exchange -H 'content-type: application/json' \\\n  -d '{"code":"YOUR-CODE","consent":{"version":"1"}}'`;
-const sendLine = (base: string) =>
-  `curl ${base}/api/telemetry/ingest -H "authorization: Bearer $DEVICE_TOKEN" -H 'content-type: application/json' \\\n  -d '{"entries":[{"seq":1,"payload":{"type":"prompt","text":"Fix the login test"}}]}'`;
+const STEPS = [
+  {
+    label: "See what would leave the machine",
+    lines: () => "reckon agent scan",
+  },
+  { label: "Connect it, with a code of your team", lines: (base: string) => connectLine(base, "YOUR-CODE") },
+] as const;
 
 const CONNECT =
-  "Any agent, or a script beside it, can report: all it takes are HTTP requests. No capture client ships with Reckon yet. An admin mints a one-time code under Devices; the machine trades it for a token, and sends with it what the agent does.";
+  "On the machine where agents work, one line finds them (Claude Code, Codex, Gemini CLI, opencode, Copilot CLI, Cursor), says what it will read and change, and sends each session as it ends: without secrets, as far as the team’s policy allows, also after days offline. Codes stand under Devices. Any other agent, or a script beside it, can report by HTTP.";
 
 function ledgerPicture(): Html {
   return html`<figure class="ledger" aria-label="A stream of five entries, between which two are missing">
@@ -68,8 +72,8 @@ function homeHtml(call: Visit): Html {
 ${!session && !hasUsers(core) && html`<p class="says">Nobody has an account yet: the set-up link stands in the server’s output.</p>`}</div>
 ${ledgerPicture()}</section>
 <section class="band" id="connect"><h2>Connect a machine</h2><p class="says">${CONNECT}</p>
-<ol class="steps"><li>${codeBlock(connectLine(baseUrl), { label: "1 · Trade the code for a device token", titled: true })}</li>
-<li>${codeBlock(sendLine(baseUrl), { label: "2 · Report what the agent does", titled: true })}</li></ol></section>
+<ol class="steps">${STEPS.map(({ label, lines }, i) => html`<li>${codeBlock(lines(baseUrl), { label: `${i + 1} · ${label}`, titled: true })}</li>`)}</ol>
+<p class="says"><a href="${href("/docs/capture")}">What is read and sent, and what never leaves</a> · <a href="${href("/docs/fleet")}">Rolling it out to many machines</a></p></section>
 <section class="band"><h2>What it keeps, and how</h2><ul class="features">${features.map(
     ({ icon, title, text, path }) =>
       html`<li><svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true"><path d="${icon}"/></svg><h3><a href="${href(path)}">${title}</a></h3><p>${text}</p></li>`,
@@ -89,8 +93,11 @@ function homeMarkdown({ baseUrl }: Visit): string {
     `**${TITLE}** ${LEAD}`,
     "## Connect a machine",
     CONNECT,
-    fence(connectLine(baseUrl), "sh"),
-    fence(sendLine(baseUrl), "sh"),
+    ...STEPS.map(({ lines }) => fence(lines(baseUrl), "sh")),
+    bullets([
+      `[What is read and sent, and what never leaves](${linked("/docs/capture")})`,
+      `[Rolling it out to many machines](${linked("/docs/fleet")})`,
+    ]),
     "## What it keeps, and how",
     bullets(features.map(({ title, text, path }) => `[${title}](${linked(path)}): ${text}`)),
     "## What it promises",

@@ -12,6 +12,7 @@ const DASHBOARD_ONLY = [
   "Charts",
   "Waterfall",
   "Timeline",
+  "Conversation",
   "Causes",
   "Diff",
   "The menu",

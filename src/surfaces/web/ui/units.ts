@@ -100,6 +100,12 @@ export function time(at: number | null, now: number, none = "–"): Html {
   return html`<time datetime="${isoInstant(at)}" title="${isoInstant(at)}, ${agoText(at, now)}">${utcText(at)}</time>`;
 }
 
+/** The time of day of an instant, in UTC, where its day stands nearby: `08:00:12`. Parameters as for `time`. */
+export function clockTime(at: number | null, now: number): Html {
+  if (!isInstant(at)) return missing("–");
+  return html`<time datetime="${isoInstant(at)}" title="${isoInstant(at)}, ${agoText(at, now)}">${isoInstant(at).split("T")[1]?.slice(0, 8)}</time>`;
+}
+
 /** An instant relative to now; the exact one stands in the title, before it the reader's own time. Parameters as for `time`. */
 export function ago(at: number | null, now: number, none = "–"): Html {
   if (!isInstant(at)) return missing(none);

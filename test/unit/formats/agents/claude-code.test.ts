@@ -80,8 +80,9 @@ describe("a session of Claude Code", () => {
         ...{ cwd: "/home/kim/shop/web", branch: "sale", model: "claude-opus-5" },
       },
     ]);
-    expect(ofType(events({ type: "ai-title", aiTitle: "Selling", sessionId: "s1" }), "session")).toMatchObject([
-      { title: "Selling" },
+    const titled = { type: "ai-title", aiTitle: `Selling${"!".repeat(2000)}`, sessionId: "s1" };
+    expect(events(titled, titled)).toEqual([
+      { type: "session", sessionId: "s1", at: undefined, title: `Selling${"!".repeat(1017)}` },
     ]);
   });
 

@@ -53,6 +53,12 @@ const opencodeTool = (id: string, tool: string, input: object, output: string, m
     state: { status: "completed", input, output, metadata, time: { start: MADE, end: MADE + 10 } },
   });
 
+/** Written again whenever something was used. */
+const opencodeSession = {
+  ...{ table: "session", id: "ses_1", directory: "/home/kim/shop", title: "Selling" },
+  ...{ version: "1.18.33", time_updated: MADE },
+};
+
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   "claude-code": {
     path: "-home-kim-shop/s1.jsonl",
@@ -180,14 +186,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   opencode: {
     path: "",
     records: [
-      {
-        table: "session",
-        id: "ses_1",
-        directory: "/home/kim/shop",
-        title: "Selling",
-        version: "1.18.33",
-        time_updated: MADE,
-      },
+      opencodeSession,
       part("p1", { type: "text", text: "Sell more." }, "user"),
       part("p2", { type: "step-start" }),
       part("p3", { type: "text", text: "I lower prices.", time: { start: MADE, end: MADE + 5 } }),
@@ -197,6 +196,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
         ...{ role: "assistant", modelID: "x", time: { created: MADE, completed: MADE + 90 }, cost: 0.01 },
         tokens: { input: 100, output: 40, reasoning: 2, cache: { read: 3000, write: 200 } },
       }),
+      opencodeSession,
     ],
   },
 };

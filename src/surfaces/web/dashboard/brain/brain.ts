@@ -91,7 +91,7 @@ function noBrain(call: Member): Html {
   return empty({
     title: "No brain yet",
     intro:
-      "A connected device sends the markdown files of a repository as a snapshot; they are then shown, searched and kept here. With a device token, a first one can be sent by hand:",
+      "A connected machine publishes a repository’s brain whenever it changes: markdown in .claude/brain and docs/decisions, CLAUDE.md, AGENTS.md. It is then shown, searched and kept here. With a device token, a first one can be sent by hand:",
     code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/brain/ingest \\
   -H "authorization: Bearer $DEVICE_TOKEN" \\
   -H "content-type: application/json" \\

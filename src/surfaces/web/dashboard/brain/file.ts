@@ -65,7 +65,7 @@ export async function filePage(call: Member): Promise<Html> {
   const snapshot = file.current ? undefined : snapshotId;
   const main = html`${fileHead(call, { repo, path: file.path, snapshot }, source ? "source" : "rendered")}
 ${stems(call, file)}
-${source ? sourceView(file, line) : renderedView(file, line, await entryNotes(call, file))}`;
+${file.withheldSha256 ? withheldView(call, file.withheldSha256) : source ? sourceView(file, line) : renderedView(file, line, await entryNotes(call, file))}`;
   return frame(call, { title: file.path, main });
 }
 
@@ -87,6 +87,13 @@ function renderedView(
   return html`${headings.length > 2 && outlineBox(headings)}
 <article class="card" aria-label="${path}"><div class="prose">${rendered}</div></article>`;
 }
+
+/** In the place of a text that is not stored. */
+const withheldView = (
+  call: Member,
+  sha256: Buffer,
+): Html => html`<div class="flash warn stack"><p>The text of this file is not stored: when it came, the team’s <a href="${call.href("/policy")}">policy</a> let only its path, size and digest be kept.</p>
+<p>SHA-256 <code>${sha256.toString("hex")}</code></p></div>`;
 
 const MAX_ENTRIES = 200;
 
@@ -127,7 +134,9 @@ ${lines.length === 0 && html`<p class="says">This file is empty.</p>`}${lines.le
 
 /** The file's text, byte for byte as it was stored. */
 export function downloadPage(call: Member): Promise<PageReply> {
-  const { path, content, snapshot } = fileOf(call);
+  const { path, content, withheldSha256, snapshot } = fileOf(call);
+  if (withheldSha256)
+    fail(notFound, "The text of this file is not stored; the policy let only its size and digest be kept.");
   const { repoKey, version, snapshotId } = snapshot;
   return exported(
     call,

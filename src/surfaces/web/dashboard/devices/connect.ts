@@ -1,14 +1,15 @@
+import { mayBind } from "../../../../identity/devices/devices.ts";
+import { getTeam } from "../../../../identity/teams/teams.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { codeBlock } from "../../ui/parts.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { connectLine, quote } from "../../ui/connect-line.ts";
+import { codeBlock, empty } from "../../ui/parts.ts";
+import type { Member } from "../shared/call.ts";
 
 /** The commands that bind a machine and make it report, as they work when pasted into a POSIX shell. */
 
-/** What stands in the place of a credential that is not at hand. */
-export const CODE_PLACE = "THE-CODE";
+/** What stands in the place of a token that is not at hand. */
 const TOKEN_PLACE = "$RECKON_TOKEN";
-
-/** Quotes a word for a POSIX shell where it needs quotes. */
-const quote = (word: string) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** Trades a connect code for a device token; the machine's name becomes the device's label. */
 export const exchangeCommand = (baseUrl: string, code: string): string =>
@@ -30,14 +31,31 @@ export const brainCommand = (baseUrl: string): string =>
 /** What to do with the token that the exchange answers. */
 export const tokenCommand = "export RECKON_TOKEN=rkd_…";
 
-/** What a member reads where an admin has a button. */
-export const ASK_AN_ADMIN = "Ask an owner or admin of the team for a connect code.";
+/** Whether whoever looks may connect a machine of their own. */
+export const mayConnect = ({ core, session }: Member): boolean =>
+  mayBind(core, getTeam(core, session.team.id), session.userId);
+
+/** What somebody reads who may not, where others have a button. */
+export const ASK_AN_ADMIN =
+  "In this team only owners and admins connect machines: ask one for a connect code, or to let members do it themselves.";
 
 /** A command to copy, below an empty state that says what it is for. */
 export const command = (text: string): Html => codeBlock(text, { label: "Command", titled: true, wrap: true });
 
 /** How a code is used, with the real address and the code itself where it is known. */
 export function exchangeSteps(baseUrl: string, code: string): Html {
-  return html`${codeBlock(exchangeCommand(baseUrl, code), { label: "On the machine", titled: true, wrap: true })}
-<p class="says">The answer holds the device token, with which an agent, or a script, reports. It lives 90 days; <code>/api/connect/rotate</code> replaces it before.</p>`;
+  return html`${codeBlock(connectLine(baseUrl, code), { label: "On the machine", titled: true, wrap: true })}
+<p class="says">It finds the coding agents there, says what it will read and change, asks, and sends their sessions of the last 30 days; from then on each follows by itself. With <code>--dry-run</code> it changes and sends nothing, and <code>reckon agent scan</code> shows what would leave the machine. <code>reckon agent disconnect</code> takes everything back.</p>
+<details class="numbers"><summary>For an agent or a script of your own</summary>
+${codeBlock(exchangeCommand(baseUrl, code), { label: "By HTTP", wrap: true })}
+<p class="says">The answer holds the device token. It lives 90 days; <code>/api/connect/rotate</code> replaces it before.</p></details>`;
 }
+
+/** What stands where nothing was sent yet: what will be there, and the line that begins it. */
+export const nothingSent = ({ baseUrl, href }: Member, title: string, says: string): Html =>
+  empty({
+    title,
+    intro: html`${says} Connect the machine that agents work on, with a code from <a href="${href("/devices")}">Devices</a>:`,
+    code: connectLine(baseUrl),
+    actions: html`${buttonLink("Connect a device", href("/devices"), { look: "primary" })}${buttonLink("What is read and sent", href("/docs/capture"))}`,
+  });

@@ -2,25 +2,45 @@ import type { Core } from "../../../../core.ts";
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { violationsOf } from "../../../../record/policy/policy.ts";
 import type { DeviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import { deviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import { anchor, badge, empty } from "../../ui/parts.ts";
-import { ago, plural } from "../../ui/units.ts";
-import type { Member } from "../shared/call.ts";
+import { ago, number, plural } from "../../ui/units.ts";
+import { isAdmin, type Member } from "../shared/call.ts";
 import { list } from "../shared/list.ts";
 import { choice, readParams, selectFilter, words } from "../shared/params.ts";
+import { devicesOf, personFilter, personName } from "../shared/people.ts";
 
-interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {}
+interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {
+  /** Deliveries that brought what the policy does not let be recorded. */
+  readonly againstPolicy: number;
+}
 
 const NOTHING_SENT = { streams: 0, entries: 0, conflicts: 0, missing: 0 };
 
 /** A team's devices, the one bound last first, with what they sent. */
 export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
   const totals = deviceTotals(core, teamId);
-  return listDevices(core, teamId)
-    .map((device) => ({ ...device, ...(totals.get(device.id) ?? NOTHING_SENT) }))
+  const devices = listDevices(core, teamId);
+  const violations = violationsOf(
+    core,
+    devices.map(({ id }) => id),
+  );
+  return devices
+    .map((device) => ({
+      ...device,
+      ...(totals.get(device.id) ?? NOTHING_SENT),
+      againstPolicy: violations(device.id).deliveries,
+    }))
     .reverse();
 }
+
+/** Those that whoever looks may see: all of the team's, or their own. */
+export const visibleDevices = (call: Member): DeviceOverview[] =>
+  deviceOverview(call.core, call.session.team.id).filter(
+    ({ personId }) => isAdmin(call) || personId === call.session.userId,
+  );
 
 const PAGE_SIZE = 50;
 const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;
@@ -42,8 +62,12 @@ export function stateBadge(device: Device, now: number): Html {
 }
 
 /** What is wrong in a device's streams, in a few words. */
-export function flawBadges({ missing, conflicts }: Pick<DeviceOverview, "missing" | "conflicts">): Html {
-  return html`${missing > 0 && badge("warn", `${plural(missing, "missing entry", "missing entries")}`)} ${conflicts > 0 && badge("bad", plural(conflicts, "conflict"))}`;
+export function flawBadges({
+  missing,
+  conflicts,
+  againstPolicy = 0,
+}: Pick<DeviceOverview, "missing" | "conflicts"> & { readonly againstPolicy?: number }): Html {
+  return html`${againstPolicy > 0 && badge("warn", `${number(againstPolicy)} against the policy`)} ${missing > 0 && badge("warn", `${plural(missing, "missing entry", "missing entries")}`)} ${conflicts > 0 && badge("bad", plural(conflicts, "conflict"))}`;
 }
 
 function isIn(state: State, device: Device, now: number): boolean {
@@ -55,16 +79,18 @@ function isIn(state: State, device: Device, now: number): boolean {
 
 /** A team's devices with their filters. */
 export function deviceList(call: Member, none: Content): Html {
-  const { core, session, query, href } = call;
+  const { core, query, href } = call;
   const now = core.clock.now();
-  const all = deviceOverview(core, session.team.id);
+  const all = visibleDevices(call);
   if (all.length === 0) return html`<div id="results" data-count="0">${none}</div>`;
-  const { state = "", q } = readParams({ state: choice(STATES), q: words(256) }, query);
+  const { state = "", q, person } = readParams({ state: choice(STATES), q: words(256), person: words(64) }, query);
   const text = q.toLowerCase();
-  const found = all.filter(
+  const found = devicesOf(all, person).filter(
     (device) =>
       isIn(state, device, now) &&
-      [device.id, device.label, device.userAgent].some((value) => value?.toLowerCase().includes(text)),
+      [device.id, device.label, device.userAgent, device.person?.email, device.person?.name].some((value) =>
+        value?.toLowerCase().includes(text),
+      ),
   );
   // Devices stand newest first and so do their ids; a page begins below the last one's.
   const after = query.get("after") ?? "";
@@ -72,11 +98,11 @@ export function deviceList(call: Member, none: Content): Html {
   const shown = found.slice(from, from + PAGE_SIZE);
   return list(call, {
     path: "/devices",
-    params: { state, q },
+    params: { state, q, person },
     id: "results",
     label: "Filter devices",
     filters: [
-      { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id or program" },
+      { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id, person or program" },
       selectFilter({ name: "state", label: "State", value: state }, "All but revoked", [
         { value: "active", label: "Can report" },
         { value: "quiet", label: "Not heard of for a day" },
@@ -84,12 +110,17 @@ export function deviceList(call: Member, none: Content): Html {
         { value: "revoked", label: "Revoked" },
         { value: "all", label: "All" },
       ]),
+      ...(isAdmin(call) ? personFilter(all, person) : []),
     ],
     count: found.length,
     table: {
       caption: "Devices",
       columns: [
         { label: "Device", heading: true, cell: (device) => anchor(href(`/devices/${device.id}`), deviceName(device)) },
+        isAdmin(call) && {
+          label: "Person",
+          cell: ({ person }) => (person ? personName(person) : html`<span class="muted">nobody’s</span>`),
+        },
         { label: "State", cell: (device) => stateBadge(device, now) },
         { label: "Last seen", cell: (device) => ago(device.lastSeenAt, now, "never") },
         { label: "Program", cell: (device) => html`<span class="muted">${device.userAgent ?? "–"}</span>` },
@@ -97,7 +128,7 @@ export function deviceList(call: Member, none: Content): Html {
         {
           label: "Record",
           cell: (device) =>
-            device.missing + device.conflicts > 0
+            device.missing + device.conflicts + device.againstPolicy > 0
               ? flawBadges(device)
               : html`<span class="muted">${device.streams === 0 ? "–" : "complete"}</span>`,
         },
@@ -106,8 +137,8 @@ export function deviceList(call: Member, none: Content): Html {
       empty: empty({
         title: "No device like that",
         intro:
-          q === "" && state === ""
-            ? "All of the team's devices are revoked. Connect one, or choose “All” to see those."
+          q === "" && state === "" && person === ""
+            ? "All of the devices are revoked. Connect one, or choose “All” to see those."
             : "No device matches these filters.",
       }),
     },

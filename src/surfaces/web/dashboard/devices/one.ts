@@ -1,38 +1,48 @@
 import type { Core } from "../../../../core.ts";
-import { type Device, findDeviceOf, renameDevice, revokeDeviceOf } from "../../../../identity/devices/devices.ts";
+import {
+  assignDevice,
+  type Device,
+  findDeviceOf,
+  renameDevice,
+  revokeDevice,
+} from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { violationsOf } from "../../../../record/policy/policy.ts";
 import { deviceTotals, listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { formSpec } from "../../ui/form-spec.ts";
-import { empty, facts, pageHead, section } from "../../ui/parts.ts";
-import { ago, number, time } from "../../ui/units.ts";
+import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
+import { badge, empty, facts, pageHead, section } from "../../ui/parts.ts";
+import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
 import { flawsExplained, streamTable } from "../telemetry/streams.ts";
 import { command, telemetryCommand } from "./connect.ts";
 import { deviceName, stateBadge } from "./list.ts";
 
 /** One device: what is known of it, what it sent, its name, its end. */
 
-/** @throws Problem (404) for a device that the team does not have */
-function getDevice({ core, session, params }: PageCall<"member" | "admin">): Device {
+/** @throws Problem (404) for a device that the team does not have, or that is not the member's */
+function getDevice(call: PageCall<"member" | "admin">): Device {
+  const { core, session, params } = call;
   const device = findDeviceOf(core, session.team.id, params.id ?? "");
-  if (!device) fail(notFound, "The team has no such device.");
+  if (!device || !(isAdmin(call) || device.personId === session.userId))
+    fail(notFound, isAdmin(call) ? "The team has no such device." : "You have no such device in this team.");
   return device;
 }
 
 function stateSays({ status, lastSeenAt }: Device): string {
   if (status === "revoked")
-    return "Its tokens do not work any more and it takes no seat. What it sent stays. To bring the machine back, connect it again.";
+    return "Its tokens do not work any more. What it sent stays. To bring the machine back, connect it again.";
   if (status === "expired")
-    return "Its token ran out before the machine replaced it, so it cannot report and takes no seat. Connect it again; it comes back as a new device.";
+    return "Its token ran out before the machine replaced it, so it cannot report. Connect it again; it comes back as a new device.";
   return lastSeenAt === null ? "It is connected and has not reported yet." : "It can report.";
 }
 
-function devicePage(call: Member): Html {
+function devicePage(call: Member, error?: FormError): Html {
   const { core, session, href } = call;
   const device = getDevice(call);
   const now = core.clock.now();
@@ -56,14 +66,16 @@ ${section({
     html`<div class="stack">${empty({ title: "Nothing sent yet", intro: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
   )}${flawsExplained(streams)}`,
 })}
-${isAdmin(call) && manage(call, device)}`;
+${manage(call, device, error)}`;
   return frame(call, { title: deviceName(device), main });
 }
 
 function deviceFacts(core: Core, device: Device, now: number): Content {
+  const { deliveries, lastAt } = violationsOf(core, [device.id])(device.id);
   return facts([
     { label: "State", value: stateBadge(device, now) },
     { label: "Device id", value: html`<code>${device.id}</code>` },
+    { label: "Person", value: whose(device) },
     { label: "Connected", value: time(device.createdAt, now) },
     { label: "Last seen", value: ago(device.lastSeenAt, now, "never") },
     { label: "Program", value: device.userAgent },
@@ -77,20 +89,55 @@ function deviceFacts(core: Core, device: Device, now: number): Content {
     },
     { label: "Revoked", value: device.revokedAt !== null && time(device.revokedAt, now) },
     { label: "Entries", value: number(deviceTotals(core, device.teamId).get(device.id)?.entries ?? 0) },
+    {
+      label: "Against the policy",
+      value:
+        deliveries > 0 &&
+        html`${badge("warn", plural(deliveries, "delivery", "deliveries"))}, the last ${ago(lastAt, now, "")}. <span class="muted">They brought more than the policy lets be recorded, and that was not stored. Look at how this machine’s agents are set up.</span>`,
+    },
   ]);
 }
+
+const whose = ({ person }: Device): Content =>
+  person
+    ? html`${person.name === null ? "" : `${person.name}, `}${person.email}${person.disabledAt !== null && html` ${badge("neutral", "account closed")}`}`
+    : "nobody’s";
+
+const PERSON = formSpec({
+  email: {
+    kind: "email",
+    label: "E-mail address",
+    hint: "Of somebody in the team; blank for nobody.",
+    autocomplete: "off",
+    schema: trimmed,
+  },
+});
 
 const LABEL = formSpec({
   label: { kind: "text", label: "Label", hint: "What people call this machine. Its id stays.", maxLength: 200 },
 });
 
-function manage(call: Member, device: Device): Html {
+function manage(call: Member, device: Device, error?: FormError): Html {
   const own = `/devices/${device.id}`;
-  return html`${section({
-    title: "Rename",
-    framed: true,
-    body: LABEL.draw(call, { action: `${own}/rename`, values: device, submit: "Save" }),
-  })}
+  return html`${
+    isAdmin(call) &&
+    section({
+      title: "Whose it is",
+      framed: true,
+      intro: "What its agents did and cost counts as this person’s, from its first day on.",
+      body: PERSON.draw(call, {
+        action: `${own}/person`,
+        values: { email: device.person?.email },
+        error,
+        submit: "Assign",
+      }),
+    })
+  }
+${section({
+  title: "Rename",
+  framed: true,
+  body: LABEL.draw(call, { action: `${own}/rename`, values: device, submit: "Save" }),
+})}
 ${
   device.status !== "revoked" &&
   section({
@@ -108,17 +155,30 @@ ${
 }
 
 export const deviceDetailPages = [
-  page({ id: "device", method: "GET", path: "/devices/:id", access: "member" }, devicePage),
-  page({ id: "renameDevice", method: "POST", path: "/devices/:id/rename", access: "admin" }, async (call) => {
+  page({ id: "device", method: "GET", path: "/devices/:id", access: "member" }, (call) => devicePage(call)),
+  page({ id: "assignDevice", method: "POST", path: "/devices/:id/person", access: "admin" }, (call) =>
+    handleForm(
+      call,
+      PERSON,
+      async ({ email }) => {
+        const { core, session } = call;
+        const { id } = getDevice(call);
+        await assignDevice(core, id, email || null, by(call), session.team.id);
+        return redirect(`/devices/${id}`, email ? `The device is ${email}’s now.` : "The device is nobody’s now.");
+      },
+      (error) => devicePage(call, error),
+    ),
+  ),
+  page({ id: "renameDevice", method: "POST", path: "/devices/:id/rename", access: "member" }, async (call) => {
     const { core, session, form } = call;
     const { id } = getDevice(call);
     await renameDevice(core, session.team.id, id, LABEL.read(form).label, by(call));
     return redirect(`/devices/${id}`, "The device is renamed.");
   }),
-  page({ id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "admin" }, async (call) => {
+  page({ id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "member" }, async (call) => {
     const { core, session } = call;
     const device = getDevice(call);
-    const done = await revokeDeviceOf(core, session.team.id, device.id, by(call));
+    const done = await revokeDevice(core, device.id, by(call), session.team.id);
     const intro = done ? `“${deviceName(device)}” is revoked.` : `“${deviceName(device)}” was revoked before.`;
     return redirect(`/devices/${device.id}`, intro);
   }),

@@ -100,7 +100,7 @@ export function sayCause(call: Member): Promise<Html | PageReply> {
     CAUSE,
     async ({ session, commit }) => {
       if (session === undefined && commit === undefined) fail(invalid, "Name a session or a commit.");
-      const cause = { sessionId: session && sessionNamed(call, session), commit };
+      const cause = { sessionId: session && (await sessionNamed(call, session)), commit };
       const made = await createLink(call.core, call.session.team.id, defect, cause, by(call));
       if (typeof made === "string") fail(invalid, DOUBTS[made]);
       return redirect(`/errors/${defect.id}#causes`, "Your word is kept.");
@@ -113,9 +113,10 @@ export function sayCause(call: Member): Promise<Html | PageReply> {
 }
 
 /** A session's own id, also of the address of its page. */
-function sessionNamed({ core, session }: Member, typed: string): string {
+async function sessionNamed({ core, session }: Member, typed: string): Promise<string> {
   const number = /\/sessions\/([1-9]\d{0,14})(?:[/?#]|$)/.exec(typed)?.[1];
-  return (number && getSession(core, session.team.id, Number(number))?.externalId) || typed;
+  const found = number === undefined ? undefined : await getSession(core, session.team.id, Number(number));
+  return found?.externalId ?? typed;
 }
 
 const VERDICTS = {

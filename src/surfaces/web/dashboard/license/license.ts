@@ -4,6 +4,7 @@ import { issueLicense, judgeSubscription, MAX_LICENSE_DAYS } from "../../../../i
 import { getTeam, type Team } from "../../../../identity/teams/teams.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
 import { listEvents } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { listKeys } from "../../../../platform/keys/keys.ts";
@@ -22,6 +23,12 @@ import { stateWords } from "./labels.ts";
 
 type Member = PageCall<"member" | "admin">;
 
+/** @throws Problem (404) where nobody pays */
+function requireBilling({ core }: Member): void {
+  if (core.config.billing === "off")
+    fail(notFound, "Licences are not spoken of on this installation (RECKON_BILLING=off).");
+}
+
 const MINTS_SHOWN = 10;
 
 /** What a licence is called once it is downloaded: the team and the day. */
@@ -39,6 +46,7 @@ function licenseFilename({ id, name }: Pick<Team, "id" | "name">, now: number): 
 const day = (at: number | null, none: string) => (isInstant(at) ? dayText(isoInstant(at).slice(0, 10)) : none);
 
 async function licensePage(call: Member, error?: FormError): Promise<Html> {
+  requireBilling(call);
   const { core, session } = call;
   const now = core.clock.now();
   const team = getTeam(core, session.team.id);
@@ -151,8 +159,9 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
   });
 }
 
-const mint = (call: PageCall<"admin">) =>
-  handleForm(
+const mint = (call: PageCall<"admin">) => {
+  requireBilling(call);
+  return handleForm(
     call,
     MINT,
     async ({ days }) => {
@@ -162,6 +171,7 @@ const mint = (call: PageCall<"admin">) =>
     },
     (error) => licensePage(call, error),
   );
+};
 
 export const licensePages = [
   page({ id: "license", method: "GET", path: "/license", access: "member" }, (call) => licensePage(call)),

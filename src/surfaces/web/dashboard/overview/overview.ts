@@ -15,6 +15,7 @@ import { ago, dayText, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, repoName } from "../shared/links.ts";
+import { seatsWarning } from "../shared/seats.ts";
 import { repoValue } from "../telemetry/filter.ts";
 import { firstRun, isBegun } from "./first-run.ts";
 import { pulsesSection } from "./pulses.ts";
@@ -61,6 +62,7 @@ async function overviewPage(call: Member): Promise<Html> {
       ? `What ${team.name} and its agents did in the last ${DAYS} days.`
       : `${team.name} has no record yet. These steps begin one.`,
   })}
+${seatsWarning(call)}
 ${!isBegun(begun) && firstRun(call, begun)}
 ${begun.device && html`<section class="section" aria-label="Figures">${stats(activityTiles(call, seen))}${stats(stateTiles(call, seen))}</section>`}
 ${(begun.telemetry || begun.brain) && html`${charts(seen.days)}${flags(call, seen.flags)}`}

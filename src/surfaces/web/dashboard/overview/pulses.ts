@@ -7,7 +7,7 @@ import { anchor, columns, facts, section } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import { ruleText, titleOf } from "../errors/labels.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceName, repoName } from "../shared/links.ts";
+import { deviceLink, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 
 /** What devices tell of their brains between two publications. */
@@ -29,7 +29,7 @@ export function pulsesSection(call: Member, labels: ReadonlyMap<string, string |
   return section({
     id: "pulses",
     title: "Pulses",
-    intro: html`What ${plural(devices, "device")} counted in ${devices === 1 ? "its" : "their"} brains, hour by hour, published or not: the newest of each in ${DAYS} days, added up. The last came ${ago(newest.at, now)} from <a href="${call.href(`/devices/${newest.deviceId}`)}">${deviceName(device)}</a>, of ${short(repoName(newest.repoKey), 80)}.`,
+    intro: html`What ${plural(devices, "device")} counted in ${devices === 1 ? "its" : "their"} brains, hour by hour, published or not: the newest of each in ${DAYS} days, added up. The last came ${ago(newest.at, now)} from ${deviceLink(call, device)}, of ${short(repoName(newest.repoKey), 80)}.`,
     body: columns(countList(reported), sharedTable(call, reported)),
   });
 }

@@ -1,4 +1,4 @@
-import type { DeviceCounts } from "../../../../identity/devices/devices.ts";
+import type { countDevices } from "../../../../identity/devices/devices.ts";
 import { judgeSubscription } from "../../../../identity/license/license.ts";
 import type { Team } from "../../../../identity/teams/teams.ts";
 import type { EntryCounts, Trend } from "../../../../insight/defects/defects.ts";
@@ -21,7 +21,7 @@ export const DAYS = 14;
 export interface Glance {
   readonly team: Team;
   readonly days: readonly ActivityDay[];
-  readonly devices: DeviceCounts;
+  readonly devices: ReturnType<typeof countDevices>;
   readonly bound: number;
   readonly errors: (EntryCounts & Trend) | null;
   /** Of all devices, by id. */
@@ -80,7 +80,7 @@ function spendTile({ total, prices }: Glance["spend"], href: string): Stat {
 
 /** How things stand: what is open, what is missing, what is paid for. */
 export function stateTiles(call: Member, { days, devices, errors, team }: Glance): Stat[] {
-  const { href } = call;
+  const { core, href } = call;
   const flawed = sum(days, ({ gaps, rollbacks }) => gaps + rollbacks);
   const overdrawn = devices.active > team.seats;
   return [
@@ -109,14 +109,18 @@ export function stateTiles(call: Member, { days, devices, errors, team }: Glance
       href: href("/telemetry/streams"),
       tone: flawed > 0 ? "warn" : undefined,
     },
-    licenceTile(call, team),
-    {
-      label: "Seats used",
-      value: `${number(devices.active)} of ${number(team.seats)}`,
-      sub: overdrawn ? "more devices than seats" : "devices that can report",
-      href: href("/license"),
-      tone: overdrawn ? "warn" : undefined,
-    },
+    ...(core.config.billing === "off"
+      ? []
+      : [
+          licenceTile(call, team),
+          {
+            label: "Seats used",
+            value: `${number(devices.active)} of ${number(team.seats)}`,
+            sub: overdrawn ? "more devices than seats" : "devices that can report",
+            href: href("/license"),
+            tone: overdrawn ? ("warn" as const) : undefined,
+          },
+        ]),
   ];
 }
 

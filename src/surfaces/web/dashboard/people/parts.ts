@@ -1,22 +1,26 @@
 import * as v from "valibot";
+import type { Device } from "../../../../identity/devices/devices.ts";
 import { ROLES, type Role } from "../../../../identity/members/members.ts";
 import type { OneTimeLink } from "../../../../identity/one-time-links/one-time-links.ts";
-import { type Content, html } from "../../../../kit/html.ts";
+import { getTeam } from "../../../../identity/teams/teams.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { formSpec, trimmed } from "../../ui/form-spec.ts";
+import { table } from "../../ui/list.ts";
 import { pageHead, secretOnce, section } from "../../ui/parts.ts";
-import { countdown } from "../../ui/units.ts";
+import { ago, countdown, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import { flag } from "../shared/params.ts";
 
 /** What the pages about people share. */
 
 /** What each role may do, in the order of `ROLES`. */
 const ROLE_HINTS: Readonly<Record<Role, string>> = {
   owner: "Everything an admin may, and making and unmaking owners.",
-  admin: "Connects devices, sets the policy, mints licences, invites and removes people.",
-  member: "Sees what the team's agents recorded, and judges what caused its defects.",
+  admin: "Manages every device, sets the policy, mints licences, invites and removes people.",
+  member: "Connects their own machines, sees what the team's agents recorded, and judges what caused its defects.",
 };
 
 /** The roles that somebody in a role may give. */
@@ -101,3 +105,26 @@ export const resetLinkPage = (call: PageCall, link: OneTimeLink, email: string, 
     intro: "Shown once. It opens the account of this person: give it to nobody else.",
     back,
   });
+
+/** A person's machines that can report, which go on doing so whatever becomes of the person; nothing where there are none. */
+export function machinesSection({ core }: PageCall, devices: readonly Device[]): Html | false {
+  if (devices.length === 0) return false;
+  const now = core.clock.now();
+  return section({
+    title: "Machines that report",
+    intro: "They are this person’s, and go on reporting with tokens of their own until they are revoked.",
+    body: table({
+      caption: "Machines that report",
+      columns: [
+        { label: "Device", heading: true, grow: true, cell: ({ id, label }) => label ?? id },
+        { label: "Team", cell: ({ teamId }) => getTeam(core, teamId).name },
+        { label: "Connected", cell: ({ createdAt }) => time(createdAt, now) },
+        { label: "Last seen", cell: ({ lastSeenAt }) => ago(lastSeenAt, now, "never") },
+      ],
+      rows: devices,
+    }),
+  });
+}
+
+/** That a person's machines are revoked with what is done. */
+export const REVOKE_DEVICES = { revoke_devices: flag };

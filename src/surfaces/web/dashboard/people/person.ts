@@ -1,3 +1,4 @@
+import { reportingDevices, revokeDevicesOf } from "../../../../identity/devices/devices.ts";
 import { changeRole, getMember, type Member, removeMember } from "../../../../identity/members/members.ts";
 import { createMemberResetLink, createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
@@ -6,10 +7,20 @@ import { type PageCall, page, redirect } from "../../../../platform/http/page.ts
 import { confirmButton } from "../../ui/confirm.ts";
 import { formSpec } from "../../ui/form-spec.ts";
 import { badge, facts, pageHead, section } from "../../ui/parts.ts";
-import { ago, time } from "../../ui/units.ts";
+import { ago, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
-import { ROLE, resetLinkPage, resetLinkSection, roleOptions, rolesFor, roleWord } from "./parts.ts";
+import { readParams } from "../shared/params.ts";
+import {
+  machinesSection,
+  REVOKE_DEVICES,
+  ROLE,
+  resetLinkPage,
+  resetLinkSection,
+  roleOptions,
+  rolesFor,
+  roleWord,
+} from "./parts.ts";
 
 /** One of the team's people, for those who manage them. */
 
@@ -26,6 +37,7 @@ function personPage(call: ByAdmin, member: Member) {
   const self = member.userId === session.userId;
   const outranked = member.role === "owner" && session.team.role !== "owner";
   const base = `/people/${member.userId}`;
+  const reporting = reportingDevices(core, member.userId, session.team.id);
   const main = html`${pageHead({
     title: who,
     crumbs: [{ label: "People", href: href("/people") }, { label: who }],
@@ -38,6 +50,7 @@ ${facts([
   { label: "In the team since", value: time(member.createdAt, now) },
   { label: "Last seen", value: ago(lastSeenAt(core, member.userId), now, "never") },
 ])}
+${machinesSection(call, reporting)}
 ${
   outranked
     ? html`<p class="says">Only an owner can change owners.</p>`
@@ -59,12 +72,21 @@ ${
 ${section({
   title: "Remove from the team",
   intro: "The person loses the team's pages and reads at once. The account and what was done with it stay.",
-  body: confirmButton(call, {
+  body: html`<div class="actions">${confirmButton(call, {
     action: `${base}/remove`,
     label: "Remove",
     question: `Remove ${member.email} from “${session.team.name}”?`,
     confirm: "Remove from the team",
-  }),
+  })}${
+    reporting.length > 0 &&
+    confirmButton(call, {
+      action: `${base}/remove`,
+      hidden: { revoke_devices: "true" },
+      label: html`Remove, and revoke ${plural(reporting.length, "machine")}`,
+      question: `Remove ${member.email} from “${session.team.name}”, and revoke what reports to it as theirs? Those machines have to be connected again to report.`,
+      confirm: "Remove and revoke",
+    })
+  }</div>`,
 })}`
 }`;
   return frame(call, { title: who, main });
@@ -84,8 +106,13 @@ export const personPages = [
   page({ id: "removePerson", method: "POST", path: "/people/:id/remove", access: "admin" }, async (call) => {
     const { core, session } = call;
     const member = memberOf(call);
+    const { revoke_devices: revoke } = readParams(REVOKE_DEVICES, call.form);
     await removeMember(core, session.team.id, member.userId, by(call), session.team.role);
-    return redirect("/people", `${member.email} is no longer in the team.`);
+    if (revoke) await core.store.write(() => revokeDevicesOf(core, member.userId, by(call), session.team.id));
+    return redirect(
+      "/people",
+      `${member.email} is no longer in the team${revoke ? ", and the machines are revoked" : ""}.`,
+    );
   }),
   page({ id: "personResetLink", method: "POST", path: "/people/:id/reset-link", access: "admin" }, async (call) => {
     const { core, session } = call;

@@ -7,7 +7,7 @@ import {
   type Policy,
   readWatchlist,
   type WrongGlob,
-} from "../../../../share/policy/policy.ts";
+} from "../../../../record/policy/policy.ts";
 import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { number } from "../../ui/units.ts";
 import { MODES } from "./labels.ts";

@@ -4,7 +4,7 @@ import {
   listPolicies,
   type PolicyEntry,
   type PolicyVersion,
-} from "../../../../share/policy/policy.ts";
+} from "../../../../record/policy/policy.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { pager } from "../../ui/list.ts";
 import { badge, section, timeline } from "../../ui/parts.ts";

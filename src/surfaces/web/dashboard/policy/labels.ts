@@ -1,5 +1,5 @@
 import { type Content, html } from "../../../../kit/html.ts";
-import type { CaptureMode, PolicyChange } from "../../../../share/policy/policy.ts";
+import type { CaptureMode, PolicyChange } from "../../../../record/policy/policy.ts";
 import { plural } from "../../ui/units.ts";
 
 /** What a policy says, in words. */
@@ -8,21 +8,32 @@ interface ModeWords {
   readonly name: string;
   /** What agents then record. */
   readonly means: string;
+  /** What of it the server keeps, whatever an agent sends. */
+  readonly keeps: string;
 }
 
 export const MODES: Readonly<Record<CaptureMode, ModeWords>> = {
-  off: { name: "Off", means: "Agents record nothing. There will be no trail to look up later." },
+  off: {
+    name: "Off",
+    means: "Agents record nothing. There will be no trail to look up later.",
+    keeps:
+      "Nothing that an agent sends all the same: of telemetry and brains only which numbers came, so that the record goes on without a gap.",
+  },
   metadata: {
     name: "Metadata",
     means: "Times, models, token counts, file paths and outcomes. No prompts, no code, no output.",
+    keeps:
+      "Ids, times, types, names of tools and models, counts, paths, lines, branches, commits, exit codes and digests. Of brain files path, size and digest. All text is left out before anything is stored.",
   },
   redacted: {
     name: "Redacted",
     means: "Prompts, edits and output too, after the agent has taken secrets out.",
+    keeps: "What agents send. Secrets that Reckon recognises are replaced before anything is stored.",
   },
   full: {
     name: "Full",
     means: "Everything as it was. Reckon still replaces the secrets it recognises before it stores anything.",
+    keeps: "What agents send. Secrets that Reckon recognises are replaced before anything is stored.",
   },
 };
 

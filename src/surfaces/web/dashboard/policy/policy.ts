@@ -1,7 +1,13 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { currentVersion, newerPolicy, type Policy, restorePolicy, setPolicy } from "../../../../share/policy/policy.ts";
+import {
+  currentVersion,
+  newerPolicy,
+  type Policy,
+  restorePolicy,
+  setPolicy,
+} from "../../../../record/policy/policy.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { type FormError, FormProblem } from "../../ui/form-spec.ts";
 import { codeBlock, columns, pageHead, section } from "../../ui/parts.ts";

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { COMMAND_LINE } from "../../../../platform/audit/audit.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import type { Policy, PolicyVersion } from "../../../../share/policy/policy.ts";
+import type { Policy, PolicyVersion } from "../../../../record/policy/policy.ts";
 import { codeBlock, facts } from "../../ui/parts.ts";
 import { plural, time } from "../../ui/units.ts";
 import { MODES } from "./labels.ts";
@@ -13,6 +13,7 @@ export function policyFacts({ captureMode, watchlist = [], actions }: Policy, na
   const { requireApprovals, ...other } = actions ?? { requireApprovals: false };
   return facts([
     { label: "Agents record", value: html`<strong>${MODES[captureMode].name}.</strong> ${MODES[captureMode].means}` },
+    { label: "This server keeps", value: MODES[captureMode].keeps },
     {
       label: "Approvals",
       value: requireApprovals ? "Required: agents ask a person before they act." : "Not required.",

@@ -2,6 +2,7 @@ import { promptTitle } from "../../../../formats/session.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { layOutJson } from "../../../../kit/json-indent.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import { download, type PageReply } from "../../../../platform/http/page.ts";
 import { findMentions } from "../../../../record/brain/brain.ts";
 import { getSession, type Session, type Span } from "../../../../record/traces/traces.ts";
@@ -18,38 +19,48 @@ import { short } from "../shared/text.ts";
 import { repoValue } from "../telemetry/filter.ts";
 import { mentionsSection } from "./brain.ts";
 import { causedSection } from "./causes.ts";
+import { type Conversation, conversationOf } from "./conversation.ts";
 import { factList, figures } from "./facts.ts";
 import { outcomeBadge } from "./labels.ts";
 import { filesOf, filesSection, labelsSection } from "./tables.ts";
-import { timelineSection } from "./timeline.ts";
 
 /** One session, whole. */
 
-function sessionOf(call: Member): Session {
+async function sessionOf(call: Member): Promise<Session> {
   const id = idIn(call.params.id);
-  const found = id === undefined ? undefined : getSession(call.core, call.session.team.id, id);
+  const found = id === undefined ? undefined : await getSession(call.core, call.session.team.id, id);
   if (!found) fail(notFound, "This team has no such session.");
   return found;
 }
 
 export async function sessionPage(call: Member): Promise<Html> {
-  const session = sessionOf(call);
+  const session = await sessionOf(call);
+  const yieldNow = cooperative(call.core.clock);
+  const conversation = conversationOf(call, session);
+  await yieldNow();
   const files = filesOf(session);
   const mentions = await findMentions(call.core, call.session.team.id, {
     repoKey: session.repoKey,
     commits: session.commits.map(({ sha }) => sha),
     files: [...files.keys()],
   });
-  const title = promptTitle(session.prompts[0]) ?? `Session ${session.externalId}`;
+  const steps = waterfall(
+    session.spans.map((span) => drawn(span, conversation)),
+    call.core.clock.now(),
+    session.spanCount,
+  );
+  await yieldNow();
+  const title =
+    promptTitle(session.prompts[0]) ?? promptTitle({ text: session.title }) ?? `Session ${session.externalId}`;
   const main = html`${pageHead({
     title,
     intro: html`${outcomeBadge(session.outcome)} ${short(session.agent ?? "An agent that is not named", 80)}${session.model && ` with ${short(session.model, 80)}`} in ${repoName(session.repoKey)}`,
     crumbs: [{ label: "Sessions", href: call.href("/sessions") }, { label: short(session.externalId, 60) }],
     actions: buttonLink("Download record", call.href(`/sessions/${session.id}/record`), { small: true }),
   })}
-${stats(figures(session, files.size))}
-${section({ title: "Facts", framed: true, body: factList(call, session) })}
-${timelineSection(call, session)}
+${stats(figures(session, files.size, conversation.usage))}
+${section({ title: "Facts", framed: true, body: factList(call, session, conversation.usage) })}
+${conversation.section}
 ${await causedSection(call, session)}
 ${mentionsSection(call, session, mentions)}
 ${filesSection(call, session, files)}
@@ -59,13 +70,13 @@ ${section({
   title: "Steps",
   intro:
     session.spanCount > 0 && "Model calls, tools and edits as the agent traced them, below the step that began them.",
-  body: waterfall(session.spans.map(drawn), call.core.clock.now(), session.spanCount),
+  body: steps,
 })}
 ${recordSection(session)}`;
   return frame(call, { title: short(title, 80), main });
 }
 
-function drawn(span: Span): SpanBar {
+function drawn(span: Span, { hrefOf }: Conversation): SpanBar {
   const { externalId, name, usage, edits, attributes } = span;
   const tool = attributes["gen_ai.tool.name"];
   const said = [
@@ -79,6 +90,7 @@ function drawn(span: Span): SpanBar {
     name: short(name ?? (typeof tool === "string" ? tool : ""), 120),
     kind: span.kind === null ? null : short(span.kind, 24),
     note: said.join(" · "),
+    href: hrefOf(span),
   };
 }
 
@@ -101,8 +113,8 @@ ${!whole && html`<p class="says">Only the beginning is shown. Download the recor
 }
 
 /** The session, its steps and labels as they were sent, spliced from the stored text. */
-export function sessionRecord(call: Member): Promise<PageReply> {
-  const session = sessionOf(call);
+export async function sessionRecord(call: Member): Promise<PageReply> {
+  const session = await sessionOf(call);
   const documents = session.spans.map(({ document }) => document).filter((document) => document !== null);
   const parts = [
     `{"session":${session.document}`,

@@ -1,3 +1,4 @@
+import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import {
@@ -7,15 +8,16 @@ import {
   type SessionRow,
   sessionFacets,
 } from "../../../../record/traces/traces.ts";
-import { buttonLink } from "../../ui/button.ts";
 import type { Filter, Table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
+import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
 import { listPage, type Pages } from "../shared/list.ts";
 import { DAYS, dayFilters, type Params, readParams, selectFilter, spanOf, text } from "../shared/params.ts";
+import { deviceIdsOf, personFilter, personName } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { outcomeBadge } from "./labels.ts";
 import { sessionPage, sessionRecord } from "./one.ts";
@@ -38,6 +40,7 @@ const PARAMS = {
   outcome: VALUE,
   branch: VALUE,
   device: VALUE,
+  person: VALUE,
   ...DAYS,
 };
 type SessionParams = Params<typeof PARAMS>;
@@ -46,10 +49,12 @@ async function sessionsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
   const params = readParams(PARAMS, query);
-  const { repo, device, outcome, agent, model, branch, q, from, to } = params;
+  const devices = listDevices(core, team);
+  const { repo, device, person, outcome, agent, model, branch, q, from, to } = params;
   const found = await listSessions(core, team, {
     repoKey: repoKeyIn(repo),
     deviceId: device || undefined,
+    deviceIds: deviceIdsOf(devices, person),
     outcome: outcome || undefined,
     agent: agent || undefined,
     model: model || undefined,
@@ -73,8 +78,8 @@ async function sessionsPage(call: Member): Promise<Html> {
     params,
     id: "results",
     label: "Filter sessions",
-    filters: filtersOf(params, sessionFacets(core, team)),
-    table: sessionTable(call, found.rows),
+    filters: [...filtersOf(params, sessionFacets(core, team)), ...personFilter(devices, person), ...dayFilters(params)],
+    table: sessionTable(call, found.rows, devices),
     pages: pagesOf(found),
   });
 }
@@ -101,12 +106,12 @@ function filtersOf(
       "all",
       devices.map(({ id, label }) => ({ value: id, label: label ?? id })),
     ),
-    ...dayFilters(params),
   ];
 }
 
-function sessionTable(call: Member, rows: readonly SessionRow[]): Table<SessionRow> {
+function sessionTable(call: Member, rows: readonly SessionRow[], devices: readonly Device[]): Table<SessionRow> {
   const now = call.core.clock.now();
+  const people = new Map(devices.flatMap(({ id, person }) => (person ? [[id, personName(person)] as const] : [])));
   return {
     caption: "Sessions",
     columns: [
@@ -124,6 +129,10 @@ function sessionTable(call: Member, rows: readonly SessionRow[]): Table<SessionR
         label: "Agent",
         cell: (session) =>
           html`<span class="nowrap">${short(session.agent ?? "–", MAX_WORD)}</span>${session.model && html`<br><small class="muted nowrap">${short(session.model, MAX_WORD)}</small>`}`,
+      },
+      people.size > 0 && {
+        label: "Person",
+        cell: ({ deviceId }) => short(people.get(deviceId) ?? "–", MAX_WORD),
       },
       { label: "Started", cell: (session) => html`${time(session.startedAt, now, "not said")}${lasted(session)}` },
       { label: "Holds", cell: holds },
@@ -166,18 +175,11 @@ function pagesOf({ older, newer, examined, examinedTo }: SessionPage): Pages {
 }
 
 function noSessions(call: Member): Html {
-  return empty({
-    title: "No sessions yet",
-    intro:
-      "A connected agent sends each session when it ends, and again as it grows. With a device token, a first one can be sent by hand:",
-    code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/agent-traces/ingest \\
-  -H "authorization: Bearer $DEVICE_TOKEN" \\
-  -H "content-type: application/json" \\
-  -d '{"repoKey": "acme/shop", "sessions": [
-        {"id": "s1", "outcome": "success", "spans": [],
-         "prompts": [{"text": "Fix the login"}]}]}'`,
-    actions: buttonLink("Connect a device", call.href("/devices")),
-  });
+  return nothingSent(
+    call,
+    "No sessions yet",
+    "Each session of an agent comes here with its prompts, answers, steps, edits and commits, within seconds of its end.",
+  );
 }
 
 export const sessionPages: Page[] = [

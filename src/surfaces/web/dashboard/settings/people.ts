@@ -1,3 +1,4 @@
+import { reportingDevices } from "../../../../identity/devices/devices.ts";
 import { membershipsOf } from "../../../../identity/members/members.ts";
 import { createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
@@ -9,8 +10,8 @@ import { page, redirect } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, badge, empty, facts, section } from "../../ui/parts.ts";
-import { ago, time } from "../../ui/units.ts";
-import { resetLinkPage, resetLinkSection, roleWord } from "../people/parts.ts";
+import { ago, plural, time } from "../../ui/units.ts";
+import { machinesSection, REVOKE_DEVICES, resetLinkPage, resetLinkSection, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { list, PREVIOUS_NEXT } from "../shared/list.ts";
 import { flag, readParams } from "../shared/params.ts";
@@ -74,6 +75,7 @@ function onePage(call: ByOperator, user: ListedUser) {
   const self = user.id === session.userId;
   const open = user.disabledAt === null;
   const operator = user.operator === 1;
+  const reporting = reportingDevices(core, user.id);
   const body = html`${facts([
     { label: "E-mail address", value: user.email },
     { label: "Account", value: state(user) },
@@ -99,6 +101,7 @@ ${section({
     empty: empty({ title: "In no team", intro: "Invite this person from a team's page." }),
   }),
 })}
+${machinesSection(call, reporting)}
 ${resetLinkSection(call, base, user.email)}
 ${
   !self &&
@@ -120,14 +123,23 @@ ${section({
   intro: open
     ? "Sign-ins end, command-line and read tokens stop working. What the person did stays."
     : "The person can sign in again with the old password. Ended sign-ins stay ended.",
-  body: confirmButton(call, {
+  body: html`<div class="actions">${confirmButton(call, {
     action: `${base}/disabled`,
     hidden: { disabled: open ? "true" : "false" },
     label: open ? "Close the account" : "Open the account",
     question: open ? `Close the account of ${user.email}?` : `Open the account of ${user.email} again?`,
     confirm: open ? "Close it" : "Open it",
     look: open ? "danger" : "plain",
-  }),
+  })}${
+    reporting.length > 0 &&
+    confirmButton(call, {
+      action: `${base}/disabled`,
+      hidden: { disabled: "true", revoke_devices: "true" },
+      label: html`${open ? "Close it, and revoke" : "Revoke"} ${plural(reporting.length, "machine")}`,
+      question: `${open ? `Close the account of ${user.email}, and revoke` : "Revoke"} what reports as theirs? Those machines have to be connected again to report.`,
+      confirm: open ? "Close and revoke" : "Revoke the machines",
+    })
+  }</div>`,
 })}`
 }`;
   return settingsFrame(call, {
@@ -159,9 +171,13 @@ export const accountPagesOfAll = [
   page({ id: "settingsDisable", method: "POST", path: "/settings/people/:id/disabled", access }, async (call) => {
     const user = userIn(call);
     requireOther(call, user);
-    const { disabled } = readParams({ disabled: flag }, call.form);
-    await setDisabled(call.core, user.id, disabled, by(call));
-    return redirect(`${PATH}/${user.id}`, `The account of ${user.email} is ${disabled ? "closed" : "open"}.`);
+    const { disabled, revoke_devices: revoke } = readParams({ disabled: flag, ...REVOKE_DEVICES }, call.form);
+    await setDisabled(call.core, user.id, disabled, by(call), revoke);
+    const machines = disabled && revoke ? ", and the machines are revoked" : "";
+    return redirect(
+      `${PATH}/${user.id}`,
+      `The account of ${user.email} is ${disabled ? "closed" : "open"}${machines}.`,
+    );
   }),
   page({ id: "settingsOperator", method: "POST", path: "/settings/people/:id/operator", access }, async (call) => {
     const user = userIn(call);

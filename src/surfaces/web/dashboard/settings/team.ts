@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { noteSeats } from "../../../../identity/devices/devices.ts";
 import { listMembers, type Member } from "../../../../identity/members/members.ts";
 import { createInvitation } from "../../../../identity/one-time-links/one-time-links.ts";
 import { findTeam, MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../../identity/teams/teams.ts";
@@ -198,7 +199,7 @@ export const teamDetailPages = [
       call,
       TEAM,
       async ({ periodEnd, ...change }) => {
-        await updateTeam(call.core, team.id, { ...change, periodEndAt: periodEnd }, by(call));
+        await updateTeam(call.core, team.id, { ...change, periodEndAt: periodEnd }, by(call), noteSeats);
         return redirect(`${PATH}/${team.id}`, "Saved.");
       },
       (error) => teamPage(call, team, error),

@@ -1,10 +1,11 @@
 import type { Kind as BrainKind } from "../../../../formats/brain-kinds.ts";
+import { findDeviceOf } from "../../../../identity/devices/devices.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { SnapshotFacts } from "../../../../record/brain/brain.ts";
 import { anchor, badge, type Kind } from "../../ui/parts.ts";
-import type { Member } from "./call.ts";
+import { isAdmin, type Member } from "./call.ts";
 import { idIn } from "./params.ts";
 
 /** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */
@@ -53,8 +54,13 @@ export const sessionsOf = (call: Member, repoKey: string, text?: string): string
 export const deviceName = ({ deviceLabel, deviceId }: { deviceLabel: string | null; deviceId: string }) =>
   deviceLabel ?? deviceId;
 
-export const deviceLink = (call: Member, device: { deviceLabel: string | null; deviceId: string }): Html =>
-  anchor(call.href(`/devices/${device.deviceId}`), deviceName(device));
+/** Its name, which leads to its page for whoever may open that: owners, admins and whose it is. */
+export function deviceLink(call: Member, device: { deviceLabel: string | null; deviceId: string }): Html {
+  const { core, session, href } = call;
+  const opens = isAdmin(call) || findDeviceOf(core, session.team.id, device.deviceId)?.personId === session.userId;
+  const name = deviceName(device);
+  return opens ? anchor(href(`/devices/${device.deviceId}`), name) : html`${name}`;
+}
 
 const KIND_LOOKS: Readonly<Record<BrainKind, readonly [Kind, string]>> = {
   error: ["bad", "errors"],

@@ -1,4 +1,4 @@
-import { connectedBy, listDevices } from "../../../../identity/devices/devices.ts";
+import { listDevices } from "../../../../identity/devices/devices.ts";
 import type { Grouping, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId } from "../../../../record/traces/traces.ts";
@@ -7,7 +7,8 @@ import { table } from "../../ui/list.ts";
 import { anchor, section, tabs } from "../../ui/parts.ts";
 import { dayText, number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { link, NO_REPO, repoName } from "../shared/links.ts";
+import { deviceLink, link, NO_REPO, repoName } from "../shared/links.ts";
+import { NOBODY } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
 import { costText, reportedText, tokenCell } from "./labels.ts";
@@ -21,6 +22,7 @@ const LABELS: Readonly<Record<Grouping, string>> = {
   model: "Model",
   repo: "Repository",
   branch: "Branch",
+  person: "Person",
   device: "Device",
   session: "Session",
   day: "Day",
@@ -79,13 +81,18 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
   const at = (to: string, text: Content) => anchor(to, text);
   const sessions = (query: Readonly<Record<string, string>>) =>
     link(call, "/sessions", { ...query, from: params.first, to: params.last });
-  const repo = params.repoKey === undefined ? {} : { repo: params.repo };
+  const narrowed = {
+    ...(params.repoKey === undefined ? {} : { repo: params.repo }),
+    ...(params.person === "" ? {} : { person: params.person }),
+  };
   switch (params.by) {
     case "model":
-      return ({ key }) => (key === "" ? notTold("model") : at(sessions({ ...repo, model: key }), modelName(key)));
+      return ({ key }) => (key === "" ? notTold("model") : at(sessions({ ...narrowed, model: key }), modelName(key)));
     case "branch":
       return ({ key }) =>
-        key === "" ? notTold("branch") : at(sessions({ ...repo, branch: key }), html`<code>${short(key, 60)}</code>`);
+        key === ""
+          ? notTold("branch")
+          : at(sessions({ ...narrowed, branch: key }), html`<code>${short(key, 60)}</code>`);
     case "repo":
       return ({ key }) =>
         at(spendAddress(call, params, { by: "model", repo: key === "" ? NO_REPO : key }), short(repoName(key), 60));
@@ -95,6 +102,14 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
           spendAddress(call, params, { by: "model", days: undefined, first: key, last: key }),
           html`<span class="nowrap">${dayText(key)}</span>`,
         );
+    case "person": {
+      const names = new Map(listDevices(core, team).map(({ personId, person }) => [personId, person]));
+      return ({ key, personId = NOBODY }) => {
+        const text = personId === NOBODY ? html`<span class="muted">nobody’s</span>` : short(key, 80);
+        const name = names.get(personId)?.name;
+        return html`${at(spendAddress(call, params, { by: "model", person: personId }), text)}${name && html`<br><small class="muted">${short(name, 80)}</small>`}`;
+      };
+    }
     case "device": {
       const deviceName = deviceNames(call);
       return ({ key }) => deviceName(key);
@@ -110,14 +125,12 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
   }
 }
 
-/** A device by its label, with the person who connected it. */
-function deviceNames({ core, session, href }: Member): (id: string) => Content {
-  const team = session.team.id;
-  const labels = new Map(listDevices(core, team).map(({ id, label }) => [id, label]));
-  const people = connectedBy(core, team);
+/** A device by its label, with the person whose it is. */
+function deviceNames(call: Member): (id: string) => Content {
+  const devices = new Map(listDevices(call.core, call.session.team.id).map((device) => [device.id, device]));
   return (id) => {
-    if (id === "" || !labels.has(id)) return notTold("device");
-    const person = people.get(id);
-    return html`<a href="${href(`/devices/${id}`)}">${labels.get(id) ?? id}</a>${person !== undefined && html`<br><small class="muted">connected by ${short(person, 80)}</small>`}`;
+    const device = devices.get(id);
+    if (!device) return notTold("device");
+    return html`${deviceLink(call, { deviceId: id, deviceLabel: device.label })}${device.person && html`<br><small class="muted">${short(device.person.email, 80)}</small>`}`;
   };
 }

@@ -5,11 +5,11 @@ import { compact, number } from "../../ui/units.ts";
 /** Money and tokens in words. What has no price is never shown as nothing. */
 
 const DOLLARS = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
-/** Below a cent, to what the sum holds. */
-const SMALL = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", maximumSignificantDigits: 2 });
+/** Below ten cents, where a cent more or less is much. */
+const SMALL = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
 
-/** An amount: to the cent, smaller ones to two digits. */
-export const dollars = (usd: number): string => (usd === 0 || usd >= 0.01 ? DOLLARS : SMALL).format(usd);
+/** An amount: to the cent, below ten of them to three digits. */
+export const dollars = (usd: number): string => (usd === 0 || usd >= 0.1 ? DOLLARS : SMALL).format(usd);
 
 /** A value of an axis: without cents where there is no need of them. */
 export const dollarTick = (usd: number): string =>

@@ -1,8 +1,10 @@
+import { listDevices } from "../../../../identity/devices/devices.ts";
 import { GROUPINGS, type Grouping, isSince, isUntil, readPeriod } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoKeyIn } from "../shared/links.ts";
 import { choice, readParams, text } from "../shared/params.ts";
+import { deviceIdsOf } from "../shared/people.ts";
 
 /** What the pages of spend are asked for, as it stands in the address. */
 
@@ -22,10 +24,13 @@ export interface Params {
   readonly repo: string;
   readonly repoKey: string | undefined;
   readonly by: Grouping;
+  /** As in the address; `""` for all. */
+  readonly person: string;
+  readonly deviceIds: readonly string[] | undefined;
 }
 
 /** Reads the query; what makes no sense asks for nothing. */
-export function spendParams({ query, core }: Member): Params {
+export function spendParams({ query, core, session }: Member): Params {
   const now = core.clock.now();
   const date = (name: string, isDate: (text: string) => boolean) => {
     const text = query.get(name) ?? "";
@@ -36,7 +41,11 @@ export function spendParams({ query, core }: Member): Params {
   const chosen = since !== undefined || until !== undefined ? readPeriod({ since, until }, now) : undefined;
   const days = PERIODS.find((period) => String(period) === query.get("days")) ?? DEFAULT_DAYS;
   const { from, to } = chosen ?? { from: now - (days - 1) * DAY_MS, to: now };
-  const { repo, by = "model" } = readParams({ repo: text(1_024), by: choice(GROUPINGS) }, query);
+  const {
+    repo,
+    person,
+    by = "model",
+  } = readParams({ repo: text(1_024), person: text(64), by: choice(GROUPINGS) }, query);
   return {
     days: chosen ? undefined : days,
     from,
@@ -46,6 +55,8 @@ export function spendParams({ query, core }: Member): Params {
     repo,
     repoKey: repoKeyIn(repo),
     by,
+    person,
+    deviceIds: deviceIdsOf(listDevices(core, session.team.id), person),
   };
 }
 
@@ -56,7 +67,8 @@ export function spendAddress(
   change: Partial<Params> = {},
   path: `/${string}` = "/spend",
 ): string {
-  const { days, first, last, repo, by } = { ...params, ...change };
+  const { days, first, last, repo, person, by } = { ...params, ...change };
   const period = days === undefined ? { from: first, to: last } : { days: days === DEFAULT_DAYS ? undefined : days };
-  return link(call, path, { ...period, repo: repo || undefined, by: by === "model" ? undefined : by });
+  const narrowed = { repo: repo || undefined, person: person || undefined };
+  return link(call, path, { ...period, ...narrowed, by: by === "model" ? undefined : by });
 }

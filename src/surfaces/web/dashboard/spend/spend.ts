@@ -1,3 +1,4 @@
+import { listDevices } from "../../../../identity/devices/devices.ts";
 import {
   freshenSpend,
   type SpendReport,
@@ -10,13 +11,15 @@ import { download, page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { filters } from "../../ui/list.ts";
-import { codeBlock, empty, pageHead, stats, tabs } from "../../ui/parts.ts";
+import { pageHead, stats, tabs } from "../../ui/parts.ts";
 import { compact, dayText, number } from "../../ui/units.ts";
+import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
 import { repoName, repoOptions } from "../shared/links.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
+import { personFilter } from "../shared/people.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
 import { dollars, tokensOf } from "./labels.ts";
@@ -65,10 +68,10 @@ function chosen(call: Member, params: Params): Html {
   const { core, session } = call;
   const team = session.team.id;
   const keys = new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
-  const { days, repo, by, first, last } = params;
+  const { days, repo, person, by, first, last } = params;
   return filters({
     action: call.href("/spend"),
-    label: "Choose days and a repository",
+    label: "Choose days, a repository and a person",
     hidden: {
       ...(by === "model" ? {} : { by }),
       ...(days === undefined ? {} : { days: String(days) }),
@@ -76,6 +79,7 @@ function chosen(call: Member, params: Params): Html {
     filters: [
       ...dayFilters(days === undefined ? { from: first, to: last } : { from: "", to: "" }),
       selectFilter({ name: "repo", label: "Repository", value: repo }, "all", repoOptions([...keys].sort()), repoName),
+      ...personFilter(listDevices(core, team), person),
     ],
   });
 }
@@ -121,20 +125,7 @@ function tiles({ first, last }: Params, { total }: SpendReport): Html {
 }
 
 function nothing(call: Member): Html {
-  return html`${empty({
-    title: "No usage in these days",
-    intro:
-      "Agents tell what they used with the entries and steps that they send. With a device token, a first one can be sent by hand:",
-  })}
-${codeBlock(
-  `curl ${call.baseUrl.replace(/\/$/, "")}/api/telemetry/ingest \\
-  -H "authorization: Bearer $DEVICE_TOKEN" \\
-  -H "content-type: application/json" \\
-  -d '{"repoKey": "acme/shop", "entries": [{"seq": 1, "payload": {
-        "type": "reply", "sessionId": "s1", "branch": "main", "model": "claude-sonnet-4-5",
-        "usage": {"id": "msg_1", "input_tokens": 1200, "output_tokens": 300}}}]}'`,
-  { label: "Command" },
-)}`;
+  return nothingSent(call, "No usage in these days", "What agents use comes with the sessions that they send.");
 }
 
 const access = "member";
@@ -146,10 +137,14 @@ export const spendPages = [
     const params = spendParams(call);
     const { groups } = spendReport(call.core, call.session.team.id, params);
     const name = `spend-by-${params.by}-${params.first}-to-${params.last}.csv`;
-    const { by, repo, first, last } = params;
+    const { by, repo, person, first, last } = params;
     return exported(
       call,
-      { action: "spend.exported", teamId: call.session.team.id, extent: { by, repo, firstDay: first, lastDay: last } },
+      {
+        action: "spend.exported",
+        teamId: call.session.team.id,
+        extent: { by, repo, person, firstDay: first, lastDay: last },
+      },
       download(name, "text/csv; charset=utf-8", spendCsv(by, groups)),
     );
   }),

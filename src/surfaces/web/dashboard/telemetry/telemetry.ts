@@ -6,7 +6,7 @@ import { type EntryPage, exportEntries, listEntries, listRepoKeys } from "../../
 import { buttonLink } from "../../ui/button.ts";
 import { anchor, empty } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
-import { command, telemetryCommand } from "../devices/connect.ts";
+import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
@@ -22,16 +22,13 @@ import { streamPages, telemetryHead } from "./streams.ts";
 /** What devices sent, entry by entry. */
 
 async function telemetryPage(call: Member): Promise<Html> {
-  const { core, session, query, baseUrl, href } = call;
+  const { core, session, query } = call;
   if (listRepoKeys(core, session.team.id).length === 0)
     return frame(call, {
       title: "Telemetry",
       wide: true,
       main: html`${telemetryHead(call, "entries")}
-<div class="stack">${empty({
-        title: "No telemetry yet",
-        intro: html`Agents send what they do as numbered entries, under the token of a connected device. <a href="${href("/devices")}">Connect a device</a>, then send a first entry:`,
-      })}${command(telemetryCommand(baseUrl))}</div>`,
+${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered entries, so that none can be missing unseen.")}`,
     });
   const params = readParams(PARAMS, query);
   const found = await listEntries(core, session.team.id, {

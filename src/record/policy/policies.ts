@@ -4,6 +4,7 @@ import { fail, problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { comparePolicies } from "./changes.ts";
 import { DEFAULT_POLICY, type Policy } from "./document.ts";
+import { forgetCaptureMode } from "./mode.ts";
 import { rows, type VersionRow } from "./rows.ts";
 
 /** A policy as it was put in force. */
@@ -68,6 +69,7 @@ export function setPolicy(
     // The default may change with a new release; one that was set stays.
     if (before.id !== 0 && isDeepStrictEqual(before.policy, policy)) return false;
     const { lastInsertRowid } = rows(core.store).insert.run(teamId, JSON.stringify(policy), core.clock.now(), by.label);
+    forgetCaptureMode(core, teamId);
     const { captureMode, requireApprovals, added, removed, actions } = comparePolicies(before.policy, policy);
     recordEvent(core, by, {
       action: restores === undefined ? "policy.changed" : "policy.restored",

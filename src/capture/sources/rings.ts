@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { isAbsolute, join, relative } from "node:path";
+import { placeEdits } from "../../formats/agents/cursor.ts";
+import type { AgentFormat } from "../../formats/agents/transcript.ts";
+import { asObject, asText, parseJson } from "../../formats/values.ts";
+import type { Recorder } from "../recorder.ts";
+import type { Capture } from "../state.ts";
+
+/** An edited file above this is not looked into for where its new lines stand. */
+const MAX_FILE_BYTES = 2 * 1024 * 1024;
+/** The agent whose hooks say what stands in no transcript. */
+const SPEAKS = "-cursor-";
+/** Behind the name of a note that was heard, and is still to be read. */
+const HEARD = ".heard";
+
+/** The notes of hooks that nobody heard yet: seconds, process, agent and event, with what the agent said inside. */
+const notesIn = ({ places }: Capture): string[] =>
+  readdirSync(places.spool).filter((name) => !name.endsWith(".tmp") && !name.endsWith(HEARD));
+
+export const hasRings = (capture: Capture): boolean => notesIn(capture).length > 0;
+
+/** Hears the notes before reading, so that one which comes while reading is heard, too. @returns whether there were any */
+export function takeRings(capture: Capture): boolean {
+  const notes = notesIn(capture);
+  for (const name of notes) {
+    const path = join(capture.places.spool, name);
+    if (name.includes(SPEAKS)) renameSync(path, path + HEARD);
+    else rmSync(path, { force: true });
+  }
+  return notes.length > 0;
+}
+
+/** Records what notes say, each with its removal behind it: what is read again is recognised. */
+export function readRings(capture: Capture, format: AgentFormat, recorder: Recorder): void {
+  const heard = readdirSync(capture.places.spool).filter((name) => name.endsWith(HEARD));
+  for (const name of heard.sort()) {
+    const path = join(capture.places.spool, name);
+    const reader = format.open({ path: "" });
+    capture.transact(() => {
+      for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
+      recorder.flush();
+    });
+    rmSync(path, { force: true });
+  }
+}
+
+/** A note as a record, with its time, and with the lines of edits as they stand in their file. */
+function recordOf(path: string): string {
+  const payload = asObject(parseJson(readFileSync(path, "utf8")));
+  const record = JSON.stringify({ timestamp: statSync(path).mtime.toISOString(), ...payload });
+  const file = asText(payload.file_path);
+  const content = file === undefined ? undefined : contentOf(file, payload.workspace_roots);
+  return content === undefined ? record : placeEdits(record, content);
+}
+
+/** An edited file's text, where it lies in a folder that the agent works in. */
+function contentOf(file: string, roots: unknown): string | undefined {
+  try {
+    const real = realpathSync(file);
+    const isInside = (root: unknown) => {
+      const path = typeof root === "string" ? relative(realpathSync(root), real) : "..";
+      return path !== "" && !path.startsWith("..") && !isAbsolute(path);
+    };
+    if (!Array.isArray(roots) || !roots.some(isInside)) return undefined;
+    const stats = statSync(real);
+    return stats.isFile() && stats.size <= MAX_FILE_BYTES ? readFileSync(real, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Core } from "../../core.ts";
+import { recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import type { Team } from "../teams/teams.ts";
+import { rows } from "./rows.ts";
+
+/** How many of a team's devices can report, and how many of them were heard of lately. */
+export interface DeviceCounts {
+  /** Neither revoked nor with an expired token: what a seat is taken by. */
+  readonly active: number;
+  readonly seen: number;
+}
+
+/** Counts a team's devices that can report. @param seenSince milliseconds since the epoch */
+export function countDevices(core: Core, teamId: string, seenSince: number): DeviceCounts {
+  return rows(core.store).count.get({ teamId, now: core.clock.now(), seenSince }) ?? { active: 0, seen: 0 };
+}
+
+/**
+ * Records when more devices can report than a team has seats, once each time that becomes so; call inside the transaction that
+ * connects a device or changes the team. Nothing is refused for it. Where nobody pays (RECKON_BILLING=off) nobody counts.
+ * @param before the team as it was, which may have had more seats
+ * @param connected how many devices have just been connected
+ */
+export function noteSeats(core: Core, before: Team, { id, name, seats }: Team, connected = 0): void {
+  if (core.config.billing === "off") return;
+  const { active } = countDevices(core, id, core.clock.now());
+  if (active <= seats || active - connected > before.seats) return;
+  recordEvent(core, SYSTEM, {
+    action: "team.seats_exceeded",
+    teamId: id,
+    target: { kind: "team", id, label: name },
+    detail: { devices: active, seats },
+  });
+}

@@ -1,0 +1,120 @@
+import { callsOnce, type Tokens, tokensOfCalls } from "../../../../formats/calls.ts";
+import { priceCalls } from "../../../../insight/spend/spend.ts";
+import type { Session, Span } from "../../../../record/traces/traces.ts";
+import type { Member } from "../shared/call.ts";
+
+/** A session as a conversation: what happened, in order, and what each prompt led to. */
+
+/** Something that happened, and when: milliseconds since the epoch. */
+export type Event = { readonly at: number | null } & (
+  | { readonly kind: "prompt"; readonly number: number; readonly prompt: Session["prompts"][number] }
+  | { readonly kind: "step"; readonly span: Span }
+  | { readonly kind: "commit"; readonly sha: string }
+  | { readonly kind: "label"; readonly label: Session["labels"][number] }
+);
+
+/** What model calls used. */
+export interface Usage {
+  readonly calls: number;
+  readonly tokens: Tokens | undefined;
+  /** In US dollars at the prices of the day; null where no call has a known price. */
+  readonly usd: number | null;
+  /** Calls of models without a known price. */
+  readonly unpriced: number;
+  /** In US dollars, as the agent itself says; null where it does not. */
+  readonly reportedUsd: number | null;
+}
+
+/** A prompt and all that followed from it, up to the next. */
+export interface Turn {
+  /** From 1; 0 for what came before the first prompt. */
+  readonly number: number;
+  /** The place of its first event among all. */
+  readonly first: number;
+  readonly events: Event[];
+}
+
+/** Spans that stand for others below them: alone they tell nothing. */
+const FRAMES = new Set(["turn", "session", "agent", "workflow", "chain"]);
+
+const isFrame = ({ kind, edits, attributes, usage }: Span): boolean =>
+  FRAMES.has(kind?.toLowerCase() ?? "") &&
+  edits.length === 0 &&
+  usage === null &&
+  attributes["error.type"] === undefined;
+
+/** All that a session tells of, by time; what has no time comes last, and what happened at once stays as it was sent. */
+export function eventsOf({ prompts, spans, commits, labels }: Session): Event[] {
+  const prompted = prompts.map((prompt, i): Event => ({ kind: "prompt", at: prompt.at, number: i + 1, prompt }));
+  const turns = spans.filter(({ kind }) => kind === "turn");
+  // Agents that tell no times still tell the order in which turns and steps came.
+  const inTurns =
+    turns.length === prompted.length && turns.every(({ startedAt }, i) => startedAt === (prompted[i]?.at ?? startedAt));
+  const places = new Map(inTurns ? turns.map((span, i) => [span, prompted[i] as Event]) : []);
+  const startOf = new Map(spans.map(({ externalId, startedAt }) => [externalId, startedAt]));
+  const steps = spans.flatMap((span): Event[] => {
+    const at = span.startedAt ?? span.endedAt;
+    const prompt = places.get(span);
+    if (prompt) return [{ ...prompt, at }];
+    return isFrame(span) ? [] : [{ kind: "step", at, span }];
+  });
+  const events: Event[] = [
+    ...(inTurns ? [] : prompted),
+    ...steps,
+    ...commits.map(({ sha, at }): Event => ({ kind: "commit", at, sha })),
+    ...labels.map(
+      (label): Event => ({
+        kind: "label",
+        at: label.spanId === null ? null : (startOf.get(label.spanId) ?? null),
+        label,
+      }),
+    ),
+  ];
+  return events.sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity) || 0);
+}
+
+export function turnsOf(events: readonly Event[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const [i, event] of events.entries()) {
+    const number = event.kind === "prompt" ? event.number : 0;
+    if (event.kind === "prompt" || turns.length === 0) turns.push({ number, first: i, events: [] });
+    turns.at(-1)?.events.push(event);
+  }
+  return turns;
+}
+
+/** How long a turn took, in milliseconds; null where that is not told. */
+export function lengthOf({ events }: Turn): number | null {
+  const from = events[0]?.at ?? null;
+  const ends = events.map((event) => (event.kind === "step" ? (event.span.endedAt ?? event.at) : event.at));
+  const to = ends.reduce((a: number | null, b) => (b !== null && (a === null || b > a) ? b : a), null);
+  return from === null || to === null || to <= from ? null : to - from;
+}
+
+/** @returns gives what the model calls among some spans of the session used, each counted once in the whole session */
+export function usageOf({ core }: Member, session: Session): (spans: Iterable<Span>) => Usage {
+  const counted = callsOnce(session.spans);
+  const priced = priceCalls(
+    core,
+    counted.map(({ usage, model, startedAt, endedAt }) => ({
+      usage,
+      model: model ?? session.model,
+      at: startedAt ?? endedAt ?? session.startedAt ?? session.createdAt,
+    })),
+  );
+  const known = new Map(counted.map((call, i) => [call.id, { call, usd: priced[i] ?? null }]));
+  return (spans) => {
+    const found = [...spans].flatMap(({ id }) => known.get(id) ?? []);
+    const costs = found.flatMap(({ usd }) => usd ?? []);
+    const reported = found.flatMap(({ call }) => call.costUsd ?? []);
+    return {
+      calls: found.length,
+      tokens: tokensOfCalls(found.map(({ call }) => call)),
+      usd: costs.length === 0 ? null : sum(costs),
+      unpriced: found.length - costs.length,
+      reportedUsd: reported.length === 0 ? null : sum(reported),
+    };
+  };
+}
+
+const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);

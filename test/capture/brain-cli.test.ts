@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { runPass } from "../../src/capture/capture.ts";
+import { reckon } from "../faults/support/process.ts";
+import { startMachine } from "../support/work-tree.ts";
+
+const ERRORS = ".claude/brain/errors.md";
+const entry = (day: string) =>
+  `## ${day} Login loop\n\n**Status:** open\n\n**Prevention rule:** Set Path on every cookie.\n\n`;
+
+it("prints the briefing of the folder, and shows or writes what the nightly pass comes to", async () => {
+  const machine = await startMachine();
+  // The program's own clock is the machine's.
+  machine.t.clock.jump(Date.now() - machine.t.clock.now());
+  const files = { [ERRORS]: entry("2026-11-20") + entry("2026-11-19"), "AGENTS.md": "Be brief.\n" };
+  const root = machine.repository("shop", files);
+  await runPass(machine.capture, { force: true });
+  await machine.t.instance.settle();
+  const instructions = () => readFileSync(join(root, "AGENTS.md"), "utf8");
+  const env = { RECKON_AGENT_HOME: machine.capture.places.home };
+  const run = (folder: string, ...args: string[]) => reckon(["agent", ...args], { env, under: ["env", "-C", folder] });
+
+  expect(await run(root, "briefing")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("> 2026-11-20 Login loop\n"),
+  });
+  expect(await run(machine.folder, "briefing")).toMatchObject({ code: 0, stdout: "" });
+
+  const shown = await run(root, "nightly");
+  expect(shown).toMatchObject({ code: 0, stderr: "" });
+  expect(shown.stdout).toContain(
+    `--- ${root}/AGENTS.md\n+++ ${root}/AGENTS.md\n@@ -1 +1 @@\n Be brief.\n+\n+<!-- reckon:lessons:begin 1 `,
+  );
+  expect(shown.stdout).toMatch(/\n\+Set Path on every cookie\.\n[\s\S]*Nothing was written: --apply does\.\n$/);
+  expect((await run(root, "nightly", "--apply", "--dry-run")).stdout).toBe(shown.stdout);
+  expect(instructions()).toBe("Be brief.\n");
+
+  expect((await run(root, "nightly", "--apply")).stdout).toMatch(/\nWritten\.\n$/);
+  expect(instructions()).toMatch(/^Be brief\.\n\n<!-- [\s\S]* -->\n$/);
+  expect(JSON.parse((await run(root, "nightly", "--apply", "--json")).stdout)).toMatchObject({
+    applied: true,
+    repositories: [{ root, accepted: 1, proposed: 0, changes: [] }],
+    problems: [],
+  });
+});

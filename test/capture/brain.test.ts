@@ -1,0 +1,305 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { runPass } from "../../src/capture/capture.ts";
+import { setPolicy } from "../../src/record/policy/policy.ts";
+import { keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
+
+const ERRORS = ".claude/brain/errors.md";
+const NOTICE = ".claude/brain/not-published.md";
+const SHOP = keyOf("shop");
+const entry = (day: string, title: string, rule = "Set Path on every cookie.") =>
+  `## ${day} ${title}\n\nIt broke.\n\n**Prevention rule:** ${rule}\n\n`;
+
+/** The brain of a repository as it stands on the server. */
+function brainOf({ t }: TestMachine, repo = SHOP): Record<string, string> {
+  const rows = t.rows(
+    `SELECT b.value ->> 0 AS path, c.content FROM brain_currents k JOIN brain_snapshots s ON s.id = k.snapshot_id
+     JOIN brain_manifests m ON m.id = s.manifest_id, json_each(m.entries) b JOIN brain_blobs c ON c.id = b.value ->> 1
+     WHERE k.repo_key = ?`,
+    repo,
+  );
+  return Object.fromEntries(rows.map(({ path, content }) => [path, content]));
+}
+
+const snapshots = ({ t }: TestMachine) =>
+  t.rows("SELECT version, accepted, gap FROM brain_snapshots ORDER BY id") as {
+    version: number;
+    accepted: number;
+    gap: number;
+  }[];
+
+async function pass(machine: TestMachine, afterMs = 61_000) {
+  machine.t.clock.advance(afterMs);
+  return runPass(machine.capture, { force: true });
+}
+
+describe("publishing a brain", () => {
+  it("sends what agents note, instructions and decisions, and nothing that git ignores", async () => {
+    const machine = await startMachine();
+    machine.repository("shop", {
+      [ERRORS]: entry("2026-11-20", "Login loop"),
+      ".claude/brain/private.md": "mine",
+      ".claude/brain/notes.txt": "no markdown",
+      ".claude/settings.json": "{}",
+      ".gitignore": "private.md\n",
+      "CLAUDE.md": "Be brief.",
+      "docs/adr/0001-money.md": "# Money is whole cents",
+      "docs/solutions/proxy.md": "Set the header.",
+      "memory-bank/progress.md": "Half way.",
+      "docs/guide.md": "for people",
+      "README.md": "for people",
+    });
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({
+      [ERRORS]: entry("2026-11-20", "Login loop"),
+      "CLAUDE.md": "Be brief.",
+      "docs/adr/0001-money.md": "# Money is whole cents",
+      "docs/solutions/proxy.md": "Set the header.",
+      "memory-bank/progress.md": "Half way.",
+    });
+  });
+
+  it("sends nothing while nothing changes, and counts versions without a gap", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Login loop") });
+    await pass(machine);
+    await pass(machine);
+    // Touched, but the same.
+    utimesSync(join(root, ERRORS), new Date(), new Date(Date.now() + 5_000));
+    await pass(machine);
+    expect(snapshots(machine)).toEqual([{ version: 1, accepted: 1, gap: 0 }]);
+    write(root, { [ERRORS]: entry("2026-11-21", "Cart lost") });
+    await pass(machine);
+    // Within the minute.
+    write(root, { [ERRORS]: entry("2026-11-21", "Cart lost again") });
+    await pass(machine, 10_000);
+    expect(snapshots(machine)).toHaveLength(2);
+    await pass(machine);
+    rmSync(join(root, ERRORS));
+    await pass(machine);
+    expect(snapshots(machine)).toEqual([1, 2, 3, 4].map((version) => ({ version, accepted: 1, gap: 0 })));
+    expect(brainOf(machine)).toEqual({});
+  });
+
+  it("follows no link out of the work tree", async () => {
+    const machine = await startMachine();
+    write(machine.folder, { "outside/secret.md": "outside", "outside/adr/0001.md": "outside" });
+    const root = machine.repository("shop", { [ERRORS]: "inside" });
+    symlinkSync(join(machine.folder, "outside/secret.md"), join(root, ".claude/brain/link.md"));
+    symlinkSync(join(machine.folder, "outside"), join(root, ".claude/brain/folder"));
+    symlinkSync(join(machine.folder, "outside/secret.md"), join(root, "CLAUDE.md"));
+    mkdirSync(join(root, "docs"));
+    symlinkSync(join(machine.folder, "outside/adr"), join(root, "docs/adr"));
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "inside" });
+  });
+
+  it("takes secrets out before anything leaves the machine", async () => {
+    const token = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+    const machine = await startMachine();
+    machine.repository("shop", { [ERRORS]: `${entry("2026-11-20", "Login loop")}It said ${token}.\n` });
+    await pass(machine);
+    const [content] = Object.values(brainOf(machine));
+    expect(content).toMatch(/It said \[REDACTED:[a-z-]+\]\./);
+    // The server found nothing left to replace.
+    expect(machine.t.rows("SELECT redaction_hits AS hits FROM brain_snapshots")).toEqual([{ hits: 0 }]);
+  });
+
+  it("cuts a file of more than a megabyte between characters, and says so in it", async () => {
+    const machine = await startMachine();
+    machine.repository("shop", { [ERRORS]: "prefix", ".claude/brain/long.md": "ä🙂 word\n".repeat(150_000) });
+    await pass(machine);
+    const long = brainOf(machine)[".claude/brain/long.md"] ?? "";
+    expect(Buffer.byteLength(long)).toBeLessThanOrEqual(1024 * 1024);
+    expect(Buffer.byteLength(long)).toBeGreaterThan(1024 * 1024 - 10);
+    const kept = /\n\n\[cut: the first (\d+) of 1800000 bytes are published\]\n$/.exec(long);
+    expect(Buffer.byteLength(long.slice(0, kept?.index))).toBe(Number(kept?.[1]));
+    expect(long).not.toContain("\ufffd");
+  });
+
+  it("names what there is no room for, and leaves the same out every time", async () => {
+    const machine = await startMachine();
+    const numbers = Array.from({ length: 520 }, (_, i) => String(i).padStart(3, "0"));
+    machine.repository("shop", {
+      [ERRORS]: entry("2026-11-20", "Login loop"),
+      ...Object.fromEntries(numbers.map((n) => [`.claude/brain/sessions/session-${n}.md`, `Session ${n}`])),
+    });
+    await pass(machine);
+    const brain = brainOf(machine);
+    expect(Object.keys(brain)).toHaveLength(500);
+    expect(brain[ERRORS]).toBeDefined();
+    // The newest sessions stay.
+    expect(brain[".claude/brain/sessions/session-519.md"]).toBe("Session 519");
+    expect(brain[".claude/brain/sessions/session-021.md"]).toBeUndefined();
+    expect(brain[NOTICE]?.match(/^- "\.claude.*: there was no room for it$/gm)).toHaveLength(22);
+  });
+
+  it("keeps five megabytes, the errors first", async () => {
+    const machine = await startMachine();
+    const megabyte = "a line of words\n".repeat(65_536);
+    machine.repository("shop", {
+      ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`.claude/brain/a${n}.md`, `${n}${megabyte.slice(2)}`])),
+      ".claude/brain/security.md": "small",
+    });
+    await pass(machine);
+    const brain = brainOf(machine);
+    const bytes = Object.values(brain).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    expect(bytes).toBeLessThanOrEqual(5 * 1024 * 1024);
+    expect(Object.keys(brain).sort()).toEqual(
+      [...[1, 2, 3, 4].map((n) => `.claude/brain/a${n}.md`), NOTICE, ".claude/brain/security.md"].sort(),
+    );
+  });
+
+  it("sends less where the server takes less", async () => {
+    const machine = await startMachine({ maxBrainFiles: "130" });
+    const names = Array.from({ length: 300 }, (_, i) => `.claude/brain/n${String(i).padStart(3, "0")}.md`);
+    machine.repository("shop", { ...Object.fromEntries(names.map((name) => [name, name])), [ERRORS]: "errors" });
+    await pass(machine);
+    const brain = brainOf(machine);
+    expect(Object.keys(brain)).toHaveLength(125);
+    expect([brain[ERRORS], brain[names[0] as string]]).toEqual(["errors", names[0]]);
+    expect(brain[NOTICE]).toContain("holds 125 files");
+  });
+
+  it("goes on above the versions that it forgot, and says that some are missing", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop", { [ERRORS]: "1" });
+    for (const text of ["1", "2", "3"]) {
+      write(root, { [ERRORS]: text });
+      await pass(machine);
+    }
+    // The machine's own files are restored from an early backup.
+    machine.capture.rows.putBrain.run(SHOP, 1, "{}", null);
+    write(root, { [ERRORS]: "4" });
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "4" });
+    const last = snapshots(machine).at(-1);
+    expect(last).toMatchObject({ accepted: 1, gap: 1 });
+    write(root, { [ERRORS]: "5" });
+    await pass(machine);
+    expect(snapshots(machine).at(-1)).toEqual({ version: (last?.version ?? 0) + 1, accepted: 1, gap: 0 });
+  });
+
+  it("takes the work tree whose brain was changed last, and leaves the brain when all are gone", async () => {
+    const machine = await startMachine();
+    const one = machine.repository("shop", { [ERRORS]: "one" });
+    const two = machine.repository("till", { [ERRORS]: "two" });
+    machine.capture.rows.putFolder.run(two, two, "", SHOP, machine.t.clock.now());
+    utimesSync(join(one, ERRORS), 1_000, 1_000);
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "two" });
+    utimesSync(join(one, ERRORS), 4e9, 4e9);
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+    for (const root of [one, two]) renameSync(root, `${root}-gone`);
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+  });
+
+  it.each(["off", "metadata"] as const)("sends no brain where the policy says %s", async (captureMode) => {
+    const machine = await startMachine();
+    const { core } = machine.t.instance;
+    machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Login loop") });
+    const [{ id }] = machine.t.rows("SELECT id FROM teams");
+    await setPolicy(core, id, { captureMode, watchlist: [], actions: { requireApprovals: false } });
+    await pass(machine);
+    expect(snapshots(machine)).toEqual([]);
+    // Figures say nothing of what a brain says.
+    expect(machine.t.count("brain_pulses")).toBe(captureMode === "off" ? 0 : 1);
+  });
+});
+
+/** A server whose rules know one secret more than ours: it refuses as ours does, and hands on everything else. */
+const newerRules = (secret: RegExp) => async (url: string) => {
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts);
+    const { files = [] } = request.url === "/api/brain/ingest" ? JSON.parse(body.toString()) : {};
+    const found = (files as { path: string; content: string }[]).flatMap(({ path, content }, index) => [
+      ...(secret.test(path) ? [`the path of file ${index} (acme-key)`] : []),
+      ...content.split("\n").flatMap((line, i) => (secret.test(line) ? [`${path} line ${i + 1} (acme-key)`] : [])),
+    ]);
+    if (found.length > 0) {
+      response.writeHead(422, { "content-type": "application/json", "service-api-version": "1" });
+      response.end(JSON.stringify({ error: `Raw secret in ${found.slice(0, 50).join(", ")}. Nothing was stored.` }));
+      return;
+    }
+    const { host: _, connection: __, "content-length": ___, ...headers } = request.headers;
+    const answer = await fetch(url + request.url, {
+      method: request.method as string,
+      headers: headers as Record<string, string>,
+      ...(request.method === "POST" && body.length > 0 ? { body } : {}),
+    });
+    const { "content-encoding": ____, ...replied } = Object.fromEntries(answer.headers);
+    response.writeHead(answer.status, replied);
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+describe("a server that finds a secret where this machine finds none", () => {
+  it("gets the snapshot again without it", async () => {
+    const machine = await startMachine({}, newerRules(/ACME-[0-9]{4}/));
+    machine.repository("shop", {
+      [ERRORS]: "# Errors\r\n\r\nkey ACME-1234\r\nand its rest\r\n\r\nstays\r\n",
+      ".claude/brain/b.md": "clean",
+      "CLAUDE.md": "ACME-9999",
+      ".claude/brain/ACME-1111.md": "named so",
+    });
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({
+      [ERRORS]: "# Errors\r\n\r\n[REDACTED:acme-key]\r\n\r\n\r\nstays\r\n",
+      ".claude/brain/b.md": "clean",
+      "CLAUDE.md": "[REDACTED:acme-key]",
+      [NOTICE]: "# Not published\n\n- files whose paths hold a secret: 1\n",
+    });
+    expect(snapshots(machine)).toEqual([{ version: 1, accepted: 1, gap: 0 }]);
+  });
+
+  it("gets a line in place of a file that is refused twice", async () => {
+    const machine = await startMachine({}, newerRules(/ACME-[0-9]{4}|REDACTED:acme/));
+    machine.repository("shop", { [ERRORS]: "clean", ".claude/brain/b.md": "ACME-1234" });
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({
+      [ERRORS]: "clean",
+      ".claude/brain/b.md": "[not published: the server finds a secret in this file (acme-key)]\n",
+    });
+  });
+
+  it("is left alone until the brain changes when nothing helps", async () => {
+    const machine = await startMachine({}, newerRules(/ACME|acme/));
+    machine.repository("shop", { [ERRORS]: "ACME" });
+    await pass(machine);
+    await pass(machine);
+    expect(snapshots(machine)).toEqual([]);
+    expect(machine.capture.rows.rejected.all().map(({ kind }) => kind)).toEqual(["brain"]);
+  });
+});
+
+describe("the hourly pulse", () => {
+  it("tells counts and the fingerprints that the server comes to itself, and no text", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop", {
+      [ERRORS]: `## ⏳ ${entry("2026-11-20", "Login loop").slice(3)}${entry("2026-11-18", "Cart lost", "set path on EVERY cookie")}${entry("2026-11-10", "Rounding", "Whole cents.")}## no date\n`,
+    });
+    await pass(machine);
+    const pulses = () => machine.t.rows("SELECT repo_key, counts, fingerprints FROM brain_pulses");
+    const { body } = await machine.get(`/api/brain/metrics?repoKey=${SHOP}`);
+    const [pulse] = pulses();
+    expect(pulse.repo_key).toBe(SHOP);
+    expect(JSON.parse(pulse.counts)).toEqual({ errors: 3, open: 1, classes: 2, recurring: 1, skipped: 1 });
+    expect([body.total, body.openTotal, body.skipped]).toEqual([3, 1, 1]);
+    expect(JSON.parse(pulse.fingerprints)).toContain(body.recurringClasses[0].fingerprint);
+    write(root, { [ERRORS]: entry("2026-11-20", "Login loop") });
+    await pass(machine);
+    expect(pulses()).toEqual([pulse]);
+    await pass(machine, 60 * 60_000);
+    expect(JSON.parse(pulses()[0].counts)).toMatchObject({ errors: 1, open: 0 });
+  });
+});

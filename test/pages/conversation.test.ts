@@ -1,0 +1,216 @@
+import type { Locator } from "playwright-core";
+import { expect, it } from "vitest";
+import { type Site, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const START = Date.UTC(2026, 10, 20, 9);
+const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
+const SHA = "4f9d2c1a7b3e5d60819273645546372819a0bcde";
+const HOSTILE = `<img src=x onerror="alert(1)">`;
+const LOG = Array.from({ length: 30 }, (_, i) => `not ok ${i + 1} ${HOSTILE}`).join("\n");
+
+interface Step {
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+const call = (id: string, from: number, output: string | undefined, tokens: number): Step => ({
+  ...{
+    id,
+    parentId: "turn:p1",
+    name: "chat claude-sonnet-4-6",
+    kind: "llm",
+    startedAt: at(from),
+    endedAt: at(from + 1),
+  },
+  usage: { id: `msg_${id}`, input_tokens: 1_000, output_tokens: tokens },
+  attributes: {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "claude-sonnet-4-6",
+    ...(output === undefined ? {} : { output }),
+  },
+});
+
+const tool = (id: string, from: number, name: string, said: object, more: object = {}): Step => ({
+  ...{ id, parentId: "c1", name: `execute_tool ${name}`, kind: "tool", startedAt: at(from), endedAt: at(from + 2) },
+  ...more,
+  attributes: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, ...said },
+});
+
+const told = (input: unknown, result: string) => ({
+  "gen_ai.tool.call.arguments": JSON.stringify(input),
+  "gen_ai.tool.call.result": result,
+});
+
+/** As the capture client sends it: two prompts, an answer, tools that worked and one that did not, a commit. */
+const captured = () => ({
+  ...{ id: "captured", outcome: "committed", agent: "claude-code", agentVersion: "2.1.330", parentId: "before" },
+  ...{ model: "claude-sonnet-4-6", branch: "fix/totals", title: "Totals", startedAt: at(0), endedAt: at(90) },
+  prompts: [
+    { at: at(0), text: "Fix the total" },
+    { at: at(60), text: `And now the ${HOSTILE}` },
+  ],
+  files: ["src/total.ts"],
+  commits: [{ sha: SHA, at: at(80) }],
+  spans: [
+    { id: "turn:p1", name: "turn", kind: "turn", startedAt: at(0), endedAt: at(60), attributes: {} },
+    call("c1", 1, "I will look at the total first.", 300),
+    tool("read", 2, "Read", told({ file_path: "/home/ada/shop/src/total.ts", limit: 40 }, "1\tconst total = 1;")),
+    tool("edit", 5, "Edit", told({ file_path: "/home/ada/shop/src/total.ts", new_string: HOSTILE }, "done"), {
+      edits: [{ path: "src/total.ts", startLine: 10, endLine: 14, commit: SHA }],
+    }),
+    tool("test", 8, "Bash", {
+      ...told({ command: "npm test -- total", description: "Run the tests" }, LOG),
+      "process.exit.code": 1,
+      "error.type": "tool_error",
+    }),
+    tool("find", 12, "Grep", told({ pattern: "total" }, "x\n".repeat(60))),
+    { id: "turn:p2", name: "turn", kind: "turn", startedAt: at(60), endedAt: at(90), attributes: {} },
+    call("c2", 61, undefined, 100),
+  ],
+});
+
+const send = async (site: Site, token: string, sessions: object[]) => {
+  const json = { repoKey: "github.com/acme/shop", sessions };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+};
+
+async function siteWith(...sessions: object[]) {
+  const site = await startSite();
+  const ada = await site.person({ role: "member" });
+  const device = await site.t.device(ada.team);
+  for (const session of sessions) await send(site, device.token, [session]);
+  return { site, ada, visit: await site.open(ada) };
+}
+
+const idOf = (site: Site, externalId: string): number =>
+  site.t.rows("SELECT id FROM trace_sessions WHERE external_id = ?", externalId)[0].id;
+
+/** The text of a part of the page as it is seen, on one line: what is folded is not. */
+const seen = async (part: Locator) => (await part.allInnerTexts()).join(" ").replace(/\s+/g, " ").trim();
+
+it("reads a captured session as a conversation", async () => {
+  const before = { ...captured(), id: "before", parentId: undefined, spans: [] };
+  const { site, visit } = await siteWith(before, captured());
+  const { page, go, judge } = visit;
+  await go(`/sessions/${idOf(site, "captured")}`);
+  const turns = page.locator(".turn");
+  expect(await turns.count()).toBe(2);
+  const first = await seen(turns.first());
+  expect(first).toMatch(
+    /^Prompt 1 20 Nov 2026, 09:00 UTC.*5 steps · 1 edit · 1 model call · 1\.3k tokens · \$0\.0075 Fix the total/,
+  );
+  expect(first).toContain("Answer claude-sonnet-4-6 · 1k in, 300 out · 1 s 09:00:01 I will look at the total first.");
+  const step = (name: string) =>
+    turns.first().locator(".timeline > li", { has: page.getByText(name, { exact: true }) });
+  expect(await seen(step("Read"))).toContain('Read /home/ada/shop/src/total.ts 2 s 09:00:02 {"limit":40}');
+  expect(await seen(step("Edit"))).toContain(`Edited src/total.ts lines 10 to 14 in commit ${SHA.slice(0, 12)}`);
+  const failed = step("Bash");
+  expect(await seen(failed.locator(".timeline-head"))).toBe("Bash npm test -- total exit 1 2 s 09:00:08");
+  expect(await failed.getAttribute("class")).toBe("bad");
+  // What went wrong is open; what worked is folded.
+  expect(await failed.getByRole("region", { name: /^Output/ }).isVisible()).toBe(true);
+  const found = step("Grep");
+  expect(await seen(found.locator("summary"))).toBe("Output, 60 lines x");
+  expect(await found.getByRole("region", { name: /^Output/ }).isVisible()).toBe(false);
+  await found.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  expect(await found.getByRole("region", { name: /^Output/ }).isVisible()).toBe(true);
+  expect(await seen(turns.last())).toMatch(/And now the <img.*Model call claude.*1k in, 100 out.*Commit 4f9d2c1a7b3e/);
+  expect(await page.locator("main img").count()).toBe(0);
+  expect(await seen(page.locator(".stats"))).toMatch(/Tokens 2\.4k.*Cost \$0\.01/);
+  await judge("session-captured");
+});
+
+it("leads to its prompts, to the session it began in, and from the waterfall to each step", async () => {
+  const usage = { input_tokens: 5, output_tokens: 7 };
+  const before = { ...captured(), id: "before", parentId: "long-gone", spans: [], usage };
+  const { site, visit } = await siteWith(before, captured());
+  const { page, go } = visit;
+  await go(`/sessions/${idOf(site, "captured")}`);
+  await page.getByText("All 2 prompts").click();
+  await page.getByRole("link", { name: "And now the" }).click();
+  expect(new URL(page.url()).hash).toBe("#prompt-2");
+  expect(await seen(page.locator("#prompt-2"))).toContain("And now the");
+  await page.locator(".waterfall").getByRole("link", { name: "execute_tool Bash" }).click();
+  expect(await seen(page.locator(":target .timeline-head"))).toContain("npm test -- total");
+  expect(await seen(page.locator(".facts"))).toContain("Agent claude-code 2.1.330");
+  await page.locator(".facts .copied").getByRole("button", { name: "Copy" }).waitFor();
+  await page.locator(".facts").getByRole("link", { name: "before" }).click();
+  await page.waitForURL(`**/sessions/${idOf(site, "before")}`);
+  expect(await seen(page.locator(".facts"))).toContain("long-gone which is not here");
+  // No step tells of tokens, so the session's own account counts.
+  expect(await seen(page.locator(".facts"))).toContain("Tokens 5 input · 7 output");
+});
+
+it("reads well where only metadata was recorded", async () => {
+  const { prompts, title, ...session } = captured();
+  const silent = (span: Step) => {
+    const { output, ...attributes } = (span.attributes ?? {}) as Record<string, unknown>;
+    delete attributes["gen_ai.tool.call.arguments"];
+    delete attributes["gen_ai.tool.call.result"];
+    return { ...span, attributes };
+  };
+  const { visit } = await siteWith({
+    ...session,
+    prompts: prompts.map(({ at, text }) => ({ at, chars: text.length })),
+    spans: session.spans.map((span) => silent(span as Step)),
+  });
+  const { page, go, judge } = visit;
+  await go("/sessions");
+  expect(await page.locator("tbody th a").allTextContents()).toEqual(["captured"]);
+  await page.getByRole("link", { name: "captured" }).click();
+  const turn = await seen(page.locator(".turn").first());
+  expect(turn).toContain("A prompt of 13 characters, of which the team’s policy keeps no text.");
+  expect(turn).toContain("Model call claude-sonnet-4-6 · 1k in, 300 out");
+  expect(turn).toContain(`Edited src/total.ts lines 10 to 14 in commit ${SHA.slice(0, 12)}`);
+  expect(turn).toMatch(/Bash exit 1 2 s/);
+  expect(turn).not.toMatch(/npm test|Output/);
+  expect(await seen(page.locator("h1"))).toBe("Session captured");
+  await judge("session-metadata");
+});
+
+it("keeps the order of an agent that tells no times", async () => {
+  const untimed = (span: Step) => ({ ...span, startedAt: undefined, endedAt: undefined });
+  const session = captured();
+  const { site, visit } = await siteWith({
+    ...session,
+    prompts: session.prompts.map(({ text }) => ({ text })),
+    commits: [],
+    spans: session.spans.map((span) => untimed(span as Step)),
+  });
+  await visit.go(`/sessions/${idOf(site, "captured")}`);
+  const turns = await visit.page.locator(".turn").allInnerTexts();
+  expect(turns.map((turn) => /Grep/.test(turn))).toEqual([true, false]);
+  expect(turns[1]).toMatch(/^Prompt 2.*And now the.*Model call/s);
+});
+
+it("pages through a session of 5,000 steps, without a script as well, and keeps each page small", async () => {
+  const spans = Array.from({ length: 5_000 }, (_, i) =>
+    i % 50 === 0
+      ? { id: `t${i}`, name: "turn", kind: "turn", startedAt: at(i), attributes: {} }
+      : tool(`s${i}`, i, "Bash", told({ command: `echo ${i}` }, `${i}\n`.repeat(700))),
+  );
+  const prompts = Array.from({ length: 100 }, (_, i) => ({ at: at(i * 50), text: `Task ${i + 1}` }));
+  const { site, ada } = await siteWith(
+    ...Array.from({ length: 10 }, (_, i) => ({
+      ...captured(),
+      ...{ prompts, commits: [], spans: spans.slice(i * 500, i * 500 + 500) },
+    })),
+  );
+  const { page, go } = await site.open(ada, { javaScript: false });
+  const path = `/sessions/${idOf(site, "captured")}`;
+  await go(path);
+  expect(await page.getByText("1 to 100 of 5,000").count()).toBe(1);
+  expect((await page.content()).length).toBeLessThan(1_000_000);
+  await page.getByText("All 100 prompts").click();
+  await page.getByRole("link", { name: "Task 88", exact: true }).click();
+  expect(page.url()).toContain(`${path}?events=4300#prompt-88`);
+  expect(await seen(page.locator("#prompt-88 .asked"))).toBe("Task 88");
+  // The documents of the last steps are beyond what is read of all: they are read for their page.
+  await go(`${path}?events=4900`);
+  expect(await seen(page.locator(".turn").last())).toContain("echo 4999");
+  await page.getByRole("link", { name: "Earlier" }).click();
+  expect(await page.getByText("4,801 to 4,900 of 5,000").count()).toBe(1);
+});
