@@ -139,7 +139,7 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** `Retry-After`, in seconds as the service sends it or as an instant (RFC 9110 section 10.2.3); a day at most. */
+/** `Retry-After`, in seconds as the service sends it or as an instant by the server's clock (RFC 9110 section 10.2.3); a day at most. */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get("retry-after") ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * SECOND_MS : Date.parse(text) - Date.parse(headers.get("date") ?? "");

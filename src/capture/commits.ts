@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
+import type { Terms } from "./recorder.ts";
 import { git, gitDirectory } from "./repository.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { addCommit, type SessionHead } from "./session-head.ts";
@@ -22,22 +23,31 @@ interface LoggedCommit {
 /**
  * Finds the commits that sessions' edits went into, in what git writes down of its work tree's HEAD (git-reflog(1)): made while the
  * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too.
+ * @param quiet when nothing was to be recorded
  */
-export function findCommits(capture: Capture): void {
+export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
   const { rows, clock } = capture;
+  const logs = new Map<string, LoggedCommit[]>();
+  // Once for all sessions of a work tree.
+  const logOf = (root: string) => logs.get(root) ?? logs.set(root, reflog(root)).get(root) ?? [];
   for (const row of rows.recentSessions.all(clock.now() - DAY_MS)) {
     const head = JSON.parse(row.head) as SessionHead;
-    const commits = newCommits(head);
+    const commits = newCommits(head, logOf).filter(
+      ({ at }) => !quiet.some(({ since, until }) => at >= since && at < until),
+    );
     if (commits.length > 0) capture.transact(() => note(capture, row, head, commits));
   }
 }
 
-function newCommits(head: SessionHead): (LoggedCommit & { readonly files: readonly string[] })[] {
+function newCommits(
+  head: SessionHead,
+  logOf: (root: string) => readonly LoggedCommit[],
+): (LoggedCommit & { readonly files: readonly string[] })[] {
   const { root, startedAt, endedAt } = head;
   if (!root || startedAt === undefined || endedAt === undefined || head.files.length === 0) return [];
   const [from, to] = [Date.parse(startedAt) - BEFORE_MS, Date.parse(endedAt) + AFTER_MS];
   const known = new Set(head.commits.filter(({ sha }) => sha.length >= 40).map(({ sha }) => sha));
-  return reflog(root)
+  return logOf(root)
     .filter(({ sha, at }) => at >= from && at <= to && !(known.has(sha) && (head.reflogAt ?? 0) >= at))
     .slice(-MAX_COMMITS)
     .map((commit) => ({ ...commit, files: filesOf(root, commit.sha) }))

@@ -81,13 +81,14 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
   if (policy && quiet === undefined) {
+    const windows = windowsOf(capture);
     await sweep.run({
       mode: policy.captureMode,
       // What was read so long ago is not recognised any more.
       since: Math.max(readSetting<number>(capture, "since") ?? 0, readSetting<number>(capture, FORGOTTEN) ?? 0),
-      quiet: windowsOf(capture),
+      quiet: windows,
     });
-    findCommits(capture);
+    findCommits(capture, windows);
   }
   if (sending) await talk(exchange);
   if (exchange.stopped === undefined) await rotateToken(exchange);

@@ -10,6 +10,7 @@ import { Tail } from "../../src/capture/sources/tail.ts";
 import { writeCredentials, writeSetting } from "../../src/capture/state.ts";
 import { claudeCode } from "../../src/formats/agents/claude-code.ts";
 import { DAY_MS, systemClock } from "../../src/kit/clock.ts";
+import { keepHeapSmall } from "../../src/kit/heap.ts";
 import { createLog } from "../../src/kit/log.ts";
 
 export interface Reading {
@@ -19,6 +20,7 @@ export interface Reading {
   readonly residentMb: number;
 }
 
+keepHeapSmall();
 const [what = "idle", home = ""] = process.argv.slice(2);
 const transcripts = join(home, ".claude/projects/-home-kim-shop");
 const bytes = readdirSync(transcripts).reduce((sum, name) => sum + statSync(join(transcripts, name)).size, 0);

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import type { Command } from "commander";
 import { type Capture, type CaptureParts, openCapture } from "../../capture/capture.ts";
 import { DAY_MS, systemClock } from "../../kit/clock.ts";
+import { keepHeapSmall } from "../../kit/heap.ts";
 import { processLog } from "../../kit/log.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -27,6 +28,7 @@ export async function withCapture(
   options: CommonOptions,
   work: (capture: Capture, output: Output) => Promise<void> | void,
 ): Promise<void> {
+  keepHeapSmall();
   const capture = openCapture(partsOf(cli));
   try {
     await work(capture, createOutput(options.json ?? false));
