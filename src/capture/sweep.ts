@@ -119,6 +119,7 @@ export class Sweep {
       if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? String(error) });
     }
     this.recorded += recorder.recorded;
+    await this.#goOn();
   }
 
   /** Between transactions: sends what has gathered, and looks whether there is room for more. */
