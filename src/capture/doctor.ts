@@ -67,7 +67,7 @@ function timerCheck(capture: Capture): Check {
 }
 
 function contentChecks(capture: Capture): Check[] {
-  const { waiting, rejected, unknown, lastPass, quiet, unreadable } = readStatus(capture);
+  const { waiting, isFull, rejected, unknown, lastPass, quiet, unreadable } = readStatus(capture);
   const checks: Check[] = [];
   const age = lastPass === null ? Number.POSITIVE_INFINITY : capture.clock.now() - lastPass;
   checks.push(
@@ -82,7 +82,12 @@ function contentChecks(capture: Capture): Check[] {
         `${quiet.reason === "paused" ? "paused" : "off by policy"}${quiet.until === null ? "" : ` until ${isoInstant(quiet.until)}`}`,
       ),
     );
-  checks.push(ok("outbox", `${waiting.entries} entries and ${waiting.sessions} sessions wait`));
+  const waits = `${waiting.entries} entries and ${waiting.sessions} sessions wait`;
+  checks.push(
+    isFull
+      ? warning("outbox", `full (${waits}): nothing is read until the server has taken some`)
+      : ok("outbox", waits),
+  );
   if (rejected > 0)
     checks.push(warning("rejected", `the server refused ${rejected}; they are kept in agent.db, table "rejected"`));
   if (unknown.length > 0) {

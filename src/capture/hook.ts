@@ -9,6 +9,8 @@ import type { HookCommand } from "./install/agents.ts";
 
 /** More than this of what an agent says is not looked at. */
 const MAX_PAYLOAD_BYTES = 256 * 1024;
+/** The agent whose hooks say what stands in no transcript; what the others say is not kept. */
+const SPEAKING_AGENT = "cursor";
 /** Longer than this an agent is not listened to. */
 const LISTEN_MS = 150;
 
@@ -56,7 +58,8 @@ exec 3<&0
   umask 077
   export RECKON_AGENT_HOME="$home"
   note="$home/spool/$(date +%s)-$$-$1-$2"
-  head -c ${MAX_PAYLOAD_BYTES} <&3 >"$note.tmp" && mv "$note.tmp" "$note"
+  if [ "$1" = ${SPEAKING_AGENT} ]; then head -c ${MAX_PAYLOAD_BYTES} <&3; else head -c ${MAX_PAYLOAD_BYTES} <&3 >/dev/null; fi >"$note.tmp"
+  mv "$note.tmp" "$note"
   exec 3<&-
   if command -v setsid >/dev/null 2>&1; then exec setsid ${start}; else exec nohup ${start}; fi
 ) </dev/null >/dev/null 2>&1 &
@@ -90,7 +93,8 @@ export function ring(machine: Machine, agent: string, event: string, now: number
   const places = placesIn(agentHome(machine));
   try {
     const note = join(places.spool, `${Math.floor(now / 1000)}-${process.pid}-${agent}-${event}`);
-    writeFileSync(`${note}.tmp`, readPayload(), { mode: 0o600 });
+    const payload = readPayload();
+    writeFileSync(`${note}.tmp`, agent === SPEAKING_AGENT ? payload : "", { mode: 0o600 });
     renameSync(`${note}.tmp`, note);
     const { file, args } = helperCommand("agent", ["run", "--background"]);
     spawn(file, args, { detached: true, stdio: "ignore", windowsHide: true }).unref();

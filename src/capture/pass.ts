@@ -8,7 +8,7 @@ import { askPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts"
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
-import { hasRings, takeRings } from "./sources/rings.ts";
+import { dropUnfinishedNotes, hasRings, takeRings } from "./sources/rings.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
 import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
@@ -137,5 +137,6 @@ function prune(capture: Capture): void {
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
   });
   dropOldBriefings(capture);
+  dropUnfinishedNotes(capture, now - DAY_MS);
   notBefore(capture, "prune", DAY_MS);
 }

@@ -19,6 +19,14 @@ const notesIn = ({ places }: Capture): string[] =>
 
 export const hasRings = (capture: Capture): boolean => notesIn(capture).length > 0;
 
+/** Removes notes of hooks that were killed while they wrote them. @param before milliseconds since the epoch */
+export function dropUnfinishedNotes({ places }: Capture, before: number): void {
+  for (const name of readdirSync(places.spool).filter((each) => each.endsWith(".tmp"))) {
+    const path = join(places.spool, name);
+    if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) rmSync(path, { force: true });
+  }
+}
+
 /** Hears the notes before reading, so that one which comes while reading is heard, too. @returns whether there were any */
 export function takeRings(capture: Capture): boolean {
   const notes = notesIn(capture);

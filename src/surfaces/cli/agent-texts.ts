@@ -100,6 +100,11 @@ export function statusLines(status: Status): string {
     ["last contact", at(status.lastContact)],
     ["token expires", status.tokenExpiresAt],
   ];
+  if (status.isFull) rows.push(["outbox", "full: reading goes on once the server has taken some of it"]);
+  if (status.serverWasRestored !== null)
+    rows.push(["server restored", `${at(status.serverWasRestored)}: what it had lost was sent again`]);
+  if (status.stateWasOlder !== null)
+    rows.push(["state was older", `${at(status.stateWasOlder)}: this machine went on behind what the server has`]);
   if (trouble)
     rows.push([
       "trouble",
