@@ -13,5 +13,6 @@ export { importTranscripts } from "./import.ts";
 export { type PassResult, runPass } from "./pass.ts";
 export { pause, resume } from "./policy.ts";
 export { type Scanned, scan } from "./scan.ts";
+export { managedFiles } from "./setup.ts";
 export { type Capture, type CaptureParts, openCapture } from "./state.ts";
 export { readStatus, type Status } from "./status.ts";

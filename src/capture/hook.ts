@@ -34,6 +34,19 @@ export function hookCommand({ platform }: Machine, { hook }: Places): HookComman
   };
 }
 
+/** As `hookCommand`, for every person of a machine: it does nothing for those who are not connected. */
+export function hookForAll(system: NodeJS.Platform): HookCommand {
+  const folder = system === "darwin" ? "Library/Application Support" : ".local/state";
+  const script = `"$HOME/${folder}/reckon/agent/hook"`;
+  return {
+    line: (agent, event) =>
+      system === "win32"
+        ? `where reckon >nul 2>nul && reckon agent hook ${agent} ${event}`
+        : `[ -x ${script} ] && ${script} ${agent} ${event} || true`,
+    owns: () => false,
+  };
+}
+
 /** Writes the script that `hookCommand` names. Nothing on Windows, where agents call the program itself. */
 export function writeHookScript({ platform }: Machine, places: Places): void {
   if (platform === "win32") return;

@@ -1,7 +1,8 @@
 import { helperCommand } from "../kit/respawn.ts";
-import { hookCommand, writeHookScript } from "./hook.ts";
+import { hookCommand, hookForAll, writeHookScript } from "./hook.ts";
 import { INSTALLERS, type Installer, type Machine as Settings, SettingsError } from "./install/agents.ts";
 import type { Change, HookState } from "./install/installer.ts";
+import { type ManagedFile, managedSettings } from "./install/managed-settings.ts";
 import { installTimer, planTimer, removeTimer, type TimerCommand, TimerError, timerState } from "./install/timer.ts";
 import { type Found, STORES } from "./sources/stores.ts";
 import type { Capture } from "./state.ts";
@@ -78,6 +79,13 @@ function each(agents: readonly string[], change: (installer: Installer) => reado
     }
   }
   return { changed, problems };
+}
+
+/** The files that put the hook of one agent, or of all, into effect for every person of a machine. */
+export function managedFiles(system: "linux" | "darwin" | "win32", agent?: string): ManagedFile[] {
+  return INSTALLERS.filter((one) => agent === undefined || one.agent === agent).flatMap((one) =>
+    managedSettings(one.agent, system, hookForAll(system)),
+  );
 }
 
 /** How each agent's hook stands. */

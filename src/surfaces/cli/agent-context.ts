@@ -1,3 +1,4 @@
+import { setGlobalProxyFromEnv } from "node:http";
 import { homedir } from "node:os";
 import type { Command } from "commander";
 import { type Capture, type CaptureParts, openCapture } from "../../capture/capture.ts";
@@ -22,6 +23,14 @@ export function partsOf(cli: Cli): CaptureParts {
   return { machine, clock: systemClock, log: processLog("error", systemClock.now) };
 }
 
+/** A server on this machine is reached without the proxy that leads out of it. */
+const LOOPBACK = "localhost,127.0.0.1,::1";
+
+function useProxy({ env }: Cli): void {
+  const exempt = [env.NO_PROXY ?? env.no_proxy, LOOPBACK].filter(Boolean).join(",");
+  setGlobalProxyFromEnv({ ...env, no_proxy: exempt, NO_PROXY: exempt });
+}
+
 /** Opens the client's own database for one command. */
 export async function withCapture(
   cli: Cli,
@@ -29,6 +38,7 @@ export async function withCapture(
   work: (capture: Capture, output: Output) => Promise<void> | void,
 ): Promise<void> {
   keepHeapSmall();
+  useProxy(cli);
   const capture = openCapture(partsOf(cli));
   try {
     await work(capture, createOutput(options.json ?? false));

@@ -3,6 +3,7 @@ import {
   type Capture,
   examine,
   importTranscripts,
+  managedFiles,
   pause,
   readStatus,
   resume,
@@ -14,13 +15,14 @@ import {
   watchOn,
 } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { agentBrainCommands } from "./agent-brain.ts";
 import { connectCommand, disconnectCommand } from "./agent-connect.ts";
 import { DEFAULT_SINCE_MS, names, partsOf, withCapture, withJson } from "./agent-context.ts";
 import { checkLines, importLines, passLine, scanLines, statusLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
-import { duration } from "./values.ts";
+import { duration, oneOf } from "./values.ts";
 
 const WATCH_EVERY_MS = 5_000;
 
@@ -35,6 +37,7 @@ export function agentCommands(program: Command, cli: Cli): void {
   importCommand(agent, cli);
   disconnectCommand(agent, cli);
   agentBrainCommands(agent, cli);
+  managedCommand(agent);
   agent
     .command("hook <agent> <event>", { hidden: true })
     .description("what agents call where there is no shell")
@@ -129,6 +132,24 @@ function pauseCommands(agent: Command, cli: Cli): void {
       output.result({ paused: false }, () => "Recording again.");
     }),
   );
+}
+
+const SYSTEMS = ["linux", "darwin", "win32"] as const;
+
+function managedCommand(agent: Command): void {
+  withJson(
+    agent
+      .command("managed-settings")
+      .description("print the settings that put the hooks into effect for all people of a machine"),
+  )
+    .argument("[agent]", "only this one, e.g. claude-code")
+    .option("--system <name>", `one of ${SYSTEMS.join(", ")} (default: linux)`, oneOf(SYSTEMS), "linux" as const)
+    .action((name: string | undefined, options: CommonOptions & { system: (typeof SYSTEMS)[number] }) => {
+      const files = managedFiles(options.system, name);
+      if (files.length === 0) fail(invalid, "no place for all people of a machine is known");
+      const shown = files.map(({ file, content }) => `# ${file}\n${content}`);
+      createOutput(options.json ?? false).result(files, () => shown.join("\n"));
+    });
 }
 
 function importCommand(agent: Command, cli: Cli): void {
