@@ -127,6 +127,7 @@ it("lists the machines of somebody who leaves, and revokes those that still repo
 
   await page.locator("summary", { hasText: "Open the account" }).click();
   await page.getByRole("button", { name: "Open it" }).click();
+  await page.locator("summary", { hasText: "Close the account" }).waitFor();
   const [build, second] = [await connect("build"), await connect("second")];
   await go(`/settings/people/${bob.userId}`);
   await page.locator("summary", { hasText: "Close the account" }).click();
