@@ -10,7 +10,16 @@ import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
 import { pathIn } from "./paths.ts";
 import { branchNow, repositoryOf } from "./repository.ts";
-import { addCommit, addFile, addPrompt, learn, newHead, type SessionHead, widen } from "./session-head.ts";
+import {
+  addCommit,
+  addFile,
+  addPrompt,
+  learn,
+  lookAgainFrom,
+  newHead,
+  type SessionHead,
+  widen,
+} from "./session-head.ts";
 import { replySpan, type Span, type SpanParts, toolCallSpan, toolResultSpan, usageSpan } from "./spans.ts";
 import type { Capture } from "./state.ts";
 import { type CaptureMode, outgoingJson, outgoingText } from "./texts.ts";
@@ -185,6 +194,8 @@ export class Recorder {
       at,
     }));
     this.#put(draft, toolResultSpan(event, edits, this.#partsOf(draft, event.toolId)));
+    // A commit may have been seen before the edits that went into it: an agent writes its transcript a little later.
+    if (edits.length > 0) lookAgainFrom(draft.head, at);
     for (const [i, edit] of edits.entries()) {
       addFile(draft.head, edit.path);
       this.#entry(draft, at, `${key}:edit:${i}`, { type: "edit", ...edit, at: undefined });

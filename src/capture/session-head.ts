@@ -1,5 +1,6 @@
 import type { SessionEvent } from "../formats/agents/transcript.ts";
 import { readInstant } from "../formats/values.ts";
+import { SECOND_MS } from "../kit/clock.ts";
 
 /** A prompt as it is sent: its text, or in mode `metadata` how long it was. */
 export interface SentPrompt {
@@ -89,6 +90,13 @@ export function addCommit(head: SessionHead, commit: SentCommit): boolean {
   }
   if (head.commits.length < MAX_COMMITS) head.commits.push(commit);
   return true;
+}
+
+/** Has the commits that were made from an edit on looked at again, see commits.ts. */
+export function lookAgainFrom(head: SessionHead, editAt: string | undefined): void {
+  const at = readInstant(editAt) ?? 0;
+  // What git writes down counts in seconds.
+  if (head.reflogAt !== undefined) head.reflogAt = Math.min(head.reflogAt, at - SECOND_MS);
 }
 
 /** The session as the service takes it, without its spans. */

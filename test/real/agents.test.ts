@@ -49,17 +49,23 @@ const { written } = JSON.parse(readFileSync(KIT_OUT + "/report.json", "utf8"));
 const ask = async (path) =>
   (await fetch(RECKON_BASE_URL + path, { headers: { authorization: "Bearer " + RECKON_DEVICE_TOKEN } })).json();
 const places = written.flatMap(({ path, added }) => added.flat().map((line) => [path, line]));
-for (let tries = 0; tries < 120; tries++) {
+let same = 0;
+let before = "";
+for (let tries = 0; tries < 200 && same < 12; tries++) {
   const lines = [];
   for (const [path, line] of places) {
     const { matches } = await ask("/api/prompt-for-line?path=" + encodeURIComponent(path) + "&line=" + line);
     lines.push(matches[0] ?? null);
   }
   const { groups } = await ask("/api/spend?by=session");
-  writeFileSync(KIT_OUT + "/answers.json", JSON.stringify({ lines, groups }));
+  const answers = JSON.stringify({ lines, groups });
+  writeFileSync(KIT_OUT + "/answers.json", answers);
   const { session, commits } = JSON.parse(readFileSync(KIT_OUT + "/report.json", "utf8"));
   const head = commits.at(-1)?.sha;
-  if (lines.every((match) => match?.sessionId === session && match.commit === head)) break;
+  const isThere = lines.every((match) => match?.sessionId === session && match.commit === head);
+  // Until nothing more comes: what a turn cost is written down last.
+  same = isThere && answers === before ? same + 1 : 0;
+  before = answers;
   await new Promise((done) => setTimeout(done, 250));
 }
 `;

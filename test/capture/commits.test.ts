@@ -1,0 +1,53 @@
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { isoInstant, SECOND_MS } from "../../src/kit/clock.ts";
+import { startAgent, type TestAgent } from "../support/capture.ts";
+import { turn } from "../support/turns.ts";
+import { git } from "../support/work-tree.ts";
+
+/** Commits a file in the machine's work tree at an instant. @returns the commit */
+function commit(agent: TestAgent, path: string, content: string, at: number): string {
+  const root = realpathSync(join(agent.home, "shop"));
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  git(root, "init", "--quiet");
+  git(root, "add", path);
+  const when = isoInstant(at);
+  for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) process.env[name] = when;
+  try {
+    git(root, "-c", "user.name=Kim", "-c", "user.email=kim@example.com", "commit", "--quiet", "-m", content);
+  } finally {
+    for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) delete process.env[name];
+  }
+  return git(root, "rev-parse", "HEAD").trim();
+}
+
+const editsOn = (agent: TestAgent) =>
+  agent.server
+    .rows("SELECT document FROM trace_spans WHERE document LIKE '%\"edits\"%' ORDER BY external_id")
+    .flatMap(({ document }) => JSON.parse(document).edits as { path: string; commit?: string }[])
+    .map(({ path, commit: sha }) => [path, sha]);
+
+it("names the commit of an edit that is written down after the commit was seen", async () => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = a.server.clock.now();
+  a.write("s1", ...turn({ n: 0, cwd, at }));
+  const first = commit(a, "src/0.ts", "one", at + 10 * SECOND_MS);
+  // The second prompt stands in the transcript, its edit does not yet; its commit is made.
+  const [prompt, answer, call, result] = turn({ n: 7, cwd, at: at + 20 * SECOND_MS });
+  a.write("s1", ...[prompt, answer, call].filter((record) => record !== undefined));
+  const second = commit(a, "src/0.ts", "two", at + 30 * SECOND_MS);
+  await a.pass();
+  expect(editsOn(a)).toEqual([["src/0.ts", first]]);
+  a.write("s1", ...[result].filter((record) => record !== undefined));
+  await a.pass();
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", first],
+    ["src/0.ts", second],
+  ]);
+  const [{ document }] = a.server.rows("SELECT document FROM trace_sessions");
+  expect(JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha)).toEqual([first, second]);
+});
