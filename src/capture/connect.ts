@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { asObjects } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { fail, invalid } from "../kit/problem.ts";
 import { bind } from "./bind.ts";
@@ -71,6 +72,8 @@ export interface Connected {
   readonly problems: readonly string[];
   /** Undefined while another pass is running. */
   readonly pass: PassResult | undefined;
+  /** What the sessions cost that were sent, in dollars; null where the server does not say. */
+  readonly usd: number | null;
 }
 
 /**
@@ -93,7 +96,16 @@ export async function connectMachine(
     found.map(({ agent }) => agent),
   );
   if (options.timer) problems.push(...startTimer(capture));
-  return { credentials, changed, problems, pass: await runPass(capture, { force: true, onProgress }) };
+  const pass = await runPass(capture, { force: true, onProgress });
+  return { credentials, changed, problems, pass, usd: await costOf(credentials) };
+}
+
+/** What this machine cost so far, at the server's prices. */
+async function costOf({ url, token, deviceId }: Credentials): Promise<number | null> {
+  const answer = await ask(url, "/api/spend?by=device", { token });
+  const groups = answer.kind === "ok" ? asObjects(answer.body.groups) : [];
+  const usd = groups.find(({ key }) => key === deviceId)?.usd;
+  return typeof usd === "number" ? usd : null;
 }
 
 /** Sets what is read from now on. */
@@ -113,7 +125,7 @@ function watch(capture: Capture, since: number, agents: readonly string[] | null
 export async function disconnectMachine(
   capture: Capture,
   force: boolean,
-): Promise<Omit<Connected, "credentials" | "pass">> {
+): Promise<Pick<Connected, "changed" | "problems">> {
   const credentials = readCredentials(capture.places);
   if (credentials && !force) await sendTheRest(capture);
   const untold = credentials && (await unbind(credentials));

@@ -11,7 +11,7 @@ import { fail, invalid } from "../../kit/problem.ts";
 import { names, withCapture, withJson } from "./agent-context.ts";
 import { passLine, planLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
-import type { Output } from "./output.ts";
+import { dollars, type Output } from "./output.ts";
 import { duration } from "./values.ts";
 
 interface ConnectOptions extends CommonOptions {
@@ -59,7 +59,7 @@ async function connect(
   if (!output.json) output.note(planLines(plan, dryRun ?? false));
   if (dryRun) return output.result({ url, agents: found, timer }, () => "");
   if (!yes) await confirm();
-  const { credentials, changed, problems, pass } = await connectMachine(
+  const { credentials, changed, problems, pass, usd } = await connectMachine(
     capture,
     plan,
     output.progress("reading and sending"),
@@ -69,11 +69,11 @@ async function connect(
   const agents = found.map((one) => one.agent);
   const sessions = `${url}/sessions`;
   output.result(
-    { url, teamId, teamName, deviceId, agents, changed: namesOf(changed), problems, ...pass, sessions },
+    { url, teamId, teamName, deviceId, agents, changed: namesOf(changed), problems, ...pass, usd, sessions },
     () =>
       [
         `Connected to ${teamName}. ${passLine(pass)}`,
-        `See ${sessions}`,
+        `${usd === null ? "" : `$${dollars(usd, "")}, `}see ${sessions}`,
         '"reckon agent status" says how it stands, "reckon agent disconnect" undoes it all.',
       ].join("\n"),
   );

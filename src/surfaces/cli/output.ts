@@ -66,3 +66,9 @@ export function facts(rows: readonly (readonly [string, string | number | null])
     .map(([name, value]) => `${name.padEnd(width)}  ${value === null ? "-" : printable(String(value))}`)
     .join("\n");
 }
+
+/** To the cent, below ten of them to three digits; nothing priced is no sum at all. */
+export function dollars(usd: number | null, none: string): string {
+  if (usd === null) return none;
+  return usd === 0 || usd >= 0.1 ? usd.toFixed(2) : String(Number(usd.toPrecision(3)));
+}

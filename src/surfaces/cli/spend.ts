@@ -21,7 +21,7 @@ import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { type Output, table } from "./output.ts";
+import { dollars, type Output, table } from "./output.ts";
 import { oneOf } from "./values.ts";
 
 interface SpendOptions extends CommonOptions {
@@ -122,12 +122,6 @@ async function bringUpToDate(cli: Cli, core: Core, output: Output): Promise<void
   } finally {
     clearInterval(timer);
   }
-}
-
-/** To the cent, below ten of them to three digits; nothing priced is no sum at all. */
-function dollars(usd: number | null, none: string): string {
-  if (usd === null) return none;
-  return usd === 0 || usd >= 0.1 ? usd.toFixed(2) : String(Number(usd.toPrecision(3)));
 }
 
 function cells(key: string, one: SpendFigures): (string | number | null)[] {
