@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { rmdirSync, rmSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { asObjects } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { fail, invalid } from "../kit/problem.ts";
@@ -138,6 +139,13 @@ export async function disconnectMachine(
   problems.push(...stopTimer(capture), ...removeManagedBlocks(capture));
   capture.close();
   rmSync(capture.places.home, { recursive: true, force: true });
+  const around = dirname(capture.places.home);
+  try {
+    // Made with it; it stays where it holds anything else.
+    if (basename(around) === "reckon") rmdirSync(around);
+  } catch {
+    // Not empty.
+  }
   return { changed, problems };
 }
 

@@ -73,7 +73,7 @@ async function connect(
     () =>
       [
         `Connected to ${teamName}. ${passLine(pass)}`,
-        `${usd === null ? "" : `$${dollars(usd, "")}, `}see ${sessions}`,
+        usd === null ? `See ${sessions}` : `$${dollars(usd, "")}, see ${sessions}`,
         '"reckon agent status" says how it stands, "reckon agent disconnect" undoes it all.',
       ].join("\n"),
   );
