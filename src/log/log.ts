@@ -1,120 +1,113 @@
 /**
- * The ledger: one row for each delivery that changed anything, hash-chained in the order of commit.
- * It knows what a delivery was and its content's digest; how that digest is computed is the delivering room's business.
+ * The log: one row for each delivery that changed anything, each a leaf of the tree, in the order of commit.
+ * It knows what a delivery was and the root over what it brought; what that is made of is the delivering room's business.
+ * Not here: the tree itself, its checkpoints and proofs (platform/transparency).
  */
 
 import type { Core } from "../core.ts";
 import { type DevicePrincipal, deviceFinder } from "../identity/devices/devices.ts";
 import { DAY_MS } from "../kit/clock.ts";
-import { sameDigest, sha256 } from "../kit/hash.ts";
+import { sameDigest } from "../kit/hash.ts";
 import type { Towards } from "../kit/page.ts";
+import { appendLeaf, findLeaf, type Items, nextLeaf } from "../platform/transparency/transparency.ts";
+import { chain, GENESIS, leafOf, leafText } from "./leaf.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
-/** What a delivery adds to the ledger; `items` are the entries, files or sessions newly stored. */
-export type Delivery = Pick<
-  DeliveryRow,
-  "kind" | "repoKey" | "mode" | "items" | "redacted" | "flagged" | "captureMode" | "withheld" | "contentSha256"
->;
-
-const GENESIS = Buffer.alloc(32);
-
-/** The digest of a row and everything before it. */
-function chain(previous: Buffer, row: Omit<DeliveryRow, "chainSha256">): Buffer {
-  const facts = [
-    row.id,
-    row.teamId,
-    row.deviceId,
-    row.kind,
-    row.repoKey,
-    row.mode,
-    row.receivedAt,
-    row.items,
-    row.redacted,
-    row.flagged,
-    // Rows from before they were noted have none, and keep their digest.
-    ...(row.captureMode === null ? [] : [row.captureMode, row.withheld]),
-  ];
-  return sha256(Buffer.concat([previous, row.contentSha256, Buffer.from(JSON.stringify(facts))]));
+/** What a delivery adds to the log; `items` are the entries, files or sessions newly stored. */
+export interface Delivery
+  extends Pick<
+    DeliveryRow,
+    "kind" | "repoKey" | "mode" | "items" | "redacted" | "flagged" | "captureMode" | "withheld"
+  > {
+  /** What its leaf commits to, see `deliveryItems`. */
+  readonly content: Items;
+  readonly sentSha256: Buffer;
 }
 
-/** Appends a delivery; call inside the transaction that stores its content. @returns its id */
+/** Appends a delivery; call inside the transaction that stores its content. @returns its id, which is its leaf's number */
 export function recordDelivery(core: Core, device: DevicePrincipal, delivery: Delivery): number {
-  const last = rows(core.store).last.get();
-  const row = {
-    id: (last?.id ?? 0) + 1,
-    teamId: device.teamId,
-    deviceId: device.deviceId,
+  const { teamId, deviceId } = device;
+  const { content, ...told } = delivery;
+  const sql = rows(core.store);
+  const id = nextLeaf(core);
+  const stream = sql.stream.get(deviceId, told.kind, told.repoKey);
+  const streamId = stream?.id ?? (sql.insertStream.get(deviceId, told.kind, told.repoKey, id) as number);
+  if (stream) sql.advanceStream.run(id, streamId);
+  const facts = {
+    ...told,
+    teamId,
+    deviceId,
     receivedAt: core.clock.now(),
-    ...delivery,
+    contentSha256: content.root,
+    streamId,
+    previous: stream?.last ?? null,
   };
-  rows(core.store).insert.run(
-    row.id,
-    row.teamId,
-    row.deviceId,
-    row.kind,
-    row.repoKey,
-    row.mode,
-    row.receivedAt,
-    row.items,
-    row.redacted,
-    row.flagged,
-    row.captureMode,
-    row.withheld,
-    row.contentSha256,
-    chain(last?.chainSha256 ?? GENESIS, row),
+  appendLeaf(core, leafText(facts));
+  sql.insert.run(
+    id,
+    teamId,
+    deviceId,
+    facts.kind,
+    facts.repoKey,
+    facts.mode,
+    facts.receivedAt,
+    facts.items,
+    facts.redacted,
+    facts.flagged,
+    facts.captureMode,
+    facts.withheld,
+    content.root,
+    streamId,
+    facts.previous,
+    content.key,
+    facts.sentSha256,
   );
-  rows(core.store).countDay.run(row.teamId, row.kind, dayOf(row), row.items, gaps(row), rollbacks(row));
-  return row.id;
+  sql.countDay.run(teamId, facts.kind, dayOf(facts), facts.items, gaps(facts), rollbacks(facts));
+  return id;
 }
 
 const dayOf = ({ receivedAt }: DayFacts) => Math.floor(receivedAt / DAY_MS);
 const gaps = ({ flagged }: DayFacts) => Number(flagged === "gap");
 const rollbacks = ({ flagged }: DayFacts) => Number(flagged === "rollback");
 
-/** Takes back the newest row, for a delivery that turned out to change nothing; only inside the transaction that recorded it. */
-export function withdrawDelivery(core: Core, deliveryId: number): void {
-  const sql = rows(core.store);
-  const gone = sql.withdraw.get(deliveryId);
-  if (!gone) return;
-  const day = dayOf(gone);
-  sql.uncountDay.run(gone.items, gaps(gone), rollbacks(gone), gone.teamId, gone.kind, day);
-  sql.dropEmptyDay.run(gone.teamId, gone.kind, day);
-}
-
-/** The newest row: an auditor who notes it can prove later that nothing before it changed or went. */
-export function ledgerHead(core: Core): { readonly id: number; readonly chainSha256: string } | undefined {
-  const last = rows(core.store).last.get();
-  return last && { id: last.id, chainSha256: last.chainSha256.toString("hex") };
-}
-
 export interface LedgerStep {
   readonly row: DeliveryRow;
-  /** The chain holds up to it. */
+  /** It says what it said when it came: its leaf is the tree's, and of those that were chained the chain holds up to it. */
   readonly chained: boolean;
+  /** What the chain was up to it; null for what was never chained. */
+  readonly chainSha256: Buffer | null;
   /** Its device is another team's. */
   readonly foreign: boolean;
 }
 
-/** Walks the ledger oldest first. */
-export function* walkLedger(core: Core): Generator<LedgerStep> {
+/** Walks the deliveries oldest first. @param hasTree false for a database from before there was a tree */
+export function* walkLedger(core: Core, hasTree: boolean): Generator<LedgerStep> {
   const deviceOf = deviceFinder(core);
   let previous: Buffer = GENESIS;
   let expected = 1;
   for (const row of rows(core.store).all.iterate()) {
-    const chained = row.id === expected && sameDigest(chain(previous, row), row.chainSha256);
+    const { chainSha256 } = row;
+    const isLeaf = !hasTree || sameDigest(findLeaf(core, row.id) ?? GENESIS, leafOf(row));
+    const isChained = !chainSha256 || (row.id === expected && sameDigest(chain(previous, row), chainSha256));
     const device = deviceOf(row.deviceId);
-    yield { row, chained, foreign: device !== undefined && device.teamId !== row.teamId };
-    previous = row.chainSha256;
+    const foreign = device !== undefined && device.teamId !== row.teamId;
+    yield { row, chained: isLeaf && isChained, chainSha256, foreign };
+    previous = chainSha256 ?? previous;
     expected = row.id + 1;
   }
 }
 
 /** The number of the newest delivery; 0 before the first. */
-export const newestDelivery = (core: Core): number => rows(core.store).last.get()?.id ?? 0;
+export const newestDelivery = (core: Core): number => rows(core.store).last.get() ?? 0;
 
 /** A delivery by its number; undefined where there is none. */
 export function findDelivery(core: Core, id: number): DeliveryFacts | undefined {
   return rows(core.store).delivery.get(id);
+}
+
+/** A delivery with all that its leaf and its items are made of; undefined where there is none. */
+export function findWholeDelivery(core: Core, id: number): DeliveryRow | undefined {
+  return rows(core.store).whole.get(id);
 }
 
 /** The same for rows in the order of their deliveries: one that was looked up last is not looked up again. */
@@ -157,5 +150,7 @@ export function teamDeliveries(
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
+export { deliveryItems, isAsDelivered, keepItem } from "./items.ts";
 export { countDeliveries } from "./rows.ts";
+export { leafTextOf } from "./leaf.ts";
 export type { DeliveryFacts };

@@ -19,8 +19,24 @@ export interface DeliveryFacts {
 export interface DeliveryRow extends DeliveryFacts {
   /** What the client calls its way of working. */
   readonly mode: string | null;
+  /** Of what was chained: a digest of the content; else the root over its items. */
   readonly contentSha256: Buffer;
-  readonly chainSha256: Buffer;
+  /** Of what came before there was a tree: the digest of the row and all before it. */
+  readonly chainSha256: Buffer | null;
+  /** Its stream's number, and the delivery before it in that. Null for what was chained. */
+  readonly streamId: number | null;
+  readonly previous: number | null;
+  /** What the items' salts follow from. */
+  readonly itemKey: Buffer | null;
+  /** SHA-256 of a salt, which only its sender was told, and the body as it was sent. */
+  readonly sentSha256: Buffer | null;
+}
+
+/** One device's deliveries of a kind for one repository. */
+export interface StreamRow {
+  readonly id: number;
+  /** The newest of them. */
+  readonly last: number;
 }
 
 /** What a delivery adds to its day. */
@@ -40,35 +56,50 @@ const factsOf = (
 ) => `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, received_at AS receivedAt, items, redacted,
   flagged, ${hasModes ? "capture_mode AS captureMode, withheld" : "NULL AS captureMode, 0 AS withheld"}`;
 
+const LEAF_FACTS = `mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256`;
+const TREE_FACTS = `stream_id AS streamId, previous, item_key AS itemKey, sent_sha256 AS sentSha256`;
+const NO_TREE_FACTS = "NULL AS streamId, NULL AS previous, NULL AS itemKey, NULL AS sentSha256";
+
 export const rows = statements((db, has) => {
   const FACTS = factsOf(has("deliveries", "capture_mode"));
+  const WHOLE = `${FACTS}, ${LEAF_FACTS}, ${has("deliveries", "item_key") ? TREE_FACTS : NO_TREE_FACTS}`;
   return {
     // By position: this runs with every delivery, and binding by name costs as much again.
     insert: db.prepare<
       [
         ...[id: number, teamId: string, deviceId: string, kind: string, repoKey: string, mode: string | null],
         ...[receivedAt: number, items: number, redacted: number, flagged: string | null],
-        ...[captureMode: string | null, withheld: number, contentSha256: Buffer, chainSha256: Buffer],
+        ...[captureMode: string | null, withheld: number, contentSha256: Buffer, streamId: number],
+        ...[previous: number | null, itemKey: Buffer, sentSha256: Buffer],
       ]
     >(
-      `INSERT INTO deliveries (id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged, capture_mode, withheld, content_sha256, chain_sha256)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO deliveries (id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged, capture_mode, withheld,
+         content_sha256, stream_id, previous, item_key, sent_sha256)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    withdraw: db.prepare<[number], DayFacts>(
-      "DELETE FROM deliveries WHERE id = ? RETURNING team_id AS teamId, kind, received_at AS receivedAt, items, flagged",
+    // By delivery_streams' unique index (device_id, kind, repo_key).
+    stream: db.prepare<[string, string, string], StreamRow>(
+      "SELECT id, last FROM delivery_streams WHERE device_id = ? AND kind = ? AND repo_key = ?",
+    ),
+    insertStream: db
+      .prepare<[string, string, string, number], number>(
+        "INSERT INTO delivery_streams (device_id, kind, repo_key, last) VALUES (?, ?, ?, ?) RETURNING id",
+      )
+      .pluck(),
+    advanceStream: db.prepare<[number, number]>("UPDATE delivery_streams SET last = ? WHERE id = ?"),
+    // Both by delivery_items' primary key.
+    putItem: db.prepare<[number, number, Buffer]>(
+      "INSERT OR IGNORE INTO delivery_items (delivery_id, item, sha256) VALUES (?, ?, ?)",
+    ),
+    items: db.prepare<[number], { item: number; sha256: Buffer }>(
+      `SELECT item, sha256 FROM ${has("delivery_items", "item") ? "delivery_items" : "(SELECT 0 AS delivery_id, 0 AS item, x'' AS sha256)"}
+       WHERE delivery_id = ? ORDER BY item`,
     ),
     // By delivery_days' primary key.
     countDay: db.prepare<[string, string, number, number, number, number]>(
       `INSERT INTO delivery_days (team_id, kind, day, deliveries, items, gaps, rollbacks) VALUES (?, ?, ?, 1, ?, ?, ?)
      ON CONFLICT (team_id, kind, day) DO UPDATE SET deliveries = deliveries + 1, items = items + excluded.items,
        gaps = gaps + excluded.gaps, rollbacks = rollbacks + excluded.rollbacks`,
-    ),
-    uncountDay: db.prepare<[number, number, number, string, string, number]>(
-      `UPDATE delivery_days SET deliveries = deliveries - 1, items = items - ?, gaps = gaps - ?, rollbacks = rollbacks - ?
-     WHERE team_id = ? AND kind = ? AND day = ?`,
-    ),
-    dropEmptyDay: db.prepare<[string, string, number]>(
-      "DELETE FROM delivery_days WHERE team_id = ? AND kind = ? AND day = ? AND deliveries = 0",
     ),
     // By the primary key's first column, once a kind.
     days: db.prepare<[string, number, number], DayRow>(
@@ -80,9 +111,7 @@ export const rows = statements((db, has) => {
       `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND flagged IS NOT NULL ORDER BY id DESC LIMIT ?`,
     ),
     // By the primary key, from its end.
-    last: db.prepare<[], Pick<DeliveryRow, "id" | "chainSha256">>(
-      "SELECT id, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id DESC LIMIT 1",
-    ),
+    last: db.prepare<[], number | null>("SELECT max(id) FROM deliveries").pluck(),
     // All by the primary key.
     delivery: db.prepare<[number], DeliveryFacts>(`SELECT ${FACTS} FROM deliveries WHERE id = ?`),
     after: db.prepare<[number, number], DeliveryFacts>(
@@ -95,10 +124,9 @@ export const rows = statements((db, has) => {
     ofTeamUp: db.prepare<[string, number, number], DeliveryFacts>(
       `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
     ),
+    whole: db.prepare<[number], DeliveryRow>(`SELECT ${WHOLE} FROM deliveries WHERE id = ?`),
     // A walk of the table.
-    all: db.prepare<[], DeliveryRow>(
-      `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id`,
-    ),
+    all: db.prepare<[], DeliveryRow>(`SELECT ${WHOLE} FROM deliveries ORDER BY id`),
   };
 });
 

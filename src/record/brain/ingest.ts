@@ -100,14 +100,14 @@ export const ingest = endpoint(
     if (intake.captureMode === "off") {
       intake.withheld = body.files.length;
       const ledger = await intake.store(() => withholdVersion(intake, body.version));
-      return { ok: true, version: body.version, files: 0, bytes: 0, redactionHits: 0, ledger };
+      return intake.reply({ ok: true, version: body.version, files: 0, bytes: 0, redactionHits: 0, ledger });
     }
     const snapshot = await prepare(intake, body);
     const digest = manifestDigest(snapshot.files);
     const ledger = await intake.store(() => storeSnapshot(intake, snapshot, digest));
     if (!ledger.rollback) refreshIndex(core, intake.device.teamId);
     const { version, bytes, redactionHits } = snapshot;
-    return { ok: true, version, files: snapshot.files.length, bytes, redactionHits, ledger };
+    return intake.reply({ ok: true, version, files: snapshot.files.length, bytes, redactionHits, ledger });
   },
 );
 

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
+import { deliveryItems } from "../../log/log.ts";
 import { RULES_VERSION } from "../../redact/redact.ts";
 import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangeText, withhold } from "../withheld/withheld.ts";
@@ -53,7 +54,19 @@ function bothDigests(files: readonly ReadyFile[]): Buffer[] {
   ];
 }
 
-/** What the ledger keeps of a snapshot. */
+/** What a delivery of a snapshot commits to: its version, and each file with its content's digest. */
+export function snapshotTexts(
+  files: readonly { readonly path: string; readonly sha256: Buffer }[],
+  version: number,
+  accepted: boolean,
+): string[] {
+  return [
+    `${version} ${accepted ? "accepted" : "evidence"}`,
+    ...files.map(({ path, sha256: digest }) => `${path}\0${digest.toString("hex")}`),
+  ];
+}
+
+/** What was noted of a snapshot before deliveries had items. */
 export function snapshotDigest(manifest: Buffer, version: number, accepted: boolean): Buffer {
   return sha256(Buffer.concat([manifest, Buffer.from(`${version} ${accepted ? "accepted" : "evidence"}`)]));
 }
@@ -82,7 +95,7 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
     redacted: snapshot.redactedFiles,
     withheld: intake.withheld,
     flagged: accepted ? flagged : "rollback",
-    contentSha256: snapshotDigest(digest, version, accepted),
+    content: deliveryItems(repoKey, null, snapshotTexts(snapshot.files, version, accepted)),
   });
   const { lastInsertRowid } = sql.insertSnapshot.run(
     streamId,
@@ -130,7 +143,7 @@ export function withholdVersion(intake: Intake, version: number): Stored {
     redacted: 0,
     flagged: gap ? "gap" : null,
     withheld: intake.withheld,
-    contentSha256: sha256(rangeText(range)),
+    content: deliveryItems(repoKey, null, [rangeText(range)]),
   });
   const streamId = stream?.id ?? Number(sql.insertStream.run(teamId, deviceId, repoKey, version).lastInsertRowid);
   withhold(core, "brain", streamId, deliveryId, [range]);

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryKind, RowsByDelivery } from "../../log/log.ts";
+import { type DeliveryKind, isAsDelivered, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
 import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
-import { manifestDigest, snapshotDigest, withheldDigest } from "./store-snapshot.ts";
+import { manifestDigest, snapshotDigest, snapshotTexts, withheldDigest } from "./store-snapshot.ts";
 
 type Delivery = Parameters<ReturnType<DeliveryKind["openCheck"]>["check"]>[0];
 
@@ -21,21 +21,27 @@ export const brainDeliveries: DeliveryKind = {
     const strayVersion = ({ id, deliveryId }: WithheldRow) =>
       report(deliveryId, "stray", `withheld version ${id} came with no brain delivery`);
     const withheld = new RowsByDelivery(withheldByDelivery(core, "brain"), head, strayVersion);
-    const digestOf = digester(core);
-    const checkSnapshot = ({ id: deliveryId, teamId, deviceId, repoKey, contentSha256 }: Delivery) => {
+    const filesOf = fileReader(core);
+    const checkSnapshot = (delivery: Delivery) => {
+      const { id: deliveryId, teamId, deviceId, repoKey } = delivery;
       const [snapshot, ...more] = snapshots.of(deliveryId, 1);
       more.forEach(stray);
       if (!snapshot) return report(deliveryId, "content", "its snapshot is gone");
-      const { id, fits } = snapshot;
-      const digest = digestOf(snapshot);
-      if (!digest || !sameDigest(digest, contentSha256))
+      const { id, fits, version, accepted } = snapshot;
+      const files = filesOf(snapshot) ?? [];
+      const texts = new Map(snapshotTexts(files, version, accepted === 1).map((text, i) => [i + 1, text]));
+      const digest = () => snapshotDigest(manifestDigest(files), version, accepted === 1);
+      if (!isAsDelivered(core, delivery, texts, digest))
         report(deliveryId, "content", `the files of snapshot ${id} are not those that were delivered`);
       if (fits === 0 || snapshot.teamId !== teamId || snapshot.deviceId !== deviceId || snapshot.repoKey !== repoKey)
         report(deliveryId, "owner", `snapshot ${id} is not of its team, device and repository`);
     };
-    const checkWithheld = ({ id: deliveryId, teamId, deviceId, repoKey, contentSha256 }: Delivery) => {
+    const checkWithheld = (delivery: Delivery) => {
+      const { id: deliveryId, teamId, deviceId, repoKey } = delivery;
       const versions = [...withheld.of(deliveryId, 1)];
-      if (!sameDigest(sha256(versions.map(rangeText).join("")), contentSha256))
+      const texts = versions.map(rangeText);
+      const held = new Map(texts.map((text, i) => [i + 1, text]));
+      if (!isAsDelivered(core, delivery, held, () => sha256(texts.join(""))))
         report(deliveryId, "content", "its withheld version is not the one that was delivered");
       const stream = sql.stream.get(deviceId, repoKey);
       for (const { id, streamId, last } of versions)
@@ -75,8 +81,13 @@ export const brainDeliveries: DeliveryKind = {
   },
 };
 
-/** Gives a snapshot's digest, each file read once; undefined when something of it is gone or altered. */
-function digester(core: Core): (snapshot: StoredSnapshotRow) => Buffer | undefined {
+interface File {
+  readonly path: string;
+  readonly sha256: Buffer;
+}
+
+/** Gives a snapshot's files, each read once; undefined when something of it is gone or altered. */
+function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] | undefined {
   const sound = new Map<number, Buffer | undefined>();
   const blobDigest = (id: number) => {
     if (!sound.has(id)) {
@@ -85,15 +96,15 @@ function digester(core: Core): (snapshot: StoredSnapshotRow) => Buffer | undefin
     }
     return sound.get(id);
   };
-  return ({ entries, version, accepted }) => {
+  return ({ entries }) => {
     if (entries === null) return undefined;
-    const files: { path: string; sha256: Buffer }[] = [];
+    const files: File[] = [];
     for (const [path, blobId] of JSON.parse(entries) as ManifestEntries) {
       const digest = blobDigest(blobId);
       if (!digest) return undefined;
       files.push({ path, sha256: digest });
     }
-    return snapshotDigest(manifestDigest(files), version, accepted === 1);
+    return files;
   };
 }
 

@@ -10,7 +10,11 @@ import { touchDevice } from "../../identity/devices/devices.ts";
 import { requireCapability } from "../../identity/teams/teams.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { sha256 } from "../../kit/hash.ts";
+import { systemRandom } from "../../kit/random.ts";
 import { type Delivery, recordDelivery } from "../../log/log.ts";
+import { receiptFor } from "../../platform/transparency/transparency.ts";
+import { Reply } from "../../platform/http/endpoint.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { type CaptureMode, captureModeOf, countViolation } from "../policy/policy.ts";
@@ -20,6 +24,7 @@ interface DeliveryRequest {
   readonly core: Core;
   readonly principal: DevicePrincipal;
   readonly body: { readonly repoKey?: string | undefined };
+  readonly text: string;
 }
 
 /** One delivery on its way in. */
@@ -35,13 +40,18 @@ export class Intake {
   /** To be awaited between small pieces of work, see `kit/yield.ts`. */
   readonly yieldNow: () => Promise<void> | undefined;
   readonly #kind: Delivery["kind"];
+  readonly #text: string;
+  /** Known to the sender alone once it is answered: with it and the digest a secret that was taken out could be guessed. */
+  readonly #salt = systemRandom(16);
+  #sentSha256: Buffer | undefined;
+  #recorded: number | undefined;
   #isCounted = false;
 
   /**
    * @param kind also the capability that the device's tier must include
    * @throws Problem tierGate (402)
    */
-  constructor({ core, principal, body }: DeliveryRequest, kind: Delivery["kind"]) {
+  constructor({ core, principal, body, text }: DeliveryRequest, kind: Delivery["kind"]) {
     requireCapability(principal.tier, kind);
     this.core = core;
     this.device = principal;
@@ -49,6 +59,7 @@ export class Intake {
     this.captureMode = captureModeOf(core, principal.teamId);
     this.yieldNow = cooperative(core.clock);
     this.#kind = kind;
+    this.#text = text;
   }
 
   /** Runs row changes in a transaction, in which the device is noted as heard of. @param change is given the instant */
@@ -63,10 +74,28 @@ export class Intake {
     });
   }
 
-  /** Appends the delivery, or a part of it, to the ledger; call inside `store`. @returns its id */
-  record(facts: Omit<Delivery, "kind" | "repoKey" | "captureMode">): number {
+  /** Appends the delivery, or a part of it, to the log; call inside `store`. @returns its id */
+  record(facts: Omit<Delivery, "kind" | "repoKey" | "captureMode" | "sentSha256">): number {
     const { repoKey, captureMode } = this;
-    return recordDelivery(this.core, this.device, { ...facts, kind: this.#kind, repoKey, captureMode });
+    this.#sentSha256 ??= sha256(Buffer.concat([this.#salt, Buffer.from(this.#text)]));
+    const sentSha256 = this.#sentSha256;
+    this.#recorded = recordDelivery(this.core, this.device, {
+      ...facts,
+      kind: this.#kind,
+      repoKey,
+      captureMode,
+      sentSha256,
+    });
+    return this.#recorded;
+  }
+
+  /**
+   * A success, with the receipt of what was appended last; a delivery that changed nothing has none.
+   * @param body awaited after `store`: a receipt is of what is durable
+   */
+  reply<Body>(body: Body): Reply<Body> {
+    const receipt = this.#recorded === undefined ? undefined : receiptFor(this.core, this.#recorded, this.#salt);
+    return new Reply(body, receipt === undefined ? {} : { headers: { "reckon-receipt": receipt } });
   }
 }
 

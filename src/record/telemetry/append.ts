@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { findDelivery } from "../../log/log.ts";
+import { deliveryItems, findDelivery } from "../../log/log.ts";
+import type { Items } from "../../platform/transparency/transparency.ts";
 import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangesOf, rangeText, withhold } from "../withheld/withheld.ts";
 import { rows, type StoredEntry, type StreamRow } from "./rows.ts";
@@ -10,8 +11,8 @@ export interface Batch {
   readonly mode: string | null;
   /** Ascending by seq; a seq may stand twice. */
   readonly entries: readonly Entry[];
-  /** SHA-256 over all entries' texts, for the common case that all are new. */
-  readonly digest: Buffer;
+  /** What a delivery of all of them commits to, for the common case that all are new. */
+  readonly content: Items;
   /** Entries that redaction touched. */
   readonly redacted: number;
 }
@@ -45,8 +46,10 @@ export function appendBatch(intake: Intake, batch: Batch, now: number): Appended
     redacted: batch.redacted,
     flagged,
     withheld: intake.withheld,
-    contentSha256:
-      added.length === batch.entries.length ? batch.digest : sha256([...added, ...conflicts].map(entryText).join("")),
+    content:
+      added.length === batch.entries.length
+        ? batch.content
+        : deliveryItems(repoKey, batch.mode, [...added, ...conflicts].map(entryText)),
   });
   sql.insertEntries(streamId, deliveryId, added);
   for (const entry of conflicts)
@@ -86,7 +89,7 @@ export function withholdBatch(intake: Intake, seqs: readonly number[], now: numb
     redacted: 0,
     flagged,
     withheld: taken.length,
-    contentSha256: sha256(ranges.map(rangeText).join("")),
+    content: deliveryItems(repoKey, null, ranges.map(rangeText)),
   });
   const streamId =
     stream?.id ?? Number(sql.insertStream.run(device.teamId, device.deviceId, repoKey, 0, now, now).lastInsertRowid);

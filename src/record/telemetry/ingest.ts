@@ -2,9 +2,9 @@ import * as v from "valibot";
 import type { Config } from "../../config.ts";
 import { device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
-import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, findMember, type Member, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
+import { deliveryItems } from "../../log/log.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, FreeObject, identifier, RepoKey } from "../../platform/http/fields.ts";
@@ -74,17 +74,18 @@ export const ingest = endpoint(
     if (intake.captureMode === "off") {
       intake.withheld = body.entries.length;
       const seqs = body.entries.map(({ seq }) => seq);
-      return { ok: true, ...(await intake.store((now) => withholdBatch(intake, seqs, now))), serverRedacted: 0 };
+      const taken = await intake.store((now) => withholdBatch(intake, seqs, now));
+      return intake.reply({ ok: true, ...taken, serverRedacted: 0 });
     }
     const sent = await SentBody.open(text, intake.yieldNow, intake.captureMode);
     const entries = await readEntries(intake.core.config, body.entries, sent);
-    const digest = sha256(entries.map(entryText).join(""));
     const isFreeText = intake.captureMode === "metadata" && /\s/.test(body.mode ?? "");
     const mode = body.mode === undefined || isFreeText ? null : redactText(body.mode).text;
-    const batch = { mode, entries, digest, redacted: sent.redacted };
+    const content = deliveryItems(intake.repoKey, mode, entries.map(entryText));
+    const batch = { mode, entries, content, redacted: sent.redacted };
     intake.withheld = sent.withheld;
     const appended = await intake.store((now) => appendBatch(intake, batch, now));
-    return { ok: true, ...appended, serverRedacted: sent.redacted };
+    return intake.reply({ ok: true, ...appended, serverRedacted: sent.redacted });
   },
 );
 

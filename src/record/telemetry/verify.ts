@@ -1,5 +1,5 @@
-import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryKind, RowsByDelivery } from "../../log/log.ts";
+import { sha256 } from "../../kit/hash.ts";
+import { type DeliveryKind, isAsDelivered, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, withheldByDelivery } from "../withheld/withheld.ts";
 import { rows, type StoredEntryRow } from "./rows.ts";
 import { entryText } from "./rules.ts";
@@ -20,7 +20,8 @@ export const telemetryDeliveries: DeliveryKind = {
     const evidence = new RowsByDelivery(sql.conflictsByDelivery.iterate(), head, stray("conflicting entry"));
     const withheld = new RowsByDelivery(withheldByDelivery(core, "telemetry"), head, stray("withheld range"));
     return {
-      check({ id: deliveryId, teamId, deviceId, repoKey, items, captureMode, contentSha256 }) {
+      check(delivery) {
+        const { id: deliveryId, teamId, deviceId, repoKey, items, captureMode } = delivery;
         const stream = sql.stream.get(deviceId, repoKey);
         const own = stream?.teamId === teamId ? stream.id : undefined;
         const contradicting = [...evidence.of(deliveryId, 0)];
@@ -28,7 +29,8 @@ export const telemetryDeliveries: DeliveryKind = {
         const ranges = [...withheld.of(deliveryId, captureMode === "off" ? 1 : 0)];
         const foreign = [...stored, ...ranges].find(({ streamId }) => streamId !== own);
         const texts = [...stored.map(entryText), ...ranges.map(rangeText)];
-        if (!sameDigest(sha256(texts.join("")), contentSha256))
+        const held = new Map(texts.map((text, i) => [i + 1, text]));
+        if (!isAsDelivered(core, delivery, held, () => sha256(texts.join(""))))
           report(deliveryId, "content", "its entries are not those that were delivered");
         const beyond = ranges.find(({ last }) => last > (stream?.maxSeq ?? 0));
         if (beyond)

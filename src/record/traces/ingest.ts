@@ -82,6 +82,6 @@ export const ingest = endpoint(
     intake.withheld = batch.withheld;
     if (sessions + spans + labels > MAX_ROWS) requireRoom(core, intake.device, batch);
     for (const part of partsOf(batch)) await intake.store((now) => storePart(intake, part, now));
-    return { ok: true, sessions, spans, labels, serverRedacted: batch.redacted };
+    return intake.reply({ ok: true, sessions, spans, labels, serverRedacted: batch.redacted });
   },
 );

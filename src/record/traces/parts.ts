@@ -1,6 +1,4 @@
-import { sha256 } from "../../kit/hash.ts";
 import type { ReadBatch, ReadLabel, ReadSession } from "./read-batch.ts";
-import { spell } from "./rules.ts";
 
 /** What is stored in one transaction, as a delivery of its own. */
 export interface Part {
@@ -11,8 +9,6 @@ export interface Part {
   /** Both of the whole batch, named by its first part. */
   readonly redacted: number;
   readonly withheld: number;
-  /** SHA-256 over everything the part holds, redacted. */
-  readonly digest: Buffer;
 }
 
 /** Rows that one transaction writes at most: everybody else waits while it does. */
@@ -27,7 +23,7 @@ export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch): G
   let room = MAX_ROWS;
   let unreported = { redacted, withheld };
   const finished = (): Part => {
-    const done = { ...part, ...unreported, digest: digestOf(part) };
+    const done = { ...part, ...unreported };
     part = { sessions: [], labels: [], items: 0 };
     room = MAX_ROWS;
     unreported = { redacted: 0, withheld: 0 };
@@ -50,14 +46,4 @@ export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch): G
     room--;
   }
   yield finished();
-}
-
-function digestOf({ sessions, labels }: Pick<Part, "sessions" | "labels">): Buffer {
-  const texts: string[] = [];
-  for (const session of sessions) {
-    texts.push(spell(session.members));
-    for (const span of session.spans) texts.push(span.document);
-  }
-  for (const label of labels) texts.push(label.document);
-  return sha256(texts.join("\0"));
 }

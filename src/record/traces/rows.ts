@@ -8,7 +8,27 @@ export interface SessionRow extends SessionFacts {
   readonly repoKey: string;
   readonly document: string;
   readonly deliveryId: number;
+  readonly item: number;
   readonly now: number;
+}
+
+/** What is stored of a session or a span, and as which item of which delivery; null where that had none. */
+export interface StoredSpan {
+  readonly document: string;
+  readonly deliveryId: number;
+  readonly item: number | null;
+}
+
+export interface StoredSession extends StoredSpan {
+  readonly id: number;
+  readonly repoKey: string;
+}
+
+/** The place of an item among those of its delivery, and its row. */
+export interface PlacedRow {
+  readonly id: number;
+  readonly deliveryId: number;
+  readonly item: number;
 }
 
 export interface SpanRow extends SpanFacts {
@@ -16,6 +36,7 @@ export interface SpanRow extends SpanFacts {
   readonly sessionId: number;
   readonly document: string;
   readonly deliveryId: number;
+  readonly item: number;
 }
 
 export interface LabelRow {
@@ -28,6 +49,7 @@ export interface LabelRow {
   readonly document: string;
   readonly contentSha256: Buffer;
   readonly deliveryId: number;
+  readonly item: number;
 }
 
 /** A session, span or label, and whose it is. */
@@ -39,41 +61,64 @@ export interface OwnerRow {
   readonly repoKey: string | null;
 }
 
-export const rows = statements((db) => ({
+export const rows = statements((db, has) => {
+  const item = (table: string) => (has(table, "item") ? "item" : "NULL AS item");
+  const placed = (table: string) =>
+    db.prepare<[], PlacedRow>(
+      has(table, "item")
+        ? `SELECT id, delivery_id AS deliveryId, item FROM ${table} WHERE item IS NOT NULL ORDER BY delivery_id, item`
+        : "SELECT 0 AS id, 0 AS deliveryId, 0 AS item WHERE 0",
+    );
+  return {
   // By trace_sessions' unique index (device_id, external_id).
-  session: db.prepare<[string, string], { id: number; repoKey: string; document: string }>(
-    "SELECT id, repo_key AS repoKey, document FROM trace_sessions WHERE device_id = ? AND external_id = ?",
+  session: db.prepare<[string, string], StoredSession>(
+    `SELECT id, repo_key AS repoKey, document, delivery_id AS deliveryId, ${item("trace_sessions")}
+     FROM trace_sessions WHERE device_id = ? AND external_id = ?`,
   ),
   insertSession: db.prepare<[SessionRow]>(
-    `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, document, delivery_id, created_at, updated_at)
-     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @document, @deliveryId, @now, @now)`,
+    `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, document, delivery_id, item, created_at, updated_at)
+     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @document, @deliveryId, @item, @now, @now)`,
   ),
   updateSession: db.prepare<[SessionRow]>(
     `UPDATE trace_sessions SET repo_key = @repoKey, outcome = @outcome, agent = @agent, model = @model, branch = @branch, started_at = @startedAt,
-       ended_at = @endedAt, document = @document, delivery_id = @deliveryId, updated_at = @now WHERE device_id = @deviceId AND external_id = @externalId`,
-  ),
-  // By primary key.
-  markSession: db.prepare<[number, number, number]>(
-    "UPDATE trace_sessions SET delivery_id = ?, updated_at = ? WHERE id = ?",
+       ended_at = @endedAt, document = @document, delivery_id = @deliveryId, item = @item, updated_at = @now WHERE device_id = @deviceId AND external_id = @externalId`,
   ),
   // By trace_spans_by_session.
-  span: db
-    .prepare<[number, string], string>("SELECT document FROM trace_spans WHERE session_id = ? AND external_id = ?")
-    .pluck(),
-  // By trace_spans_by_session; a span that came again unchanged is left alone.
+  span: db.prepare<[number, string], StoredSpan>(
+    `SELECT document, delivery_id AS deliveryId, ${item("trace_spans")} FROM trace_spans WHERE session_id = ? AND external_id = ?`,
+  ),
+  // By trace_spans_by_session.
   putSpan: db.prepare<[SpanRow]>(
-    `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id)
-     VALUES (@sessionId, @externalId, @parentId, @name, @kind, @startedAt, @endedAt, @document, @deliveryId)
+    `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item)
+     VALUES (@sessionId, @externalId, @parentId, @name, @kind, @startedAt, @endedAt, @document, @deliveryId, @item)
      ON CONFLICT (session_id, external_id) DO UPDATE SET parent_id = excluded.parent_id, name = excluded.name, kind = excluded.kind,
-       started_at = excluded.started_at, ended_at = excluded.ended_at, document = excluded.document, delivery_id = excluded.delivery_id
-     WHERE document <> excluded.document`,
+       started_at = excluded.started_at, ended_at = excluded.ended_at, document = excluded.document, delivery_id = excluded.delivery_id,
+       item = excluded.item`,
   ),
   // By trace_labels' unique index (device_id, repo_key, content_sha256).
-  putLabel: db.prepare<[LabelRow]>(
-    `INSERT INTO trace_labels (team_id, device_id, repo_key, session_id, span_id, name, document, content_sha256, delivery_id)
-     VALUES (@teamId, @deviceId, @repoKey, @sessionId, @spanId, @name, @document, @contentSha256, @deliveryId)
-     ON CONFLICT (device_id, repo_key, content_sha256) DO NOTHING`,
+  hasLabel: db
+    .prepare<[string, string, Buffer], number>(
+      "SELECT 1 FROM trace_labels WHERE device_id = ? AND repo_key = ? AND content_sha256 = ?",
+    )
+    .pluck(),
+  insertLabel: db.prepare<[LabelRow]>(
+    `INSERT INTO trace_labels (team_id, device_id, repo_key, session_id, span_id, name, document, content_sha256, delivery_id, item)
+     VALUES (@teamId, @deviceId, @repoKey, @sessionId, @spanId, @name, @document, @contentSha256, @deliveryId, @item)`,
   ),
+  // Walks of the tables; the texts, which may be large, are read by primary key.
+  placed: {
+    session: placed("trace_sessions"),
+    span: placed("trace_spans"),
+    label: placed("trace_labels"),
+  },
+  sessionItem: db.prepare<[number], { externalId: string; document: string }>(
+    "SELECT external_id AS externalId, document FROM trace_sessions WHERE id = ?",
+  ),
+  spanItem: db.prepare<[number], { sessionId: string; externalId: string; document: string }>(
+    `SELECT s.external_id AS sessionId, p.external_id AS externalId, p.document
+     FROM trace_spans p JOIN trace_sessions s ON s.id = p.session_id WHERE p.id = ?`,
+  ),
+  labelItem: db.prepare<[number], string>("SELECT document FROM trace_labels WHERE id = ?").pluck(),
   // Walks of the tables; sessions by primary key.
   sessionOwners: db.prepare<[], OwnerRow>(
     "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_sessions",
@@ -89,4 +134,5 @@ export const rows = statements((db) => ({
   labelContents: db.prepare<[], { id: number; deliveryId: number; document: string; contentSha256: Buffer }>(
     "SELECT id, delivery_id AS deliveryId, document, content_sha256 AS contentSha256 FROM trace_labels",
   ),
-}));
+};
+});

@@ -3,11 +3,12 @@ import { metadataOf } from "../../formats/metadata.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
-import { withdrawDelivery } from "../../log/log.ts";
+import { deliveryItems, keepItem } from "../../log/log.ts";
 import type { Intake } from "../intake/intake.ts";
+import { labelText, sessionText, spanText } from "./item-texts.ts";
 import type { Part } from "./parts.ts";
-import type { ReadBatch, ReadSession } from "./read-batch.ts";
-import { rows, type SessionRow } from "./rows.ts";
+import type { ReadBatch, ReadLabel, ReadSession, ReadSpan } from "./read-batch.ts";
+import { rows, type SessionRow, type StoredSession, type StoredSpan } from "./rows.ts";
 import { mergeMembers, parsedMembers, readSession, refilled, SESSION_FACTS, spell, spelledMembers } from "./rules.ts";
 
 /**
@@ -24,26 +25,41 @@ export function requireRoom(core: Core, device: DevicePrincipal, batch: ReadBatc
 
 /**
  * Stores a batch or a part of one. Call inside a transaction. A session known by its id is merged, its spans added or replaced
- * by id; what changes nothing leaves no mark in the ledger.
+ * by id; what changes nothing leaves no mark in the log.
  */
 export function storePart(intake: Intake, part: Part, now: number): void {
-  const { core, device, repoKey } = intake;
-  const { teamId, deviceId } = device;
-  if (part.sessions.length + part.labels.length === 0) return;
+  const { core, repoKey } = intake;
+  const pieces = Map.groupBy(part.sessions, (session) => session.externalId).values();
+  const changes = pieces.map((of) => changeOf(intake, joinPieces(of))).filter((change) => change !== undefined).toArray();
+  const labels = newLabels(intake, part.labels);
+  if (changes.length + labels.length === 0) return;
+  const { texts, sessions } = itemsOf(changes, labels);
   const deliveryId = intake.record({
     mode: null,
     items: part.items,
     redacted: part.redacted,
     withheld: part.withheld,
     flagged: null,
-    contentSha256: part.digest,
+    content: deliveryItems(repoKey, null, texts),
   });
-  let changes = 0;
-  for (const [, pieces] of Map.groupBy(part.sessions, (session) => session.externalId))
-    changes += putSession(intake, joinPieces(pieces), { teamId, deviceId, deliveryId, now });
-  for (const label of part.labels)
-    changes += rows(core.store).putLabel.run({ ...label, teamId, deviceId, repoKey, deliveryId }).changes;
-  if (changes === 0) withdrawDelivery(core, deliveryId);
+  const { teamId, deviceId } = intake.device;
+  changes.forEach((change, i) => apply(intake, change, { teamId, deviceId, deliveryId, now }, sessions[i] as number));
+  labels.forEach((label, i) => {
+    const item = texts.length - labels.length + i + 1;
+    rows(core.store).insertLabel.run({ ...label, teamId, deviceId, repoKey, deliveryId, item });
+  });
+}
+
+/** What the items of a delivery are made of, and where among them each session stands; its spans follow it. */
+function itemsOf(changes: readonly Change[], labels: readonly ReadLabel[]): { texts: string[]; sessions: number[] } {
+  const texts: string[] = [];
+  const sessions: number[] = [];
+  for (const { session, document, spans } of changes) {
+    sessions.push(texts.push(sessionText(session.externalId, document)));
+    for (const { span } of spans) texts.push(spanText(session.externalId, span.externalId, span.document));
+  }
+  for (const { document } of labels) texts.push(labelText(document));
+  return { texts, sessions };
 }
 
 /** What a session that is stored becomes. @throws Problem tooLarge (413) */
@@ -63,40 +79,61 @@ function joinPieces(pieces: readonly ReadSession[]): ReadSession {
   return { ...facts, externalId: first.externalId, members, spans: pieces.flatMap((piece) => piece.spans) };
 }
 
+/** What a session that was sent changes. */
+interface Change {
+  readonly session: ReadSession;
+  /** Absent for a new one. */
+  readonly stored: StoredSession | undefined;
+  /** As it will be stored. */
+  readonly document: string;
+  readonly repoKey: string;
+  /** New, or other than what is stored, each id once. */
+  readonly spans: readonly { readonly span: ReadSpan; readonly stored: StoredSpan | undefined }[];
+}
+
+/** @returns undefined when nothing of it is new */
+function changeOf({ core, device, repoKey, captureMode }: Intake, session: ReadSession): Change | undefined {
+  const sql = rows(core.store);
+  const stored = sql.session.get(device.deviceId, session.externalId);
+  const isStripped = captureMode === "metadata";
+  const own = stored && isStripped ? refilled(stored.document, session.members) : session.members;
+  const document = stored ? grown(core, stored.document, own) : spell(own);
+  // A later batch that names no repository leaves the session where it was.
+  const place = stored && repoKey === "" ? stored.repoKey : repoKey;
+  const spans = [...new Map(session.spans.map((span) => [span.externalId, span])).values()]
+    .map((span) => ({ span, stored: stored && sql.span.get(stored.id, span.externalId) }))
+    .filter(({ span, stored: known }) => {
+      if (known?.document === span.document) return false;
+      return !(isStripped && known && metadataOf(known.document, "span") === span.document);
+    });
+  const isSame = document === stored?.document && place === stored.repoKey;
+  return isSame && spans.length === 0 ? undefined : { session, stored, document, repoKey: place, spans };
+}
+
+/** Labels that are not stored yet, each once. */
+function newLabels({ core, device, repoKey }: Intake, labels: readonly ReadLabel[]): ReadLabel[] {
+  const byDigest = new Map(labels.map((label) => [label.contentSha256.toString("hex"), label]));
+  return [...byDigest.values()].filter(
+    ({ contentSha256 }) => !rows(core.store).hasLabel.get(device.deviceId, repoKey, contentSha256),
+  );
+}
+
 type Mark = Pick<SessionRow, "teamId" | "deviceId" | "deliveryId" | "now">;
 
-/** @returns how many rows it changed */
-function putSession({ core, repoKey, captureMode }: Intake, session: ReadSession, mark: Mark): number {
+/** @param item of the session; its spans' follow */
+function apply({ core }: Intake, { session, stored, document, repoKey, spans }: Change, mark: Mark, item: number): void {
   const sql = rows(core.store);
   const { externalId } = session;
-  const { deliveryId, now } = mark;
-  const stored = sql.session.get(mark.deviceId, externalId);
-  const isStripped = captureMode === "metadata";
-  let changes = 0;
-  let sessionId: number;
-  if (!stored) {
-    const document = spell(session.members);
-    sessionId = Number(sql.insertSession.run({ ...session, ...mark, repoKey, document }).lastInsertRowid);
-    changes++;
+  let sessionId = stored?.id;
+  if (sessionId === undefined || !stored) {
+    sessionId = Number(sql.insertSession.run({ ...session, ...mark, repoKey, document, item }).lastInsertRowid);
   } else {
-    sessionId = stored.id;
-    const own = isStripped ? refilled(stored.document, session.members) : session.members;
-    const document = grown(core, stored.document, own);
-    // A later batch that names no repository leaves the session where it was.
-    const place = repoKey === "" ? stored.repoKey : repoKey;
-    if (document !== stored.document || place !== stored.repoKey) {
-      const facts = readSession(parsedMembers(document, SESSION_FACTS));
-      sql.updateSession.run({ ...facts, ...mark, externalId, repoKey: place, document });
-      changes++;
-    }
+    keepItem(core, stored.deliveryId, stored.item, sessionText(externalId, stored.document));
+    const facts = readSession(parsedMembers(document, SESSION_FACTS));
+    sql.updateSession.run({ ...facts, ...mark, externalId, repoKey, document, item });
   }
-  let spans = 0;
-  for (const span of session.spans) {
-    const known = isStripped && stored ? sql.span.get(sessionId, span.externalId) : undefined;
-    if (known !== undefined && metadataOf(known, "span") === span.document) continue;
-    spans += sql.putSpan.run({ ...span, sessionId, deliveryId }).changes;
-  }
-  // What follows sessions finds those that only their spans changed by the same mark.
-  if (spans > 0 && changes === 0) sql.markSession.run(deliveryId, now, sessionId);
-  return changes + spans;
+  spans.forEach(({ span, stored: known }, i) => {
+    if (known) keepItem(core, known.deliveryId, known.item, spanText(externalId, span.externalId, known.document));
+    sql.putSpan.run({ ...span, sessionId, deliveryId: mark.deliveryId, item: item + i + 1 });
+  });
 }

@@ -1,19 +1,27 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryFacts, type DeliveryKind, deliveryFinder, type Report } from "../../log/log.ts";
+import { type DeliveryFacts, type DeliveryKind, deliveryFinder, isAsDelivered, type Report } from "../../log/log.ts";
+import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { type OwnerRow, rows } from "./rows.ts";
 
 /**
- * Compares sessions, spans and labels with the deliveries that they name as the last that changed them. Sessions grow, so their
- * content has nothing that it could be compared with; that of labels has.
+ * Compares sessions, spans and labels with the deliveries that they name as the last that changed them: what they hold, and whose
+ * they are. Of what was delivered before there were items, content can be compared of labels alone.
  */
 export const traceDeliveries: DeliveryKind = {
   kind: "traces",
   openCheck(core, _head, report) {
     /** By device, the last that it delivered: nothing can have replaced what came with that. */
     const newest = new Map<string, number>();
+    const items = readItems(core);
     return {
-      check: ({ id, deviceId }) => void newest.set(deviceId, id),
+      check(delivery) {
+        const { id, deviceId, itemKey } = delivery;
+        newest.set(deviceId, id);
+        const texts = items.of(id);
+        if (itemKey && !isAsDelivered(core, delivery, texts, () => undefined))
+          report(id, "content", "its sessions, spans and labels are not those that were delivered");
+      },
       finish() {
         const gone = new Set(newest.values());
         checkOwners(core, report, (deliveryId) => gone.delete(deliveryId));
@@ -23,10 +31,44 @@ export const traceDeliveries: DeliveryKind = {
         for (const deliveryId of gone)
           report(deliveryId, "content", "nothing is held of the last that its device delivered");
       },
-      close() {},
+      close: () => items.close(),
     };
   },
 };
+
+/** Hands out the items' texts delivery by delivery, in ascending order of these. */
+function readItems(core: Core): { of(deliveryId: number): Map<number, string>; close(): void } {
+  const sql = rows(core.store);
+  const texts = {
+    session(id: number): string {
+      const { externalId, document } = sql.sessionItem.get(id) as { externalId: string; document: string };
+      return sessionText(externalId, document);
+    },
+    span(id: number): string {
+      const span = sql.spanItem.get(id);
+      return span ? spanText(span.sessionId, span.externalId, span.document) : "";
+    },
+    label: (id: number) => labelText(sql.labelItem.get(id) as string),
+  };
+  const sources = (["session", "span", "label"] as const).map((kind) => {
+    const iterator = sql.placed[kind].iterate();
+    return { textOf: texts[kind], iterator, next: iterator.next() };
+  });
+  return {
+    of(deliveryId) {
+      const found = new Map<number, string>();
+      for (const source of sources)
+        for (; !source.next.done && source.next.value.deliveryId <= deliveryId; source.next = source.iterator.next()) {
+          const { id, item, deliveryId: own } = source.next.value;
+          if (own === deliveryId) found.set(item, source.textOf(id));
+        }
+      return found;
+    },
+    close() {
+      for (const { iterator } of sources) iterator.return?.();
+    },
+  };
+}
 
 /** Looks at every row, and calls with the delivery of each. */
 function checkOwners(core: Core, report: Report, onDelivery: (deliveryId: number) => void): void {

@@ -1,0 +1,59 @@
+import { sha256 } from "../kit/hash.ts";
+import { leafHash } from "../kit/merkle.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/** Facts of a delivery that its leaf tells of; what it brought is told by the root over its items alone. */
+export type LeafFacts = Omit<DeliveryRow, "id" | "mode" | "repoKey" | "itemKey" | "chainSha256">;
+
+/** The text of a delivery's leaf: JSON, its members in this order. Teams, devices and streams go by their numbers. */
+export function leafText(facts: LeafFacts): string {
+  return JSON.stringify({
+    v: 2,
+    kind: facts.kind,
+    team: facts.teamId,
+    device: facts.deviceId,
+    stream: facts.streamId,
+    previous: facts.previous,
+    at: facts.receivedAt,
+    count: facts.items,
+    redacted: facts.redacted,
+    flagged: facts.flagged,
+    captureMode: facts.captureMode,
+    withheld: facts.withheld,
+    items: facts.contentSha256.toString("hex"),
+    sent: facts.sentSha256?.toString("hex") ?? null,
+  });
+}
+
+/** The leaf of a delivery that was chained before there was a tree. Migration 13 makes the same. */
+export const chainedLeafText = (chainSha256: Buffer): string =>
+  JSON.stringify({ v: 1, chain: chainSha256.toString("hex") });
+
+/** The text of a delivery's leaf, whichever it is. */
+export const leafTextOf = (row: DeliveryRow): string =>
+  row.chainSha256 ? chainedLeafText(row.chainSha256) : leafText(row);
+
+/** The hash of a delivery's leaf. */
+export const leafOf = (row: DeliveryRow): Buffer => leafHash(Buffer.from(leafTextOf(row)));
+
+/** What goes before the first delivery that was chained. */
+export const GENESIS = Buffer.alloc(32);
+
+/** The digest of a row that was chained and everything before it. */
+export function chain(previous: Buffer, row: Omit<DeliveryRow, "chainSha256">): Buffer {
+  const facts = [
+    row.id,
+    row.teamId,
+    row.deviceId,
+    row.kind,
+    row.repoKey,
+    row.mode,
+    row.receivedAt,
+    row.items,
+    row.redacted,
+    row.flagged,
+    // Rows from before they were noted have none, and keep their digest.
+    ...(row.captureMode === null ? [] : [row.captureMode, row.withheld]),
+  ];
+  return sha256(Buffer.concat([previous, row.contentSha256, Buffer.from(JSON.stringify(facts))]));
+}
