@@ -75,9 +75,40 @@ CREATE TABLE policies (
 ) STRICT;
 CREATE INDEX policies_by_team ON policies (team_id, id);
 
--- The ledger: one row for each delivery that changed anything, chained by hash so that a removed or altered row shows.
--- `capture_mode` is the one in force when it came, null where that was not noted yet; `withheld` counts what it kept something of
--- from being stored.
+-- The log: a leaf of its Merkle tree for each delivery that changed anything, each event of the audit, and each epoch. `n` counts
+-- from 1 on, `sha256` is the leaf's hash (RFC 6962).
+CREATE TABLE log_leaves (
+  n       INTEGER PRIMARY KEY,
+  sha256  BLOB NOT NULL
+) STRICT;
+
+-- Derived: the roots of the tree's complete subtrees of 256 leaves, from 0 on.
+CREATE TABLE log_subtrees (
+  n       INTEGER PRIMARY KEY,
+  sha256  BLOB NOT NULL
+) STRICT;
+
+-- Under which names the log was signed. `data` is a JSON object.
+CREATE TABLE log_epochs (
+  leaf  INTEGER PRIMARY KEY,
+  data  TEXT NOT NULL
+) STRICT;
+
+-- One device's deliveries of a kind for one repository; `last` is the newest of them.
+CREATE TABLE delivery_streams (
+  id         INTEGER PRIMARY KEY,
+  device_id  TEXT NOT NULL REFERENCES devices (id),
+  kind       TEXT NOT NULL CHECK (kind IN ('telemetry', 'brain', 'traces')),
+  repo_key   TEXT NOT NULL,
+  last       INTEGER NOT NULL,
+  UNIQUE (device_id, kind, repo_key)
+) STRICT;
+
+-- One row for each delivery that changed anything; `id` is the number of its leaf. `content_sha256` is the root over its items, whose
+-- salts follow from `item_key`; `sent_sha256` the digest of the body as sent and a salt that only the sender knows. `previous` is the
+-- delivery before it in its stream. Rows from before there was a tree were chained by hash instead: `chain_sha256` is that of the row
+-- and all before it, `content_sha256` that of the content. `capture_mode` is the one in force when it came, null where that was not
+-- noted yet; `withheld` counts what it kept something of from being stored.
 CREATE TABLE deliveries (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -90,12 +121,24 @@ CREATE TABLE deliveries (
   redacted        INTEGER NOT NULL,
   flagged         TEXT CHECK (flagged IN ('gap', 'rollback')),
   content_sha256  BLOB NOT NULL,
-  chain_sha256    BLOB NOT NULL,
+  chain_sha256    BLOB,
   capture_mode    TEXT CHECK (capture_mode IN ('off', 'metadata', 'redacted', 'full')),
-  withheld        INTEGER NOT NULL DEFAULT 0
+  withheld        INTEGER NOT NULL DEFAULT 0,
+  stream_id       INTEGER REFERENCES delivery_streams (id),
+  previous        INTEGER,
+  item_key        BLOB,
+  sent_sha256     BLOB
 ) STRICT;
 CREATE INDEX deliveries_by_team ON deliveries (team_id, id);
 CREATE INDEX deliveries_flagged ON deliveries (team_id, id) WHERE flagged IS NOT NULL;
+
+-- Hashes of items whose content was replaced since, so that their delivery's root can still be made. `item` counts from 1 on.
+CREATE TABLE delivery_items (
+  delivery_id  INTEGER NOT NULL REFERENCES deliveries (id),
+  item         INTEGER NOT NULL,
+  sha256       BLOB NOT NULL,
+  PRIMARY KEY (delivery_id, item)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE telemetry_streams (
   id              INTEGER PRIMARY KEY,
@@ -219,7 +262,8 @@ CREATE TABLE brain_currents (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 
--- `document` is the session object as sent, without its spans, after redaction and merging.
+-- `document` is the session object as sent, without its spans, after redaction and merging. `item` is its place among the items of its
+-- delivery, as with spans and labels; null for what came before there were items.
 CREATE TABLE trace_sessions (
   id           INTEGER PRIMARY KEY,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -236,6 +280,7 @@ CREATE TABLE trace_sessions (
   delivery_id  INTEGER NOT NULL REFERENCES deliveries (id),
   created_at   INTEGER NOT NULL,
   updated_at   INTEGER NOT NULL,
+  item         INTEGER,
   UNIQUE (device_id, external_id)
 ) STRICT;
 CREATE INDEX trace_sessions_recent ON trace_sessions (team_id, started_at, id);
@@ -252,7 +297,8 @@ CREATE TABLE trace_spans (
   started_at   INTEGER,
   ended_at     INTEGER,
   document     TEXT NOT NULL,
-  delivery_id  INTEGER NOT NULL
+  delivery_id  INTEGER NOT NULL,
+  item         INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX trace_spans_by_session ON trace_spans (session_id, external_id);
 
@@ -267,6 +313,7 @@ CREATE TABLE trace_labels (
   document        TEXT NOT NULL,
   content_sha256  BLOB NOT NULL,
   delivery_id     INTEGER NOT NULL REFERENCES deliveries (id),
+  item            INTEGER,
   UNIQUE (device_id, repo_key, content_sha256)
 ) STRICT;
 CREATE INDEX trace_labels_by_session ON trace_labels (device_id, session_id);
@@ -406,9 +453,12 @@ CREATE TABLE audit_events (
   target_id     TEXT,
   target_label  TEXT,
   ip            TEXT,
-  detail        TEXT NOT NULL
+  detail        TEXT NOT NULL,
+  leaf          INTEGER,
+  item_key      BLOB
 ) STRICT;
 CREATE INDEX audit_events_by_team ON audit_events (team_id, id);
+CREATE UNIQUE INDEX audit_events_by_leaf ON audit_events (leaf) WHERE leaf IS NOT NULL;
 
 -- Deliveries counted by day (UTC, days since the epoch), so that a year of them is read in one look.
 CREATE TABLE delivery_days (

@@ -34,6 +34,7 @@ import { listenForMetrics, observeRequest, requestMetrics } from "./platform/met
 import { catchUp, runProjections } from "./platform/projections/projections.ts";
 import { compose, type Room, room } from "./platform/rooms/rooms.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";
+import { transparency } from "./platform/transparency/room.ts";
 import { brain } from "./record/brain/room.ts";
 import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
@@ -62,6 +63,7 @@ export const ROOMS: readonly Room[] = [
   deviceLicense,
   license,
   keys,
+  transparency,
   telemetry,
   brain,
   defects,

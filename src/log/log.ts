@@ -151,6 +151,6 @@ export function teamDeliveries(
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
 export { deliveryItems, isAsDelivered, keepItem } from "./items.ts";
-export { countDeliveries } from "./rows.ts";
 export { leafTextOf } from "./leaf.ts";
+export { countDeliveries } from "./rows.ts";
 export type { DeliveryFacts };

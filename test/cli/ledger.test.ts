@@ -59,11 +59,24 @@ async function delivered(): Promise<string> {
   return directory;
 }
 
+function firstDelivery(directory: string): number {
+  const db = new Sqlite(join(directory, "reckon.db"), { readonly: true });
+  const first = db.prepare("SELECT min(id) FROM deliveries").pluck().get() as number;
+  db.close();
+  return first;
+}
+
 const ofDevice = (name: string) =>
-  `(SELECT device_id FROM deliveries WHERE id = ${{ ada: 1, bob: 4, eve: 5 }[name] ?? 0})`;
+  `(SELECT device_id FROM deliveries WHERE id = #${{ ada: 1, bob: 4, eve: 5 }[name] ?? 0})`;
 const forged = (deliveryId: number) =>
-  `INSERT INTO telemetry_entries (stream_id, seq, delivery_id, payload) SELECT stream_id, 99, ${deliveryId}, '{}' FROM telemetry_entries WHERE id = 1;
+  `INSERT INTO telemetry_entries (stream_id, seq, delivery_id, payload) SELECT stream_id, 99, #${deliveryId}, '{}' FROM telemetry_entries WHERE id = 1;
    UPDATE telemetry_streams SET max_seq = 99 WHERE id = (SELECT stream_id FROM telemetry_entries WHERE id = 1)`;
+
+/** SQL with deliveries in the place of `#` and their place among all, from 1 on; 0 and what comes after them is of none. */
+function numbered(sql: string, first: number): string {
+  return sql.replace(/#(\d+)/g, (_, place) => `${at(Number(place), first)}`);
+}
+const at = (place: number, first: number) => (place > 0 && place < 99 ? first + place - 1 : place);
 
 /** What was done with SQL, and the faults that show it, each as [delivery, problem]. */
 const DONE: readonly (readonly [what: string, sql: string, faults: readonly (readonly [number, string])[]])[] = [
@@ -73,7 +86,7 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
   ["an entry forged under a brain delivery", forged(9), [[9, "stray"]]],
   [
     "an entry given to another delivery",
-    "UPDATE telemetry_entries SET delivery_id = 17 WHERE id = 2",
+    "UPDATE telemetry_entries SET delivery_id = #17 WHERE id = 2",
     [
       [1, "content"],
       [17, "stray"],
@@ -96,12 +109,12 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
   ],
   [
     "a telemetry stream given to another team",
-    "UPDATE telemetry_streams SET team_id = (SELECT team_id FROM deliveries WHERE id = 5) WHERE repo_key = 'till'",
+    "UPDATE telemetry_streams SET team_id = (SELECT team_id FROM deliveries WHERE id = #5) WHERE repo_key = 'till'",
     [[3, "owner"]],
   ],
   [
     "an entry moved to another stream",
-    "UPDATE telemetry_entries SET stream_id = (SELECT id FROM telemetry_streams WHERE repo_key = 'till'), seq = 3 WHERE delivery_id = 1 AND seq = 3",
+    "UPDATE telemetry_entries SET stream_id = (SELECT id FROM telemetry_streams WHERE repo_key = 'till'), seq = 3 WHERE delivery_id = #1 AND seq = 3",
     [
       [1, "owner"],
       [1, "newest"],
@@ -114,17 +127,17 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
   ],
   [
     "a brain snapshot forged under no delivery",
-    "INSERT INTO brain_snapshots (stream_id, team_id, repo_key, version, manifest_id, delivery_id, accepted, gap, redaction_hits) SELECT stream_id, team_id, repo_key, 9, manifest_id, 0, 0, 0, 0 FROM brain_snapshots WHERE delivery_id = 10",
+    "INSERT INTO brain_snapshots (stream_id, team_id, repo_key, version, manifest_id, delivery_id, accepted, gap, redaction_hits) SELECT stream_id, team_id, repo_key, 9, manifest_id, 0, 0, 0, 0 FROM brain_snapshots WHERE delivery_id = #10",
     [[0, "stray"]],
   ],
   [
     "a second brain snapshot under one delivery",
-    "INSERT INTO brain_snapshots (stream_id, team_id, repo_key, version, manifest_id, delivery_id, accepted, gap, redaction_hits) SELECT stream_id, team_id, repo_key, 9, manifest_id, delivery_id, 0, 0, 0 FROM brain_snapshots WHERE delivery_id = 11",
+    "INSERT INTO brain_snapshots (stream_id, team_id, repo_key, version, manifest_id, delivery_id, accepted, gap, redaction_hits) SELECT stream_id, team_id, repo_key, 9, manifest_id, delivery_id, 0, 0, 0 FROM brain_snapshots WHERE delivery_id = #11",
     [[11, "stray"]],
   ],
   [
     "a brain snapshot moved to another repository",
-    "UPDATE brain_snapshots SET repo_key = 'elsewhere' WHERE delivery_id = 7",
+    "UPDATE brain_snapshots SET repo_key = 'elsewhere' WHERE delivery_id = #7",
     [
       [7, "owner"],
       [7, "newest"],
@@ -135,10 +148,10 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     `UPDATE brain_streams SET device_id = ${ofDevice("bob")} WHERE repo_key = 'till'`,
     [[10, "owner"]],
   ],
-  ["a brain snapshot taken out", "DELETE FROM brain_snapshots WHERE delivery_id = 7", [[7, "content"]]],
+  ["a brain snapshot taken out", "DELETE FROM brain_snapshots WHERE delivery_id = #7", [[7, "content"]]],
   [
     "the manifest of two brain snapshots taken out",
-    "DELETE FROM brain_manifests WHERE id = (SELECT manifest_id FROM brain_snapshots WHERE delivery_id = 7)",
+    "DELETE FROM brain_manifests WHERE id = (SELECT manifest_id FROM brain_snapshots WHERE delivery_id = #7)",
     [
       [7, "content"],
       [8, "content"],
@@ -146,7 +159,7 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
   ],
   [
     "an old brain snapshot made the current one",
-    "UPDATE brain_currents SET snapshot_id = (SELECT id FROM brain_snapshots WHERE delivery_id = 7) WHERE snapshot_id = (SELECT id FROM brain_snapshots WHERE delivery_id = 9)",
+    "UPDATE brain_currents SET snapshot_id = (SELECT id FROM brain_snapshots WHERE delivery_id = #7) WHERE snapshot_id = (SELECT id FROM brain_snapshots WHERE delivery_id = #9)",
     [[9, "newest"]],
   ],
   ["a repository without its current brain", "DELETE FROM brain_currents WHERE repo_key = 'till'", [[10, "newest"]]],
@@ -171,34 +184,79 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
   ],
   [
     "a session given to another team",
-    "UPDATE trace_sessions SET team_id = (SELECT team_id FROM deliveries WHERE id = 5) WHERE external_id = 's2'",
+    "UPDATE trace_sessions SET team_id = (SELECT team_id FROM deliveries WHERE id = #5) WHERE external_id = 's2'",
     [[14, "owner"]],
   ],
   [
     "a span moved to another device's session",
     "UPDATE trace_spans SET session_id = (SELECT id FROM trace_sessions WHERE external_id = 's2') WHERE external_id = 'b'",
-    [[13, "owner"]],
+    [
+      [13, "content"],
+      [13, "owner"],
+    ],
   ],
-  ["a span forged under no delivery", "UPDATE trace_spans SET delivery_id = 0 WHERE external_id = 'b'", [[0, "stray"]]],
-  ["a session taken out, its spans left", "DELETE FROM trace_sessions WHERE external_id = 's3'", [[15, "stray"]]],
+  [
+    "a span forged under no delivery",
+    "UPDATE trace_spans SET delivery_id = #0 WHERE external_id = 'b'",
+    [
+      [0, "stray"],
+      [13, "content"],
+    ],
+  ],
+  [
+    "a session taken out, its spans left",
+    "DELETE FROM trace_sessions WHERE external_id = 's3'",
+    [
+      [15, "content"],
+      [15, "stray"],
+    ],
+  ],
+  [
+    "an altered span",
+    `UPDATE trace_spans SET document = '{"id":"b","tool":"rm"}' WHERE external_id = 'b'`,
+    [[13, "content"]],
+  ],
+  [
+    "an altered session",
+    `UPDATE trace_sessions SET document = replace(document, 'failed', 'ok') WHERE external_id = 's1'`,
+    [[16, "content"]],
+  ],
+  [
+    "a session taken out with all that belongs to it, though its device delivered others later",
+    `DELETE FROM trace_spans WHERE session_id = (SELECT id FROM trace_sessions WHERE external_id = 's1');
+     DELETE FROM trace_labels WHERE session_id = 's1'; DELETE FROM trace_sessions WHERE external_id = 's1'`,
+    [
+      [12, "content"],
+      [13, "content"],
+      [16, "content"],
+    ],
+  ],
+  ["a delivery's facts altered", "UPDATE deliveries SET received_at = received_at - 1 WHERE id = #4", [[4, "chain"]]],
+  [
+    "a delivery's row taken out with all it brought",
+    `DELETE FROM deliveries WHERE id = #10; DELETE FROM brain_snapshots WHERE delivery_id = #10;
+     DELETE FROM brain_currents WHERE repo_key = 'till'; DELETE FROM brain_streams WHERE repo_key = 'till'`,
+    [[10, "chain"]],
+  ],
+  ["a leaf taken out", "DELETE FROM log_leaves WHERE n = #17", [[17, "chain"]]],
   [
     "the last session of a device taken out with all that belongs to it",
-    "DELETE FROM trace_spans WHERE delivery_id = 15; DELETE FROM trace_labels WHERE delivery_id = 15; DELETE FROM trace_sessions WHERE delivery_id = 15",
+    "DELETE FROM trace_spans WHERE delivery_id = #15; DELETE FROM trace_labels WHERE delivery_id = #15; DELETE FROM trace_sessions WHERE delivery_id = #15",
     [[15, "content"]],
   ],
   [
     "an altered label",
-    "UPDATE trace_labels SET document = replace(document, '\"value\":1', '\"value\":9') WHERE delivery_id = 14",
+    "UPDATE trace_labels SET document = replace(document, '\"value\":1', '\"value\":9') WHERE delivery_id = #14",
     [[14, "content"]],
   ],
   [
     "a label given to another repository",
-    "UPDATE trace_labels SET repo_key = 'elsewhere' WHERE delivery_id = 14",
+    "UPDATE trace_labels SET repo_key = 'elsewhere' WHERE delivery_id = #14",
     [[14, "owner"]],
   ],
   [
     "a device given to another team",
-    `UPDATE devices SET team_id = (SELECT team_id FROM deliveries WHERE id = 1) WHERE id = ${ofDevice("eve")}`,
+    `UPDATE devices SET team_id = (SELECT team_id FROM deliveries WHERE id = #1) WHERE id = ${ofDevice("eve")}`,
     [
       [5, "owner"],
       [11, "owner"],
@@ -218,16 +276,18 @@ it("the ledger names what was forged, given to another, taken out or made the ne
     faults: [],
     doctor: { check: "ledger", status: "ok", detail: "17 deliveries verify" },
   });
+  const first = firstDelivery(sound);
   for (const [what, sql, expected] of DONE) {
     const directory = mkdtempSync(join(tmpdir(), "reckon-ledger-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
     cpSync(sound, directory, { recursive: true });
     const db = new Sqlite(join(directory, "reckon.db"));
     db.pragma("foreign_keys = OFF");
-    db.exec(sql);
+    db.exec(numbered(sql, first));
     db.close();
     const { faults, doctor } = await look(directory);
-    expect([what, faults.map(({ deliveryId, problem }) => [deliveryId, problem])]).toEqual([what, expected]);
+    const numberedFaults = expected.map(([place, problem]) => [at(place, first), problem]);
+    expect([what, faults.map(({ deliveryId, problem }) => [deliveryId, problem])]).toEqual([what, numberedFaults]);
     expect([what, doctor?.status, doctor?.detail]).toEqual([
       what,
       "failed",
@@ -239,7 +299,7 @@ it("the ledger names what was forged, given to another, taken out or made the ne
 it("forged entries, of no delivery or of one to come, end neither the proof nor the doctor in the middle", async () => {
   const directory = await delivered();
   const db = new Sqlite(join(directory, "reckon.db"));
-  for (const deliveryId of [0, 99]) db.exec(forged(deliveryId).replace("99", String(900 + deliveryId)));
+  for (const deliveryId of [0, 99]) db.exec(numbered(forged(deliveryId), 0).replace("99", String(900 + deliveryId)));
   db.close();
   const proof = await reckon(["ledger", "verify", "--data", directory]);
   expect([proof.code, proof.stderr]).toEqual([1, ""]);
@@ -252,4 +312,52 @@ it("forged entries, of no delivery or of one to come, end neither the proof nor 
   const doctor = await reckon(["doctor", "--data", directory]);
   expect([doctor.code, doctor.stderr]).toEqual([1, ""]);
   expect(doctor.stdout).toMatch(/^ledger\tfailed\t\d+ faults in 17 deliveries/m);
+});
+
+it("an event of the audit that was altered or taken out is named, and so is a log that is not the one that was signed", async () => {
+  const sound = await delivered();
+  const faultsAfter = async (sql: string) => {
+    const directory = mkdtempSync(join(tmpdir(), "reckon-ledger-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    cpSync(sound, directory, { recursive: true });
+    const db = new Sqlite(join(directory, "reckon.db"));
+    db.pragma("foreign_keys = OFF");
+    db.exec(sql);
+    db.close();
+    return withDirectory(directory, async (core) => verifyLedger(core, undefined, () => {}).faults);
+  };
+  const db = new Sqlite(join(sound, "reckon.db"), { readonly: true });
+  const events = db.prepare("SELECT leaf FROM audit_events ORDER BY leaf").pluck().all() as number[];
+  const last = db.prepare("SELECT max(n) FROM log_leaves").pluck().get() as number;
+  db.close();
+  expect(events.length).toBeGreaterThan(2);
+
+  const altered = await faultsAfter(`UPDATE audit_events SET actor_label = 'Mallory' WHERE leaf = ${events[1]}`);
+  expect(altered).toMatchObject([{ deliveryId: events[1], problem: "chain", detail: "the event was altered" }]);
+  const emptied = await faultsAfter("DELETE FROM audit_events");
+  expect(emptied.map(({ deliveryId, problem }) => [deliveryId, problem])).toEqual(
+    events.map((leaf) => [leaf, "chain"]),
+  );
+
+  // Everything after the first telemetry delivery cut off, with no trace of it left in the tables.
+  const tables = ["telemetry_conflicts", "brain_snapshots", "trace_sessions", "trace_spans", "trace_labels"];
+  const first = firstDelivery(sound);
+  const cut = await faultsAfter(
+    `${tables.map((table) => `DELETE FROM ${table}`).join(";")}; DELETE FROM telemetry_entries WHERE delivery_id > ${first};
+     DELETE FROM telemetry_streams WHERE id <> 1; UPDATE telemetry_streams SET max_seq = 3;
+     DELETE FROM brain_currents; DELETE FROM brain_streams; DELETE FROM deliveries WHERE id > ${first};
+     DELETE FROM log_leaves WHERE n > ${first}`,
+  );
+  expect(cut).toMatchObject([
+    { deliveryId: last, problem: "chain", detail: `the log was signed with ${last} leaves and has ${first}` },
+  ]);
+
+  const forgedLeaf = await faultsAfter(
+    `UPDATE deliveries SET received_at = received_at - 1 WHERE id = ${first};
+     UPDATE log_leaves SET sha256 = zeroblob(32) WHERE n = ${first}`,
+  );
+  expect(forgedLeaf.map(({ deliveryId, detail }) => [deliveryId, detail])).toContainEqual([
+    last,
+    "the log up to it is not the one that was signed",
+  ]);
 });

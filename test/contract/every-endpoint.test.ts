@@ -89,7 +89,9 @@ async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path:
     await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) });
   const body = await goodBody(t, endpoint, token);
   return {
-    path: endpoint.spec.path + (endpoint.spec.query ? `?${new URLSearchParams(endpoint.spec.example?.query)}` : ""),
+    path:
+      endpoint.spec.path.replace("**:tile", "0/000.p/1") +
+      (endpoint.spec.query ? `?${new URLSearchParams(endpoint.spec.example?.query)}` : ""),
     ask: { ...(token === undefined ? {} : { token }), ...(body === undefined ? {} : { json: body }) },
   };
 }

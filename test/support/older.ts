@@ -30,7 +30,9 @@ export async function firstSchemaDirectory(): Promise<string> {
     .pluck()
     .all() as string[]) {
     const columns = (db.pragma(`main.table_info(${name})`) as { name: string }[]).map((one) => one.name).join(", ");
-    db.exec(`INSERT INTO main.${name} (${columns}) SELECT ${columns} FROM made.${name}`);
+    // There was no tree: every delivery was chained.
+    const values = name === "deliveries" ? columns.replace("chain_sha256", "x''") : columns;
+    db.exec(`INSERT INTO main.${name} (${columns}) SELECT ${values} FROM made.${name}`);
   }
   db.exec("DETACH made");
   chainAsThen(db);
@@ -41,13 +43,39 @@ export async function firstSchemaDirectory(): Promise<string> {
   return directory;
 }
 
-/** Deliveries told of no capture mode then, and neither did their digests. */
+/** What a delivery's digest was taken over then. */
+function contentAsThen(db: Sqlite.Database, id: unknown, kind: unknown): Buffer | undefined {
+  const digest = (...parts: (string | Buffer)[]) =>
+    parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
+  if (kind === "telemetry") {
+    const entries = db.prepare(
+      "SELECT seq, client_timestamp, payload FROM main.telemetry_entries WHERE delivery_id = ?",
+    );
+    return digest(
+      (entries.raw().all(id) as unknown[][]).map((row) => `${row.map((value) => value ?? "").join("\0")}\0`).join(""),
+    );
+  }
+  const brain = `SELECT m.sha256, s.version || ' accepted' FROM main.brain_snapshots s JOIN main.brain_manifests m ON m.id = s.manifest_id
+    WHERE s.delivery_id = ?`;
+  if (kind === "brain") return digest(...(db.prepare(brain).raw().get(id) as [Buffer, string]));
+  return undefined;
+}
+
+/** Deliveries told of no capture mode then, and neither did their digests; they were numbered by themselves. */
 function chainAsThen(db: Sqlite.Database): void {
+  db.pragma("foreign_keys = OFF");
+  const first = (db.prepare("SELECT min(id) FROM main.deliveries").pluck().get() as number) - 1;
+  for (const table of ["telemetry_entries", "brain_snapshots", "trace_sessions", "trace_spans"])
+    db.exec(`UPDATE main.${table} SET delivery_id = delivery_id - ${first}`);
+  db.exec(`UPDATE main.deliveries SET id = id - ${first}`);
   let chain = Buffer.alloc(32);
   const facts = "id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged";
   for (const row of db.prepare(`SELECT ${facts}, content_sha256 FROM main.deliveries ORDER BY id`).raw().all()) {
     const told = row as unknown[];
-    const content = told.pop() as Buffer;
+    const [id, , , kind] = told;
+    const content = contentAsThen(db, id, kind) ?? (told.at(-1) as Buffer);
+    told.pop();
+    db.prepare("UPDATE main.deliveries SET content_sha256 = ? WHERE id = ?").run(content, id);
     chain = createHash("sha256").update(chain).update(content).update(JSON.stringify(told)).digest();
     db.prepare("UPDATE main.deliveries SET chain_sha256 = ? WHERE id = ?").run(chain, told[0]);
   }

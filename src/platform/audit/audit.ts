@@ -4,4 +4,5 @@
  */
 export { type Actor, COMMAND_LINE, type Event, recordAct, recordEvent, SYSTEM } from "./events.ts";
 export { type EventFormat, exportEvents } from "./export.ts";
+export { eventLeafText, eventOfLeaf, eventText, walkAudit } from "./leaf.ts";
 export { listEvents, type StoredEvent } from "./list.ts";

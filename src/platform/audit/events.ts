@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import { appendLeaf, commitTo } from "../transparency/transparency.ts";
+import { eventLeafText, eventText } from "./leaf.ts";
 import { rows } from "./rows.ts";
 
 /** Who acts. */
@@ -31,9 +33,12 @@ export interface Event {
 export const recordAct = (core: Core, by: Actor, event: Event): Promise<void> =>
   core.store.write(() => recordEvent(core, by, event));
 
-/** Records an event; call inside the transaction that does what it tells of, so that neither is without the other. */
+/**
+ * Records an event, as a leaf of the log too; call inside the transaction that does what it tells of, so that neither is without the
+ * other.
+ */
 export function recordEvent(core: Core, by: Actor, event: Event): void {
-  rows(core.store).insert.run({
+  const row = {
     at: core.clock.now(),
     teamId: event.teamId,
     actorKind: by.kind,
@@ -45,5 +50,8 @@ export function recordEvent(core: Core, by: Actor, event: Event): void {
     targetLabel: event.target?.label ?? null,
     ip: by.ip,
     detail: JSON.stringify(event.detail ?? {}),
-  });
+  };
+  const { key, root } = commitTo([eventText(row)]);
+  const leaf = appendLeaf(core, eventLeafText(row, root));
+  rows(core.store).insert.run({ ...row, leaf, itemKey: key });
 }

@@ -15,6 +15,12 @@ export interface EventRow {
   readonly detail: string;
 }
 
+/** An event that is a leaf of the log. */
+export interface LeafRow extends EventRow {
+  readonly leaf: number;
+  readonly itemKey: Buffer;
+}
+
 /** A chunk of ids, and what narrows it; null does not. `like` is a pattern as `likePattern` makes it. */
 export interface Selection {
   readonly teamId: string;
@@ -35,9 +41,16 @@ const MATCHES = `id BETWEEN @low AND @high AND (@action IS NULL OR action = @act
     OR target_id LIKE @like ESCAPE '\\' OR ip LIKE @like ESCAPE '\\')`;
 
 export const rows = statements((db) => ({
-  insert: db.prepare<[Omit<EventRow, "id">]>(
-    `INSERT INTO audit_events (at, team_id, actor_kind, actor_id, actor_label, action, target_kind, target_id, target_label, ip, detail)
-     VALUES (@at, @teamId, @actorKind, @actorId, @actorLabel, @action, @targetKind, @targetId, @targetLabel, @ip, @detail)`,
+  insert: db.prepare<[Omit<LeafRow, "id">]>(
+    `INSERT INTO audit_events (at, team_id, actor_kind, actor_id, actor_label, action, target_kind, target_id, target_label, ip, detail,
+       leaf, item_key)
+     VALUES (@at, @teamId, @actorKind, @actorId, @actorLabel, @action, @targetKind, @targetId, @targetLabel, @ip, @detail,
+       @leaf, @itemKey)`,
+  ),
+  // Both by audit_events_by_leaf.
+  ofLeaf: db.prepare<[number], LeafRow>(`SELECT ${EVENT}, leaf, item_key AS itemKey FROM audit_events WHERE leaf = ?`),
+  leaves: db.prepare<[], LeafRow>(
+    `SELECT ${EVENT}, leaf, item_key AS itemKey FROM audit_events WHERE leaf IS NOT NULL ORDER BY leaf`,
   ),
   // By audit_events_by_team, newest first.
   ofTeam: db.prepare<[Selection], EventRow>(

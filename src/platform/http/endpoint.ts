@@ -43,7 +43,7 @@ export interface EndpointSpec<P, Q extends Schema | undefined, B extends Schema 
   /** The OpenAPI operationId. */
   readonly id: string;
   readonly method: "GET" | "POST";
-  /** With `:name` for a part that varies. */
+  /** With `:name` for a part that varies, `**:name` at its end for several. */
   readonly path: `/${string}`;
   /** Also answers with the base URL's sub-path behind its own, where RFC 8414 section 3.1 puts metadata. */
   readonly wellKnown?: boolean;

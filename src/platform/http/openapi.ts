@@ -223,7 +223,7 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
     const { spec } = endpoint;
     schemas[componentName(spec.id, "Reply")] = schemaOf(spec.ok);
     if (spec.body) schemas[componentName(spec.id, "Request")] = schemaOf(spec.body.schema);
-    const path = spec.path.replace(/:(\w+)/g, "{$1}");
+    const path = spec.path.replace(/(?:\*\*)?:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(endpoint) };
   }
   return {

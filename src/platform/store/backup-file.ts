@@ -12,6 +12,10 @@ import { openFile, removeDatabase } from "./file.ts";
 /** What lies beside a database, by name. */
 export const BESIDE = {
   key: "signing-key.pem",
+  /** Signs the log's checkpoints. */
+  ledgerKey: "ledger-key.pem",
+  /** The last checkpoint that was signed: in no backup, because it tells which database went back in time. */
+  checkpoint: "ledger-checkpoint",
   /** Public halves of earlier keys. */
   retiredKeys: "retired-keys",
   /** A data directory's own prices. */
@@ -20,7 +24,10 @@ export const BESIDE = {
 
 /** Whether a name in a backup is one that we write there: the file may have been made by anybody. */
 export function isCarried(name: string): boolean {
-  return name === BESIDE.key || name === BESIDE.prices || /^retired-keys\/[\w-]+\.pem$/.test(name);
+  return (
+    [BESIDE.key, BESIDE.ledgerKey, BESIDE.prices].some((one) => one === name) ||
+    /^retired-keys\/[\w-]+\.pem$/.test(name)
+  );
 }
 
 /** The files of a data directory without which its database would not be what it was. */
@@ -28,7 +35,7 @@ function filesBeside(directory: string): string[] {
   const isFile = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() ?? false;
   const retired = join(directory, BESIDE.retiredKeys);
   const names = existsSync(retired) ? readdirSync(retired).map((name) => `${BESIDE.retiredKeys}/${name}`) : [];
-  return [BESIDE.key, BESIDE.prices, ...names].filter((name) => isCarried(name) && isFile(name));
+  return [BESIDE.key, BESIDE.ledgerKey, BESIDE.prices, ...names].filter((name) => isCarried(name) && isFile(name));
 }
 
 export interface BackupResult {

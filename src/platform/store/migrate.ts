@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import { readAsset } from "../../kit/assets.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import type { Log } from "../../kit/log.ts";
+import { leafHash } from "../../kit/merkle.ts";
 import { removeDatabase } from "./file.ts";
 import { findPutAside, putAside } from "./put-aside.ts";
 
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 9, file: "src/platform/store/migrations/0009-parts-and-entries.sql" },
   { version: 10, file: "src/platform/store/migrations/0010-whose-devices.sql" },
   { version: 11, file: "src/platform/store/migrations/0011-capture-mode.sql" },
+  { version: 13, file: "src/platform/store/migrations/0013-tree.sql" },
 ];
 
 export interface SchemaPlan {
@@ -112,6 +114,10 @@ export function upgrade(
   log.info("schema_upgrading", { from, to });
   const backup = putAside(db, directory, to, nowIso);
   db.pragma("foreign_keys = OFF");
+  // The leaf that step 13 makes of a delivery which was chained.
+  db.function("leaf_of_chain", { deterministic: true }, (chain) =>
+    leafHash(Buffer.from(JSON.stringify({ v: 1, chain: (chain as Buffer).toString("hex") }))),
+  );
   try {
     db.transaction(() => {
       for (const step of plan.migrations) if (step.version > from) db.exec(plan.read(step.file));

@@ -1,6 +1,7 @@
 import { type Core, slot } from "../../core.ts";
-import { nodeHash } from "../../kit/merkle.ts";
+import { completeSubtrees, Frontier, nodeHash, rootOf } from "../../kit/merkle.ts";
 import { cooperative } from "../../kit/yield.ts";
+import type { TreeHead } from "./note.ts";
 import { rows } from "./rows.ts";
 
 /** Complete subtrees of 2^8 leaves are stored, and those above them kept in memory: 32 bytes for 256 leaves. */
@@ -66,15 +67,9 @@ class Tree {
   }
 
   /** The root over the first leaves. @param size at most `this.size` */
-  rootAt(size: number, empty: Buffer): Buffer {
-    let root: Buffer | undefined;
-    let rest = size;
-    for (let level = 0; rest > 0; level++, rest = Math.floor(rest / 2))
-      if (rest % 2 === 1) {
-        const node = this.nodeAt(level, rest - 1);
-        root = root ? nodeHash(node, root) : node;
-      }
-    return root ?? empty;
+  rootAt(size: number): Buffer {
+    const roots = completeSubtrees(size).map(({ level, n }) => this.nodeAt(level, n));
+    return new Frontier(size, roots).root();
   }
 
   /** The hash of the complete subtree of 2^level leaves, the nth of its level from 0. */
@@ -84,9 +79,8 @@ class Tree {
     const block = Math.floor(n / perBlock);
     const isLast = block === Math.floor(this.#size / STORED_LEAVES);
     if (isLast) return this.#levels[level]?.[n - block * perBlock] as Buffer;
-    let nodes = this.#leavesOf(block).slice((n % perBlock) * 2 ** level, ((n % perBlock) + 1) * 2 ** level);
-    while (nodes.length > 1) nodes = pairs(nodes);
-    return nodes[0] as Buffer;
+    const first = (n % perBlock) * 2 ** level;
+    return rootOf(this.#leavesOf(block).slice(first, first + 2 ** level));
   };
 
   #syncSome(): number {
@@ -117,14 +111,18 @@ class Tree {
   }
 }
 
-function pairs(nodes: readonly Buffer[]): Buffer[] {
-  return Array.from({ length: nodes.length / 2 }, (_, i) =>
-    nodeHash(nodes[2 * i] as Buffer, nodes[2 * i + 1] as Buffer),
-  );
-}
-
 /** The tree of an instance, or of a command. */
 export const tree = slot((core) => new Tree(core));
+
+/** Whether a database has a tree: those of older programs, which are only looked at, have none. */
+export const hasTree = ({ store }: Core): boolean => rows(store).hasTree;
+
+/** Size and root of the tree as it is committed now: noted, it proves later that nothing up to it changed. @throws BrokenTree */
+export function treeHead(core: Core): TreeHead {
+  const own = tree(core);
+  own.sync();
+  return { size: own.size, root: own.rootAt(own.size) };
+}
 
 /** Stores what was computed of the tree, so that the next start need not. */
 export async function storeSubtrees(core: Core): Promise<void> {

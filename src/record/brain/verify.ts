@@ -40,8 +40,8 @@ export const brainDeliveries: DeliveryKind = {
       const { id: deliveryId, teamId, deviceId, repoKey } = delivery;
       const versions = [...withheld.of(deliveryId, 1)];
       const texts = versions.map(rangeText);
-      const held = new Map(texts.map((text, i) => [i + 1, text]));
-      if (!isAsDelivered(core, delivery, held, () => sha256(texts.join(""))))
+      const byItem = new Map(texts.map((text, i) => [i + 1, text]));
+      if (!isAsDelivered(core, delivery, byItem, () => sha256(texts.join(""))))
         report(deliveryId, "content", "its withheld version is not the one that was delivered");
       const stream = sql.stream.get(deviceId, repoKey);
       for (const { id, streamId, last } of versions)

@@ -8,14 +8,14 @@ import type { Core } from "../../core.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
 import { requireCapability } from "../../identity/teams/teams.ts";
-import { fail, tooLarge } from "../../kit/problem.ts";
-import { cooperative } from "../../kit/yield.ts";
 import { sha256 } from "../../kit/hash.ts";
+import { fail, tooLarge } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Delivery, recordDelivery } from "../../log/log.ts";
-import { receiptFor } from "../../platform/transparency/transparency.ts";
 import { Reply } from "../../platform/http/endpoint.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
+import { receiptFor } from "../../platform/transparency/transparency.ts";
 import { redactText } from "../../redact/redact.ts";
 import { type CaptureMode, captureModeOf, countViolation } from "../policy/policy.ts";
 

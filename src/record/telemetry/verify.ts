@@ -29,8 +29,8 @@ export const telemetryDeliveries: DeliveryKind = {
         const ranges = [...withheld.of(deliveryId, captureMode === "off" ? 1 : 0)];
         const foreign = [...stored, ...ranges].find(({ streamId }) => streamId !== own);
         const texts = [...stored.map(entryText), ...ranges.map(rangeText)];
-        const held = new Map(texts.map((text, i) => [i + 1, text]));
-        if (!isAsDelivered(core, delivery, held, () => sha256(texts.join(""))))
+        const byItem = new Map(texts.map((text, i) => [i + 1, text]));
+        if (!isAsDelivered(core, delivery, byItem, () => sha256(texts.join(""))))
           report(deliveryId, "content", "its entries are not those that were delivered");
         const beyond = ranges.find(({ last }) => last > (stream?.maxSeq ?? 0));
         if (beyond)

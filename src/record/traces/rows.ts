@@ -70,69 +70,69 @@ export const rows = statements((db, has) => {
         : "SELECT 0 AS id, 0 AS deliveryId, 0 AS item WHERE 0",
     );
   return {
-  // By trace_sessions' unique index (device_id, external_id).
-  session: db.prepare<[string, string], StoredSession>(
-    `SELECT id, repo_key AS repoKey, document, delivery_id AS deliveryId, ${item("trace_sessions")}
+    // By trace_sessions' unique index (device_id, external_id).
+    session: db.prepare<[string, string], StoredSession>(
+      `SELECT id, repo_key AS repoKey, document, delivery_id AS deliveryId, ${item("trace_sessions")}
      FROM trace_sessions WHERE device_id = ? AND external_id = ?`,
-  ),
-  insertSession: db.prepare<[SessionRow]>(
-    `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, document, delivery_id, item, created_at, updated_at)
+    ),
+    insertSession: db.prepare<[SessionRow]>(
+      `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, document, delivery_id, item, created_at, updated_at)
      VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @document, @deliveryId, @item, @now, @now)`,
-  ),
-  updateSession: db.prepare<[SessionRow]>(
-    `UPDATE trace_sessions SET repo_key = @repoKey, outcome = @outcome, agent = @agent, model = @model, branch = @branch, started_at = @startedAt,
+    ),
+    updateSession: db.prepare<[SessionRow]>(
+      `UPDATE trace_sessions SET repo_key = @repoKey, outcome = @outcome, agent = @agent, model = @model, branch = @branch, started_at = @startedAt,
        ended_at = @endedAt, document = @document, delivery_id = @deliveryId, item = @item, updated_at = @now WHERE device_id = @deviceId AND external_id = @externalId`,
-  ),
-  // By trace_spans_by_session.
-  span: db.prepare<[number, string], StoredSpan>(
-    `SELECT document, delivery_id AS deliveryId, ${item("trace_spans")} FROM trace_spans WHERE session_id = ? AND external_id = ?`,
-  ),
-  // By trace_spans_by_session.
-  putSpan: db.prepare<[SpanRow]>(
-    `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item)
+    ),
+    // By trace_spans_by_session.
+    span: db.prepare<[number, string], StoredSpan>(
+      `SELECT document, delivery_id AS deliveryId, ${item("trace_spans")} FROM trace_spans WHERE session_id = ? AND external_id = ?`,
+    ),
+    // By trace_spans_by_session.
+    putSpan: db.prepare<[SpanRow]>(
+      `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item)
      VALUES (@sessionId, @externalId, @parentId, @name, @kind, @startedAt, @endedAt, @document, @deliveryId, @item)
      ON CONFLICT (session_id, external_id) DO UPDATE SET parent_id = excluded.parent_id, name = excluded.name, kind = excluded.kind,
        started_at = excluded.started_at, ended_at = excluded.ended_at, document = excluded.document, delivery_id = excluded.delivery_id,
        item = excluded.item`,
-  ),
-  // By trace_labels' unique index (device_id, repo_key, content_sha256).
-  hasLabel: db
-    .prepare<[string, string, Buffer], number>(
-      "SELECT 1 FROM trace_labels WHERE device_id = ? AND repo_key = ? AND content_sha256 = ?",
-    )
-    .pluck(),
-  insertLabel: db.prepare<[LabelRow]>(
-    `INSERT INTO trace_labels (team_id, device_id, repo_key, session_id, span_id, name, document, content_sha256, delivery_id, item)
+    ),
+    // By trace_labels' unique index (device_id, repo_key, content_sha256).
+    hasLabel: db
+      .prepare<[string, string, Buffer], number>(
+        "SELECT 1 FROM trace_labels WHERE device_id = ? AND repo_key = ? AND content_sha256 = ?",
+      )
+      .pluck(),
+    insertLabel: db.prepare<[LabelRow]>(
+      `INSERT INTO trace_labels (team_id, device_id, repo_key, session_id, span_id, name, document, content_sha256, delivery_id, item)
      VALUES (@teamId, @deviceId, @repoKey, @sessionId, @spanId, @name, @document, @contentSha256, @deliveryId, @item)`,
-  ),
-  // Walks of the tables; the texts, which may be large, are read by primary key.
-  placed: {
-    session: placed("trace_sessions"),
-    span: placed("trace_spans"),
-    label: placed("trace_labels"),
-  },
-  sessionItem: db.prepare<[number], { externalId: string; document: string }>(
-    "SELECT external_id AS externalId, document FROM trace_sessions WHERE id = ?",
-  ),
-  spanItem: db.prepare<[number], { sessionId: string; externalId: string; document: string }>(
-    `SELECT s.external_id AS sessionId, p.external_id AS externalId, p.document
+    ),
+    // Walks of the tables; the texts, which may be large, are read by primary key.
+    placed: {
+      session: placed("trace_sessions"),
+      span: placed("trace_spans"),
+      label: placed("trace_labels"),
+    },
+    sessionItem: db.prepare<[number], { externalId: string; document: string }>(
+      "SELECT external_id AS externalId, document FROM trace_sessions WHERE id = ?",
+    ),
+    spanItem: db.prepare<[number], { sessionId: string; externalId: string; document: string }>(
+      `SELECT s.external_id AS sessionId, p.external_id AS externalId, p.document
      FROM trace_spans p JOIN trace_sessions s ON s.id = p.session_id WHERE p.id = ?`,
-  ),
-  labelItem: db.prepare<[number], string>("SELECT document FROM trace_labels WHERE id = ?").pluck(),
-  // Walks of the tables; sessions by primary key.
-  sessionOwners: db.prepare<[], OwnerRow>(
-    "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_sessions",
-  ),
-  // What is null belongs to a session that is gone.
-  spanOwners: db.prepare<[], OwnerRow>(
-    `SELECT p.id, p.delivery_id AS deliveryId, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey
+    ),
+    labelItem: db.prepare<[number], string>("SELECT document FROM trace_labels WHERE id = ?").pluck(),
+    // Walks of the tables; sessions by primary key.
+    sessionOwners: db.prepare<[], OwnerRow>(
+      "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_sessions",
+    ),
+    // What is null belongs to a session that is gone.
+    spanOwners: db.prepare<[], OwnerRow>(
+      `SELECT p.id, p.delivery_id AS deliveryId, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey
      FROM trace_spans p LEFT JOIN trace_sessions s ON s.id = p.session_id`,
-  ),
-  labelOwners: db.prepare<[], OwnerRow>(
-    "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_labels",
-  ),
-  labelContents: db.prepare<[], { id: number; deliveryId: number; document: string; contentSha256: Buffer }>(
-    "SELECT id, delivery_id AS deliveryId, document, content_sha256 AS contentSha256 FROM trace_labels",
-  ),
-};
+    ),
+    labelOwners: db.prepare<[], OwnerRow>(
+      "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_labels",
+    ),
+    labelContents: db.prepare<[], { id: number; deliveryId: number; document: string; contentSha256: Buffer }>(
+      "SELECT id, delivery_id AS deliveryId, document, content_sha256 AS contentSha256 FROM trace_labels",
+    ),
+  };
 });

@@ -30,7 +30,10 @@ export function requireRoom(core: Core, device: DevicePrincipal, batch: ReadBatc
 export function storePart(intake: Intake, part: Part, now: number): void {
   const { core, repoKey } = intake;
   const pieces = Map.groupBy(part.sessions, (session) => session.externalId).values();
-  const changes = pieces.map((of) => changeOf(intake, joinPieces(of))).filter((change) => change !== undefined).toArray();
+  const changes = pieces
+    .map((of) => changeOf(intake, joinPieces(of)))
+    .filter((change) => change !== undefined)
+    .toArray();
   const labels = newLabels(intake, part.labels);
   if (changes.length + labels.length === 0) return;
   const { texts, sessions } = itemsOf(changes, labels);
@@ -43,7 +46,8 @@ export function storePart(intake: Intake, part: Part, now: number): void {
     content: deliveryItems(repoKey, null, texts),
   });
   const { teamId, deviceId } = intake.device;
-  changes.forEach((change, i) => apply(intake, change, { teamId, deviceId, deliveryId, now }, sessions[i] as number));
+  for (const [i, change] of changes.entries())
+    apply(intake, change, { teamId, deviceId, deliveryId, now }, sessions[i] as number);
   labels.forEach((label, i) => {
     const item = texts.length - labels.length + i + 1;
     rows(core.store).insertLabel.run({ ...label, teamId, deviceId, repoKey, deliveryId, item });
@@ -121,7 +125,12 @@ function newLabels({ core, device, repoKey }: Intake, labels: readonly ReadLabel
 type Mark = Pick<SessionRow, "teamId" | "deviceId" | "deliveryId" | "now">;
 
 /** @param item of the session; its spans' follow */
-function apply({ core }: Intake, { session, stored, document, repoKey, spans }: Change, mark: Mark, item: number): void {
+function apply(
+  { core }: Intake,
+  { session, stored, document, repoKey, spans }: Change,
+  mark: Mark,
+  item: number,
+): void {
   const sql = rows(core.store);
   const { externalId } = session;
   let sessionId = stored?.id;

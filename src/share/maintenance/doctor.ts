@@ -2,9 +2,9 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
-import { ledgerHead } from "../../log/log.ts";
 import { ensureSigningKey, hasSigningKey } from "../../platform/keys/keys.ts";
 import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } from "../../platform/store/store.ts";
+import { type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
 import {
   examineDerived,
   examineJobs,
@@ -90,8 +90,8 @@ export interface StorageFacts {
   readonly freeBytes: number;
   readonly schema: number;
   readonly program: string;
-  /** The newest delivery; an auditor who notes it can prove later that nothing before it changed. */
-  readonly ledgerHead: { readonly id: number; readonly chainSha256: string } | undefined;
+  /** The log's size and root; an auditor who notes them can prove later that nothing before changed. */
+  readonly ledgerHead: TreeHead;
 }
 
 /** Facts of an open data directory; cheap enough for every view of a page. */
@@ -105,6 +105,6 @@ export function storageFacts(core: Core): StorageFacts {
     freeBytes: bavail * bsize,
     schema: schemaVersion(db),
     program: programVersion(),
-    ledgerHead: ledgerHead(core),
+    ledgerHead: treeHead(core),
   };
 }

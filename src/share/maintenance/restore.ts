@@ -111,8 +111,10 @@ function takeOutFiles(path: string): { name: string; content: string }[] {
 
 /** Copies what is there under `backups/`, so that the database has its name until the very moment another takes it. */
 function keepAside(directory: string, stamp: string): string | null {
-  const names = ["reckon.db", "reckon.db-wal", "reckon.db-shm", BESIDE.key, BESIDE.retiredKeys, BESIDE.prices].filter(
-    (name) => existsSync(join(directory, name)),
+  const { key, ledgerKey, checkpoint, retiredKeys, prices } = BESIDE;
+  const database = ["reckon.db", "reckon.db-wal", "reckon.db-shm"];
+  const names = [...database, key, ledgerKey, checkpoint, retiredKeys, prices].filter((name) =>
+    existsSync(join(directory, name)),
   );
   if (names.length === 0) return null;
   moveLogIntoDatabase(directory);

@@ -1,13 +1,17 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { sameDigest } from "../../kit/hash.ts";
+import { leafHash } from "../../kit/merkle.ts";
 import {
   type DeliveryKind,
   findDelivery,
   type LedgerStep,
-  ledgerHead,
   type Mismatch,
+  newestDelivery,
   walkLedger,
 } from "../../log/log.ts";
+import { walkAudit } from "../../platform/audit/audit.ts";
+import { epochs, findLeaf, hasTree, recomputeTree, signedBeside } from "../../platform/transparency/transparency.ts";
 import { brainDeliveries } from "../../record/brain/brain.ts";
 import { telemetryDeliveries } from "../../record/telemetry/telemetry.ts";
 import { traceDeliveries } from "../../record/traces/traces.ts";
@@ -29,21 +33,32 @@ export interface LedgerFault {
 
 export interface LedgerReport {
   readonly deliveries: number;
-  /** The newest row: note it, and pass it as the anchor next time. */
-  readonly head: { readonly id: number; readonly chainSha256: string } | null;
+  /**
+   * The tree's size and its root: note them, and pass them as the anchor next time. Of a database from before there was a tree the
+   * newest delivery and its chain.
+   */
+  readonly head: LedgerHead | null;
   readonly faults: readonly LedgerFault[];
 }
 
-type Anchor = { readonly id: number; readonly chainSha256: string } | undefined;
+export interface LedgerHead {
+  readonly id: number;
+  /** In hexadecimal digits. */
+  readonly chainSha256: string;
+}
 
 /**
- * Compares what was acknowledged with what is stored: every row's chain; the content of telemetry, brain files and labels,
- * recomputed; of everything that was delivered, whose it is and that a delivery brought it; and what is said to be the newest.
- * (Sessions grow by design, so a trace delivery's digest records what arrived, not what is stored.)
+ * Compares what was acknowledged with what is stored: every leaf of the tree with the delivery, event or epoch that it is of, the
+ * tree with what was signed of it; the content of telemetry, brain files, sessions, spans and labels, made anew; of everything that
+ * was delivered, whose it is and that a delivery brought it; and what is said to be the newest.
  * @param anchor a head noted earlier; proves that nothing up to it was replaced wholesale
  * @param onProgress told the share done, 0 to 1
  */
-export function verifyLedger(core: Core, anchor: Anchor, onProgress: (share: number) => void): LedgerReport {
+export function verifyLedger(
+  core: Core,
+  anchor: LedgerHead | undefined,
+  onProgress: (share: number) => void,
+): LedgerReport {
   // One read transaction: all that is compared is of one instant, whatever a server writes meanwhile.
   core.store.db.exec("BEGIN");
   try {
@@ -53,10 +68,37 @@ export function verifyLedger(core: Core, anchor: Anchor, onProgress: (share: num
   }
 }
 
-function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): LedgerReport {
-  const head = ledgerHead(core) ?? null;
+function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: number) => void): LedgerReport {
   const faults = new Faults();
-  const newest = head?.id ?? 0;
+  const claimed = new Set<number>();
+  const isTree = hasTree(core);
+  const { deliveries, chain, anchored } = walkDeliveries(core, isTree, anchor, faults, claimed, onProgress);
+  if (!isTree) {
+    if (anchor && !anchored) faults.report(noted(anchor, "there is no such delivery any more"));
+    return { deliveries, head: chain, faults: faults.all(core) };
+  }
+  for (const { leaf, holds } of walkAudit(core)) {
+    claimed.add(leaf);
+    if (!holds) faults.report({ deliveryId: leaf, kind: "event", problem: "chain", detail: "the event was altered" });
+  }
+  for (const { leaf, text } of epochs(core)) if (isLeaf(core, leaf, text)) claimed.add(leaf);
+  const head = compareTree(core, anchored ? undefined : anchor, faults, claimed);
+  return { deliveries, head, faults: faults.all(core) };
+}
+
+const isLeaf = (core: Core, n: number, text: string) =>
+  sameDigest(findLeaf(core, n) ?? Buffer.alloc(0), leafHash(Buffer.from(text)));
+
+/** @returns how many there are; the newest that was chained; whether the anchor is one of those */
+function walkDeliveries(
+  core: Core,
+  isTree: boolean,
+  anchor: LedgerHead | undefined,
+  faults: Faults,
+  claimed: Set<number>,
+  onProgress: (share: number) => void,
+): { deliveries: number; chain: LedgerHead | null; anchored: boolean } {
+  const newest = newestDelivery(core);
   const checks = new Map(
     KINDS.map(({ kind, openCheck }) => [
       kind,
@@ -64,21 +106,20 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
     ]),
   );
   let deliveries = 0;
-  let anchored = anchor === undefined;
+  let chain: LedgerHead | null = null;
+  let anchored = false;
   try {
-    for (const step of walkLedger(core)) {
-      const { row } = step;
+    for (const step of walkLedger(core, isTree)) {
+      const { row, chainSha256 } = step;
       const { id: deliveryId, kind } = row;
       deliveries++;
+      claimed.add(deliveryId);
       for (const wrong of wrongOf(step)) faults.report({ deliveryId, kind, ...wrong });
       const check = checks.get(kind);
       if (!check) throw new Error(`no room stores deliveries of the kind "${kind}"`);
       check.check(row);
-      if (anchor?.id === deliveryId) {
-        anchored = true;
-        if (row.chainSha256.toString("hex") !== anchor.chainSha256)
-          faults.report({ deliveryId, kind, problem: "anchor", detail: "its hash is not the one that was noted" });
-      }
+      if (chainSha256) chain = { id: deliveryId, chainSha256: chainSha256.toString("hex") };
+      if (chainSha256 && anchor?.id === deliveryId) anchored = chain?.chainSha256 === anchor.chainSha256;
       if (deliveries % 100 === 0) onProgress(deliveryId / newest);
     }
     for (const check of checks.values()) check.finish();
@@ -86,9 +127,37 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
     // A transaction cannot end while something is being read.
     for (const check of checks.values()) check.close();
   }
-  if (anchor && !anchored)
-    faults.report({ deliveryId: anchor.id, kind: "", problem: "anchor", detail: "there is no such delivery any more" });
-  return { deliveries, head, faults: faults.all(core) };
+  return { deliveries, chain, anchored };
+}
+
+const noted = ({ id }: LedgerHead, detail: string): Finding => ({
+  deliveryId: id,
+  kind: "",
+  problem: "anchor",
+  detail,
+});
+
+/** Compares the tree with what is held, with what was signed of it last, and with what was noted of it. */
+function compareTree(
+  core: Core,
+  anchor: LedgerHead | undefined,
+  faults: Faults,
+  claimed: ReadonlySet<number>,
+): LedgerHead | null {
+  const signed = signedBeside(core);
+  const tree = recomputeTree(core, [anchor?.id ?? 0, signed?.size ?? 0], (n) => claimed.has(n));
+  const fault = (leaf: number, detail: string) =>
+    faults.report({ deliveryId: leaf, kind: findDelivery(core, leaf)?.kind ?? "", problem: "chain", detail });
+  for (const { leaf, detail } of tree.faults) fault(leaf, detail);
+  const { size, root } = tree.head;
+  const rootOf = (at: number) => tree.roots.get(at)?.toString("hex");
+  if (signed && signed.size > size) fault(signed.size, `the log was signed with ${signed.size} leaves and has ${size}`);
+  else if (signed && rootOf(signed.size) !== signed.root.toString("hex"))
+    fault(signed.size, "the log up to it is not the one that was signed");
+  if (anchor && anchor.id > size) faults.report(noted(anchor, `the log has ${size} leaves`));
+  else if (anchor && rootOf(anchor.id) !== anchor.chainSha256)
+    faults.report(noted(anchor, "the log up to it is not the one that was noted"));
+  return size === 0 ? null : { id: size, chainSha256: root.toString("hex") };
 }
 
 type Finding = Omit<LedgerFault, "receivedAt">;

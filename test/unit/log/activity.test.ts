@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
-import { activity, recentFlags, withdrawDelivery } from "../../../src/log/log.ts";
+import { activity, recentFlags } from "../../../src/log/log.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const entries = (t: TestInstance, { token }: TestDevice, seqs: number[], more = {}) =>
@@ -61,17 +61,6 @@ describe("activity", () => {
     await sessions(t, device, "s-1");
     expect(days(t)).toEqual(before);
     expect(days(t)).toEqual(recount(t));
-  });
-
-  it("takes back the flags of a delivery that is withdrawn", async () => {
-    const t = await startInstance();
-    const device = await t.device();
-    await entries(t, device, [1]);
-    const before = days(t);
-    await entries(t, device, [3]);
-    expect(days(t)).not.toEqual(before);
-    await t.instance.core.store.write(() => withdrawDelivery(t.instance.core, t.count("deliveries")));
-    expect(days(t)).toEqual(before);
   });
 
   it("gives no days for a span that ends before it begins, and ten years at most", async () => {

@@ -174,7 +174,7 @@ describe("getSession", () => {
       spanCount: 3,
       labels: [{ spanId: "late", name: "review", value: "good", comment: "yes" }],
       labelCount: 1,
-      deliveries: [{ id: 1, receivedAt: t.clock.now() }],
+      deliveries: [{ id: expect.any(Number), receivedAt: t.clock.now() }],
     });
     expect(session?.spans.map((span) => span.externalId)).toEqual(["early", "late", "undated"]);
     expect(session?.spans[0]).toMatchObject({

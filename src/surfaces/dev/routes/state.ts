@@ -3,7 +3,7 @@ import { listDevices } from "../../../identity/devices/devices.ts";
 import { getTeam } from "../../../identity/teams/teams.ts";
 import { countEntries, entriesProjection } from "../../../insight/defects/defects.ts";
 import { isoInstant } from "../../../kit/clock.ts";
-import { ledgerHead } from "../../../log/log.ts";
+import { countDeliveries } from "../../../log/log.ts";
 import { catchUp } from "../../../platform/projections/projections.ts";
 import { listRepositories } from "../../../record/brain/brain.ts";
 import { type DeviceTotals, deviceTotals } from "../../../record/telemetry/telemetry.ts";
@@ -32,7 +32,7 @@ export function describeState({ core, clock, credentials, kept, faults, journal 
     faults: faults.list(),
     counts: {
       devices: devices.length,
-      deliveries: ledgerHead(core)?.id ?? 0,
+      deliveries: countDeliveries(core.store.db),
       telemetryEntries: sum(({ entries }) => entries),
       telemetryConflicts: sum(({ conflicts }) => conflicts),
       missingSequenceNumbers: sum(({ missing }) => missing),

@@ -15,6 +15,7 @@ import { teamPages } from "./teams.ts";
 function installationPage(call: ByOperator) {
   const { core } = call;
   const storage = storageFacts(core);
+  const { size, root } = storage.ledgerHead;
   const warnings = judgeArrival({
     peer: call.peer,
     forwardedFor: call.header("x-forwarded-for"),
@@ -50,9 +51,7 @@ ${columns(
       { label: "Program", value: `Reckon ${storage.program}, schema ${storage.schema}` },
       {
         label: "Ledger head",
-        value: storage.ledgerHead
-          ? html`<code>${number(storage.ledgerHead.id)}:${storage.ledgerHead.chainSha256.slice(0, 16)}…</code>`
-          : "no delivery yet",
+        value: html`<code>${number(size)}:${root.toString("hex").slice(0, 16)}…</code>`,
       },
     ]),
   }),
@@ -63,13 +62,7 @@ ${section({
   body: html`${codeBlock(`reckon backup /safe/place/reckon-$(date +%F).db --data ${shellWord(storage.directory)}`, { label: "Make a backup", titled: true })}
 ${codeBlock("reckon restore FILE --verify", { label: "Prove that it would restore; changes nothing", titled: true })}
 ${codeBlock(`reckon doctor --data ${shellWord(storage.directory)}`, { label: "Examine the data directory", titled: true })}
-${
-  storage.ledgerHead &&
-  codeBlock(
-    `reckon ledger verify --anchor ${storage.ledgerHead.id}:${storage.ledgerHead.chainSha256} --data ${shellWord(storage.directory)}`,
-    { label: "Prove later that nothing up to now was changed; note this line elsewhere", titled: true },
-  )
-}`,
+${codeBlock(`reckon ledger verify --anchor ${size}:${root.toString("hex")} --data ${shellWord(storage.directory)}`, { label: "Prove later that nothing up to now was changed; note this line elsewhere", titled: true })}`,
 })}`;
   return settingsFrame(call, { title: "Settings", intro: "This installation. Only operators see these pages.", body });
 }

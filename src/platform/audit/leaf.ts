@@ -1,0 +1,47 @@
+import type { Core } from "../../core.ts";
+import { sameDigest } from "../../kit/hash.ts";
+import { leafHash } from "../../kit/merkle.ts";
+import { findLeaf, itemsUnder } from "../transparency/transparency.ts";
+import { type EventRow, type LeafRow, rows } from "./rows.ts";
+
+/** What a leaf of an event commits to: all that is recorded of it. */
+export function eventText(row: Omit<EventRow, "id">): string {
+  const { at, teamId, actorKind, actorId, actorLabel, action, targetKind, targetId, targetLabel, ip, detail } = row;
+  return JSON.stringify({
+    at,
+    teamId,
+    actorKind,
+    actorId,
+    actorLabel,
+    action,
+    targetKind,
+    targetId,
+    targetLabel,
+    ip,
+    detail,
+  });
+}
+
+/** The text of an event's leaf: what was done, where and when in the open, by whom and to what as the root over its item. */
+export const eventLeafText = (
+  { action, teamId, at }: Pick<EventRow, "action" | "teamId" | "at">,
+  root: Buffer,
+): string => JSON.stringify({ v: 2, kind: "event", action, team: teamId, at, items: root.toString("hex") });
+
+/** An event by the number of its leaf. */
+export const eventOfLeaf = (core: Core, leaf: number): LeafRow | undefined => rows(core.store).ofLeaf.get(leaf);
+
+export interface AuditStep {
+  readonly leaf: number;
+  /** It says what it said when it was recorded. */
+  readonly holds: boolean;
+}
+
+/** Walks the events that are leaves of the log, oldest first. */
+export function* walkAudit(core: Core): Generator<AuditStep> {
+  for (const row of rows(core.store).leaves.iterate()) {
+    const { root } = itemsUnder(row.itemKey, [eventText(row)]);
+    const hash = leafHash(Buffer.from(eventLeafText(row, root)));
+    yield { leaf: row.leaf, holds: sameDigest(findLeaf(core, row.leaf) ?? Buffer.alloc(0), hash) };
+  }
+}

@@ -1,0 +1,78 @@
+import { type Core, slot } from "../../core.ts";
+import { inclusionProof } from "../../kit/merkle.ts";
+import { currentEpoch } from "./epoch.ts";
+import { findLeaf } from "./leaves.ts";
+import { ledgerKey } from "./ledger-key.ts";
+import { checkpointBody, signNote, type TreeHead, verifierKey } from "./note.ts";
+import { tree } from "./tree.ts";
+
+/** A signed statement of what the log is. */
+export interface Checkpoint extends TreeHead {
+  readonly origin: string;
+  /** The signed note (C2SP tlog-checkpoint and signed-note). */
+  readonly note: string;
+  readonly signature: Buffer;
+}
+
+const signed = slot(() => ({ last: undefined as Checkpoint | undefined }));
+
+/**
+ * Signs the tree as it is committed now; once for all who ask before it grows.
+ * @returns undefined before a server started on this database
+ * @throws BrokenTree
+ */
+export function checkpoint(core: Core): Checkpoint | undefined {
+  const state = signed(core);
+  const own = tree(core);
+  own.sync();
+  const origin = currentEpoch(core)?.origin;
+  if (origin === undefined) return undefined;
+  if (state.last?.size === own.size && state.last.origin === origin) return state.last;
+  const head = { size: own.size, root: own.rootAt(own.size) };
+  state.last = { ...head, origin, ...signNote(checkpointBody(origin, head), origin, ledgerKey(core)) };
+  return state.last;
+}
+
+/** The key that checkpoints are checked with; undefined before a server started on this database. */
+export function ledgerVerifierKey(core: Core): string | undefined {
+  const origin = currentEpoch(core)?.origin;
+  return origin === undefined ? undefined : verifierKey(origin, ledgerKey(core));
+}
+
+/**
+ * What a sender can prove with that its delivery was taken: the leaf's index, the size of a tree with it, the leaf's hash, the root
+ * and the checkpoint's signature, and the salt of the digest of the body in the leaf. Six parts with dots between, the last four in
+ * base64url. The server keeps the salt nowhere.
+ * @param n the leaf's number; committed
+ * @returns undefined where the tree cannot be signed
+ */
+export function receiptFor(core: Core, n: number, salt: Buffer): string | undefined {
+  const leaf = findLeaf(core, n);
+  const head = leaf && signable(core);
+  if (!leaf || !head || head.size < n) return undefined;
+  const parts = [leaf, head.root, head.signature, salt].map((bytes) => bytes.toString("base64url"));
+  return [n - 1, head.size, ...parts].join(".");
+}
+
+/** A delivery is as durable without a receipt: what keeps the tree from being signed is told by the ledger's own job. */
+function signable(core: Core): Checkpoint | undefined {
+  try {
+    return checkpoint(core);
+  } catch {
+    return undefined;
+  }
+}
+
+/** That a leaf is in the tree of the checkpoint that is given with it (RFC 9162 section 2.1.3). */
+export interface Inclusion {
+  readonly index: number;
+  readonly checkpoint: Checkpoint;
+  readonly hashes: readonly Buffer[];
+}
+
+/** Proves that a leaf is in the log; undefined where there is none, or nothing is signed yet. @throws BrokenTree */
+export function proveLeaf(core: Core, n: number): Inclusion | undefined {
+  const head = checkpoint(core);
+  if (!head || n < 1 || n > head.size) return undefined;
+  return { index: n - 1, checkpoint: head, hashes: inclusionProof(n - 1, head.size, tree(core).nodeAt) };
+}
