@@ -29,7 +29,7 @@ export function keepItem(core: Core, deliveryId: number, item: number | null, te
 export function isAsDelivered(
   core: Core,
   row: DeliveryRow,
-  texts: ReadonlyMap<number, string>,
+  texts: ReadonlyMap<number, string | Uint8Array>,
   digest: () => Buffer | undefined,
 ): boolean {
   if (!row.itemKey) {
@@ -40,7 +40,12 @@ export function isAsDelivered(
 }
 
 /** The hashes of all items of a delivery; undefined where one is neither held nor noted. */
-function itemHashes(core: Core, row: DeliveryRow, key: Buffer, texts: ReadonlyMap<number, string>): Items | undefined {
+function itemHashes(
+  core: Core,
+  row: DeliveryRow,
+  key: Buffer,
+  texts: ReadonlyMap<number, string | Uint8Array>,
+): Items | undefined {
   const replaced = rows(core.store).items.all(row.id);
   const count = 1 + texts.size + replaced.filter(({ item }) => !texts.has(item)).length;
   const all = Array.from({ length: count }, (_, i) => (i === 0 ? contextText(row.repoKey, row.mode) : texts.get(i)));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
+import { entriesOf } from "./entries.ts";
 import { startInstance } from "./instance.ts";
 
 /**
@@ -29,6 +30,13 @@ export async function firstSchemaDirectory(): Promise<string> {
     .prepare("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
     .pluck()
     .all() as string[]) {
+    if (name === "telemetry_entries") {
+      const insert = db.prepare("INSERT INTO main.telemetry_entries VALUES (?, ?, ?, ?, ?, ?)");
+      const made = new Sqlite(join(t.directory, "reckon.db"), { readonly: true });
+      for (const row of entriesOf(made)) insert.run(...row);
+      made.close();
+      continue;
+    }
     const columns = (db.pragma(`main.table_info(${name})`) as { name: string }[]).map((one) => one.name).join(", ");
     // There was no tree: every delivery was chained.
     const values = name === "deliveries" ? columns.replace("chain_sha256", "x''") : columns;
