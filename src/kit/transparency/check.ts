@@ -1,0 +1,107 @@
+import { itemHash, leafHash, verifyInclusion } from "../merkle.ts";
+import { fail, invalid, Problem } from "../problem.ts";
+import { type ItemProof, type ProofBundle, parseJson, readBundle } from "./bundle.ts";
+import { openCheckpoint, type SignedCheckpoint } from "./checkpoint.ts";
+import { type NoteKey, type Verified, verifiedBy } from "./note.ts";
+
+/** One of the things that must hold for a proof to be one. */
+export interface CheckStep {
+  readonly step: "file" | "checkpoint" | "inclusion" | "item" | "cosignature";
+  readonly ok: boolean;
+  /** What holds, or why it does not. */
+  readonly detail: string;
+}
+
+/** What a file proves. */
+export interface CheckReport {
+  readonly proven: boolean;
+  readonly steps: readonly CheckStep[];
+  /** Null where the log's signature does not hold. */
+  readonly checkpoint: SignedCheckpoint | null;
+  /** What the file says; null where it cannot be read. Believe it where `proven` alone. */
+  readonly bundle: ProofBundle | null;
+  readonly cosignatures: readonly Verified[];
+}
+
+/**
+ * Judges a file that `writeBundle` made; needs nothing but the keys.
+ * @param logKey of the log that is believed
+ * @param cosigners keys of witnesses, all of whom must have cosigned
+ */
+export function checkBundle(text: string, logKey: NoteKey, cosigners: readonly NoteKey[]): CheckReport {
+  const steps: CheckStep[] = [];
+  const attempt = <T>(step: CheckStep["step"], work: () => readonly [T, detail: string]): T | null => {
+    try {
+      const [found, detail] = work();
+      steps.push({ step, ok: true, detail });
+      return found;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      steps.push({ step, ok: false, detail: error.message });
+      return null;
+    }
+  };
+  const bundle = attempt("file", () => openBundle(text));
+  const checkpoint = bundle && attempt("checkpoint", () => openSigned(bundle, logKey));
+  if (bundle && checkpoint) attempt("inclusion", () => judgeInclusion(bundle, checkpoint));
+  for (const item of bundle?.items ?? []) attempt("item", () => judgeItem(item, bundle?.leaf ?? ""));
+  const cosignatures = checkpoint
+    ? cosigners.map((key) => attempt("cosignature", () => judgeCosignature(checkpoint, key)))
+    : [];
+  return {
+    proven: steps.every(({ ok }) => ok),
+    steps,
+    checkpoint,
+    bundle,
+    cosignatures: cosignatures.filter((one) => one !== null),
+  };
+}
+
+function openBundle(text: string): readonly [ProofBundle, string] {
+  const bundle = readBundle(text);
+  return [bundle, `the file holds a leaf and ${countOf(bundle.items.length, "item")} of it`];
+}
+
+function openSigned({ checkpoint }: ProofBundle, logKey: NoteKey): readonly [SignedCheckpoint, string] {
+  const opened = openCheckpoint(checkpoint, logKey);
+  return [opened, `${logKey.name} signed that ${opened.origin} has ${countOf(opened.size, "leaf", "leaves")}`];
+}
+
+function judgeInclusion(
+  { index, leaf, inclusion }: ProofBundle,
+  { size, root }: SignedCheckpoint,
+): readonly [true, string] {
+  if (!verifyInclusion(index, size, leafHash(Buffer.from(leaf)), inclusion, root))
+    fail(invalid, `the leaf is not at index ${index} of the tree of ${size} whose root was signed`);
+  return [true, `the leaf is at index ${index} of the tree of ${size}`];
+}
+
+function judgeItem(item: ItemProof, leaf: string): readonly [true, string] {
+  const { index, count, salt, text, path } = item;
+  const { root, itemCount } = itemsOf(leaf);
+  if (!root) fail(invalid, `item ${index} cannot be proven: the leaf does not say what items it has`);
+  if (itemCount !== undefined && itemCount !== count)
+    fail(invalid, `item ${index} is said to be one of ${count}, and the leaf has ${itemCount}`);
+  if (!verifyInclusion(index, count, itemHash(salt, Buffer.from(text)), path, root))
+    fail(invalid, `item ${index} is not what the leaf says that it is`);
+  // A path alone does not prove its place: another place in a tree of another size can have the same.
+  return [
+    true,
+    itemCount === undefined ? "an item is one of those of the leaf" : `item ${index} of ${count} is in the leaf`,
+  ];
+}
+
+function judgeCosignature({ note }: SignedCheckpoint, key: NoteKey): readonly [Verified, string] {
+  const [verified] = verifiedBy(note, [key]);
+  if (!verified) fail(invalid, `${key.name} (${key.id}) did not cosign the checkpoint`);
+  return [verified, `${key.name} saw the log with this head and had seen it only grow`];
+}
+
+/** The root over a leaf's items, which its text gives in hex, and how many they are, where it tells that. */
+function itemsOf(leaf: string): { readonly root?: Buffer; readonly itemCount?: unknown } {
+  const { items, itemCount } = (parseJson(leaf) ?? {}) as { items?: unknown; itemCount?: unknown };
+  const isRoot = typeof items === "string" && /^[0-9a-f]{64}$/.test(items);
+  return isRoot ? { root: Buffer.from(items, "hex"), itemCount } : {};
+}
+
+const countOf = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
