@@ -1,14 +1,14 @@
 import { type Core, slot } from "../../core.ts";
 import { inclusionProof } from "../../kit/merkle.ts";
+import { type Checkpoint as CheckpointFacts, checkpointText } from "../../kit/transparency/checkpoint.ts";
+import { parseNote, signNote, vkeyOf } from "../../kit/transparency/note.ts";
 import { currentEpoch } from "./epoch.ts";
 import { findLeaf } from "./leaves.ts";
-import { ledgerKey } from "./ledger-key.ts";
-import { checkpointBody, signNote, type TreeHead, verifierKey } from "./note.ts";
-import { tree } from "./tree.ts";
+import { ledgerSigner } from "./ledger-key.ts";
+import { tree, treeHead } from "./tree.ts";
 
 /** A signed statement of what the log is. */
-export interface Checkpoint extends TreeHead {
-  readonly origin: string;
+export interface Checkpoint extends CheckpointFacts {
   /** The signed note (C2SP tlog-checkpoint and signed-note). */
   readonly note: string;
   readonly signature: Buffer;
@@ -23,20 +23,20 @@ const signed = slot(() => ({ last: undefined as Checkpoint | undefined }));
  */
 export function checkpoint(core: Core): Checkpoint | undefined {
   const state = signed(core);
-  const own = tree(core);
-  own.sync();
+  const { size, root } = treeHead(core);
   const origin = currentEpoch(core)?.origin;
   if (origin === undefined) return undefined;
-  if (state.last?.size === own.size && state.last.origin === origin) return state.last;
-  const head = { size: own.size, root: own.rootAt(own.size) };
-  state.last = { ...head, origin, ...signNote(checkpointBody(origin, head), origin, ledgerKey(core)) };
+  if (state.last?.size === size && state.last.origin === origin) return state.last;
+  const head = { origin, size, root };
+  const note = signNote(checkpointText(head), ledgerSigner(core));
+  const [line] = parseNote(note).signatures;
+  state.last = { ...head, note, signature: line?.bytes ?? Buffer.alloc(0) };
   return state.last;
 }
 
 /** The key that checkpoints are checked with; undefined before a server started on this database. */
 export function ledgerVerifierKey(core: Core): string | undefined {
-  const origin = currentEpoch(core)?.origin;
-  return origin === undefined ? undefined : verifierKey(origin, ledgerKey(core));
+  return currentEpoch(core) && vkeyOf(ledgerSigner(core));
 }
 
 /**

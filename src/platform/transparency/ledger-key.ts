@@ -1,16 +1,21 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Core, slot } from "../../core.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
+import { fail, unavailable } from "../../kit/problem.ts";
+import { ED25519, type NoteSigner, noteSigner } from "../../kit/transparency/note.ts";
 import { BESIDE } from "../store/store.ts";
+import { currentEpoch } from "./epoch.ts";
+
+const keyFile = (core: Core) => join(core.store.directory, BESIDE.ledgerKey);
+
+export const hasLedgerKey = (core: Core): boolean => existsSync(keyFile(core));
 
 /** The Ed25519 key (RFC 8032) that signs checkpoints. It is not the one of licences, which is an RSA key and rotates. */
-export const ledgerKey = slot((core): KeyObject => {
-  const path = join(core.store.directory, BESIDE.ledgerKey);
-  if (!existsSync(path)) makeKey(path);
-  chmodSync(path, 0o600);
+const ledgerKey = slot((core): KeyObject => {
+  const path = keyFile(core);
   let key: KeyObject | undefined;
   try {
     key = createPrivateKey(readFileSync(path));
@@ -25,8 +30,18 @@ export const ledgerKey = slot((core): KeyObject => {
   return key;
 });
 
-/** The public half of the key that signs. */
-export const ledgerPublicKey = (core: Core): KeyObject => createPublicKey(ledgerKey(core));
+/** The same under its name, as notes are signed with it. @throws Problem before a server started on this database */
+export function ledgerSigner(core: Core): NoteSigner {
+  const name = currentEpoch(core)?.name ?? fail(unavailable, "no server started on this database yet");
+  return noteSigner(name, ED25519, ledgerKey(core));
+}
+
+/** Makes the key where there is none. @throws DataDirectoryError where the one that is there is no such key */
+export function ensureLedgerKey(core: Core): void {
+  if (!hasLedgerKey(core)) makeKey(keyFile(core));
+  chmodSync(keyFile(core), 0o600);
+  ledgerKey(core);
+}
 
 function makeKey(path: string): void {
   const { privateKey } = generateKeyPairSync("ed25519", {

@@ -2,8 +2,8 @@ import type { Core } from "../../core.ts";
 import { sameDigest } from "../../kit/hash.ts";
 import { Frontier } from "../../kit/merkle.ts";
 import { allLeaves, leafCount } from "./leaves.ts";
-import type { TreeHead } from "./note.ts";
 import { rows } from "./rows.ts";
+import type { TreeHead } from "./tree.ts";
 
 /** What is wrong with the tree as it is stored: at which leaf, from 1 on, and what. */
 export interface TreeFault {

@@ -6,7 +6,8 @@ import { writeFileAtomically } from "../../kit/files.ts";
 import { room } from "../rooms/rooms.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { getCheckpoint, getLedgerKey, getTile } from "./endpoints.ts";
-import { checkpointFile, ensureEpoch } from "./epoch.ts";
+import { ensureLedgerKey } from "./ledger-key.ts";
+import { checkpointFile, ensureEpoch } from "./open-epoch.ts";
 import { storeSubtrees, tree } from "./tree.ts";
 
 const written = slot((core) => ({ note: readOr(checkpointFile(core)) }));
@@ -50,6 +51,7 @@ export const transparency = room({
     },
   ],
   async open(core) {
+    ensureLedgerKey(core);
     await tree(core).syncInSlices();
     await ensureEpoch(core);
     await writeCheckpoint(core);

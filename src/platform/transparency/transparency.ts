@@ -11,9 +11,9 @@ export {
   proveLeaf,
   receiptFor,
 } from "./checkpoint.ts";
-export { epochs, signedBeside } from "./epoch.ts";
+export { epochs } from "./epoch.ts";
 export { commitTo, type Items, itemsUnder, itemUnder, saltOf } from "./items.ts";
 export { appendLeaf, findLeaf, leafCount, nextLeaf } from "./leaves.ts";
-export type { TreeHead } from "./note.ts";
+export { signedBeside } from "./open-epoch.ts";
 export { recomputeTree } from "./recompute.ts";
-export { hasTree, treeHead } from "./tree.ts";
+export { hasTree, type TreeHead, treeHead } from "./tree.ts";

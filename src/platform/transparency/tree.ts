@@ -1,7 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { completeSubtrees, Frontier, nodeHash, rootOf } from "../../kit/merkle.ts";
 import { cooperative } from "../../kit/yield.ts";
-import type { TreeHead } from "./note.ts";
 import { rows } from "./rows.ts";
 
 /** Complete subtrees of 2^8 leaves are stored, and those above them kept in memory: 32 bytes for 256 leaves. */
@@ -113,6 +112,12 @@ class Tree {
 
 /** The tree of an instance, or of a command. */
 export const tree = slot((core) => new Tree(core));
+
+/** Size and root of a tree. */
+export interface TreeHead {
+  readonly size: number;
+  readonly root: Buffer;
+}
 
 /** Whether a database has a tree: those of older programs, which are only looked at, have none. */
 export const hasTree = ({ store }: Core): boolean => rows(store).hasTree;

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Core } from "../../core.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { sameDigest } from "../../kit/hash.ts";
+import { Problem } from "../../kit/problem.ts";
+import { type Checkpoint, openCheckpoint } from "../../kit/transparency/checkpoint.ts";
+import { BESIDE } from "../store/store.ts";
+import { currentEpoch, epochText } from "./epoch.ts";
+import { appendLeaf, leafCount } from "./leaves.ts";
+import { hasLedgerKey, ledgerSigner } from "./ledger-key.ts";
+import { rows } from "./rows.ts";
+import { tree } from "./tree.ts";
+
+/** Where the last checkpoint lies, beside the database and in no backup: by it a database that went back in time is known. */
+export const checkpointFile = (core: Core): string => join(core.store.directory, BESIDE.checkpoint);
+
+/** Opens the first epoch, or the next where this database is not the one that signed last. */
+export async function ensureEpoch(core: Core): Promise<void> {
+  const last = currentEpoch(core);
+  if (last && goesOn(core)) return;
+  const { host } = new URL(baseUrlOf(core.config));
+  const name = last?.name ?? `${host}/ledger/${core.random(8).toString("hex")}`;
+  const epoch = (last?.epoch ?? 0) + 1;
+  await core.store.write(() => {
+    tree(core).sync();
+    const size = leafCount(core);
+    const previous = last ? { origin: last.origin, size, root: tree(core).rootAt(size).toString("hex") } : null;
+    const data = { origin: `${name}/${epoch}`, name, epoch, previous };
+    rows(core.store).insertEpoch.run(appendLeaf(core, epochText(data)), JSON.stringify(data));
+  });
+  if (last) core.log.warn("ledger_epoch_opened", { epoch, after: last.origin });
+}
+
+/** What was signed last, as it lies beside the database; undefined where that is not of the current epoch, or none of ours. */
+export function signedBeside(core: Core): Checkpoint | undefined {
+  const origin = currentEpoch(core)?.origin;
+  const path = checkpointFile(core);
+  if (origin === undefined || !existsSync(path) || !hasLedgerKey(core)) return undefined;
+  try {
+    const signed = openCheckpoint(readFileSync(path, "utf8"), ledgerSigner(core));
+    return signed.origin === origin ? signed : undefined;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
+
+/** Whether what was signed last is a part of the tree that is held. */
+function goesOn(core: Core): boolean {
+  const signed = signedBeside(core);
+  const own = tree(core);
+  return signed !== undefined && signed.size <= own.size && sameDigest(own.rootAt(signed.size), signed.root);
+}
