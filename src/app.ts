@@ -42,6 +42,7 @@ import { telemetry } from "./record/telemetry/room.ts";
 import { traces } from "./record/traces/room.ts";
 import { featureRequests } from "./share/feature-requests/room.ts";
 import { packs } from "./share/packs/room.ts";
+import { proofs } from "./share/proofs/room.ts";
 import { releases } from "./share/releases/room.ts";
 import { dashboard, errorPage } from "./surfaces/web/dashboard/dashboard.ts";
 import { site } from "./surfaces/web/site/site.ts";
@@ -77,6 +78,7 @@ export const ROOMS: readonly Room[] = [
   featureRequests,
   packs,
   releases,
+  proofs,
   room({ name: "api", tags: { Meta: "The description of the API itself." }, endpoints: [openapi] }),
   site,
   ...dashboard,

@@ -1,7 +1,7 @@
 import type { Core } from "../core.ts";
 import { sameDigest } from "../kit/hash.ts";
-import { rootOf } from "../kit/merkle.ts";
-import { commitTo, type Items, itemsUnder, itemUnder } from "../platform/transparency/transparency.ts";
+import { inclusionProof, rootOf } from "../kit/merkle.ts";
+import { commitTo, type Items, itemsUnder, itemUnder, saltOf } from "../platform/transparency/transparency.ts";
 import { type DeliveryRow, rows } from "./rows.ts";
 
 /** The first item of every delivery: what its leaf does not tell in the open. */
@@ -37,6 +37,42 @@ export function isAsDelivered(
     return found !== undefined && sameDigest(found, row.contentSha256);
   }
   return sameDigest(itemHashes(core, row, row.itemKey, texts)?.root ?? Buffer.alloc(0), row.contentSha256);
+}
+
+/** An item of a delivery with what leads from it to the delivery's root. */
+export interface ProvedItem {
+  readonly index: number;
+  readonly count: number;
+  readonly salt: Buffer;
+  readonly text: string;
+  readonly path: readonly Buffer[];
+}
+
+/**
+ * Proves items of a delivery against its root.
+ * @param texts by item, from 1 on, of all that are held
+ * @param chosen which of them; item 0 says for which repository the delivery was, and in which mode
+ * @returns undefined where the delivery has no items, or what is held is not what it brought
+ */
+export function proveItems(
+  core: Core,
+  row: DeliveryRow,
+  texts: ReadonlyMap<number, string | Uint8Array>,
+  chosen: readonly number[],
+): ProvedItem[] | undefined {
+  const items = row.itemKey ? itemHashes(core, row, row.itemKey, texts) : undefined;
+  if (!items || !row.itemKey || !sameDigest(items.root, row.contentSha256)) return undefined;
+  const { hashes } = items;
+  const key = row.itemKey;
+  return chosen.map((index) => ({
+    index,
+    count: hashes.length,
+    salt: saltOf(key, index),
+    text: index === 0 ? contextText(row.repoKey, row.mode) : String(texts.get(index)),
+    path: inclusionProof(index, hashes.length, (level, n) =>
+      rootOf(hashes.slice(n * 2 ** level, (n + 1) * 2 ** level)),
+    ),
+  }));
 }
 
 /** The hashes of all items of a delivery; undefined where one is neither held nor noted. */

@@ -150,7 +150,7 @@ export function teamDeliveries(
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
-export { deliveryItems, isAsDelivered, keepItem } from "./items.ts";
+export { deliveryItems, isAsDelivered, keepItem, proveItems } from "./items.ts";
 export { leafTextOf } from "./leaf.ts";
 export { countDeliveries } from "./rows.ts";
 export type { DeliveryFacts };

@@ -3,7 +3,7 @@ import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
 import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
-import { type CurrentBrain, nextCurrent, readBlob } from "../../record/brain/brain.ts";
+import { nextCurrent, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { rows } from "./rows.ts";
 
@@ -22,6 +22,8 @@ export const entriesProjection: Projection = {
 
 /** For pages and briefings: brings the entries up to what was delivered where that is soon done, else what stands is shown. */
 export const freshenEntries = (core: Core): Promise<void> => refreshWithin(core, entriesProjection);
+
+type CurrentBrain = NonNullable<ReturnType<typeof nextCurrent>>;
 
 /** What makes the rows as the brain is, in parts: a file is looked at once the one before it is stored. */
 async function* storeBrain(core: Core, brain: CurrentBrain): AsyncGenerator<() => void> {

@@ -4,7 +4,8 @@
  */
 export { type FileContent, type FileList, listFiles, listRepositories, readFile } from "./browse.ts";
 export { diffSnapshotFile, diffSnapshots, type SnapshotDiff } from "./diff.ts";
-export { type CurrentBrain, currentBrains, nextCurrent, readBlob } from "./follow.ts";
+export { currentBrains, nextCurrent, readBlob } from "./follow.ts";
+export { snapshotItems } from "./items.ts";
 export type { SnapshotFacts } from "./manifests.ts";
 export { findMentions, type Mentions } from "./mentions.ts";
 export { type Answer, findSections, questionAsked, searchBrain } from "./query.ts";

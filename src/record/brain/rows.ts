@@ -29,6 +29,10 @@ export interface StoredSnapshotRow {
   readonly fits: number | null;
 }
 
+const STORED_SNAPSHOT = `SELECT s.id, s.delivery_id AS deliveryId, s.version, s.accepted, s.team_id AS teamId, s.repo_key AS repoKey, m.entries,
+    t.device_id AS deviceId, t.team_id = s.team_id AND t.repo_key = s.repo_key AND m.team_id = s.team_id AS fits
+  FROM brain_snapshots s LEFT JOIN brain_streams t ON t.id = s.stream_id LEFT JOIN brain_manifests m ON m.id = s.manifest_id`;
+
 export const rows = statements((db, has) => ({
   // By brain_blobs' unique index (team_id, sha256).
   blob: db.prepare<[string, Buffer], { id: number; rulesVersion: string; bytes: number }>(
@@ -88,12 +92,9 @@ export const rows = statements((db, has) => ({
      WHERE c.snapshot_id > ? ORDER BY c.snapshot_id LIMIT 1`,
   ),
   // In the order of ids, which is the order of deliveries; streams and manifests by primary key.
-  snapshotsByDelivery: db.prepare<[], StoredSnapshotRow>(
-    `SELECT s.id, s.delivery_id AS deliveryId, s.version, s.accepted, s.team_id AS teamId, s.repo_key AS repoKey, m.entries,
-       t.device_id AS deviceId, t.team_id = s.team_id AND t.repo_key = s.repo_key AND m.team_id = s.team_id AS fits
-     FROM brain_snapshots s LEFT JOIN brain_streams t ON t.id = s.stream_id LEFT JOIN brain_manifests m ON m.id = s.manifest_id
-     ORDER BY s.id`,
-  ),
+  snapshotsByDelivery: db.prepare<[], StoredSnapshotRow>(`${STORED_SNAPSHOT} ORDER BY s.id`),
+  // By primary keys.
+  storedSnapshot: db.prepare<[number], StoredSnapshotRow>(`${STORED_SNAPSHOT} WHERE s.id = ?`),
   // Repositories whose current snapshot is not the newest accepted one; brain_snapshots by brain_snapshots_by_repo.
   currentsAstray: db.prepare<
     [],

@@ -1,9 +1,9 @@
-import type { Core } from "../../core.ts";
-import { sameDigest, sha256 } from "../../kit/hash.ts";
+import { sha256 } from "../../kit/hash.ts";
 import { type DeliveryKind, isAsDelivered, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
-import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
-import { manifestDigest, snapshotDigest, snapshotTexts, withheldDigest } from "./store-snapshot.ts";
+import { fileReader } from "./items.ts";
+import { rows, type StoredSnapshotRow } from "./rows.ts";
+import { manifestDigest, snapshotDigest, snapshotTexts } from "./store-snapshot.ts";
 
 type Delivery = Parameters<ReturnType<DeliveryKind["openCheck"]>["check"]>[0];
 
@@ -80,37 +80,3 @@ export const brainDeliveries: DeliveryKind = {
     };
   },
 };
-
-interface File {
-  readonly path: string;
-  readonly sha256: Buffer;
-}
-
-/** Gives a snapshot's files, each read once; undefined when something of it is gone or altered. */
-function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] | undefined {
-  const sound = new Map<number, Buffer | undefined>();
-  const blobDigest = (id: number) => {
-    if (!sound.has(id)) {
-      const blob = rows(core.store).blobById.get(id);
-      sound.set(id, blob && sameDigest(digestOfBlob(blob), blob.sha256) ? blob.sha256 : undefined);
-    }
-    return sound.get(id);
-  };
-  return ({ entries }) => {
-    if (entries === null) return undefined;
-    const files: File[] = [];
-    for (const [path, blobId] of JSON.parse(entries) as ManifestEntries) {
-      const digest = blobDigest(blobId);
-      if (!digest) return undefined;
-      files.push({ path, sha256: digest });
-    }
-    return files;
-  };
-}
-
-type Blob = NonNullable<ReturnType<ReturnType<typeof rows>["blobById"]["get"]>>;
-
-/** What a blob is addressed by, as it is stored; of a withheld one that holds content after all nothing that fits. */
-function digestOfBlob({ content, bytes, withheldSha256 }: Blob): Buffer {
-  return withheldSha256 && content === "" ? withheldDigest(withheldSha256, bytes) : sha256(content);
-}

@@ -42,6 +42,11 @@ export const rows = statements((db) => ({
   gapAround: db.prepare<[number, number, number], Gap>(
     `SELECT from_seq AS "from", to_seq AS "to" FROM telemetry_gaps WHERE stream_id = ? AND from_seq <= ? AND to_seq >= ? ORDER BY from_seq DESC LIMIT 1`,
   ),
+  // By telemetry_conflicts_by_stream.
+  conflictsOf: db.prepare<[number, number], StoredConflictRow>(
+    `SELECT id, stream_id AS streamId, delivery_id AS deliveryId, seq, client_timestamp AS clientTimestamp, payload
+     FROM telemetry_conflicts WHERE stream_id = ? AND delivery_id = ? ORDER BY id`,
+  ),
   deleteGap: db.prepare<[number, number]>("DELETE FROM telemetry_gaps WHERE stream_id = ? AND from_seq = ?"),
   // In the order of ids, which is the order of deliveries.
   conflictsByDelivery: db.prepare<[], StoredConflictRow>(

@@ -21,4 +21,5 @@ export {
   listEntries,
 } from "./entries.ts";
 export { exportEntries, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
+export { itemsAround } from "./items.ts";
 export { telemetryDeliveries } from "./verify.ts";

@@ -22,6 +22,7 @@ export {
   spansWith,
   spanTimes,
 } from "./follow.ts";
+export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
 export { findSessionId, getSession, type Session, type Span, wholeSpan } from "./session.ts";
 export { traceDeliveries } from "./verify.ts";

@@ -1,0 +1,50 @@
+import type { Core } from "../../core.ts";
+import { sameDigest, sha256 } from "../../kit/hash.ts";
+import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
+import { snapshotTexts, withheldDigest } from "./store-snapshot.ts";
+
+interface File {
+  readonly path: string;
+  readonly sha256: Buffer;
+}
+
+/** Gives a snapshot's files, each read once; undefined when something of it is gone or altered. */
+export function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] | undefined {
+  const sound = new Map<number, Buffer | undefined>();
+  const blobDigest = (id: number) => {
+    if (!sound.has(id)) {
+      const blob = rows(core.store).blobById.get(id);
+      sound.set(id, blob && sameDigest(digestOfBlob(blob), blob.sha256) ? blob.sha256 : undefined);
+    }
+    return sound.get(id);
+  };
+  return ({ entries }) => {
+    if (entries === null) return undefined;
+    const files: File[] = [];
+    for (const [path, blobId] of JSON.parse(entries) as ManifestEntries) {
+      const digest = blobDigest(blobId);
+      if (!digest) return undefined;
+      files.push({ path, sha256: digest });
+    }
+    return files;
+  };
+}
+
+type Blob = NonNullable<ReturnType<ReturnType<typeof rows>["blobById"]["get"]>>;
+
+/** What a blob is addressed by, as it is stored; of a withheld one that holds content after all nothing that fits. */
+function digestOfBlob({ content, bytes, withheldSha256 }: Blob): Buffer {
+  return withheldSha256 && content === "" ? withheldDigest(withheldSha256, bytes) : sha256(content);
+}
+
+/** The texts of a snapshot's items by their places, and its delivery; undefined where there is no such snapshot. */
+export function snapshotItems(
+  core: Core,
+  id: number,
+): { readonly deliveryId: number; readonly texts: Map<number, string> } | undefined {
+  const snapshot = rows(core.store).storedSnapshot.get(id);
+  if (!snapshot) return undefined;
+  const { deliveryId, version, accepted } = snapshot;
+  const texts = snapshotTexts(fileReader(core)(snapshot) ?? [], version, accepted === 1);
+  return { deliveryId, texts: new Map(texts.map((text, i) => [i + 1, text])) };
+}

@@ -1,0 +1,25 @@
+import type { Core } from "../../core.ts";
+import { labelText, sessionText, spanText } from "./item-texts.ts";
+import { rows } from "./rows.ts";
+
+/**
+ * Where a session, as it is held, stands among the items of the delivery that changed it last.
+ * @returns that delivery, the items that are the session's, its own first, and the texts of all; undefined where there is no such
+ *   session, or nothing changed it since deliveries have items
+ */
+export function itemsOfSession(
+  core: Core,
+  id: number,
+): { readonly deliveryId: number; readonly own: readonly number[]; readonly texts: Map<number, string> } | undefined {
+  const sql = rows(core.store);
+  const session = sql.lastOf.get(id);
+  if (!session || session.item === null) return undefined;
+  const { deliveryId, deviceId, externalId, item } = session;
+  const spans = sql.spansOf.all(deliveryId, deviceId, deliveryId);
+  const texts = new Map<number, string>();
+  for (const one of sql.sessionsOf.iterate(deliveryId)) texts.set(one.item, sessionText(one.externalId, one.document));
+  for (const one of spans) texts.set(one.item, spanText(one.sessionId, one.externalId, one.document));
+  for (const one of sql.labelsOf.iterate(deviceId, deliveryId)) texts.set(one.item, labelText(one.document));
+  const own = [item, ...spans.filter(({ sessionId }) => sessionId === externalId).map((span) => span.item)];
+  return { deliveryId, own, texts };
+}

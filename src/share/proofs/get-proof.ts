@@ -1,0 +1,37 @@
+import * as v from "valibot";
+import { device } from "../../identity/devices/devices.ts";
+import { conflict, notFound } from "../../kit/problem.ts";
+import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { PROVABLE, prove } from "./prove.ts";
+
+/** Proves to its team's devices that something is in the log. */
+export const getProof = endpoint(
+  {
+    id: "ledgerProof",
+    method: "GET",
+    path: "/ledger/proof",
+    summary: "A proof that something of the team is in the log",
+    tag: "Ledger",
+    auth: device,
+    media: "text/plain; charset=utf-8",
+    query: v.object({
+      kind: v.pipe(v.picklist(PROVABLE), v.description("What is proved.")),
+      id: v.pipe(
+        v.string(),
+        v.regex(/^[1-9]\d{0,15}$/, "must be a whole number from 1 on"),
+        v.description("Its number, as it stands in the addresses of pages; of an event that of its leaf."),
+      ),
+    }),
+    ok: v.pipe(
+      v.string(),
+      v.description("A C2SP tlog-proof, with the leaf and its items beside: `reckon ledger check` reads it."),
+    ),
+    faults: [notFound, conflict],
+    limits: [{ name: "proofs", quota: (config) => config.limitRead, per: "team", headers: "limited" }],
+    example: { query: { kind: "delivery", id: "2" }, ok: "c2sp.org/tlog-proof@v1\nindex 1\n" },
+  },
+  ({ core, principal, query }) => {
+    const content = prove(core, principal.teamId, query.kind, Number(query.id));
+    return new Reply(content, { content });
+  },
+);

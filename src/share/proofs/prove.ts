@@ -1,0 +1,77 @@
+import type { Core } from "../../core.ts";
+import { conflict, fail, notFound } from "../../kit/problem.ts";
+import { type ProofBundle, writeBundle } from "../../kit/transparency/bundle.ts";
+import { findWholeDelivery, leafTextOf, proveItems } from "../../log/log.ts";
+import { eventLeafText, eventOfLeaf, eventText } from "../../platform/audit/audit.ts";
+import { itemsUnder, proveLeaf, saltOf } from "../../platform/transparency/transparency.ts";
+import { snapshotItems } from "../../record/brain/brain.ts";
+import { itemsAround } from "../../record/telemetry/telemetry.ts";
+import { itemsOfSession } from "../../record/traces/traces.ts";
+
+/** What can be proved: an entry of telemetry, a snapshot of a brain, a session, an event of the audit, a delivery by its leaf alone. */
+export const PROVABLE = ["entry", "snapshot", "session", "event", "delivery"] as const;
+export type Provable = (typeof PROVABLE)[number];
+
+/** Texts of a delivery's items, and which of them are asked for. */
+interface Found {
+  readonly deliveryId: number;
+  readonly texts: ReadonlyMap<number, string | Uint8Array>;
+  readonly chosen: readonly number[];
+}
+
+/** How each is found by its number. */
+const FINDERS: Readonly<Record<Exclude<Provable, "event">, (core: Core, id: number) => Found | undefined>> = {
+  entry(core, id) {
+    const found = itemsAround(core, id);
+    return found && { ...found, chosen: [0, found.item] };
+  },
+  snapshot(core, id) {
+    const found = snapshotItems(core, id);
+    return found && { ...found, chosen: [0, ...found.texts.keys()] };
+  },
+  session(core, id) {
+    const found = itemsOfSession(core, id);
+    return found && { ...found, chosen: [0, ...found.own] };
+  },
+  delivery: (_core, deliveryId) => ({ deliveryId, texts: new Map(), chosen: [] }),
+};
+
+/**
+ * Proves that something is in the log, for whoever has the log's key and nothing else.
+ * @param teamId whose it must be; null for who has the data directory
+ * @param id as it stands in addresses of pages; of an event the number of its leaf
+ * @returns the text of a file that `reckon ledger check` reads
+ * @throws Problem notFound; conflict where it is not in the log as it is held, or came before there was a tree
+ */
+export function prove(core: Core, teamId: string | null, kind: Provable, id: number): string {
+  return writeBundle(kind === "event" ? eventBundle(core, teamId, id) : deliveryBundle(core, teamId, kind, id));
+}
+
+function deliveryBundle(core: Core, teamId: string | null, kind: Exclude<Provable, "event">, id: number): ProofBundle {
+  const found = FINDERS[kind](core, id);
+  const row = found && findWholeDelivery(core, found.deliveryId);
+  if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, `There is no ${kind} ${id}.`);
+  const items = found.chosen.length === 0 ? [] : proveItems(core, row, found.texts, found.chosen);
+  if (!items)
+    fail(
+      conflict,
+      `The ${kind} ${id} cannot be proved: it came before deliveries had items, or is not held as it was delivered. ` +
+        `"delivery ${row.id}" proves when it came.`,
+    );
+  return { ...inTree(core, row.id), leaf: leafTextOf(row), items };
+}
+
+function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBundle {
+  const row = eventOfLeaf(core, leaf);
+  if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, `There is no event with leaf ${leaf}.`);
+  const text = eventText(row);
+  const { root } = itemsUnder(row.itemKey, [text]);
+  const items = [{ index: 0, count: 1, salt: saltOf(row.itemKey, 0), text, path: [] }];
+  return { ...inTree(core, leaf), leaf: eventLeafText(row, root), items };
+}
+
+function inTree(core: Core, n: number): Pick<ProofBundle, "checkpoint" | "index" | "inclusion"> {
+  const proof =
+    proveLeaf(core, n) ?? fail(conflict, "Nothing was signed yet: start the server on this data directory once.");
+  return { checkpoint: proof.checkpoint.note, index: proof.index, inclusion: proof.hashes };
+}

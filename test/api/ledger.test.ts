@@ -1,0 +1,153 @@
+import { createHash, verify } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { leafHash, rootOf } from "../../src/kit/merkle.ts";
+import { checkBundle } from "../../src/kit/transparency/check.ts";
+import { checkpointText, openCheckpoint } from "../../src/kit/transparency/checkpoint.ts";
+import { parseVkey } from "../../src/kit/transparency/note.ts";
+import { findWholeDelivery, leafTextOf } from "../../src/log/log.ts";
+import { noteFault, startInstance, type TestInstance } from "../support/instance.ts";
+
+const text = async (t: TestInstance, path: string, token?: string) =>
+  (await t.call("GET", path, token === undefined ? {} : { token })).text;
+const logKey = async (t: TestInstance) => parseVkey((await text(t, "/ledger/key")).trim());
+
+it("gives a receipt with each delivery that changed anything, by which its sender can prove that it was taken", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const key = await logKey(t);
+  const sent = [
+    ["/api/telemetry/ingest", { repoKey: "r", entries: [{ seq: 1, payload: { a: "password=hunter2hunter2" } }] }],
+    ["/api/brain/ingest", { repoKey: "r", version: 1, files: [{ path: "a.md", content: "# A" }] }],
+    ["/api/agent-traces/ingest", { repoKey: "r", sessions: [{ id: "s", outcome: "ok", spans: [{ id: "a" }] }] }],
+  ] as const;
+  for (const [path, json] of sent) {
+    const answer = await t.post(path, { token, json });
+    const [index, size, ...encoded] = (answer.headers.get("reckon-receipt") as string).split(".");
+    const [leaf, root, signature, salt] = encoded.map((part) => Buffer.from(part, "base64url")) as Buffer[];
+    expect(encoded).toHaveLength(4);
+    const signed = checkpointText({ origin: `${key.name}/1`, size: Number(size), root: root as Buffer });
+    expect(verify(null, Buffer.from(signed), key.publicKey, signature as Buffer)).toBe(true);
+    const row = findWholeDelivery(t.instance.core, Number(index) + 1);
+    const text = leafTextOf(row as NonNullable<typeof row>);
+    expect(leafHash(Buffer.from(text))).toEqual(leaf);
+    const digest = createHash("sha256")
+      .update(salt as Buffer)
+      .update(JSON.stringify(json))
+      .digest("hex");
+    expect(JSON.parse(text)).toMatchObject({ v: 2, sent: digest });
+    // Nothing that the server keeps leads from its digest to the body.
+    const dump = JSON.stringify(t.rows("SELECT * FROM deliveries"));
+    expect(dump).not.toContain((salt as Buffer).toString("hex"));
+    const again = await t.post(path, { token, json });
+    expect([again.status, again.headers.get("reckon-receipt")]).toEqual([200, null]);
+  }
+});
+
+it("serves a checkpoint and tiles of which anybody can make the root", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  for (let seq = 1; seq <= 300; seq++)
+    await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq, payload: {} }] } });
+  const { size, root, origin } = openCheckpoint(await text(t, "/ledger/checkpoint"), await logKey(t));
+  expect(origin).toMatch(/\/ledger\/[0-9a-f]{16}\/1$/);
+  expect(size).toBe(t.count("log_leaves"));
+  const tile = async (path: string) => {
+    const answer = await t.instance.fetch(new Request(`http://localhost/ledger/tile/${path}`));
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/octet-stream"]);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    return Array.from({ length: bytes.length / 32 }, (_, i) => bytes.subarray(i * 32, (i + 1) * 32));
+  };
+  const leaves = [...(await tile("0/000")), ...(await tile(`0/001.p/${size - 256}`))];
+  expect(leaves.map((one) => one.toString("hex"))).toEqual(
+    t.rows("SELECT lower(hex(sha256)) AS hash FROM log_leaves ORDER BY n").map(({ hash }) => hash),
+  );
+  expect(rootOf(leaves)).toEqual(root);
+  expect(await tile("1/000.p/1")).toEqual([rootOf(leaves.slice(0, 256))]);
+  for (const absent of [
+    "0/002",
+    "0/001",
+    `0/001.p/${size - 255}`,
+    "1/000",
+    "2/000.p/1",
+    "64/000",
+    "0/x001/000",
+    "x",
+    "0/000.p/0",
+  ])
+    expect([absent, (await t.call("GET", `/ledger/tile/${absent}`)).status]).toEqual([absent, 404]);
+  noteFault("ledgerTile", "notFound");
+});
+
+it("proves to a team's devices what the team has in the log, and nothing to another team's", async () => {
+  const t = await startInstance();
+  const [ada, eve] = [await t.device(), await t.device()];
+  await t.post("/api/telemetry/ingest", {
+    token: ada.token,
+    json: { repoKey: "shop", entries: [1, 2, 3].map((seq) => ({ seq, payload: { seq, text: `prompt ${seq}` } })) },
+  });
+  await t.post("/api/brain/ingest", {
+    token: ada.token,
+    json: { repoKey: "shop", version: 4, files: [{ path: "a.md", content: "# A" }] },
+  });
+  for (const spans of [[{ id: "a" }], [{ id: "a", tool: "rm" }, { id: "b" }]])
+    await t.post("/api/agent-traces/ingest", {
+      token: ada.token,
+      json: { repoKey: "shop", sessions: [{ id: "s", outcome: "ok", spans }], labels: [{ sessionId: "s", name: "n" }] },
+    });
+  const key = await logKey(t);
+  const proof = (token: string, kind: string, id: number) =>
+    t.call("GET", `/ledger/proof?${new URLSearchParams({ kind, id: `${id}` })}`, { token });
+  const proved = async (kind: string, id: number) => {
+    const { status, text } = await proof(ada.token, kind, id);
+    expect([kind, status]).toEqual([kind, 200]);
+    return checkBundle(text, key, []);
+  };
+  const entry = await proved("entry", 2);
+  expect(entry).toMatchObject({ proven: true });
+  expect(JSON.stringify(entry)).toContain("prompt 2");
+  expect(JSON.stringify(entry)).not.toContain("prompt 1");
+  const snapshot = JSON.stringify(await proved("snapshot", 1));
+  expect(snapshot).toContain("4 accepted");
+  expect(snapshot).toContain(createHash("sha256").update("# A").digest("hex"));
+  const session = JSON.stringify(await proved("session", 1));
+  for (const part of ["rm", '\\"b\\"', "shop"]) expect(session).toContain(part);
+  await proved("delivery", t.rows("SELECT min(id) AS id FROM deliveries")[0]?.id as number);
+
+  for (const [kind, id] of [
+    ["entry", 2],
+    ["snapshot", 1],
+    ["session", 1],
+  ] as const) {
+    expect((await proof(eve.token, kind, id)).status).toBe(404);
+    expect((await proof(ada.token, kind, 99)).status).toBe(404);
+  }
+  const [event] = t.rows("SELECT leaf FROM audit_events WHERE team_id IS NOT NULL ORDER BY leaf");
+  expect((await proof(eve.token, "event", event?.leaf as number)).status).toBe(404);
+
+  t.instance.core.store.db.exec("UPDATE trace_spans SET document = '{}' WHERE external_id = 'b'");
+  const altered = await proof(ada.token, "session", 1);
+  expect([altered.status, altered.body]).toMatchObject([409, { error: expect.anything() }]);
+});
+
+it("goes on under another name where the database is not the one that signed last", async () => {
+  const first = await startInstance();
+  const key = await logKey(first);
+  const { directory } = first;
+  const again = async () => {
+    const t = await startInstance({ directory });
+    const note = await text(t, "/ledger/checkpoint");
+    const size = t.count("log_leaves");
+    const epochs = t.rows("SELECT data FROM log_epochs ORDER BY leaf").map(({ data }) => JSON.parse(data as string));
+    await t.close();
+    return { note, size, epochs };
+  };
+  await first.close();
+  expect((await again()).note).toContain(`${key.name}/1\n`);
+  rmSync(join(directory, "ledger-checkpoint"));
+  const { note, size, epochs } = await again();
+  expect(openCheckpoint(note, key)).toMatchObject({ origin: `${key.name}/2`, size });
+  expect(epochs[1]).toMatchObject({ epoch: 2, previous: { origin: `${key.name}/1`, size: size - 1 } });
+  expect((await again()).note).toContain(`${key.name}/2\n`);
+});
