@@ -63,7 +63,7 @@ describe("a witness", () => {
     const { url, paths } = await served(() => log);
     log.append(...texts(0, 300));
     const first = await cosigned(state, url, ...KEY, "--name", "audit.example/w1");
-    expect(first).toMatchObject({ cosigned: true, origin: logSigner.name, size: 300, previousSize: null });
+    expect(first).toMatchObject({ cosigned: true, origin: log.origin, size: 300, previous: null });
     expect(parseVkey(first.vkey).name).toBe("audit.example/w1");
     expect(paths).toEqual(["checkpoint"]);
     for (const size of [301, 512, 513, 70_000, 70_001]) {
@@ -72,12 +72,12 @@ describe("a witness", () => {
       const next = await cosigned(state, `${url}/`);
       expect(next).toMatchObject({
         size,
-        previousSize: before,
+        previous: { size: before },
         vkey: first.vkey,
         root: log.rootAt(size).toString("base64"),
       });
     }
-    expect(await cosigned(state, url)).toMatchObject({ size: 70_001, previousSize: 70_001 });
+    expect(await cosigned(state, url)).toMatchObject({ size: 70_001, previous: { size: 70_001 } });
     const names = readdirSync(join(state, "..")).sort();
     expect(names).toEqual(["log.json", "witness-key.pem", "witness-key.vkey"]);
     for (const name of names) expect([name, statSync(join(state, "..", name)).mode & 0o777]).toEqual([name, 0o600]);
@@ -134,7 +134,27 @@ describe("a witness", () => {
       expect(readFileSync(state, "utf8")).toBe(before);
     }
     log = new TestLog().append(...texts(0, 301));
-    expect(await cosigned(state, url)).toMatchObject({ size: 301, previousSize: 300 });
+    expect(await cosigned(state, url)).toMatchObject({ size: 301, previous: { size: 300 } });
+  });
+
+  it("follows a log that got a new name, where nothing of it was lost", async () => {
+    let log = new TestLog().append(...texts(0, 30));
+    const state = join(folder(), "log.json");
+    const { url } = await served(() => log);
+    await cosigned(state, url, ...KEY);
+    log.append(...texts(30, 40)).epoch = 2;
+    const renamed = await cosigned(state, url);
+    expect(renamed).toMatchObject({
+      origin: log.origin,
+      size: 40,
+      previous: { origin: `${logSigner.name}/1`, size: 30 },
+    });
+    log = new TestLog().append(...texts(0, 35), "epoch", ...texts(36, 50));
+    log.epoch = 3;
+    const done = await observe(state, url, "--json");
+    const result = JSON.parse(done.stdout);
+    expect([done.code, result.reason]).toEqual([1, "fork"]);
+    expect(result.detail).toContain(`it goes by the name of ${log.origin}, and lacks what came after the backup`);
   });
 
   it("cosigns nothing that it cannot check", async () => {
@@ -164,7 +184,7 @@ describe("a witness", () => {
       if (tile) response.end(Buffer.alloc(tile.width * 32));
       return tile !== undefined;
     };
-    const elsewhere = new TestLog(noteSigner("reckon.example/ledger/4f00/2", ED25519, keyOf(1))).append("a");
+    const elsewhere = new TestLog(noteSigner("reckon.example/ledger/4f01", ED25519, keyOf(1))).append("a");
     const forger = new TestLog(noteSigner(logSigner.name, ED25519, keyOf(8))).append("a");
     for (const [answer, message] of [
       [onTile((response) => response.writeHead(404).end()), "is not there"],
@@ -180,7 +200,7 @@ describe("a witness", () => {
       [onCheckpoint("<html>"), "no checkpoint that can be believed"],
       [onCheckpoint("\u00ff".repeat(200_000)), "more than"],
       [onCheckpoint(forger.checkpoint()), "no signature of reckon.example"],
-      [onCheckpoint(elsewhere.checkpoint()), "of the log reckon.example/ledger/4f00/2"],
+      [onCheckpoint(elsewhere.checkpoint()), "of the log reckon.example/ledger/4f01"],
     ] as const) {
       instead = answer;
       const done = await observe(state, url);
@@ -188,7 +208,7 @@ describe("a witness", () => {
       expect(readFileSync(state, "utf8")).toBe(before);
     }
     instead = () => false;
-    expect(await cosigned(state, url)).toMatchObject({ size: 600, previousSize: 300 });
+    expect(await cosigned(state, url)).toMatchObject({ size: 600, previous: { size: 300 } });
     const gone = await observe(state, "http://127.0.0.1:9/");
     expect([gone.code, gone.stderr]).toEqual([
       1,
@@ -201,7 +221,7 @@ describe("a witness", () => {
     const at = folder();
     const [state, stick] = [join(at, "log.json"), join(at, "stick.txt")];
     writeFileSync(stick, log.checkpoint());
-    expect(await cosigned(state, stick, ...KEY)).toMatchObject({ size: 40, previousSize: null });
+    expect(await cosigned(state, stick, ...KEY)).toMatchObject({ size: 40, previous: null });
     log.append(...texts(40, 90));
     writeFileSync(stick, log.checkpoint());
     const bare = await observe(state, stick);
@@ -216,7 +236,7 @@ describe("a witness", () => {
     const { note } = await cosigned(state, stick);
     const bundle = { index: 7, leaf: log.leaves[7] as string, inclusion: log.inclusion(7), items: [] };
     writeFileSync(stick, writeBundle({ ...bundle, checkpoint: note }));
-    expect(await cosigned(state, stick)).toMatchObject({ size: 90, previousSize: 90 });
+    expect(await cosigned(state, stick)).toMatchObject({ size: 90, previous: { size: 90 } });
     const [, own] = parseNote(JSON.parse(readFileSync(state, "utf8")).checkpoint).signatures;
     expect(own?.name).toBe(parseVkey(readFileSync(join(at, "witness-key.vkey"), "utf8").trim()).name);
     expect(parseNote(JSON.parse(readFileSync(state, "utf8")).checkpoint).signatures).toHaveLength(2);

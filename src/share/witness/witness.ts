@@ -10,7 +10,12 @@ import { visible } from "../../kit/escape-invisible.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { verifyConsistency } from "../../kit/merkle.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
-import { openCheckpoint, parseCheckpointText, type SignedCheckpoint } from "../../kit/transparency/checkpoint.ts";
+import {
+  isOriginOf,
+  openCheckpoint,
+  parseCheckpointText,
+  type SignedCheckpoint,
+} from "../../kit/transparency/checkpoint.ts";
 import { type NoteKey, parseNote, parseVkey, signatureLine, vkeyOf } from "../../kit/transparency/note.ts";
 import { openSource, type Source } from "./source.ts";
 import { exclusively, readState, type WitnessState, witnessSigner, writeState } from "./state.ts";
@@ -34,8 +39,8 @@ export type Observation = Cosigned | Refused;
 export interface Cosigned {
   readonly kind: "cosigned";
   readonly checkpoint: SignedCheckpoint;
-  /** Size at the last look; null at the first. */
-  readonly previousSize: number | null;
+  /** At the last look; null at the first. Of another name where the log went on under a new one, as it does after a restore. */
+  readonly previous: { readonly origin: string; readonly size: number } | null;
   /** The checkpoint with the witness's line added. */
   readonly note: string;
   /** The witness's verifier key, and whether it was made just now. */
@@ -61,10 +66,9 @@ export function observe(query: WitnessQuery): Promise<Observation> {
     const source = await openSource(query.place);
     const seen = open(source.checkpoint, logKey, query.place);
     const known = state && openCheckpoint(state.checkpoint, logKey);
-    if (known && known.origin !== seen.origin) fail(conflict, anotherLog(known.origin, seen.origin));
     const refusal = known && (await contradiction(known, seen, source));
     if (state && refusal) return { kind: "refused", ...refusal, evidence: keep(query, state, source) };
-    return cosign(query, seen, known?.size ?? null, logKey);
+    return cosign(query, seen, known ?? null, logKey);
   });
 }
 
@@ -80,7 +84,8 @@ function open(text: string, logKey: NoteKey, place: string): SignedCheckpoint {
     return openCheckpoint(text, logKey);
   } catch (error) {
     const origin = originOf(text);
-    if (origin !== undefined && origin !== logKey.name) fail(conflict, anotherLog(logKey.name, origin));
+    const isAnother = origin !== undefined && !isOriginOf(origin, logKey);
+    if (isAnother) fail(conflict, `${place} is of the log ${visible(origin)}, not of ${logKey.name}`);
     fail(invalid, `${place} gives no checkpoint that can be believed: ${(error as Error).message}`);
   }
 }
@@ -93,30 +98,28 @@ function originOf(text: string): string | undefined {
   }
 }
 
-const anotherLog = (known: string, seen: string) =>
-  `the checkpoint is of the log ${visible(seen)}, not of ${known}. After a restore a server goes on as a log of another name: look at what it ` +
-  "says of the one before, and witness it with a state of its own";
-
 /** What is wrong with a checkpoint after one that was cosigned; undefined where the log only grew. */
 async function contradiction(
   known: SignedCheckpoint,
   seen: SignedCheckpoint,
   source: Source,
 ): Promise<Pick<Refused, "reason" | "detail"> | undefined> {
+  const renamed =
+    seen.origin === known.origin
+      ? ""
+      : `; since a restore it goes by the name of ${seen.origin}, and lacks what came after the backup`;
   if (seen.size < known.size)
     return {
       reason: "shrunk",
-      detail: `it has ${seen.size} leaves and had ${known.size}: this is an old copy, or the log was cut`,
+      detail: `it has ${seen.size} leaves and had ${known.size}: this is an old copy, or the log was cut${renamed}`,
     };
   const proof = seen.size === known.size || known.size === 0 ? [] : await source.growth(known.size, seen);
   if (verifyConsistency(known.size, seen.size, known.root, seen.root, proof)) return undefined;
-  return {
-    reason: "fork",
-    detail:
-      seen.size === known.size
-        ? `the log signed two different trees of ${seen.size} leaves`
-        : `the ${known.size} leaves that were there are not the beginning of the ${seen.size} that are there now`,
-  };
+  const detail =
+    seen.size === known.size
+      ? `the log signed two different trees of ${seen.size} leaves`
+      : `the ${known.size} leaves that were there are not the beginning of the ${seen.size} that are there now`;
+  return { reason: "fork", detail: detail + renamed };
 }
 
 /** Puts both notes beside the state, for whoever has to be shown them. */
@@ -131,7 +134,7 @@ function keep({ statePath, now }: WitnessQuery, state: WitnessState, source: Sou
 function cosign(
   query: WitnessQuery,
   checkpoint: SignedCheckpoint,
-  previousSize: number | null,
+  previous: SignedCheckpoint | null,
   logKey: NoteKey,
 ): Cosigned {
   const { signer, isNew } = witnessSigner(dirname(query.statePath), query.name);
@@ -144,5 +147,5 @@ function cosign(
   const note = `${text}\n${lines.join("")}${signatureLine(text, signer, query.now)}`;
   // Remembered before it is handed out: who is killed in between has promised nothing that is forgotten.
   writeState(query.statePath, { log: vkeyOf(logKey), checkpoint: note });
-  return { kind: "cosigned", checkpoint, previousSize, note, vkey: vkeyOf(signer), isNewKey: isNew };
+  return { kind: "cosigned", checkpoint, previous, note, vkey: vkeyOf(signer), isNewKey: isNew };
 }

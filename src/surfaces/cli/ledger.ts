@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { readTextFile } from "../../kit/bounded-text.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
+import { visible } from "../../kit/escape-invisible.ts";
 import { Problem } from "../../kit/problem.ts";
 import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
 import { COSIGNATURE_V1, ED25519, type NoteKey, parseVkey, type SignatureType } from "../../kit/transparency/note.ts";
@@ -154,16 +155,19 @@ function addWitness(ledger: Command, cli: Cli): void {
     });
 }
 
-function showCosigned({ checkpoint, previousSize, note, vkey, isNewKey }: Cosigned, json: boolean): void {
+function showCosigned({ checkpoint, previous, note, vkey, isNewKey }: Cosigned, json: boolean): void {
   const { origin, size, root } = checkpoint;
   const output = outputOf({ json });
-  const result = { cosigned: true, origin, size, root: root.toString("base64"), previousSize, note, vkey };
+  const before = previous && { origin: previous.origin, size: previous.size };
+  const result = { cosigned: true, origin, size, root: root.toString("base64"), previous: before, note, vkey };
   output.result(result, () => note);
   output.note(
-    previousSize === null
-      ? `${origin} has ${size} leaves. This is the first look: it grew from there, as far as this witness can say.`
-      : `${origin} has ${size} leaves, and only grew from the ${previousSize} of the last look.`,
+    previous === null
+      ? `${visible(origin)} has ${size} leaves. This is the first look: what was before, this witness cannot say.`
+      : `${visible(origin)} has ${size} leaves, and only grew from the ${previous.size} of the last look.`,
   );
+  if (previous && previous.origin !== origin)
+    output.note(`It was called ${visible(previous.origin)}: a log is given a new name after a restore or a move.`);
   if (isNewKey) output.note(`A key was made for this witness. Whoever is to trust it needs:\n${vkey}`);
 }
 
@@ -171,6 +175,6 @@ function showRefused({ reason, detail, evidence }: Refused, json: boolean): void
   const output = outputOf({ json });
   output.result({ cosigned: false, reason, detail, evidence }, () => "");
   output.note(
-    `NOT COSIGNED (${reason}): ${detail}.\nThe log signed both: ${evidence[0]}, which was cosigned before, and ${evidence[1]}. Keep these files.`,
+    `NOT COSIGNED (${reason}): ${visible(detail)}.\nThe log signed both: ${evidence[0]}, which was cosigned before, and ${evidence[1]}. Keep these files.`,
   );
 }
