@@ -108,6 +108,9 @@ function rootBetween(start: number, end: number, nodeAt: NodeAt): Buffer {
   return root ?? EMPTY_ROOT;
 }
 
+/** The root of a tree of this size. @param nodeAt is asked for complete subtrees of it */
+export const rootAt = (size: number, nodeAt: NodeAt): Buffer => rootBetween(0, size, nodeAt);
+
 /**
  * The audit path of a leaf, from its sibling up (RFC 9162 section 2.1.3.1).
  * @param nodeAt is asked for subtrees that are complete in a tree of `size` leaves, one by one

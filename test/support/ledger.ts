@@ -12,12 +12,14 @@ export const keyOf = (seed: number) =>
     type: "pkcs8",
   });
 
-export const logSigner = noteSigner("reckon.example/ledger/4f00/1", ED25519, keyOf(1));
+export const logSigner = noteSigner("reckon.example/ledger/4f00", ED25519, keyOf(1));
 export const cosignerOf = (name: string, seed: number) => noteSigner(name, COSIGNATURE_V1, keyOf(seed));
 
 /** A log in memory, of leaves with the texts that it is given. */
 export class TestLog {
   readonly signer: NoteSigner;
+  /** A restore opens the next one, under a name of its own. */
+  epoch = 1;
   readonly leaves: string[] = [];
   readonly #nodes = new Map<string, Buffer>();
   readonly #frontier = new Frontier();
@@ -52,8 +54,12 @@ export class TestLog {
     return this.#roots[size] as Buffer;
   }
 
+  get origin(): string {
+    return `${this.signer.name}/${this.epoch}`;
+  }
+
   checkpoint(size = this.size): string {
-    return signNote(checkpointText({ origin: this.signer.name, size, root: this.rootAt(size) }), this.signer);
+    return signNote(checkpointText({ origin: this.origin, size, root: this.rootAt(size) }), this.signer);
   }
 
   inclusion(index: number, size = this.size): Buffer[] {

@@ -43,7 +43,7 @@ const BANNED: Readonly<Record<string, string>> = {
   "Derivation|Overtaken": "Projection, ConcurrentAdvance",
   "breathe|breather": "yieldNow, cooperative",
   perOwner: "what a room's `open` returns, so that it can be seen and ends with the instance",
-  "Lot|liken|alike|witness|homes|rehome|homeless": "dedupe, reconcile, source, rematch, reattach",
+  "Lot|liken|alike|homes|rehome|homeless": "dedupe, reconcile, source, rematch, reattach",
   "sieve|stretch|misfit|overhear|plant": "filter, chunk, validation message, captureBody, seed",
 };
 

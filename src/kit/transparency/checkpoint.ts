@@ -43,10 +43,14 @@ export function openCheckpoint(text: string, logKey: NoteKey): SignedCheckpoint 
   const note = parseNote(text);
   if (verifiedBy(note, [logKey]).length === 0) fail(invalid, `it has no signature of ${logKey.name} (${logKey.id})`);
   const checkpoint = parseCheckpointText(note.text);
-  if (checkpoint.origin !== logKey.name && !checkpoint.origin.startsWith(`${logKey.name}/`))
+  if (!isOriginOf(checkpoint.origin, logKey))
     fail(invalid, `it is a checkpoint of ${checkpoint.origin}, not of ${logKey.name}`);
   return { ...checkpoint, note };
 }
+
+/** Whether a log of this name is the key's own, or lies below it. */
+export const isOriginOf = (origin: string, { name }: NoteKey): boolean =>
+  origin === name || origin.startsWith(`${name}/`);
 
 /** A number as ASCII decimal without leading zeros, up to 2^53 - 1; undefined for anything else. */
 export function wholeNumberOf(text: string): number | undefined {

@@ -1,22 +1,15 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
 import { fail, unavailable } from "../../kit/problem.ts";
 import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
-import { backup, examine, inspectBackup, restore, verifyLedger } from "../../share/maintenance/maintenance.ts";
+import { backup, examine, inspectBackup, restore } from "../../share/maintenance/maintenance.ts";
 import { type Cli, type CommonOptions, common, configOf, outputOf, withCoreToLook } from "./context.ts";
 import { facts, table } from "./output.ts";
-
-function anchor(text: string): { id: number; chainSha256: string } {
-  const match = /^(\d+):([0-9a-f]{64})$/.exec(text);
-  if (!match) throw new InvalidArgumentError("It must be ID:HASH as an earlier run printed it.");
-  return { id: Number(match[1]), chainSha256: match[2] as string };
-}
 
 export function maintenanceCommands(program: Command, cli: Cli): void {
   addBackup(program, cli);
   addRestore(program, cli);
   addDoctor(program, cli);
-  addLedger(program, cli);
   addQuickCheck(program);
 }
 
@@ -86,27 +79,6 @@ function addDoctor(program: Command, cli: Cli): void {
         if (findings.some((one) => one.status === "failed")) cli.exitCode = 1;
       }),
   );
-}
-
-function addLedger(program: Command, cli: Cli): void {
-  const ledger = program.command("ledger").description("the chained record of what was acknowledged");
-  common(ledger.command("verify").description("prove that every delivery is still there and unaltered"))
-    .option("--anchor <id:hash>", "head that an earlier run printed", anchor)
-    .action((options: CommonOptions & { anchor?: { id: number; chainSha256: string } }) =>
-      withCoreToLook(cli, options, (core, output) => {
-        const report = verifyLedger(core, options.anchor, output.progress("ledger"));
-        output.result(report, () =>
-          report.faults.length === 0
-            ? `${report.deliveries} deliveries verify${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
-            : table(
-                ["DELIVERY", "KIND", "RECEIVED", "PROBLEM", "DETAIL"],
-                report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem, one.detail]),
-                "",
-              ),
-        );
-        if (report.faults.length > 0) cli.exitCode = 1;
-      }),
-    );
 }
 
 function addQuickCheck(program: Command): void {

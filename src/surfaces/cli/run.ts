@@ -11,6 +11,7 @@ import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
 import { jobsCommands } from "./jobs.ts";
 import { keyCommands } from "./key.ts";
+import { ledgerCommands } from "./ledger.ts";
 import { licenseCommands } from "./license.ts";
 import { maintenanceCommands } from "./maintenance.ts";
 import { noticesCommand } from "./notices.ts";
@@ -60,6 +61,7 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     keyCommands,
     jobsCommands,
     maintenanceCommands,
+    ledgerCommands,
     openapiCommand,
     noticesCommand,
   ])

@@ -11,6 +11,7 @@ import {
   leafHash,
   type NodeAt,
   nodeHash,
+  rootAt as rootFromNodes,
   rootOf,
   saltsOf,
   verifyConsistency,
@@ -91,6 +92,7 @@ describe("trees of up to 300 leaves", () => {
     const frontier = new Frontier();
     for (let size = 0; size <= MAX; size++) {
       expect(rootOf(leaves.slice(0, size))).toEqual(rootAt(size));
+      expect(rootFromNodes(size, nodesOf(size))).toEqual(rootAt(size));
       expect([frontier.size, frontier.root()]).toEqual([size, rootAt(size)]);
       const restored = new Frontier(
         size,

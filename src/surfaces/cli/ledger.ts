@@ -1,0 +1,180 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { readTextFile } from "../../kit/bounded-text.ts";
+import { isoInstant, systemClock } from "../../kit/clock.ts";
+import { visible } from "../../kit/escape-invisible.ts";
+import { Problem } from "../../kit/problem.ts";
+import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
+import { COSIGNATURE_V1, ED25519, type NoteKey, parseVkey, type SignatureType } from "../../kit/transparency/note.ts";
+import { MAX_PROOF_BYTES } from "../../kit/transparency/proof.ts";
+import { verifyLedger } from "../../share/maintenance/maintenance.ts";
+import { type Cosigned, observe, type Refused } from "../../share/witness/witness.ts";
+import { type Cli, type CommonOptions, common, outputOf, withCoreToLook } from "./context.ts";
+import { facts, table } from "./output.ts";
+
+export function ledgerCommands(program: Command, cli: Cli): void {
+  const ledger = program.command("ledger").description("the chained record of what was acknowledged, and proofs of it");
+  addVerify(ledger, cli);
+  addCheck(ledger, cli);
+  addWitness(ledger, cli);
+}
+
+function anchor(text: string): { id: number; chainSha256: string } {
+  const match = /^(\d+):([0-9a-f]{64})$/.exec(text);
+  if (!match) throw new InvalidArgumentError("It must be ID:HASH as an earlier run printed it.");
+  return { id: Number(match[1]), chainSha256: match[2] as string };
+}
+
+function addVerify(ledger: Command, cli: Cli): void {
+  common(ledger.command("verify").description("prove that every delivery is still there and unaltered"))
+    .option("--anchor <id:hash>", "head that an earlier run printed", anchor)
+    .action((options: CommonOptions & { anchor?: { id: number; chainSha256: string } }) =>
+      withCoreToLook(cli, options, (core, output) => {
+        const report = verifyLedger(core, options.anchor, output.progress("ledger"));
+        output.result(report, () =>
+          report.faults.length === 0
+            ? `${report.deliveries} deliveries verify${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
+            : table(
+                ["DELIVERY", "KIND", "RECEIVED", "PROBLEM", "DETAIL"],
+                report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem, one.detail]),
+                "",
+              ),
+        );
+        if (report.faults.length > 0) cli.exitCode = 1;
+      }),
+    );
+}
+
+const keyOfType = (type: SignatureType, wrong: string) => (text: string) => {
+  let key: NoteKey;
+  try {
+    key = parseVkey(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+  if (key.type !== type) throw new InvalidArgumentError(wrong);
+  return key;
+};
+const logKey = keyOfType(ED25519, "It is the key of a witness, not of a log.");
+const witnessKey = keyOfType(COSIGNATURE_V1, "It is the key of a log, not of a witness.");
+
+interface CheckOptions {
+  readonly json: boolean;
+  readonly key: NoteKey;
+  readonly witness: readonly NoteKey[];
+}
+
+function addCheck(ledger: Command, cli: Cli): void {
+  ledger
+    .command("check")
+    .argument("<file>", "a proof that ledger prove wrote")
+    .description("judge a proof, with nothing but the log's key: no data directory, no network")
+    .requiredOption("--key <vkey>", "the log's key, as you know it from elsewhere than the file", logKey)
+    .option(
+      "--witness <vkey>",
+      "a witness who must have cosigned; may be given more than once",
+      (text: string, before: readonly NoteKey[]) => [...before, witnessKey(text)],
+      [],
+    )
+    .option("--json", "print the result as one JSON document", false)
+    .action((file: string, options: CheckOptions) => {
+      const report = judge(file, options);
+      outputOf(options).result(checkJson(report), () => checkText(report));
+      if (!report.proven) cli.exitCode = 1;
+    });
+}
+
+function judge(file: string, { key, witness }: CheckOptions): CheckReport {
+  try {
+    return checkBundle(readTextFile(file, MAX_PROOF_BYTES), key, witness);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const steps = [{ step: "file", ok: false, detail: error.message }] as const;
+    return { proven: false, steps, checkpoint: null, bundle: null, cosignatures: [] };
+  }
+}
+
+const checkJson = ({ proven, steps, checkpoint, bundle, cosignatures }: CheckReport) => ({
+  proven,
+  steps,
+  checkpoint: checkpoint && {
+    origin: checkpoint.origin,
+    size: checkpoint.size,
+    root: checkpoint.root.toString("base64"),
+  },
+  leaf: bundle && { index: bundle.index, text: bundle.leaf },
+  items: bundle?.items.map(({ index, count, text }) => ({ index, count, text })) ?? [],
+  cosignatures: cosignatures.map(({ key, at }) => ({ name: key.name, at: at === null ? null : isoInstant(at) })),
+});
+
+const MAX_SHOWN_CHARS = 2_000;
+const shown = (text: string) =>
+  text.length > MAX_SHOWN_CHARS
+    ? `${text.slice(0, MAX_SHOWN_CHARS)}… (${text.length} characters; --json shows all)`
+    : text;
+
+function checkText({ proven, steps, checkpoint, bundle, cosignatures }: CheckReport): string {
+  const judged = table(
+    ["STEP", "HOLDS", "DETAIL"],
+    steps.map(({ step, ok, detail }) => [step, ok ? "yes" : "NO", detail]),
+    "",
+  );
+  if (!proven || !bundle || !checkpoint) return `${judged}\n\nNOT PROVEN: believe nothing of what the file says.`;
+  const proved = facts([
+    ["log", checkpoint.origin],
+    ["leaf", `index ${bundle.index} of ${checkpoint.size}`],
+    ["its text", shown(bundle.leaf)],
+    ...bundle.items.map(({ index, text }) => [`item ${index}`, shown(text)] as const),
+    ...cosignatures.map(({ key, at }) => ["cosigned", `${isoInstant(at ?? 0)} by ${key.name}`] as const),
+  ]);
+  return `${judged}\n\n${proved}\n\nPROVEN: the log had taken this in when it signed.`;
+}
+
+interface WitnessOptions {
+  readonly json: boolean;
+  readonly state: string;
+  readonly key?: NoteKey;
+  readonly name?: string;
+}
+
+function addWitness(ledger: Command, cli: Cli): void {
+  ledger
+    .command("witness")
+    .argument("<url|file>", "the log's server, or a file that was brought from it")
+    .description("make sure that a log only grew since the last look, and cosign its checkpoint")
+    .requiredOption("--state <file>", "what is remembered of this log; the witness's own key lies beside it")
+    .option("--key <vkey>", "the log's key; needed once", logKey)
+    .option("--name <name>", "what the witness is called, when its key is made (default: this machine's name)")
+    .option("--json", "print the result as one JSON document", false)
+    .action(async (place: string, { state, key, name, json }: WitnessOptions) => {
+      const found = await observe({ statePath: state, place, logKey: key, name, now: systemClock.now() });
+      if (found.kind === "cosigned") showCosigned(found, json);
+      else {
+        showRefused(found, json);
+        cli.exitCode = 1;
+      }
+    });
+}
+
+function showCosigned({ checkpoint, previous, note, vkey, isNewKey }: Cosigned, json: boolean): void {
+  const { origin, size, root } = checkpoint;
+  const output = outputOf({ json });
+  const before = previous && { origin: previous.origin, size: previous.size };
+  const result = { cosigned: true, origin, size, root: root.toString("base64"), previous: before, note, vkey };
+  output.result(result, () => note);
+  output.note(
+    previous === null
+      ? `${visible(origin)} has ${size} leaves. This is the first look: what was before, this witness cannot say.`
+      : `${visible(origin)} has ${size} leaves, and only grew from the ${previous.size} of the last look.`,
+  );
+  if (previous && previous.origin !== origin)
+    output.note(`It was called ${visible(previous.origin)}: a log is given a new name after a restore or a move.`);
+  if (isNewKey) output.note(`A key was made for this witness. Whoever is to trust it needs:\n${vkey}`);
+}
+
+function showRefused({ reason, detail, evidence }: Refused, json: boolean): void {
+  const output = outputOf({ json });
+  output.result({ cosigned: false, reason, detail, evidence }, () => "");
+  output.note(
+    `NOT COSIGNED (${reason}): ${visible(detail)}.\nThe log signed both: ${evidence[0]}, which was cosigned before, and ${evidence[1]}. Keep these files.`,
+  );
+}
