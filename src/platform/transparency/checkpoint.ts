@@ -1,7 +1,9 @@
 import { type Core, slot } from "../../core.ts";
-import { inclusionProof } from "../../kit/merkle.ts";
+import { consistencyProof, inclusionProof } from "../../kit/merkle.ts";
+import { fail, invalid, unavailable } from "../../kit/problem.ts";
 import { type Checkpoint as CheckpointFacts, checkpointText } from "../../kit/transparency/checkpoint.ts";
 import { parseNote, signNote, vkeyOf } from "../../kit/transparency/note.ts";
+import { writeGrowthProof } from "../../kit/transparency/proof.ts";
 import { currentEpoch } from "./epoch.ts";
 import { findLeaf } from "./leaves.ts";
 import { ledgerSigner } from "./ledger-key.ts";
@@ -32,6 +34,17 @@ export function checkpoint(core: Core): Checkpoint | undefined {
   const [line] = parseNote(note).signatures;
   state.last = { ...head, note, signature: line?.bytes ?? Buffer.alloc(0) };
   return state.last;
+}
+
+/**
+ * That the log only grew since it had a size (RFC 9162 section 2.1.4), for a witness who is brought a file.
+ * @throws Problem where it never had that size, or nothing is signed yet
+ */
+export function proveGrowth(core: Core, oldSize: number): string {
+  const head = checkpoint(core) ?? fail(unavailable, "no server started on this database yet");
+  if (oldSize > head.size) fail(invalid, `the log has ${head.size} leaves`);
+  const hashes = consistencyProof(oldSize, head.size, tree(core).nodeAt);
+  return writeGrowthProof({ oldSize, hashes, checkpoint: head.note });
 }
 
 /** The key that checkpoints are checked with; undefined before a server started on this database. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { fail, notFound } from "../../kit/problem.ts";
+import { parseTilePath, tileBytes, tileWidth } from "../../kit/transparency/tiles.ts";
 import { endpoint, Reply } from "../http/endpoint.ts";
 import { checkpoint, ledgerVerifierKey } from "./checkpoint.ts";
 import { tree } from "./tree.ts";
@@ -51,12 +52,6 @@ export const getLedgerKey = endpoint(
   ({ core }) => text(`${ledgerVerifierKey(core)}\n`),
 );
 
-/** Hashes of a tile (C2SP tlog-tiles): 256 nodes of every eighth level. */
-const TILE_HEIGHT = 8;
-const TILE_WIDTH = 2 ** TILE_HEIGHT;
-/** Level, number in groups of three digits, all but the last with an x, and the width of one that is not full yet. */
-const TILE = /^(\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
-
 /** What any proof is made of. */
 export const getTile = endpoint(
   {
@@ -77,16 +72,10 @@ export const getTile = endpoint(
     cache: "public, max-age=31536000, immutable",
   },
   ({ core, params }) => {
-    const [, level = "", path = "", width = `${TILE_WIDTH}`] = TILE.exec(params.tile ?? "") ?? [];
-    const n = Number(path.replace(/[x/]/g, ""));
-    const height = Number(level) * TILE_HEIGHT;
     const own = tree(core);
     own.sync();
-    const first = n * TILE_WIDTH;
-    const last = first + Number(width);
-    if (path === "" || Number(width) > TILE_WIDTH || last > Math.floor(own.size / 2 ** height))
-      fail(notFound, "The tree has no such tile.");
-    const hashes = Array.from({ length: Number(width) }, (_, i) => own.nodeAt(height, first + i));
-    return new Reply("", { content: Buffer.concat(hashes) });
+    const tile = parseTilePath(`tile/${params.tile}`);
+    if (!tile || tileWidth(tile.level, tile.n, own.size) < tile.width) fail(notFound, "The tree has no such tile.");
+    return new Reply("", { content: tileBytes(tile, own.nodeAt) });
   },
 );

@@ -19,8 +19,8 @@ export const checkpointFile = (core: Core): string => join(core.store.directory,
 export async function ensureEpoch(core: Core): Promise<void> {
   const last = currentEpoch(core);
   if (last && goesOn(core)) return;
-  const { host } = new URL(baseUrlOf(core.config));
-  const name = last?.name ?? `${host}/ledger/${core.random(8).toString("hex")}`;
+  const { host, hostname, port } = new URL(baseUrlOf(core.config));
+  const name = last?.name ?? `${port === "0" ? hostname : host}/ledger/${core.random(8).toString("hex")}`;
   const epoch = (last?.epoch ?? 0) + 1;
   await core.store.write(() => {
     tree(core).sync();

@@ -1,19 +1,12 @@
 /**
  * Transparency: the log's Merkle tree (RFC 6962 and RFC 9162, in the formats of C2SP), its signed checkpoints, the receipts and proofs
  * that follow from them. It knows leaves by their hashes alone.
- * Not here: what leaves tell of (log, audit); how proofs are checked by those who have none of our files (kit).
+ * Not here: what leaves tell of (log, audit); how proofs are written and checked by those who have none of our files (kit).
  */
-export {
-  type Checkpoint,
-  checkpoint,
-  type Inclusion,
-  ledgerVerifierKey,
-  proveLeaf,
-  receiptFor,
-} from "./checkpoint.ts";
+export { checkpoint, ledgerVerifierKey, proveGrowth, proveLeaf, receiptFor } from "./checkpoint.ts";
 export { epochs } from "./epoch.ts";
 export { commitTo, type Items, itemsUnder, itemUnder, saltOf } from "./items.ts";
-export { appendLeaf, findLeaf, leafCount, nextLeaf } from "./leaves.ts";
+export { appendLeaf, findLeaf, nextLeaf } from "./leaves.ts";
 export { signedBeside } from "./open-epoch.ts";
 export { recomputeTree } from "./recompute.ts";
 export { hasTree, type TreeHead, treeHead } from "./tree.ts";

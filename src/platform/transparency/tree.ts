@@ -1,5 +1,5 @@
 import { type Core, slot } from "../../core.ts";
-import { completeSubtrees, Frontier, nodeHash, rootOf } from "../../kit/merkle.ts";
+import { nodeHash, rootAt, rootOf } from "../../kit/merkle.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { rows } from "./rows.ts";
 
@@ -67,8 +67,7 @@ class Tree {
 
   /** The root over the first leaves. @param size at most `this.size` */
   rootAt(size: number): Buffer {
-    const roots = completeSubtrees(size).map(({ level, n }) => this.nodeAt(level, n));
-    return new Frontier(size, roots).root();
+    return rootAt(size, this.nodeAt);
   }
 
   /** The hash of the complete subtree of 2^level leaves, the nth of its level from 0. */

@@ -87,6 +87,8 @@ export function restore(file: string, directory: string, stamp: string): Restore
     }
     // The old database's log must not be played into the new one; what it held is in the copy put aside.
     for (const ending of ["-wal", "-shm"]) rmSync(databasePath(directory) + ending, { force: true });
+    // What was signed last was signed of the database that goes: the one that comes goes on under another name.
+    rmSync(join(directory, BESIDE.checkpoint), { force: true });
     renameSync(incoming, databasePath(directory));
     syncDirectory(directory);
     return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)) };

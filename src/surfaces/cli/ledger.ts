@@ -1,12 +1,16 @@
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { readTextFile } from "../../kit/bounded-text.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";
-import { Problem } from "../../kit/problem.ts";
+import { writeFileAtomically } from "../../kit/files.ts";
+import { fail, invalid, Problem, unavailable } from "../../kit/problem.ts";
 import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
 import { COSIGNATURE_V1, ED25519, type NoteKey, parseVkey, type SignatureType } from "../../kit/transparency/note.ts";
 import { MAX_PROOF_BYTES } from "../../kit/transparency/proof.ts";
+import { checkpoint, ledgerVerifierKey, proveGrowth } from "../../platform/transparency/transparency.ts";
 import { verifyLedger } from "../../share/maintenance/maintenance.ts";
+import { PROVABLE, type Provable, prove } from "../../share/proofs/proofs.ts";
 import { type Cosigned, observe, type Refused } from "../../share/witness/witness.ts";
 import { type Cli, type CommonOptions, common, outputOf, withCoreToLook } from "./context.ts";
 import { facts, table } from "./output.ts";
@@ -14,6 +18,8 @@ import { facts, table } from "./output.ts";
 export function ledgerCommands(program: Command, cli: Cli): void {
   const ledger = program.command("ledger").description("the chained record of what was acknowledged, and proofs of it");
   addVerify(ledger, cli);
+  addHead(ledger, cli);
+  addProve(ledger, cli);
   addCheck(ledger, cli);
   addWitness(ledger, cli);
 }
@@ -40,6 +46,61 @@ function addVerify(ledger: Command, cli: Cli): void {
               ),
         );
         if (report.faults.length > 0) cli.exitCode = 1;
+      }),
+    );
+}
+
+const size = (text: string): number => {
+  if (!/^(?:0|[1-9]\d{0,15})$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+};
+
+function addHead(ledger: Command, cli: Cli): void {
+  common(
+    ledger.command("key").description("print the log's key, which proofs are checked with: note it elsewhere"),
+  ).action((options: CommonOptions) =>
+    withCoreToLook(cli, options, (core, output) => {
+      const vkey = ledgerVerifierKey(core) ?? fail(unavailable, "no server started on this database yet");
+      output.result({ vkey }, () => vkey);
+    }),
+  );
+  common(ledger.command("checkpoint").description("sign what the log is now, for a witness or to note it elsewhere"))
+    .option("--since <size>", "prove as well that it only grew since it had so many leaves", size)
+    .action((options: CommonOptions & { since?: number }) =>
+      withCoreToLook(cli, options, (core, output) => {
+        const head = checkpoint(core) ?? fail(unavailable, "no server started on this database yet");
+        const text = options.since === undefined ? head.note : proveGrowth(core, options.since);
+        const { origin, size: leaves, root } = head;
+        output.result({ origin, size: leaves, root: root.toString("base64"), note: text }, () => text.trimEnd());
+      }),
+    );
+}
+
+/** What is proved, as `entry:12` or `entry 12`. */
+function provable(what: string, id: string | undefined): { kind: Provable; id: number } {
+  const [, kind, number] = /^([a-z]+)[: ]([1-9]\d{0,15})$/.exec(id === undefined ? what : `${what} ${id}`) ?? [];
+  const found = PROVABLE.find((one) => one === kind);
+  if (!found) fail(invalid, `say what to prove as KIND:NUMBER, with ${PROVABLE.join(", ")} for KIND: entry:12`);
+  return { kind: found, id: Number(number) };
+}
+
+function addProve(ledger: Command, cli: Cli): void {
+  common(
+    ledger
+      .command("prove")
+      .argument("<what>", `${PROVABLE.join(", ")}, with its number as pages have it: entry:12`)
+      .argument("[number]", "the number, where it is not a part of the first")
+      .description("write what proves to anybody with the log's key that something is in the log"),
+  )
+    .option("--out <file>", "where to; printed otherwise")
+    .action((what: string, number: string | undefined, options: CommonOptions & { out?: string }) =>
+      withCoreToLook(cli, options, (core, output) => {
+        const { kind, id } = provable(what, number);
+        const { out } = options;
+        const proof = prove(core, null, kind, id);
+        if (out !== undefined) writeFileAtomically(resolve(out), proof, true, 0o644);
+        output.result({ kind, id, file: out ?? null, proof }, () => (out === undefined ? proof.trimEnd() : out));
+        output.note(`Check it with: reckon ledger check ${out ?? "FILE"} --key ${ledgerVerifierKey(core)}`);
       }),
     );
 }
