@@ -7,15 +7,22 @@ import { expect, onTestFinished } from "vitest";
 import { entriesOf } from "./entries.ts";
 import { startInstance } from "./instance.ts";
 
+interface TelemetryBatch {
+  readonly repoKey: string;
+  readonly entries: readonly { readonly seq: number; readonly payload: object; readonly clientTimestamp?: string }[];
+}
+
 /**
  * A data directory as the program of the first schema left it: a team, its device and a delivery of each kind in a ledger that
  * verifies, and the signing key. Removed with the test.
+ * @param more telemetry that came after the first entry
  */
-export async function firstSchemaDirectory(): Promise<string> {
+export async function firstSchemaDirectory(more: readonly TelemetryBatch[] = []): Promise<string> {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   const deliver = async (path: string, json: object) => expect((await t.post(path, { token, json })).status).toBe(200);
   await deliver("/api/telemetry/ingest", { repoKey: "r", entries: [{ seq: 1, payload: { a: "prompt" } }] });
+  for (const batch of more) await deliver("/api/telemetry/ingest", batch);
   await deliver("/api/brain/ingest", { repoKey: "r", version: 1, files: [{ path: "a.md", content: "# A" }] });
   await deliver("/api/agent-traces/ingest", { repoKey: "r", sessions: [{ outcome: "ok", spans: [{}] }] });
   await t.close();
