@@ -31,12 +31,12 @@ const DELIVERED = [
   at("t", numbers(901, 1_800)),
 ];
 
-const verify = (directory: string) => {
+const verify = (directory: string, anchor?: { id: number; chainSha256: string }) => {
   const store = openStore(directory, { now: systemClock.now, older: "look" });
   try {
     const config = readConfig({ data: directory }, {});
     const core = { config, clock: systemClock, random: systemRandom, log: silentLog, store, state: new Map() };
-    return verifyLedger(core, undefined, () => {});
+    return verifyLedger(core, anchor, () => {});
   } finally {
     store.close();
   }
@@ -61,7 +61,8 @@ it.each(CURRENT_SCHEMA.migrations.filter(({ version }) => version <= 12).map(({ 
     expect(proved.faults).toEqual([]);
     upgrade(db, directory, NOW, silentLog);
     expect(entriesOf(db)).toEqual(before);
-    expect(verify(directory)).toEqual(proved);
+    // What was noted before still proves that nothing up to it changed.
+    expect(verify(directory, proved.head ?? undefined)).toMatchObject({ deliveries: proved.deliveries, faults: [] });
     const segments = db
       .prepare(
         `SELECT s.repo_key, first_seq, last_seq, entries FROM telemetry_segments JOIN telemetry_streams s ON s.id = stream_id

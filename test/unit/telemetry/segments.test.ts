@@ -129,7 +129,7 @@ it("shows the same, however entries were delivered: in whatever order, again, in
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(run, delivery), { minLength: 1, maxLength: 12 }), async (deliveries) => {
       t.instance.core.store.db.exec(
-        "DELETE FROM telemetry_segments; DELETE FROM telemetry_conflicts; DELETE FROM telemetry_gaps; DELETE FROM telemetry_streams; DELETE FROM deliveries",
+        "DELETE FROM telemetry_segments; DELETE FROM telemetry_conflicts; DELETE FROM telemetry_gaps; DELETE FROM telemetry_streams; DELETE FROM deliveries; DELETE FROM delivery_streams; DELETE FROM log_leaves; DELETE FROM log_epochs; DELETE FROM audit_events",
       );
       const device = await t.device();
       const models = [new Model(), new Model()];
