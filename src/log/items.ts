@@ -83,12 +83,14 @@ function itemHashes(
   texts: ReadonlyMap<number, string | Uint8Array>,
 ): Items | undefined {
   const replaced = rows(core.store).items.all(row.id);
-  const count = 1 + texts.size + replaced.filter(({ item }) => !texts.has(item)).length;
-  const all = Array.from({ length: count }, (_, i) => (i === 0 ? contextText(row.repoKey, row.mode) : texts.get(i)));
+  const all = Array.from({ length: row.itemCount ?? 0 }, (_, i) =>
+    i === 0 ? contextText(row.repoKey, row.mode) : texts.get(i),
+  );
   const items = itemsUnder(
     key,
     all.map((text) => text ?? ""),
   );
+  if (texts.size >= all.length) return undefined;
   if (replaced.length === 0) return all.includes(undefined) ? undefined : items;
   const hashes = [...items.hashes];
   for (const { item, sha256 } of replaced) if (!texts.has(item)) hashes[item] = sha256;

@@ -41,6 +41,7 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     contentSha256: content.root,
     streamId,
     previous: stream?.last ?? null,
+    itemCount: content.hashes.length,
   };
   appendLeaf(core, leafText(facts));
   sql.insert.run(
@@ -59,6 +60,7 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     content.root,
     streamId,
     facts.previous,
+    facts.itemCount,
     content.key,
     facts.sentSha256,
   );

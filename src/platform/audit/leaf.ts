@@ -26,7 +26,8 @@ export function eventText(row: Omit<EventRow, "id">): string {
 export const eventLeafText = (
   { action, teamId, at }: Pick<EventRow, "action" | "teamId" | "at">,
   root: Buffer,
-): string => JSON.stringify({ v: 2, kind: "event", action, team: teamId, at, items: root.toString("hex") });
+): string =>
+  JSON.stringify({ v: 2, kind: "event", action, team: teamId, at, itemCount: 1, items: root.toString("hex") });
 
 /** An event by the number of its leaf. */
 export const eventOfLeaf = (core: Core, leaf: number): LeafRow | undefined => rows(core.store).ofLeaf.get(leaf);
