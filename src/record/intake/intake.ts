@@ -1,25 +1,37 @@
 /**
- * Intake: the one way of a delivery from a device's request into the store: what the tier includes, the body as slices of the
- * text that was sent, what the capture policy withholds left out, secrets replaced, the device noted as heard of, a row in the ledger.
- * Not here: what a delivery holds and how it is stored (telemetry, brain, traces, pulses), the ledger itself (log).
+ * Intake: the one way of a delivery from a device's request into the store: what the tier includes and the capture policy lets be
+ * recorded, the device noted as heard of, a row in the ledger.
+ * Not here: how its body is made ready (sent body), what a delivery holds and how it is stored (telemetry, brain, traces, pulses), the
+ * ledger itself (log).
  */
 
 import type { Core } from "../../core.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { touchDevice } from "../../identity/devices/devices.ts";
 import { requireCapability } from "../../identity/teams/teams.ts";
-import { fail, tooLarge } from "../../kit/problem.ts";
-import { cooperative } from "../../kit/yield.ts";
 import { type Delivery, recordDelivery } from "../../log/log.ts";
-import { NO_REPO } from "../../platform/http/fields.ts";
-import { redactText } from "../../redact/redact.ts";
 import { type CaptureMode, captureModeOf, countViolation } from "../policy/policy.ts";
 
-/** What an endpoint that takes deliveries is called with. */
+/** Who delivers. */
 interface DeliveryRequest {
   readonly core: Core;
   readonly principal: DevicePrincipal;
-  readonly body: { readonly repoKey?: string | undefined };
+}
+
+/** What is decided of a delivery before it is looked at. */
+export interface Admitted {
+  /** What it was admitted with. */
+  readonly captureMode: CaptureMode;
+}
+
+/**
+ * Decides whether a device may deliver something.
+ * @param kind also the capability that the device's tier must include
+ * @throws Problem tierGate (402)
+ */
+export function admit(core: Core, { tier, teamId }: DevicePrincipal, kind: Delivery["kind"]): Admitted {
+  requireCapability(tier, kind);
+  return { captureMode: captureModeOf(core, teamId) };
 }
 
 /** One delivery on its way in. */
@@ -28,26 +40,23 @@ export class Intake {
   readonly device: DevicePrincipal;
   /** Free of secrets; `""` where the client named none. */
   readonly repoKey: string;
-  /** What the team lets be recorded, as it was when the delivery came. */
+  /** What it was admitted with. */
   readonly captureMode: CaptureMode;
   /** Parts of which the policy withholds something; set before `store`, which then counts the delivery as one against the policy. */
   withheld = 0;
-  /** To be awaited between small pieces of work, see `kit/yield.ts`. */
-  readonly yieldNow: () => Promise<void> | undefined;
   readonly #kind: Delivery["kind"];
   #isCounted = false;
 
-  /**
-   * @param kind also the capability that the device's tier must include
-   * @throws Problem tierGate (402)
-   */
-  constructor({ core, principal, body }: DeliveryRequest, kind: Delivery["kind"]) {
-    requireCapability(principal.tier, kind);
+  /** @param ready what is known of the delivery once its body is ready */
+  constructor(
+    { core, principal }: DeliveryRequest,
+    kind: Delivery["kind"],
+    ready: Admitted & { readonly repoKey: string },
+  ) {
     this.core = core;
     this.device = principal;
-    this.repoKey = body.repoKey === undefined ? NO_REPO : redactText(body.repoKey).text;
-    this.captureMode = captureModeOf(core, principal.teamId);
-    this.yieldNow = cooperative(core.clock);
+    this.repoKey = ready.repoKey;
+    this.captureMode = ready.captureMode;
     this.#kind = kind;
   }
 
@@ -69,14 +78,3 @@ export class Intake {
     return recordDelivery(this.core, this.device, { ...facts, kind: this.#kind, repoKey, captureMode });
   }
 }
-
-/**
- * Demands that a delivery holds no more of something than is taken at once.
- * @param what as in "The batch has 3 entries": its name and that of what it holds
- * @throws Problem tooLarge (413)
- */
-export function requireAtMost(most: number, count: number, [whole, parts]: readonly [string, string]): void {
-  if (count > most) fail(tooLarge, `The ${whole} has ${count} ${parts}; at most ${most} fit in one.`);
-}
-
-export { requireWholeNumber, SentBody } from "./sent-body.ts";

@@ -65,7 +65,7 @@ export function appendBatch(intake: Intake, { mode, packed, digest, redacted }: 
  * Takes the numbers of a batch of which nothing may be kept, so that its stream goes on without a gap. Call inside a transaction.
  * @param seqs as they were sent
  */
-export function withholdBatch(intake: Intake, seqs: readonly number[], now: number): Appended {
+export function withholdBatch(intake: Intake, seqs: Iterable<number>, now: number): Appended {
   const { core, device, repoKey } = intake;
   const sql = rows(core.store);
   const stream = sql.stream.get(device.deviceId, repoKey);

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
-
+import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Count, DateTime, FreeObject, openObject, RepoKey } from "../../platform/http/fields.ts";
-import { Intake, requireAtMost, SentBody } from "../intake/intake.ts";
+import { admit, Intake } from "../intake/intake.ts";
+import { cleanRepoKey, requireAtMost, SentBody } from "../sent-body/sent-body.ts";
 import { MAX_ROWS, partsOf } from "./parts.ts";
 import { readBatch } from "./read-batch.ts";
 import { requireRoom, storePart } from "./store-batch.ts";
@@ -64,8 +65,9 @@ export const ingest = endpoint(
     },
   },
   async (request) => {
-    const { core, body, text } = request;
-    const intake = new Intake(request, "traces");
+    const { core, principal, body, text } = request;
+    const ready = { ...admit(core, principal, "traces"), repoKey: cleanRepoKey(body.repoKey) };
+    const intake = new Intake(request, "traces", ready);
     const { maxTraceSessions, maxTraceSpans, maxTraceLabels } = core.config;
     const sessions = body.sessions.length;
     const spans = body.sessions.reduce((sum, session) => sum + session.spans.length, 0);
@@ -78,7 +80,7 @@ export const ingest = endpoint(
       await intake.store(() => undefined);
       return { ok: true, sessions: 0, spans: 0, labels: 0, serverRedacted: 0 };
     }
-    const batch = await readBatch(await SentBody.open(text, intake.yieldNow, intake.captureMode));
+    const batch = await readBatch(await SentBody.open(text, cooperative(core.clock), intake.captureMode));
     intake.withheld = batch.withheld;
     if (sessions + spans + labels > MAX_ROWS) requireRoom(core, intake.device, batch);
     for (const part of partsOf(batch)) await intake.store((now) => storePart(intake, part, now));

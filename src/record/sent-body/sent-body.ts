@@ -1,7 +1,13 @@
+/**
+ * Sent body: what the preparations of deliveries share, in whatever thread they run: the parts of a body as slices of the text that was
+ * sent, what the capture policy withholds left out, secrets replaced.
+ * Not here: what a body holds (telemetry, brain, traces), the way of a delivery into the store (intake).
+ */
 import { keepMetadata, type MetadataKind } from "../../formats/metadata.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members, type Slice } from "../../kit/json.ts";
-import { fail, malformed } from "../../kit/problem.ts";
-import { mightLongHoldSecret, redactLongJson } from "../../redact/redact.ts";
+import { fail, malformed, tooLarge } from "../../kit/problem.ts";
+import { NO_REPO } from "../../platform/http/fields.ts";
+import { mightLongHoldSecret, redactLongJson, redactText } from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 
 type YieldNow = () => Promise<void> | undefined;
@@ -89,3 +95,16 @@ export function requireWholeNumber(text: string, own: readonly Member[], name: s
   const { start, end } = findMember(own, name) as Member;
   if (!isWholeNumber(text.slice(start, end))) fail(malformed, `${subject} must be a whole number.`);
 }
+
+/**
+ * Demands that a delivery holds no more of something than is taken at once.
+ * @param what as in "The batch has 3 entries": its name and that of what it holds
+ * @throws Problem tooLarge (413)
+ */
+export function requireAtMost(most: number, count: number, [whole, parts]: readonly [string, string]): void {
+  if (count > most) fail(tooLarge, `The ${whole} has ${count} ${parts}; at most ${most} fit in one.`);
+}
+
+/** The repository that a client names, free of secrets; `""` where it names none. */
+export const cleanRepoKey = (sent: string | undefined): string =>
+  sent === undefined ? NO_REPO : redactText(sent).text;

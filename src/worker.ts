@@ -1,0 +1,6 @@
+import { workOf } from "./platform/http/preparation.ts";
+import { serve } from "./platform/workers/workers.ts";
+import { readTelemetry } from "./record/telemetry/read-batch.ts";
+
+/** What a thread begins with: everything that threads can do. Whatever these import is loaded once a thread. */
+serve({ [readTelemetry.name]: workOf(readTelemetry) });
