@@ -11,6 +11,7 @@ import {
   settle,
   startFloor,
   startReckon,
+  withoutThreads,
 } from "./servers.ts";
 import { figure, median, quantile, type Report } from "./table.ts";
 import { randomOf, telemetryPayload, Vocabulary } from "./text.ts";
@@ -34,7 +35,7 @@ const SHAPES: readonly Shape[] = [
 
 /** A server under the same load as the others. */
 interface Contender {
-  readonly name: "ours" | "floor, gunzipSync" | "floor, gunzip";
+  readonly name: "ours" | "ours, no threads" | "floor, gunzipSync" | "floor, gunzip";
   readonly server: Running;
   readonly directory: string;
   /** The request that carries a body to a stream nobody wrote to before; the body is the same for every contender. */
@@ -50,7 +51,9 @@ export async function measureIngest({ quick, reckon }: Settings, report: Report)
   let round = 0;
   for (const shape of SHAPES) {
     const bodies = makeBodies(shape);
-    const against = shape.gzip ? contenders : contenders.filter((one) => one.name !== "floor, gunzip");
+    const against = contenders.filter(
+      ({ name }) => (shape.gzip || name !== "floor, gunzip") && (shape.entries > 1 || name !== "ours, no threads"),
+    );
     const loads = new Map(against.map((one) => [one, [] as Measured[]]));
     for (let i = 0; i <= rounds; i++) {
       // Another one begins each time, so that none always comes first.
@@ -69,20 +72,25 @@ export async function measureIngest({ quick, reckon }: Settings, report: Report)
 }
 
 async function startContenders(reckon: Settings["reckon"], streams: number): Promise<Contender[]> {
-  const ours = newDirectory();
-  const tokens = await bindDevices(ours, streams);
   const path = "/api/telemetry/ingest";
-  const contenders: Contender[] = [
-    {
-      name: "ours",
-      server: await startReckon(ours, reckon),
-      directory: ours,
-      request: (stream, body, gzip) =>
-        requestBytes({ method: "POST", path, token: tokens[stream] as string, body, gzip }),
+  const contenders: Contender[] = [];
+  let tokens: readonly string[] = [];
+  for (const [name, program] of [
+    ["ours", reckon],
+    ["ours, no threads", withoutThreads(reckon)],
+  ] as const) {
+    const directory = newDirectory();
+    const own = await bindDevices(directory, streams);
+    tokens = own;
+    contenders.push({
+      name,
+      server: await startReckon(directory, program),
+      directory,
+      request: (stream, body, gzip) => requestBytes({ method: "POST", path, token: own[stream] as string, body, gzip }),
       countSql: "SELECT coalesce(sum(entries), 0) FROM telemetry_segments",
       sentEntries: 0,
-    },
-  ];
+    });
+  }
   for (const [name, mode] of [
     ["floor, gunzipSync", "sync"],
     ["floor, gunzip", "async"],
@@ -146,7 +154,8 @@ async function oneRound(contender: Contender, shape: Shape, bodies: Buffer[][], 
 
 function tell(report: Report, shape: Shape, loads: ReadonlyMap<Contender, readonly Measured[]>): void {
   const rates = (all: readonly Measured[]) => all.map((load) => load.rate * shape.entries);
-  const [[, ours], ...floors] = [...loads] as [[Contender, Measured[]], ...[Contender, Measured[]][]];
+  const [[, ours], ...others] = [...loads] as [[Contender, Measured[]], ...[Contender, Measured[]][]];
+  const floors = others.filter(([{ name }]) => name.startsWith("floor"));
   // Which way of inflating is faster depends on the machine's cores: the floor is whichever wins here.
   floors.sort(([, a], [, b]) => median(rates(b)) - median(rates(a)));
   const [floor, floorLoads] = floors[0] as [Contender, Measured[]];
@@ -169,9 +178,7 @@ function tell(report: Report, shape: Shape, loads: ReadonlyMap<Contender, readon
   report.note(
     shape.name,
     [
-      ...[["ours", ours] as const, ...floors.map(([one, all]) => [one.name, all] as const)].map(([n, all]) =>
-        says(n, all),
-      ),
+      ...[...loads].map(([one, all]) => says(one.name, all)),
       `the floor is "${floor.name}"`,
       `client ${figure(100 * median(ours.map((load) => load.clientShare)))} % of a core`,
     ].join("; "),

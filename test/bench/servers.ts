@@ -40,6 +40,7 @@ export function removeDirectory(directory: string): void {
 export interface Program {
   readonly file: string;
   readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export const RECKON: Program = { file: process.execPath, args: [join(ROOT, "src/main.ts"), "serve"] };
@@ -48,6 +49,9 @@ export const RECKON: Program = { file: process.execPath, args: [join(ROOT, "src/
 export function profiledReckon(directory: string): Program {
   return { file: RECKON.file, args: ["--cpu-prof", `--cpu-prof-dir=${directory}`, ...RECKON.args] };
 }
+
+/** Reckon that reads every body on the thread that answers. */
+export const withoutThreads = (program: Program): Program => ({ ...program, env: { RECKON_WORKERS: "0" } });
 
 /** The machine's own settings must not reach a server, and no limit may refuse what a measurement sends. */
 function environment(): NodeJS.ProcessEnv {
@@ -97,8 +101,11 @@ export class Running {
   }
 }
 
-function launch({ file, args }: Program, more: readonly string[], stdout: "pipe" | "ignore"): ChildProcess {
-  const child = spawn(file, [...args, ...more], { env: environment(), stdio: ["ignore", stdout, "inherit"] });
+function launch({ file, args, env }: Program, more: readonly string[], stdout: "pipe" | "ignore"): ChildProcess {
+  const child = spawn(file, [...args, ...more], {
+    env: { ...environment(), ...env },
+    stdio: ["ignore", stdout, "inherit"],
+  });
   children.add(child);
   child.once("exit", () => children.delete(child));
   return child;

@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
 import { sameDigest } from "../../kit/hash.ts";
+import { itemUnder } from "../../kit/items.ts";
 import { leafHash } from "../../kit/merkle.ts";
-import { findLeaf, itemsUnder } from "../transparency/transparency.ts";
+import { findLeaf } from "../transparency/transparency.ts";
 import { type EventRow, type LeafRow, rows } from "./rows.ts";
 
 /** What a leaf of an event commits to: all that is recorded of it. */
@@ -41,7 +42,7 @@ export interface AuditStep {
 /** Walks the events that are leaves of the log, oldest first. */
 export function* walkAudit(core: Core): Generator<AuditStep> {
   for (const row of rows(core.store).leaves.iterate()) {
-    const { root } = itemsUnder(row.itemKey, [eventText(row)]);
+    const root = itemUnder(row.itemKey, 0, eventText(row));
     const hash = leafHash(Buffer.from(eventLeafText(row, root)));
     yield { leaf: row.leaf, holds: sameDigest(findLeaf(core, row.leaf) ?? Buffer.alloc(0), hash) };
   }

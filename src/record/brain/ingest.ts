@@ -6,11 +6,13 @@ import { tierGate } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { members } from "../../kit/json.ts";
 import { fail, malformed, problem, tooLarge } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, RepoKey } from "../../platform/http/fields.ts";
 import { lineCounter, RULES_VERSION, redactLongText } from "../../redact/redact.ts";
-import { Intake, requireAtMost, requireWholeNumber } from "../intake/intake.ts";
+import { admit, Intake } from "../intake/intake.ts";
+import { cleanRepoKey, digestOfSent, requireAtMost, requireWholeNumber } from "../sent-body/sent-body.ts";
 import { rows } from "./rows.ts";
 import { refreshIndex } from "./search-index.ts";
 import {
@@ -93,8 +95,9 @@ export const ingest = endpoint(
     },
   },
   async (request) => {
-    const { core, body, text } = request;
-    const intake = new Intake(request, "brain");
+    const { core, principal, body, text } = request;
+    const ready = { ...admit(core, principal, "brain"), repoKey: cleanRepoKey(body.repoKey), sent: digestOfSent(text) };
+    const intake = new Intake(request, "brain", ready);
     requireWholeNumber(text, members(text), "version", 'In the body, "version"');
     requireSoundFiles(core, body.files);
     if (intake.captureMode === "off") {
@@ -142,7 +145,8 @@ const MAX_NAMED = 50;
 
 /** Scans what is new, replaces likely secrets and refuses certain ones; lets other requests in between. */
 async function prepare(intake: Intake, sent: v.InferOutput<typeof BrainSnapshot>): Promise<Snapshot> {
-  const { core, device, yieldNow } = intake;
+  const { core, device } = intake;
+  const yieldNow = cooperative(core.clock);
   const isMetadataOnly = intake.captureMode === "metadata";
   const secrets: string[] = [];
   let redactionHits = 0;

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { deliveryItems } from "../../log/log.ts";
+import { deliveryItems } from "../../kit/items.ts";
 import { RULES_VERSION } from "../../redact/redact.ts";
 import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangeText, withhold } from "../withheld/withheld.ts";
