@@ -3,7 +3,8 @@ import { sameDigest, sha256 } from "../../kit/hash.ts";
 import { type DeliveryKind, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
 import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
-import { manifestDigest, snapshotDigest, withheldDigest } from "./store-snapshot.ts";
+import { manifestDigest, withheldDigest } from "./snapshot.ts";
+import { snapshotDigest } from "./store-snapshot.ts";
 
 type Delivery = Parameters<ReturnType<DeliveryKind["openCheck"]>["check"]>[0];
 
