@@ -152,6 +152,21 @@ it("shows the same, however entries were delivered: in whatever order, again, in
   );
 }, 60_000);
 
+it("cuts a large delivery into segments that are quickly read, and shows it whole", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const text = "ß".repeat(20_000);
+  const entries = Array.from({ length: 20 }, (_, i) => [i + 1, text] as const);
+  expect(await deliver(t, device, { stream: 0, entries })).toMatchObject({ accepted: 20, flagged: null });
+  expect(t.rows("SELECT entries, bytes <= 262144 AS isSmall FROM telemetry_segments ORDER BY first_id")).toEqual(
+    [6, 6, 6, 2].map((count) => ({ entries: count, isSmall: 1 })),
+  );
+  expect(await deliver(t, device, { stream: 0, entries })).toMatchObject({ accepted: 0, flagged: null });
+  const lines = await Array.fromAsync(exportEntries(t.instance.core, device.team.id));
+  expect(lines.map((line) => JSON.parse(line)).map(({ seq, payload }) => [seq, payload.text])).toEqual(entries);
+  expect(verifyLedger(t.instance.core, undefined, () => {}).faults).toEqual([]);
+});
+
 it("keeps a delivery whose numbers leave room in one piece until they are filled, and every entry's address", async () => {
   const t = await startInstance();
   const device = await t.device();
