@@ -137,7 +137,7 @@ async function play(threads: string, mode: CaptureMode, tier: Team["tier"] = "te
 }
 
 function stored(t: TestInstance, ids: readonly string[]): Record<string, unknown> {
-  const isOwn = (column: string) => !/^(?:chain|content)_sha256$|_key$/.test(column) || column === "repo_key";
+  const isOwn = (column: string) => !/^(?:chain|content|sent)_sha256$|_key$/.test(column) || column === "repo_key";
   const rowsOf = (table: string) =>
     t
       .rows(`SELECT * FROM ${table}`)
