@@ -77,7 +77,8 @@ CREATE INDEX policies_by_team ON policies (team_id, id);
 
 -- The ledger: one row for each delivery that changed anything, chained by hash so that a removed or altered row shows.
 -- `capture_mode` is the one in force when it came, null where that was not noted yet; `withheld` counts what it kept something of
--- from being stored.
+-- from being stored. `erased_by` is the last erasure that took something of it, `erased_items` of how many of its items: what it
+-- brought is gone where that is all of them; the row stays.
 CREATE TABLE deliveries (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -92,7 +93,9 @@ CREATE TABLE deliveries (
   content_sha256  BLOB NOT NULL,
   chain_sha256    BLOB NOT NULL,
   capture_mode    TEXT CHECK (capture_mode IN ('off', 'metadata', 'redacted', 'full')),
-  withheld        INTEGER NOT NULL DEFAULT 0
+  withheld        INTEGER NOT NULL DEFAULT 0,
+  erased_by       TEXT REFERENCES erasures (id),
+  erased_items    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX deliveries_by_team ON deliveries (team_id, id);
 CREATE INDEX deliveries_flagged ON deliveries (team_id, id) WHERE flagged IS NOT NULL;
@@ -161,6 +164,45 @@ CREATE TABLE policy_violations (
   last_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What was erased: at somebody's request, or because it was kept for as long as it was to be. `target` is a JSON object that names it
+-- by ids, `requested_at` the instant up to which goes what was received, `counts` a JSON object of what went.
+CREATE TABLE erasures (
+  id            TEXT PRIMARY KEY,
+  kind          TEXT NOT NULL CHECK (kind IN ('person', 'device', 'session', 'entry', 'repo', 'retention')),
+  team_id       TEXT,
+  target        TEXT NOT NULL,
+  reason        TEXT NOT NULL,
+  requested_by  TEXT NOT NULL,
+  requested_at  INTEGER NOT NULL,
+  counts        TEXT NOT NULL DEFAULT '{}',
+  completed_at  INTEGER
+) STRICT;
+CREATE INDEX erasures_unfinished ON erasures (requested_at) WHERE completed_at IS NULL;
+
+-- What is neither erased nor let run out. `session` is the session's id as its agent named it.
+CREATE TABLE holds (
+  id           TEXT PRIMARY KEY,
+  kind         TEXT NOT NULL CHECK (kind IN ('team', 'device', 'session')),
+  team_id      TEXT NOT NULL REFERENCES teams (id),
+  device_id    TEXT REFERENCES devices (id),
+  session      TEXT,
+  reason       TEXT NOT NULL,
+  placed_by    TEXT NOT NULL,
+  placed_at    INTEGER NOT NULL,
+  released_by  TEXT,
+  released_at  INTEGER
+) STRICT;
+CREATE INDEX holds_in_force ON holds (team_id) WHERE released_at IS NULL;
+
+-- For how many days what is kept; what stands here not is kept for ever.
+CREATE TABLE retention_rules (
+  team_id  TEXT NOT NULL REFERENCES teams (id),
+  kind     TEXT NOT NULL CHECK (kind IN ('telemetry', 'brain', 'traces', 'reads', 'audit', 'web-sessions')),
+  days     INTEGER NOT NULL CHECK (days > 0),
+  PRIMARY KEY (team_id, kind)
+) STRICT, WITHOUT ROWID;
+
+-- Numbers of blobs, manifests, snapshots and trace sessions are never given twice: others go by them.
 CREATE TABLE brain_streams (
   id            INTEGER PRIMARY KEY,
   team_id       TEXT NOT NULL REFERENCES teams (id),
@@ -173,7 +215,7 @@ CREATE TABLE brain_streams (
 -- Where the policy let only path, size and digest be kept, `content` is empty, `withheld_sha256` the digest of what was sent, free of
 -- secrets, and `sha256` that of size and digest.
 CREATE TABLE brain_blobs (
-  id               INTEGER PRIMARY KEY,
+  id               INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id          TEXT NOT NULL REFERENCES teams (id),
   sha256           BLOB NOT NULL,
   rules_version    TEXT NOT NULL,
@@ -185,7 +227,7 @@ CREATE TABLE brain_blobs (
 
 -- `entries` is a JSON array of [path, blob id], sorted by path.
 CREATE TABLE brain_manifests (
-  id       INTEGER PRIMARY KEY,
+  id       INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id  TEXT NOT NULL REFERENCES teams (id),
   sha256   BLOB NOT NULL,
   files    INTEGER NOT NULL,
@@ -195,7 +237,7 @@ CREATE TABLE brain_manifests (
 ) STRICT;
 
 CREATE TABLE brain_snapshots (
-  id                INTEGER PRIMARY KEY,
+  id                INTEGER PRIMARY KEY AUTOINCREMENT,
   stream_id         INTEGER NOT NULL REFERENCES brain_streams (id),
   team_id           TEXT NOT NULL REFERENCES teams (id),
   repo_key          TEXT NOT NULL,
@@ -221,7 +263,7 @@ CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 
 -- `document` is the session object as sent, without its spans, after redaction and merging.
 CREATE TABLE trace_sessions (
-  id           INTEGER PRIMARY KEY,
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
   device_id    TEXT NOT NULL REFERENCES devices (id),
   repo_key     TEXT NOT NULL,

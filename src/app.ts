@@ -39,6 +39,7 @@ import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
 import { telemetry } from "./record/telemetry/room.ts";
 import { traces } from "./record/traces/room.ts";
+import { erasure } from "./share/erasure/room.ts";
 import { featureRequests } from "./share/feature-requests/room.ts";
 import { packs } from "./share/packs/room.ts";
 import { releases } from "./share/releases/room.ts";
@@ -72,6 +73,7 @@ export const ROOMS: readonly Room[] = [
   policy,
   readTokens,
   ask,
+  erasure,
   featureRequests,
   packs,
   releases,

@@ -19,7 +19,7 @@ export type Delivery = Pick<
 const GENESIS = Buffer.alloc(32);
 
 /** The digest of a row and everything before it. */
-function chain(previous: Buffer, row: Omit<DeliveryRow, "chainSha256">): Buffer {
+function chain(previous: Buffer, row: Omit<DeliveryRow, "chainSha256" | "erasedBy" | "erasedItems">): Buffer {
   const facts = [
     row.id,
     row.teamId,
@@ -157,5 +157,6 @@ export function teamDeliveries(
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
+export { hasErased, isErased, markErased, markErasedInPart, type Portion, unerasedDeliveries } from "./erased.ts";
 export { countDeliveries } from "./rows.ts";
 export type { DeliveryFacts };

@@ -21,6 +21,21 @@ export interface DeliveryRow extends DeliveryFacts {
   readonly mode: string | null;
   readonly contentSha256: Buffer;
   readonly chainSha256: Buffer;
+  /** The erasure that took something of what it brought, the last where there were several; null where all is there. */
+  readonly erasedBy: string | null;
+  /** How many of its items are gone. */
+  readonly erasedItems: number;
+}
+
+/** Deliveries among some numbers that something is left of. */
+interface UnerasedQuery {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly kind: string;
+  readonly repoKey: string | null;
+  readonly until: number;
+  readonly low: number;
+  readonly high: number;
 }
 
 /** What a delivery adds to its day. */
@@ -42,6 +57,9 @@ const factsOf = (
 
 export const rows = statements((db, has) => {
   const FACTS = factsOf(has("deliveries", "capture_mode"));
+  const ERASED = has("deliveries", "erased_by")
+    ? "erased_by AS erasedBy, erased_items AS erasedItems"
+    : "NULL AS erasedBy, 0 AS erasedItems";
   return {
     // By position: this runs with every delivery, and binding by name costs as much again.
     insert: db.prepare<
@@ -95,9 +113,29 @@ export const rows = statements((db, has) => {
     ofTeamUp: db.prepare<[string, number, number], DeliveryFacts>(
       `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
     ),
+    // By primary key.
+    markErased: db.prepare<[string, number]>("UPDATE deliveries SET erased_by = ?, erased_items = items WHERE id = ?"),
+    markErasedInPart: db.prepare<[string, number, number]>(
+      "UPDATE deliveries SET erased_by = ?, erased_items = min(items, erased_items + ?) WHERE id = ?",
+    ),
+    // By the primary key's range.
+    unerased: db
+      .prepare<[UnerasedQuery], number>(
+        `SELECT id FROM deliveries WHERE id BETWEEN @low AND @high AND team_id = @teamId AND device_id = @deviceId AND kind = @kind
+           AND received_at <= @until AND (@repoKey IS NULL OR repo_key = @repoKey)
+           AND (erased_by IS NULL OR erased_items < items) ORDER BY id`,
+      )
+      .pluck(),
+    // A walk of the table, and only for a stream of which the newest is gone.
+    anyErased: db
+      .prepare<[string, string, string], 1>(
+        `SELECT 1 FROM deliveries WHERE ${has("deliveries", "erased_by") ? "erased_by IS NOT NULL" : "0"} AND kind = ? AND device_id = ? AND repo_key = ? LIMIT 1`,
+      )
+      .pluck(),
     // A walk of the table.
     all: db.prepare<[], DeliveryRow>(
-      `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id`,
+      `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256, ${ERASED}
+       FROM deliveries ORDER BY id`,
     ),
   };
 });

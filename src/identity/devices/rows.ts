@@ -140,4 +140,13 @@ export const rows = statements((db) => ({
     "SELECT id, team_id AS teamId FROM devices WHERE id IN (SELECT value FROM json_each(?))",
   ),
   device: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.id = ?`),
+  // By primary key.
+  eraseDevice: db.prepare<[{ id: string; mark: string }]>(
+    "UPDATE devices SET label = @mark, user_agent = NULL WHERE id = @id AND (label IS NOT @mark OR user_agent IS NOT NULL)",
+  ),
+  // A walk of the table, for a person who is erased.
+  renameMaker: db.prepare<[{ email: string; mark: string; limit: number }]>(
+    `UPDATE connect_codes SET created_by = @mark WHERE rowid IN (
+       SELECT rowid FROM connect_codes WHERE created_by = @email LIMIT @limit)`,
+  ),
 }));

@@ -3,7 +3,7 @@ import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
 import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
-import { type CurrentBrain, nextCurrent, readBlob } from "../../record/brain/brain.ts";
+import { type CurrentBrain, currentBrains, nextCurrent, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { rows } from "./rows.ts";
 
@@ -19,6 +19,12 @@ export const entriesProjection: Projection = {
   },
   skip: (core, checkpoint) => nextCurrent(core, checkpoint)?.snapshotId,
 };
+
+/** What makes a repository's entries like its current brain, whatever that was before: after something of it was erased. */
+export function entriesAnew(core: Core, teamId: string, repoKey: string): AsyncIterable<() => void> {
+  const current = currentBrains(core, teamId).find((brain) => brain.repoKey === repoKey);
+  return storeBrain(core, current ?? { teamId, repoKey, snapshotId: 0, files: [] });
+}
 
 /** For pages and briefings: brings the entries up to what was delivered where that is soon done, else what stands is shown. */
 export const freshenEntries = (core: Core): Promise<void> => refreshWithin(core, entriesProjection);

@@ -46,4 +46,13 @@ export const rows = statements((db) => ({
   // By the primary key, newest first.
   ofAll: db.prepare<[Selection], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`),
   lastId: db.prepare<[], number | null>("SELECT max(id) FROM audit_events").pluck(),
+  // All by the primary key; the first by audit_events_by_team, in the order of ids.
+  firstOfTeam: db.prepare<[string, number, number], { id: number; at: number }>(
+    "SELECT id, at FROM audit_events WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?",
+  ),
+  range: db.prepare<[number, number], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE id > ? ORDER BY id LIMIT ?`),
+  rewrite: db.prepare<[Pick<EventRow, "id" | "actorLabel" | "targetLabel" | "ip" | "detail">]>(
+    `UPDATE audit_events SET actor_label = @actorLabel, target_label = @targetLabel, ip = @ip, detail = @detail WHERE id = @id`,
+  ),
+  remove: db.prepare<[number]>("DELETE FROM audit_events WHERE id = ?"),
 }));

@@ -27,6 +27,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 9, file: "src/platform/store/migrations/0009-parts-and-entries.sql" },
   { version: 10, file: "src/platform/store/migrations/0010-whose-devices.sql" },
   { version: 11, file: "src/platform/store/migrations/0011-capture-mode.sql" },
+  { version: 14, file: "src/platform/store/migrations/0014-erasures.sql" },
 ];
 
 export interface SchemaPlan {

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryKind, RowsByDelivery } from "../../log/log.ts";
+import { type DeliveryKind, hasErased, isErased, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
 import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
 import { manifestDigest, snapshotDigest, withheldDigest } from "./store-snapshot.ts";
@@ -22,9 +22,15 @@ export const brainDeliveries: DeliveryKind = {
       report(deliveryId, "stray", `withheld version ${id} came with no brain delivery`);
     const withheld = new RowsByDelivery(withheldByDelivery(core, "brain"), head, strayVersion);
     const digestOf = digester(core);
-    const checkSnapshot = ({ id: deliveryId, teamId, deviceId, repoKey, contentSha256 }: Delivery) => {
-      const [snapshot, ...more] = snapshots.of(deliveryId, 1);
+    const checkSnapshot = (delivery: Delivery) => {
+      const { id: deliveryId, teamId, deviceId, repoKey, contentSha256 } = delivery;
+      const gone = isErased(delivery);
+      const [snapshot, ...more] = snapshots.of(deliveryId, gone ? 0 : 1);
       more.forEach(stray);
+      if (gone) {
+        if (snapshot) report(deliveryId, "content", `snapshot ${snapshot.id} is there, though its delivery was erased`);
+        return;
+      }
       if (!snapshot) return report(deliveryId, "content", "its snapshot is gone");
       const { id, fits } = snapshot;
       const digest = digestOf(snapshot);
@@ -58,7 +64,9 @@ export const brainDeliveries: DeliveryKind = {
             "newest",
             `snapshot ${currentId} is current of "${repoKey}", the newest accepted is ${newestId}`,
           );
-        for (const { id, lastVersion, highestVersion, deliveryId } of sql.streamsAstray.all()) {
+        for (const { id, lastVersion, highestVersion, deliveryId, deviceId, repoKey } of sql.streamsAstray.all()) {
+          // Numbers of what was erased are not given again.
+          if (lastVersion > (highestVersion ?? 0) && hasErased(core, "brain", deviceId, repoKey)) continue;
           if (highestWithheld(core, "brain", id)?.last === lastVersion && lastVersion > (highestVersion ?? 0)) continue;
           report(
             deliveryId,

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryFacts, type DeliveryKind, deliveryFinder, type Report } from "../../log/log.ts";
+import { type DeliveryFacts, type DeliveryKind, deliveryFinder, isErased, type Report } from "../../log/log.ts";
 import { type OwnerRow, rows } from "./rows.ts";
 
 /**
@@ -13,7 +13,12 @@ export const traceDeliveries: DeliveryKind = {
     /** By device, the last that it delivered: nothing can have replaced what came with that. */
     const newest = new Map<string, number>();
     return {
-      check: ({ id, deviceId }) => void newest.set(deviceId, id),
+      check(delivery) {
+        const { id, deviceId } = delivery;
+        // Of what came before it, it cannot be told what is to be there either.
+        if (isErased(delivery)) newest.delete(deviceId);
+        else newest.set(deviceId, id);
+      },
       finish() {
         const gone = new Set(newest.values());
         checkOwners(core, report, (deliveryId) => gone.delete(deliveryId));

@@ -11,6 +11,7 @@ import {
 import { brainDeliveries } from "../../record/brain/brain.ts";
 import { telemetryDeliveries } from "../../record/telemetry/telemetry.ts";
 import { traceDeliveries } from "../../record/traces/traces.ts";
+import { isOnRecord } from "../erasure/erasure.ts";
 
 /** Whatever is delivered, as its room registers it. */
 const KINDS: readonly DeliveryKind[] = [telemetryDeliveries, brainDeliveries, traceDeliveries];
@@ -21,8 +22,8 @@ export interface LedgerFault {
   readonly kind: string;
   /** Empty where there is no such delivery. */
   readonly receivedAt: string;
-  /** `chain` and `anchor` are of the deliveries' own rows, the others of what is held of them. */
-  readonly problem: "chain" | "anchor" | Mismatch["problem"];
+  /** `chain`, `anchor` and `erasure` (that is not on record) are of the deliveries' own rows, the others of what is held of them. */
+  readonly problem: "chain" | "anchor" | "erasure" | Mismatch["problem"];
   /** Which row, and what of it, for people. Where there are several, the first of them and how many more. */
   readonly detail: string;
 }
@@ -31,6 +32,8 @@ export interface LedgerReport {
   readonly deliveries: number;
   /** The newest row: note it, and pass it as the anchor next time. */
   readonly head: { readonly id: number; readonly chainSha256: string } | null;
+  /** How many of them something was erased of. */
+  readonly erased: number;
   readonly faults: readonly LedgerFault[];
 }
 
@@ -64,13 +67,15 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
     ]),
   );
   let deliveries = 0;
+  let erased = 0;
   let anchored = anchor === undefined;
   try {
     for (const step of walkLedger(core)) {
       const { row } = step;
       const { id: deliveryId, kind } = row;
       deliveries++;
-      for (const wrong of wrongOf(step)) faults.report({ deliveryId, kind, ...wrong });
+      erased += Number(row.erasedBy !== null);
+      for (const wrong of wrongOf(core, step)) faults.report({ deliveryId, kind, ...wrong });
       const check = checks.get(kind);
       if (!check) throw new Error(`no room stores deliveries of the kind "${kind}"`);
       check.check(row);
@@ -88,14 +93,17 @@ function walk(core: Core, anchor: Anchor, onProgress: (share: number) => void): 
   }
   if (anchor && !anchored)
     faults.report({ deliveryId: anchor.id, kind: "", problem: "anchor", detail: "there is no such delivery any more" });
-  return { deliveries, head, faults: faults.all(core) };
+  return { deliveries, head, erased, faults: faults.all(core) };
 }
 
 type Finding = Omit<LedgerFault, "receivedAt">;
 
 /** What a delivery's own row shows. */
-function* wrongOf({ chained, foreign }: LedgerStep): Generator<Pick<Finding, "problem" | "detail">> {
+function* wrongOf(core: Core, step: LedgerStep): Generator<Pick<Finding, "problem" | "detail">> {
+  const { chained, foreign, row } = step;
   if (!chained) yield { problem: "chain", detail: "it, or what stood before it, was altered or removed" };
+  if (row.erasedBy !== null && !isOnRecord(core, row.erasedBy))
+    yield { problem: "erasure", detail: "it is said to be erased, by no erasure on record" };
   if (foreign) yield { problem: "owner", detail: "its device is another team's" };
 }
 

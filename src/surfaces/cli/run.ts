@@ -9,6 +9,8 @@ import { codeCommands } from "./code.ts";
 import type { Cli, Env } from "./context.ts";
 import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
+import { eraseCommand } from "./erase.ts";
+import { holdCommands } from "./hold.ts";
 import { jobsCommands } from "./jobs.ts";
 import { keyCommands } from "./key.ts";
 import { licenseCommands } from "./license.ts";
@@ -59,6 +61,8 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     spendCommands,
     keyCommands,
     jobsCommands,
+    eraseCommand,
+    holdCommands,
     maintenanceCommands,
     openapiCommand,
     noticesCommand,

@@ -1,0 +1,74 @@
+import type { Core } from "../../core.ts";
+import { type EraseStep, type EraseSteps, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
+import { findDelivery, markErased, markErasedInPart, type Portion, unerasedDeliveries } from "../../log/log.ts";
+import { type ErasableSession, eraseRows } from "./erase-rows.ts";
+
+/** The sessions of a portion: those that grew last when it was received. */
+const sessionsOfPortion = (core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">) =>
+  eraseRows(core.store).sessions.all({ deviceId, repoKey, until });
+
+/** Spans and labels of some sessions, counted. */
+function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { spans: number; labels: number } {
+  const sql = eraseRows(core.store);
+  return sessions.reduce(
+    ({ spans, labels }, { id, deviceId, externalId }) => ({
+      spans: spans + (sql.countSpans.get(id) ?? 0),
+      labels: labels + (sql.countLabels.get(deviceId, externalId) ?? 0),
+    }),
+    { spans: 0, labels: 0 },
+  );
+}
+
+/**
+ * Erases a session with its spans and labels.
+ * @param derived what is made of it elsewhere; goes first
+ */
+async function* eraseSession(
+  core: Core,
+  session: ErasableSession,
+  erasureId: string,
+  derived: EraseSteps,
+): AsyncGenerator<EraseStep> {
+  const sql = eraseRows(core.store);
+  const { id, deviceId, externalId } = session;
+  yield* derived;
+  yield* whileAny("spans", () => sql.dropSpans.run(id, MAX_ERASED_ROWS).changes);
+  yield* whileAny("labels", () => sql.dropLabelsOf.run(deviceId, externalId, MAX_ERASED_ROWS).changes);
+  yield () => {
+    const deliveryId = sql.deliveryOf.get(id);
+    const sessions = sql.dropSession.run(id).changes;
+    if (deliveryId === undefined) return { sessions };
+    // Of the delivery that changed it last nothing else is left, or something is.
+    if (sql.ofDelivery.get(deliveryId) === undefined) markErased(core, deliveryId, erasureId);
+    else markErasedInPart(core, deliveryId, 1, erasureId);
+    return { sessions };
+  };
+}
+
+/** What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased. */
+function* eraseRemains(core: Core, portion: Portion): Generator<EraseStep> {
+  const sql = eraseRows(core.store);
+  const { deviceId, repoKey, until, erasureId } = portion;
+  const isOfPortion = ({ deliveryId }: { readonly deliveryId: number }) =>
+    (findDelivery(core, deliveryId)?.receivedAt ?? 0) <= until;
+  for (const some of portions(sql.looseLabels.all({ deviceId, repoKey }).filter(isOfPortion)))
+    yield () => ({ labels: some.reduce((sum, { id }) => sum + sql.dropLabel.run(id).changes, 0) });
+  for (const found of unerasedDeliveries(core, "traces", portion)) {
+    // A session that goes on growing keeps what earlier deliveries brought of it.
+    for (const ids of portions(found.filter((id) => sql.ofDelivery.get(id) === undefined)))
+      yield () => {
+        for (const id of ids) markErased(core, id, erasureId);
+        return {};
+      };
+  }
+}
+
+/** A session by the number of its page, or all that agents named so. */
+function findSessions(core: Core, named: string): readonly ErasableSession[] {
+  const sql = eraseRows(core.store);
+  const byNumber = /^\d{1,15}$/.test(named) ? sql.session.get(Number(named)) : undefined;
+  return byNumber ? [byNumber] : sql.named.all(named);
+}
+
+/** Erasing sessions. */
+export const traceErasure = { sessionsOfPortion, countOfSessions, eraseSession, eraseRemains, findSessions };

@@ -1,0 +1,73 @@
+import type { Core } from "../../core.ts";
+import { causeErasure } from "../../insight/causes/causes.ts";
+import { entriesAnew } from "../../insight/defects/defects.ts";
+import { spendErasure } from "../../insight/spend/spend.ts";
+import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
+import type { Portion } from "../../log/log.ts";
+import { brainErasure } from "../../record/brain/brain.ts";
+import { erasePulses } from "../../record/pulses/pulses.ts";
+import { traceErasure } from "../../record/traces/traces.ts";
+import { holdRows } from "./hold-rows.ts";
+import { digestOf } from "./targets.ts";
+
+/** Erases all that was delivered of some portions, and what was made of it. */
+export async function* eraseContent(core: Core, portions: readonly Portion[]): AsyncGenerator<EraseStep> {
+  for (const portion of portions) {
+    yield* eraseTraces(core, portion, () => false);
+    yield* eraseBrain(core, portion, false);
+    yield* spendErasure.eraseSpend(core, { ...portion, session: null });
+    yield* whileAny("pulses", () => erasePulses(core, portion));
+  }
+  for (const teamId of new Set(portions.map((portion) => portion.teamId)))
+    yield* brainErasure.eraseUnusedFiles(core, teamId);
+}
+
+type Session = ReturnType<typeof traceErasure.sessionsOfPortion>[number];
+
+/** Erases sessions with what was made of them. @param isKept leaves one out */
+export async function* eraseTraces(
+  core: Core,
+  portion: Portion,
+  isKept: (session: Session) => boolean,
+): AsyncGenerator<EraseStep> {
+  for (const session of traceErasure.sessionsOfPortion(core, portion))
+    if (!isKept(session)) yield* eraseSession(core, session, portion.erasureId);
+  yield* traceErasure.eraseRemains(core, portion);
+}
+
+function eraseSession(core: Core, session: Session, erasureId: string, alone = false): AsyncGenerator<EraseStep> {
+  return traceErasure.eraseSession(core, session, erasureId, derivedOf(core, session, alone));
+}
+
+/** @param alone also what telemetry reported of it: with the rest of its device that goes once for all */
+async function* derivedOf(core: Core, session: Session, alone: boolean): AsyncGenerator<EraseStep> {
+  yield* spendErasure.eraseSessionSpend(core, session);
+  if (alone) yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
+  yield* causeErasure.eraseEvidence(core, session.id);
+  yield () => {
+    holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);
+    return {};
+  };
+}
+
+/** Erases one session of a device. @param sha256 of the session's id, in hexadecimal digits */
+export async function* eraseOneSession(core: Core, portion: Portion, sha256: string): AsyncGenerator<EraseStep> {
+  for (const session of traceErasure.sessionsOfPortion(core, portion))
+    if (digestOf(session.externalId) === sha256) yield* eraseSession(core, session, portion.erasureId, true);
+}
+
+/** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */
+export async function* eraseBrain(core: Core, portion: Portion, keepCurrent: boolean): AsyncGenerator<EraseStep> {
+  const { teamId, deviceId, erasureId } = portion;
+  const snapshots = brainErasure.snapshotsOfPortion(core, portion, keepCurrent);
+  yield* brainErasure.eraseSnapshots(core, snapshots, erasureId);
+  if (keepCurrent) return;
+  for (const repoKey of brainErasure.repositoriesOf(core, deviceId, portion.repoKey)) {
+    for await (const change of entriesAnew(core, teamId, repoKey))
+      yield () => {
+        change();
+        return {};
+      };
+    yield* causeErasure.eraseLinksOfGone(core, teamId, repoKey);
+  }
+}
