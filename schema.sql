@@ -121,16 +121,30 @@ CREATE TABLE telemetry_gaps (
   PRIMARY KEY (stream_id, from_seq)
 ) STRICT, WITHOUT ROWID;
 
--- `payload` is the JSON text as sent, byte for byte but for redactions.
-CREATE TABLE telemetry_entries (
-  id                INTEGER PRIMARY KEY,
-  stream_id         INTEGER NOT NULL,
-  seq               INTEGER NOT NULL,
-  delivery_id       INTEGER NOT NULL,
-  client_timestamp  TEXT,
-  payload           TEXT NOT NULL
+-- The entries of a delivery, or of a part of it: `entries` of them, whose ids are `first_id` and those that follow, in the order of
+-- seq. Those of one stream never overlap. `texts` holds, for each, seq, client timestamp ('' for none) and payload, each with a NUL
+-- behind it, in UTF-8; the payload is the JSON text as sent, byte for byte but for redactions. Once sealed, `texts` is null, and the
+-- `bytes` of it begin at `block_at` of the block's plain text.
+CREATE TABLE telemetry_segments (
+  first_id     INTEGER PRIMARY KEY,
+  stream_id    INTEGER NOT NULL,
+  first_seq    INTEGER NOT NULL,
+  last_seq     INTEGER NOT NULL,
+  entries      INTEGER NOT NULL,
+  delivery_id  INTEGER NOT NULL,
+  block_id     INTEGER,
+  block_at     INTEGER,
+  bytes        INTEGER NOT NULL,
+  texts        BLOB
 ) STRICT;
-CREATE UNIQUE INDEX telemetry_entries_by_seq ON telemetry_entries (stream_id, seq);
+CREATE UNIQUE INDEX telemetry_segments_by_seq ON telemetry_segments (stream_id, first_seq);
+
+-- `content` is the texts of the segments that lie in it, end to end, compressed with zstd (RFC 8878).
+CREATE TABLE telemetry_blocks (
+  id         INTEGER PRIMARY KEY,
+  stream_id  INTEGER NOT NULL,
+  content    BLOB NOT NULL
+) STRICT;
 
 -- Entries whose seq was already taken by other content: kept as evidence, never overwriting.
 CREATE TABLE telemetry_conflicts (

@@ -133,10 +133,10 @@ it("asks to come back while very much is still to be counted, and answers when i
   await send(t, device, "shop", [{ model: OPUS, usage: { input_tokens: 1_000_000 } }]);
   const { db } = t.instance.core.store;
   // As after the upgrade of a large database: nothing of it was counted yet.
-  db.exec("UPDATE telemetry_entries SET id = id + 400000");
+  db.exec("UPDATE telemetry_segments SET first_id = first_id + 400000");
   const early = await ask(t, device);
   expect([early.status, early.headers.get("retry-after"), Object.keys(early.body)]).toEqual([503, "17", ["error"]]);
-  db.exec("UPDATE telemetry_entries SET id = id - 399000");
+  db.exec("UPDATE telemetry_segments SET first_id = first_id - 399000");
   expect((await ask(t, device)).body).toMatchObject({ ok: true, total: { usd: 5 } });
 });
 

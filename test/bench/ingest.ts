@@ -79,7 +79,7 @@ async function startContenders(reckon: Settings["reckon"], streams: number): Pro
       directory: ours,
       request: (stream, body, gzip) =>
         requestBytes({ method: "POST", path, token: tokens[stream] as string, body, gzip }),
-      countSql: "SELECT count(*) FROM telemetry_entries",
+      countSql: "SELECT coalesce(sum(entries), 0) FROM telemetry_segments",
       sentEntries: 0,
     },
   ];

@@ -15,6 +15,8 @@ import { DAY_MS, systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { openStore } from "../../src/platform/store/store.ts";
+import { pack } from "../../src/record/telemetry/packed.ts";
+import type { Entry } from "../../src/record/telemetry/rules.ts";
 import { randomOf } from "./text.ts";
 
 const MODELS = ["claude-opus-4-6", "claude-sonnet-4-5-20250929", "claude-haiku-4-5", "gpt-5.4", "gemini-2.5-pro"];
@@ -27,6 +29,7 @@ const ENTRIES_A_SESSION = 150;
 /** Usages without an id that each stream repeats. */
 const REPEATED = 50;
 const BRANCHES = 7;
+const MAX_SEGMENT_ENTRIES = 150;
 const YEAR_START = Date.UTC(2025, 10, 22);
 
 const millis = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
@@ -54,11 +57,14 @@ async function measureRepeats(core: Core, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     core.store.db.transaction(() => {
       for (const stream of streams)
-        for (let k = 0; k < REPEATED; k++) {
-          const usage = { input_tokens: 10 + k, output_tokens: 5 };
-          const payload = { type: "reply", sessionId: `repeats-${k}`, branch: `topic-${round % BRANCHES}`, usage };
-          insert.run(stream, round * REPEATED + k, at, JSON.stringify(payload));
-        }
+        insert(
+          stream,
+          Array.from({ length: REPEATED }, (_, k) => {
+            const usage = { input_tokens: 10 + k, output_tokens: 5 };
+            const payload = { type: "reply", sessionId: `repeats-${k}`, branch: `topic-${round % BRANCHES}`, usage };
+            return { seq: round * REPEATED + k, clientTimestamp: at, payload: JSON.stringify(payload) };
+          }),
+        );
     })();
     const half = round < rounds / 2 ? 0 : 1;
     halves[half] = (halves[half] ?? 0) + (await rollUp(core));
@@ -108,9 +114,14 @@ async function prepare(core: Core, name: string) {
       streams.push(Number(addStream.run(team.id, deviceId, `github.com/acme/repo-${k}`).lastInsertRowid));
     delivery = Number(addDelivery.run(team.id, deviceId, YEAR_START).lastInsertRowid);
   }
-  const insert = db.prepare<[number | undefined, number, string, string]>(
-    `INSERT INTO telemetry_entries (stream_id, seq, delivery_id, client_timestamp, payload) VALUES (?, ?, ${delivery}, ?, ?)`,
+  const addSegment = db.prepare(
+    `INSERT INTO telemetry_segments (stream_id, first_seq, last_seq, entries, delivery_id, bytes, texts, first_id)
+     SELECT ?, ?, ?, ?, ${delivery}, ?, ?, coalesce(max(first_id), 0) + ${MAX_SEGMENT_ENTRIES} FROM telemetry_segments`,
   );
+  const insert = (stream: number | undefined, entries: readonly Entry[]) => {
+    const { texts } = pack(entries);
+    addSegment.run(stream, entries[0]?.seq, entries.at(-1)?.seq, entries.length, texts.length, texts);
+  };
   return { teamId: team.id, streams, insert };
 }
 
@@ -119,6 +130,7 @@ function fillYear(core: Core, streams: readonly number[], insert: Insert, entrie
   const { db } = core.store;
   const random = randomOf(7);
   db.transaction(() => {
+    let segment: Entry[] = [];
     for (let i = 0; i < entries; i++) {
       const session = Math.floor(i / ENTRIES_A_SESSION);
       const at = new Date(YEAR_START + Math.floor((i / entries) * 364 * DAY_MS)).toISOString();
@@ -137,7 +149,10 @@ function fillYear(core: Core, streams: readonly number[], insert: Insert, entrie
           cache_creation_input_tokens: Math.floor(random() * 5_000),
           cache_read_input_tokens: Math.floor(random() * 250_000),
         };
-      insert.run(streams[session % streams.length], i, at, JSON.stringify(payload));
+      segment.push({ seq: i, clientTimestamp: at, payload: JSON.stringify(payload) });
+      if (i + 1 < entries && (i + 1) % ENTRIES_A_SESSION !== 0) continue;
+      insert(streams[session % streams.length], segment);
+      segment = [];
     }
   })();
 }

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/kit/clock.ts";
 import { databasePath, openStore } from "../../src/platform/store/store.ts";
+import { pack } from "../../src/record/telemetry/packed.ts";
 import { requestBytes } from "./load.ts";
 import type { Settings } from "./run.ts";
 import {
@@ -19,6 +20,7 @@ import { randomOf, telemetryPayload, Vocabulary } from "./text.ts";
 
 const BYTES = 1_000_000_000;
 const STREAM_ENTRIES = 50_000;
+const SEGMENT_ENTRIES = 100;
 const SAMPLES = 500;
 
 /** From starting the process to its first answer, and the memory it then holds. */
@@ -95,24 +97,29 @@ async function fill(directory: string): Promise<void> {
   db.pragma("synchronous = OFF");
   const words = new Vocabulary(1_000);
   const next = randomOf(1);
-  db.exec("CREATE TEMP TABLE samples (id INTEGER PRIMARY KEY, payload TEXT NOT NULL)");
-  const sample = db.prepare("INSERT INTO samples (payload) VALUES (?)");
-  for (let i = 0; i < SAMPLES; i++) sample.run(JSON.stringify(telemetryPayload(words, next)));
+  const samples = Array.from({ length: SAMPLES }, () => JSON.stringify(telemetryPayload(words, next)));
   const addStream = db.prepare(
     `INSERT INTO telemetry_streams (id, team_id, device_id, repo_key, max_seq, entry_count, conflict_count, created_at, updated_at)
      SELECT ?, team_id, id, 'github.com/acme/service-' || ?, ${STREAM_ENTRIES}, ${STREAM_ENTRIES}, 0, 0, 0 FROM devices LIMIT 1`,
   );
-  const addEntries = db.prepare(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${STREAM_ENTRIES})
-     INSERT INTO telemetry_entries (stream_id, seq, delivery_id, client_timestamp, payload)
-     SELECT ?, n, 1, '2026-11-21T08:00:00.000Z', (SELECT payload FROM samples WHERE id = 1 + n % ${SAMPLES}) FROM numbers`,
+  const addSegment = db.prepare(
+    `INSERT INTO telemetry_segments (stream_id, first_seq, last_seq, entries, delivery_id, bytes, texts, first_id)
+     SELECT ?, ?, ?, ${SEGMENT_ENTRIES}, 1, ?, ?, coalesce(max(first_id), 0) + ${SEGMENT_ENTRIES} FROM telemetry_segments`,
   );
   const bytes = () =>
     Number(db.pragma("page_count", { simple: true })) * Number(db.pragma("page_size", { simple: true }));
   const MAX_STREAMS = 100;
   for (let stream = 1; bytes() < BYTES && stream < MAX_STREAMS; stream++) {
     addStream.run(stream, stream);
-    addEntries.run(stream);
+    for (let seq = 1; seq <= STREAM_ENTRIES; seq += SEGMENT_ENTRIES) {
+      const entries = Array.from({ length: SEGMENT_ENTRIES }, (_, i) => ({
+        seq: seq + i,
+        clientTimestamp: "2026-11-21T08:00:00.000Z",
+        payload: samples[(seq + i) % SAMPLES] as string,
+      }));
+      const { texts } = pack(entries);
+      addSegment.run(stream, seq, seq + SEGMENT_ENTRIES - 1, texts.length, texts);
+    }
     // Lets a signal through.
     await pause(0);
   }

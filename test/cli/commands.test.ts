@@ -7,6 +7,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { reckon, serve } from "../faults/support/process.ts";
+import { alterEntries } from "../support/entries.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-cli-"));
@@ -426,11 +427,11 @@ describe("safekeeping", () => {
     const faults = async (sql: string, undo: string) => {
       const db = new Sqlite(join(data, "reckon.db"));
       db.pragma("foreign_keys = OFF");
-      db.exec(sql);
+      alterEntries(db, sql);
       db.close();
       const done = await reckon(["ledger", "verify", "--data", data, "--json"]);
       const again = new Sqlite(join(data, "reckon.db"));
-      again.exec(undo);
+      alterEntries(again, undo);
       again.close();
       expect(done.code).toBe(1);
       return JSON.parse(done.stdout).faults.map((one: { deliveryId: number; problem: string }) => [
@@ -452,7 +453,7 @@ describe("safekeeping", () => {
     ).toEqual([[2, "chain"]]);
     const db = new Sqlite(join(data, "reckon.db"));
     db.pragma("foreign_keys = OFF");
-    db.exec("DELETE FROM telemetry_entries WHERE seq = 2; DELETE FROM deliveries WHERE id = 3");
+    alterEntries(db, "DELETE FROM telemetry_entries WHERE seq = 2; DELETE FROM deliveries WHERE id = 3");
     db.close();
     const cut = await reckon(["ledger", "verify", "--anchor", anchor, "--data", data]);
     expect([cut.code, cut.stdout]).toEqual([1, expect.stringContaining("anchor")]);

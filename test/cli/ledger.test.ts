@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { examine, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { withDirectory } from "../faults/support/data.ts";
 import { reckon } from "../faults/support/process.ts";
+import { alterEntries } from "../support/entries.ts";
 import { startInstance, type TestDevice } from "../support/instance.ts";
 
 /** A directory in which two teams and three devices delivered everything that can be delivered. Numbers are of deliveries. */
@@ -224,7 +225,7 @@ it("the ledger names what was forged, given to another, taken out or made the ne
     cpSync(sound, directory, { recursive: true });
     const db = new Sqlite(join(directory, "reckon.db"));
     db.pragma("foreign_keys = OFF");
-    db.exec(sql);
+    alterEntries(db, sql);
     db.close();
     const { faults, doctor } = await look(directory);
     expect([what, faults.map(({ deliveryId, problem }) => [deliveryId, problem])]).toEqual([what, expected]);
@@ -239,7 +240,7 @@ it("the ledger names what was forged, given to another, taken out or made the ne
 it("forged entries, of no delivery or of one to come, end neither the proof nor the doctor in the middle", async () => {
   const directory = await delivered();
   const db = new Sqlite(join(directory, "reckon.db"));
-  for (const deliveryId of [0, 99]) db.exec(forged(deliveryId).replace("99", String(900 + deliveryId)));
+  for (const deliveryId of [0, 99]) alterEntries(db, forged(deliveryId).replace("99", String(900 + deliveryId)));
   db.close();
   const proof = await reckon(["ledger", "verify", "--data", directory]);
   expect([proof.code, proof.stderr]).toEqual([1, ""]);

@@ -17,6 +17,7 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { alterEntries } from "../support/entries.ts";
 import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
 import { ask } from "./support/http.ts";
 import { type Done, reckon, serve, startRefused, until } from "./support/process.ts";
@@ -67,7 +68,7 @@ function overwrite(path: string, at: number, bytes: Uint8Array): void {
 function alter(data: Data, sql: string): void {
   const db = new Sqlite(databaseOf(data));
   db.pragma("foreign_keys = OFF");
-  db.exec(sql);
+  alterEntries(db, sql);
   db.close();
 }
 
@@ -91,8 +92,8 @@ describe("a damaged database", () => {
     const sound = readFileSync(path);
     const rootOf = (name: string) =>
       rowsOf(data.directory, "SELECT rootpage AS page FROM sqlite_schema WHERE name = ?", name)[0].page as number;
-    const entries = rootOf("telemetry_entries");
-    const index = rootOf("telemetry_entries_by_seq");
+    const entries = rootOf("telemetry_segments");
+    const index = rootOf("telemetry_segments_by_seq");
     const hits: readonly (readonly [what: string, at: number, bytes: Uint8Array])[] = [
       ["the magic string", 3, Buffer.from("x")],
       ["the page size", 16, Buffer.from([0x00, 0x03])],

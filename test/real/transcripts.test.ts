@@ -4,6 +4,7 @@ import { otlpSpans, readLangfuse, readOtlp, type TraceSession } from "../../src/
 import { asObject, asText, lines, parseJson } from "../../src/formats/values.ts";
 import { isObject } from "../../src/kit/json.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { alterEntries } from "../support/entries.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSteps, sessionOf, sumUsage, type TelemetryEntry, telemetryOf } from "./convert.ts";
 import { brains, describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
@@ -438,7 +439,7 @@ describeReal("the ledger over real deliveries", () => {
     expect(verify()).toMatchObject({ deliveries: t.count("deliveries"), faults: [] });
     const { db } = t.instance.core.store;
     const [entry] = t.rows("SELECT id, delivery_id FROM telemetry_entries WHERE seq = 30 ORDER BY id LIMIT 1");
-    db.prepare("UPDATE telemetry_entries SET payload = payload || ' ' WHERE id = ?").run(entry.id);
+    alterEntries(db, `UPDATE telemetry_entries SET payload = payload || ' ' WHERE id = ${entry.id}`);
     expect(verify().faults).toMatchObject([{ deliveryId: entry.delivery_id, kind: "telemetry", problem: "content" }]);
   });
 });

@@ -13,6 +13,7 @@ import { type Listener, listen } from "../../src/platform/http/listen.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startLocal } from "./dev.ts";
+import { withEntries } from "./entries.ts";
 import { TestClock } from "./instance.ts";
 import { makeRepository, textOf, turns } from "./turns.ts";
 
@@ -103,7 +104,10 @@ export async function startServer(): Promise<TestServer> {
     code: async () => (await createCode(local.local.core, teamId)).code,
     revoke: async (deviceId) => local.control(`/_dev/devices/${deviceId}`, { action: "revoke" }),
     policy: async (captureMode) => void (await setPolicy(local.local.core, teamId, { captureMode })),
-    rows: (sql, ...parameters) => local.local.core.store.db.prepare(sql).all(...parameters),
+    rows: (sql, ...parameters) => {
+      const { db } = local.local.core.store;
+      return withEntries(db, sql, () => db.prepare(sql).all(...parameters));
+    },
     fault: async (operationId, status, times = 1, more = {}) =>
       local.control("/_dev/faults", { operationId, status, times, ...more }),
   };

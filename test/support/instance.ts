@@ -13,6 +13,7 @@ import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { type Endpoint, faultsOf } from "../../src/platform/http/endpoint.ts";
 import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
+import { withEntries } from "./entries.ts";
 
 /** A clock that a test moves; it stands still otherwise. */
 export class TestClock implements Clock {
@@ -95,7 +96,7 @@ export interface TestInstance {
   team(options?: { name?: string; tier?: Team["tier"]; seats?: number }): Promise<Team>;
   device(team?: Team): Promise<TestDevice>;
   code(team: Team): Promise<string>;
-  /** Rows of a query, for what a request changed. */
+  /** Rows of a query, for what a request changed; `telemetry_entries` are the entries that segments hold. */
   // biome-ignore lint/suspicious/noExplicitAny: rows of any table
   rows(sql: string, ...parameters: unknown[]): any[];
   count(table: string): number;
@@ -186,8 +187,11 @@ export async function startInstance(options: TestOptions = {}): Promise<TestInst
       return { deviceId: bound.deviceId, token: bound.deviceToken, team: of };
     },
     code: async (team) => (await createCode(instance.core, team.id)).code,
-    rows: (sql, ...parameters) => instance.core.store.db.prepare(sql).all(...parameters),
-    count: (table) => instance.core.store.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number,
+    rows: (sql, ...parameters) => {
+      const { db } = instance.core.store;
+      return withEntries(db, sql, () => db.prepare(sql).all(...parameters));
+    },
+    count: (table) => self.rows(`SELECT count(*) AS n FROM ${table}`)[0].n,
     close,
   };
   return self;

@@ -4,17 +4,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
+import { entriesOf } from "./entries.ts";
 import { startInstance } from "./instance.ts";
+
+interface TelemetryBatch {
+  readonly repoKey: string;
+  readonly entries: readonly { readonly seq: number; readonly payload: object; readonly clientTimestamp?: string }[];
+}
 
 /**
  * A data directory as the program of the first schema left it: a team, its device and a delivery of each kind in a ledger that
  * verifies, and the signing key. Removed with the test.
+ * @param more telemetry that came after the first entry
  */
-export async function firstSchemaDirectory(): Promise<string> {
+export async function firstSchemaDirectory(more: readonly TelemetryBatch[] = []): Promise<string> {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   const deliver = async (path: string, json: object) => expect((await t.post(path, { token, json })).status).toBe(200);
   await deliver("/api/telemetry/ingest", { repoKey: "r", entries: [{ seq: 1, payload: { a: "prompt" } }] });
+  for (const batch of more) await deliver("/api/telemetry/ingest", batch);
   await deliver("/api/brain/ingest", { repoKey: "r", version: 1, files: [{ path: "a.md", content: "# A" }] });
   await deliver("/api/agent-traces/ingest", { repoKey: "r", sessions: [{ outcome: "ok", spans: [{}] }] });
   await t.close();
@@ -29,6 +37,13 @@ export async function firstSchemaDirectory(): Promise<string> {
     .prepare("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
     .pluck()
     .all() as string[]) {
+    if (name === "telemetry_entries") {
+      const insert = db.prepare("INSERT INTO main.telemetry_entries VALUES (?, ?, ?, ?, ?, ?)");
+      const made = new Sqlite(join(t.directory, "reckon.db"), { readonly: true });
+      for (const row of entriesOf(made)) insert.run(...row);
+      made.close();
+      continue;
+    }
     const columns = (db.pragma(`main.table_info(${name})`) as { name: string }[]).map((one) => one.name).join(", ");
     db.exec(`INSERT INTO main.${name} (${columns}) SELECT ${columns} FROM made.${name}`);
   }

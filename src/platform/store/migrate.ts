@@ -4,6 +4,7 @@ import { readAsset } from "../../kit/assets.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import type { Log } from "../../kit/log.ts";
 import { removeDatabase } from "./file.ts";
+import { moveEntries } from "./migrations/0012-segments.ts";
 import { findPutAside, putAside } from "./put-aside.ts";
 
 /** "RKON" in SQLite's application_id, so that a foreign database is not mistaken for ours. */
@@ -13,6 +14,8 @@ const APPLICATION_ID = 0x524b4f4e;
 export interface Migration {
   readonly version: number;
   readonly file: string;
+  /** What follows the file where SQL alone is not enough, in the same transaction; keeps no more than a bounded part in memory. */
+  readonly move?: (db: Database, onProgress: (done: number, all: number) => void) => void;
 }
 
 /** Steps for files older than `schema.sql`, oldest first. A new step also changes `schema.sql`. */
@@ -27,6 +30,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 9, file: "src/platform/store/migrations/0009-parts-and-entries.sql" },
   { version: 10, file: "src/platform/store/migrations/0010-whose-devices.sql" },
   { version: 11, file: "src/platform/store/migrations/0011-capture-mode.sql" },
+  { version: 12, file: "src/platform/store/migrations/0012-segments.sql", move: moveEntries },
   { version: 14, file: "src/platform/store/migrations/0014-erasures.sql" },
 ];
 
@@ -115,7 +119,11 @@ export function upgrade(
   db.pragma("foreign_keys = OFF");
   try {
     db.transaction(() => {
-      for (const step of plan.migrations) if (step.version > from) db.exec(plan.read(step.file));
+      for (const step of plan.migrations) {
+        if (step.version <= from) continue;
+        db.exec(plan.read(step.file));
+        step.move?.(db, progressLogger(log, to));
+      }
       const broken = db.pragma("foreign_key_check") as unknown[];
       if (broken.length > 0) throw new DataDirectoryError(`the migration to schema ${to} does not fit ${db.name}`);
       db.pragma(`user_version = ${to}`);
@@ -127,5 +135,21 @@ export function upgrade(
   } finally {
     db.pragma("foreign_keys = ON");
   }
+  // Before anybody waits: all that was moved lies in the log once more.
+  db.pragma("wal_checkpoint(TRUNCATE)");
   log.info("schema_upgraded", { from, to, backup });
+}
+
+/** A step that handles fewer rows than this is done before anybody asks how far it is. */
+const MIN_LOGGED_ROWS = 50_000;
+const PROGRESS_STEPS = 20;
+
+function progressLogger(log: Log, to: number): (done: number, all: number) => void {
+  let last = 0;
+  return (done, all) => {
+    const step = Math.floor((done / all) * PROGRESS_STEPS);
+    if (all < MIN_LOGGED_ROWS || step <= last) return;
+    last = step;
+    log.info("schema_upgrade_progress", { to, percent: (100 * step) / PROGRESS_STEPS });
+  };
 }

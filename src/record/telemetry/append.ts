@@ -3,13 +3,15 @@ import { sha256 } from "../../kit/hash.ts";
 import { findDelivery } from "../../log/log.ts";
 import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangesOf, rangeText, withhold } from "../withheld/withheld.ts";
-import { rows, type StoredEntry, type StreamRow } from "./rows.ts";
-import { type Entry, entryText, type Gap, gapsAbove, isSameEntry, isSameMetadata, splitGap } from "./rules.ts";
+import { entryAt, type PackedEntries, pick, textAt } from "./packed.ts";
+import { rows } from "./rows.ts";
+import { type Entry, type Gap, gapsAbove, isSameEntry, isSameMetadata, splitGap } from "./rules.ts";
+import { type StoredAt, streamReader } from "./segments.ts";
+import { storeEntries } from "./store-entries.ts";
 
 export interface Batch {
   readonly mode: string | null;
-  /** Ascending by seq; a seq may stand twice. */
-  readonly entries: readonly Entry[];
+  readonly packed: PackedEntries;
   /** SHA-256 over all entries' texts, for the common case that all are new. */
   readonly digest: Buffer;
   /** Entries that redaction touched. */
@@ -23,45 +25,40 @@ export interface Appended {
 }
 
 /** Appends a batch to its stream. Call inside a transaction. */
-export function appendBatch(intake: Intake, batch: Batch, now: number): Appended {
+export function appendBatch(intake: Intake, { mode, packed, digest, redacted }: Batch, now: number): Appended {
   const { core, device, repoKey } = intake;
   const sql = rows(core.store);
   const stream = sql.stream.get(device.deviceId, repoKey);
-  if (batch.entries.length === 0) return { accepted: 0, maxSeq: stream?.maxSeq ?? 0, flagged: null };
+  if (packed.seqs.length === 0) return { accepted: 0, maxSeq: stream?.maxSeq ?? 0, flagged: null };
   const streamId =
     stream?.id ?? Number(sql.insertStream.run(device.teamId, device.deviceId, repoKey, 0, now, now).lastInsertRowid);
-  const { added, conflicts, contradicted } = sort(intake, streamId, stream?.maxSeq, batch.entries);
-  const gaps = gapsAbove(
-    stream?.maxSeq,
-    added.map((entry) => entry.seq),
-  );
-  const maxSeq = Math.max(stream?.maxSeq ?? 0, added.at(-1)?.seq ?? 0);
+  const { added, conflicts, contradicted } = sort(intake, streamId, stream?.maxSeq, packed);
+  const accepted = added.seqs.length;
+  const gaps = gapsAbove(stream?.maxSeq, added.seqs);
+  const maxSeq = Math.max(stream?.maxSeq ?? 0, added.seqs[accepted - 1] ?? 0);
   const flagged = contradicted ? "rollback" : gapFlag(gaps);
-  if (added.length + conflicts.length === 0) return { accepted: 0, maxSeq, flagged };
+  if (accepted + conflicts.length === 0) return { accepted, maxSeq, flagged };
 
   const deliveryId = intake.record({
-    mode: batch.mode,
-    items: added.length + conflicts.length,
-    redacted: batch.redacted,
+    mode,
+    items: accepted + conflicts.length,
+    redacted,
     flagged,
     withheld: intake.withheld,
     contentSha256:
-      added.length === batch.entries.length ? batch.digest : sha256([...added, ...conflicts].map(entryText).join("")),
+      accepted === packed.seqs.length
+        ? digest
+        : sha256(Buffer.concat([added.texts, ...conflicts.map((i) => textAt(packed, i))])),
   });
-  sql.insertEntries(streamId, deliveryId, added);
-  for (const entry of conflicts)
-    sql.insertConflict.run(
-      streamId,
-      entry.seq,
-      deliveryId,
-      entry.clientTimestamp,
-      entry.payload,
-      sha256(entryText(entry)),
-    );
-  if (stream) for (const { seq } of added) if (seq < stream.maxSeq) fillGap(core, streamId, seq);
+  if (accepted > 0) storeEntries(core, streamId, deliveryId, added, stream?.maxSeq);
+  for (const i of conflicts) {
+    const { seq, clientTimestamp, payload } = entryAt(packed, i);
+    sql.insertConflict.run(streamId, seq, deliveryId, clientTimestamp, payload, sha256(textAt(packed, i)));
+  }
+  if (stream) for (const seq of added.seqs) if (seq < stream.maxSeq) fillGap(core, streamId, seq);
   for (const { from, to } of gaps) sql.insertGap.run(streamId, from, to);
-  sql.updateStream.run(maxSeq, added.length, conflicts.length, now, streamId);
-  return { accepted: added.length, maxSeq, flagged };
+  sql.updateStream.run(maxSeq, accepted, conflicts.length, now, streamId);
+  return { accepted, maxSeq, flagged };
 }
 
 /**
@@ -72,9 +69,12 @@ export function withholdBatch(intake: Intake, seqs: readonly number[], now: numb
   const { core, device, repoKey } = intake;
   const sql = rows(core.store);
   const stream = sql.stream.get(device.deviceId, repoKey);
-  const taken = [...new Set(seqs)]
-    .sort((a, b) => a - b)
-    .filter((seq) => stream === undefined || !isTaken(core, stream, seq));
+  const storedAt = stream && streamReader(core, stream.id);
+  const isTaken = (seq: number) =>
+    stream !== undefined &&
+    seq <= stream.maxSeq &&
+    (storedAt?.(seq) !== undefined || isWithheld(core, "telemetry", stream.id, seq));
+  const taken = [...new Set(seqs)].sort((a, b) => a - b).filter((seq) => !isTaken(seq));
   const maxSeq = Math.max(stream?.maxSeq ?? 0, taken.at(-1) ?? 0);
   if (taken.length === 0) return { accepted: 0, maxSeq, flagged: null };
   const gaps = gapsAbove(stream?.maxSeq, taken);
@@ -97,51 +97,69 @@ export function withholdBatch(intake: Intake, seqs: readonly number[], now: numb
   return { accepted: 0, maxSeq, flagged };
 }
 
-const isTaken = (core: Core, { id, maxSeq }: StreamRow, seq: number) =>
-  seq <= maxSeq && (rows(core.store).entry.get(id, seq) !== undefined || isWithheld(core, "telemetry", id, seq));
-
 const gapFlag = (gaps: readonly Gap[]) => (gaps.length > 0 ? "gap" : null);
 
 interface Sorted {
   /** Not stored yet, ascending, no seq twice. */
-  readonly added: readonly Entry[];
-  /** Their seq is taken by other content; not yet kept as evidence. */
-  readonly conflicts: readonly Entry[];
+  readonly added: PackedEntries;
+  /** Their seq is taken by other content; not yet kept as evidence. By index. */
+  readonly conflicts: readonly number[];
   /** Whether any entry contradicts what is stored, evidence kept earlier included. */
   readonly contradicted: boolean;
 }
 
-function sort(intake: Intake, streamId: number, maxSeq: number | undefined, entries: readonly Entry[]): Sorted {
-  // Usually everything lies above what the stream holds, and no look-up is needed.
-  const ascending = entries.every((entry, i) => i === 0 || entry.seq > (entries[i - 1] as Entry).seq);
-  if (ascending && (maxSeq === undefined || (entries[0] as Entry).seq > maxSeq))
-    return { added: entries, conflicts: [], contradicted: false };
+function sort(intake: Intake, streamId: number, maxSeq: number | undefined, packed: PackedEntries): Sorted {
+  if (isAbove(packed.seqs, maxSeq)) return { added: packed, conflicts: [], contradicted: false };
+  const { seqs } = packed;
   const { core } = intake;
   const isBelow = (seq: number) => maxSeq !== undefined && seq <= maxSeq;
   const sql = rows(core.store);
-  const added: Entry[] = [];
-  const conflicts = new Map<string, Entry>();
+  const storedAt = streamReader(core, streamId);
+  const added: number[] = [];
+  const conflicts = new Map<string, number>();
   let contradicted = false;
-  for (const entry of entries) {
-    const twin = added.at(-1)?.seq === entry.seq ? added.at(-1) : undefined;
-    const stored = twin ?? (isBelow(entry.seq) ? sql.entry.get(streamId, entry.seq) : undefined);
+  for (let i = 0; i < seqs.length; i++) {
+    const seq = seqs[i] as number;
+    const last = added.at(-1);
+    const twin = last !== undefined && seqs[last] === seq ? { packed, index: last } : undefined;
+    const stored = twin ?? (isBelow(seq) ? storedAt(seq) : undefined);
     if (!stored) {
       // What came while nothing was to be recorded is not recorded when it comes again.
-      if (!isBelow(entry.seq) || !isWithheld(core, "telemetry", streamId, entry.seq)) added.push(entry);
-    } else if (!cameAgain(intake, stored, entry)) {
+      if (!isBelow(seq) || !isWithheld(core, "telemetry", streamId, seq)) added.push(i);
+    } else if (!cameAgain(intake, stored, packed, i)) {
       contradicted = true;
-      const digest = sha256(entryText(entry));
-      if (!sql.hasConflict.get(streamId, entry.seq, digest)) conflicts.set(digest.toString("hex"), entry);
+      const digest = sha256(textAt(packed, i));
+      if (!sql.hasConflict.get(streamId, seq, digest)) conflicts.set(digest.toString("hex"), i);
     }
   }
-  return { added, conflicts: [...conflicts.values()], contradicted };
+  return {
+    added: added.length === seqs.length ? packed : pick(packed, added),
+    conflicts: [...conflicts.values()],
+    contradicted,
+  };
+}
+
+/** Whether no number stands twice or may be taken, and no look-up is needed: so it is nearly always. */
+function isAbove(seqs: PackedEntries["seqs"], maxSeq: number | undefined): boolean {
+  if (maxSeq !== undefined && (seqs[0] as number) <= maxSeq) return false;
+  for (let i = 1; i < seqs.length; i++) if ((seqs[i] as number) <= (seqs[i - 1] as number)) return false;
+  return true;
 }
 
 /** Whether an entry is the stored one sent again; where one of them was stripped to its metadata, by that alone. */
-function cameAgain({ core, captureMode }: Intake, stored: Entry | StoredEntry, entry: Entry): boolean {
+function cameAgain(
+  { core, captureMode }: Intake,
+  at: Pick<StoredAt, "packed" | "index"> & Partial<Pick<StoredAt, "segment">>,
+  packed: PackedEntries,
+  i: number,
+): boolean {
+  if (textAt(at.packed, at.index).equals(textAt(packed, i))) return true;
+  const stored: Entry = entryAt(at.packed, at.index);
+  const entry = entryAt(packed, i);
   if (isSameEntry(stored, entry)) return true;
-  if (!("deliveryId" in stored)) return false;
-  const isStripped = captureMode === "metadata" || findDelivery(core, stored.deliveryId)?.captureMode === "metadata";
+  if (!at.segment) return false;
+  const isStripped =
+    captureMode === "metadata" || findDelivery(core, at.segment.deliveryId)?.captureMode === "metadata";
   return isStripped && isSameMetadata(stored, entry);
 }
 

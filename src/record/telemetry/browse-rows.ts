@@ -1,16 +1,6 @@
 import { statements } from "../../platform/store/store.ts";
 import type { Gap } from "./rules.ts";
 
-/** An entry as it is stored. */
-export interface StoredEntry {
-  readonly id: number;
-  readonly streamId: number;
-  readonly seq: number;
-  readonly deliveryId: number;
-  readonly clientTimestamp: string | null;
-  readonly payload: string;
-}
-
 export interface StreamFacts {
   readonly id: number;
   readonly deviceId: string;
@@ -22,7 +12,7 @@ export interface StreamFacts {
   readonly updatedAt: number;
 }
 
-/** An entry that contradicts the one stored under its seq, which is null where that is gone. */
+/** An entry that contradicts the one stored under its seq. */
 export interface StoredConflict {
   readonly id: number;
   readonly streamId: number;
@@ -32,9 +22,6 @@ export interface StoredConflict {
   readonly deliveryId: number;
   readonly clientTimestamp: string | null;
   readonly payload: string;
-  readonly heldPayload: string | null;
-  readonly heldClientTimestamp: string | null;
-  readonly heldDeliveryId: number | null;
 }
 
 export interface DeviceTotals {
@@ -46,7 +33,6 @@ export interface DeviceTotals {
   readonly missing: number;
 }
 
-const ENTRY = "id, stream_id AS streamId, seq, delivery_id AS deliveryId, client_timestamp AS clientTimestamp, payload";
 export const browseRows = statements((db) => ({
   // Both by telemetry_streams_by_team, the first from its end.
   streams: db.prepare<[{ teamId: string; deviceId: string | null; most: number }], StreamFacts>(
@@ -104,14 +90,11 @@ export const browseRows = statements((db) => ({
       "SELECT id FROM telemetry_conflicts WHERE stream_id = ? AND id > ? ORDER BY id LIMIT ?",
     )
     .pluck(),
-  // By primary keys, and telemetry_entries_by_seq for what is stored.
+  // By primary keys.
   conflict: db.prepare<[number], StoredConflict>(
     `SELECT c.id, c.stream_id AS streamId, s.device_id AS deviceId, s.repo_key AS repoKey, c.seq, c.delivery_id AS deliveryId,
-       c.client_timestamp AS clientTimestamp, c.payload,
-       e.payload AS heldPayload, e.client_timestamp AS heldClientTimestamp, e.delivery_id AS heldDeliveryId
-     FROM telemetry_conflicts c JOIN telemetry_streams s ON s.id = c.stream_id
-     LEFT JOIN telemetry_entries e ON e.stream_id = c.stream_id AND e.seq = c.seq
-     WHERE c.id = ?`,
+       c.client_timestamp AS clientTimestamp, c.payload
+     FROM telemetry_conflicts c JOIN telemetry_streams s ON s.id = c.stream_id WHERE c.id = ?`,
   ),
   // By telemetry_conflicts' unique index (stream_id, seq, content_sha256).
   conflictsUnder: db
@@ -119,29 +102,6 @@ export const browseRows = statements((db) => ({
       "SELECT id FROM telemetry_conflicts WHERE stream_id = ? AND seq = ? ORDER BY id LIMIT ?",
     )
     .pluck(),
-  // By primary keys.
-  entry: db.prepare<[number, string], StoredEntry>(
-    `SELECT ${ENTRY} FROM telemetry_entries WHERE id = ? AND (SELECT team_id FROM telemetry_streams WHERE id = stream_id) = ?`,
-  ),
-
-  // All by the primary key. Ids of entries rise with the ids of their deliveries.
-  entryDown: db.prepare<[number], { id: number; deliveryId: number }>(
-    "SELECT id, delivery_id AS deliveryId FROM telemetry_entries WHERE id <= ? ORDER BY id DESC LIMIT 1",
-  ),
-  entryUp: db.prepare<[number], { id: number; deliveryId: number }>(
-    "SELECT id, delivery_id AS deliveryId FROM telemetry_entries WHERE id >= ? ORDER BY id LIMIT 1",
-  ),
-  entriesDown: db.prepare<[number, number], StoredEntry>(
-    `SELECT ${ENTRY} FROM telemetry_entries WHERE id <= ? ORDER BY id DESC LIMIT ?`,
-  ),
-  entriesUp: db.prepare<[number, number], StoredEntry>(
-    `SELECT ${ENTRY} FROM telemetry_entries WHERE id >= ? ORDER BY id LIMIT ?`,
-  ),
-  // Both by telemetry_entries_by_seq.
-  streamDown: db.prepare<[number, number, number], StoredEntry>(
-    `SELECT ${ENTRY} FROM telemetry_entries WHERE stream_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
-  ),
-  streamUp: db.prepare<[number, number, number], StoredEntry>(
-    `SELECT ${ENTRY} FROM telemetry_entries WHERE stream_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
-  ),
+  // By the primary key.
+  teamOfStream: db.prepare<[number], string>("SELECT team_id FROM telemetry_streams WHERE id = ?").pluck(),
 }));

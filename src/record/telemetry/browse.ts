@@ -4,6 +4,7 @@ import { keysetPage, type Page } from "../../kit/page.ts";
 import { findDelivery, withDeliveries } from "../../log/log.ts";
 import { browseRows, type DeviceTotals, type StoredConflict, type StreamFacts } from "./browse-rows.ts";
 import type { Gap } from "./rules.ts";
+import { entryBySeq } from "./segments.ts";
 
 /** A stream of entries: one device and one repository (`""` when the client named none). */
 export interface Stream extends StreamFacts {
@@ -74,17 +75,22 @@ export function listConflicts(
   return { ...page, rows: conflictsWith(core, page.rows) };
 }
 
-/** An entry that contradicts the one stored under its seq, with what is known of both. */
+/** An entry that contradicts the one stored under its seq, with what is known of both; what is stored is null where that is gone. */
 export type ConflictRow = ReturnType<typeof conflictsWith>[number];
 
 /** Conflicts by their numbers. */
 export function conflictsWith(core: Core, ids: readonly number[]) {
   const sql = browseRows(core.store);
-  const stored = ids.map((id) => sql.conflict.get(id) as StoredConflict);
-  return withDeviceLabels(core, withDeliveries(core, stored)).map(({ heldDeliveryId, ...conflict }) => ({
-    ...conflict,
-    heldReceivedAt: heldDeliveryId === null ? null : (findDelivery(core, heldDeliveryId)?.receivedAt ?? null),
-  }));
+  const conflicts = ids.map((id) => sql.conflict.get(id) as StoredConflict);
+  return withDeviceLabels(core, withDeliveries(core, conflicts)).map((conflict) => {
+    const stored = entryBySeq(core, conflict.streamId, conflict.seq);
+    return {
+      ...conflict,
+      heldPayload: stored?.payload ?? null,
+      heldClientTimestamp: stored?.clientTimestamp ?? null,
+      heldReceivedAt: stored ? (findDelivery(core, stored.deliveryId)?.receivedAt ?? null) : null,
+    };
+  });
 }
 
 export type { DeviceTotals };

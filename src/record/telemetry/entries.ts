@@ -6,6 +6,7 @@ import { type ScanQuery, scanPage } from "../../kit/scan-page.ts";
 import { type ConflictRow, conflictsWith } from "./browse.ts";
 import { browseRows } from "./browse-rows.ts";
 import type { Gap } from "./rules.ts";
+import { entryById, streamDown, streamUp } from "./segments.ts";
 import {
   type EntryChunk,
   type Scope,
@@ -141,15 +142,15 @@ const MAX_CONFLICTS = 20;
 /** One entry of a team. @returns undefined when the team has no such entry */
 export function findEntry(core: Core, teamId: string, id: number): EntryDetail | undefined {
   const sql = browseRows(core.store);
-  const stored = Number.isSafeInteger(id) ? sql.entry.get(id, teamId) : undefined;
-  const [entry] = stored ? walked(core, [stored]) : [];
+  const stored = Number.isSafeInteger(id) ? entryById(core, id) : undefined;
+  const [entry] = stored && sql.teamOfStream.get(stored.streamId) === teamId ? walked(core, [stored]) : [];
   if (!entry) return undefined;
   const { streamId, seq } = entry;
   const [row] = describe(core, [entry]) as [EntryRow];
   return {
     ...row,
-    previousId: sql.streamDown.get(streamId, seq, 1)?.id ?? null,
-    nextId: sql.streamUp.get(streamId, seq, 1)?.id ?? null,
+    previousId: streamDown(core, streamId, seq, 1)[0]?.id ?? null,
+    nextId: streamUp(core, streamId, seq, 1)[0]?.id ?? null,
     conflicts: conflictsWith(core, sql.conflictsUnder.all(streamId, seq, MAX_CONFLICTS)),
   };
 }

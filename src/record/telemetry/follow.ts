@@ -2,7 +2,9 @@ import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { deliveryFinder, newestDelivery } from "../../log/log.ts";
 import { type EntryFilter, entryFilter } from "./entries.ts";
-import { type CandidateRow, rows } from "./rows.ts";
+import { entryAt, type PackedEntries, textAt } from "./packed.ts";
+import { segmentRows } from "./segment-rows.ts";
+import { readSegment } from "./segments.ts";
 import { type WalkedEntry, walkArrivals } from "./walk.ts";
 
 /**
@@ -34,9 +36,18 @@ function line({ seq, repoKey, deviceId, receivedAt, clientTimestamp, payload }: 
 }
 
 /** An entry whose payload may tell of usage or cost, with what its stream says of it. */
-export interface UsageCandidate extends Omit<CandidateRow, "deliveryId"> {
+export interface UsageCandidate {
+  readonly id: number;
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly repoKey: string;
   readonly receivedAt: number;
+  readonly clientTimestamp: string | null;
+  readonly payload: string;
 }
+
+/** What the payload names of usage or cost. */
+const NAMES = ["usage", "costUsd"].map((name) => Buffer.from(name));
 
 /**
  * Entries after a number, in the order of arrival, of which those are handed out whose payload names usage or cost.
@@ -48,16 +59,39 @@ export function usageCandidates(
   after: number,
   count: number,
 ): { readonly to: number; readonly entries: readonly UsageCandidate[] } | undefined {
-  const sql = rows(core.store);
-  const to = sql.endAfter.get(after, count);
-  if (to === null || to === undefined) return undefined;
+  const sql = segmentRows(core.store);
   const deliveryOf = deliveryFinder(core);
-  const entries = sql.usageCandidates.all(after, to).flatMap(({ deliveryId, ...candidate }) => {
-    const receivedAt = deliveryOf(deliveryId)?.receivedAt;
-    return receivedAt === undefined ? [] : [{ ...candidate, receivedAt }];
-  });
-  return { to, entries };
+  const entries: UsageCandidate[] = [];
+  let to = after;
+  let left = count;
+  for (const segment of sql.ownedFrom.iterate(sql.factsFrom.get(after + 1)?.firstId ?? 0)) {
+    const { firstId, teamId, deviceId, repoKey, deliveryId } = segment;
+    const start = Math.max(0, after + 1 - firstId);
+    const end = Math.min(segment.entries, start + left);
+    if (start >= end) continue;
+    to = firstId + end - 1;
+    left -= end - start;
+    const receivedAt = teamId === null ? undefined : deliveryOf(deliveryId)?.receivedAt;
+    if (teamId !== null && receivedAt !== undefined) {
+      const packed = readSegment(core, segment);
+      for (const i of naming(packed, start, end)) {
+        const { clientTimestamp, payload } = entryAt(packed, i);
+        entries.push({ id: firstId + i, teamId, deviceId, repoKey, receivedAt, clientTimestamp, payload });
+      }
+    }
+    if (left === 0) break;
+  }
+  return to === after ? undefined : { to, entries };
+}
+
+/** Which entries, from one on up to another, name usage or cost. */
+function naming(packed: PackedEntries, from: number, to: number): number[] {
+  if (!NAMES.some((name) => packed.texts.includes(name))) return [];
+  const found: number[] = [];
+  for (let i = from; i < Math.min(to, packed.seqs.length); i++)
+    if (NAMES.some((name) => textAt(packed, i).includes(name))) found.push(i);
+  return found;
 }
 
 /** The number of the newest entry; 0 before the first. */
-export const lastEntryId = (core: Core): number => rows(core.store).lastEntry.get() ?? 0;
+export const lastEntryId = (core: Core): number => (segmentRows(core.store).nextId.get() ?? 1) - 1;

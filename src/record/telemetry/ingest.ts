@@ -1,17 +1,13 @@
 import * as v from "valibot";
-import type { Config } from "../../config.ts";
 import { device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
-import { sha256 } from "../../kit/hash.ts";
-import { duplicateKey, findMember, type Member, members } from "../../kit/json.ts";
-import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Count, Counter, DateTime, FreeObject, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
-import { Intake, requireAtMost, requireWholeNumber, SentBody } from "../intake/intake.ts";
+import { Intake, requireAtMost } from "../intake/intake.ts";
 import { appendBatch, withholdBatch } from "./append.ts";
-import { type Entry, entryText } from "./rules.ts";
+import { readBatch } from "./read-batch.ts";
 
 const TelemetryBatch = v.object({
   entries: v.array(
@@ -24,8 +20,6 @@ const TelemetryBatch = v.object({
   mode: v.optional(identifier(100)),
   repoKey: v.optional(RepoKey),
 });
-
-type ParsedEntry = v.InferOutput<typeof TelemetryBatch>["entries"][number];
 
 /** Takes a batch of entries; 200 means that they survive a power cut. */
 export const ingest = endpoint(
@@ -76,41 +70,17 @@ export const ingest = endpoint(
       const seqs = body.entries.map(({ seq }) => seq);
       return { ok: true, ...(await intake.store((now) => withholdBatch(intake, seqs, now))), serverRedacted: 0 };
     }
-    const sent = await SentBody.open(text, intake.yieldNow, intake.captureMode);
-    const entries = await readEntries(intake.core.config, body.entries, sent);
-    const digest = sha256(entries.map(entryText).join(""));
+    const { withheld, ...read } = await readBatch(
+      text,
+      body.entries,
+      intake.core.config,
+      intake.captureMode,
+      intake.yieldNow,
+    );
     const isFreeText = intake.captureMode === "metadata" && /\s/.test(body.mode ?? "");
     const mode = body.mode === undefined || isFreeText ? null : redactText(body.mode).text;
-    const batch = { mode, entries, digest, redacted: sent.redacted };
-    intake.withheld = sent.withheld;
-    const appended = await intake.store((now) => appendBatch(intake, batch, now));
-    return { ok: true, ...appended, serverRedacted: sent.redacted };
+    intake.withheld = withheld;
+    const appended = await intake.store((now) => appendBatch(intake, { ...read, mode }, now));
+    return { ok: true, ...appended, serverRedacted: read.redacted };
   },
 );
-
-/** Takes each payload as its own slice of the text, redacted where need be, in ascending order of seq. */
-async function readEntries(config: Config, parsed: readonly ParsedEntry[], sent: SentBody): Promise<Entry[]> {
-  const slices = sent.list("entries");
-  const entries: Entry[] = [];
-  for (const [i, { seq, clientTimestamp = null }] of parsed.entries()) {
-    await sent.yieldNow();
-    const payload = payloadAt(config, sent.text, slices[i]?.start as number, i);
-    entries.push({ seq, clientTimestamp, payload: sent.isKeptAsSent ? payload : await sent.clean(payload, "payload") });
-  }
-  return entries.sort((a, b) => a.seq - b.seq);
-}
-
-function payloadAt(config: Config, text: string, start: number, i: number): string {
-  const own = members(text, start);
-  if (duplicateKey(own) !== undefined) fail(malformed, `Entry ${i} names a member twice.`);
-  requireWholeNumber(text, own, "seq", `The seq of entry ${i}`);
-  const { start: from, end: to } = findMember(own, "payload") as Member;
-  const payload = text.slice(from, to);
-  // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
-  if (
-    payload.length * 3 > config.maxTelemetryPayloadBytes &&
-    Buffer.byteLength(payload) > config.maxTelemetryPayloadBytes
-  )
-    fail(tooLarge, `The payload of entry ${i} exceeds ${config.maxTelemetryPayloadBytes} bytes.`);
-  return payload;
-}

@@ -20,7 +20,7 @@ export interface Gap {
  * @param last the highest seq stored, undefined for a new stream
  * @param seqs new sequence numbers, ascending
  */
-export function gapsAbove(last: number | undefined, seqs: readonly number[]): Gap[] {
+export function gapsAbove(last: number | undefined, seqs: Iterable<number>): Gap[] {
   const gaps: Gap[] = [];
   let before = last;
   for (const seq of seqs) {

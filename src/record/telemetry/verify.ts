@@ -1,8 +1,11 @@
 import { sameDigest, sha256 } from "../../kit/hash.ts";
 import { type DeliveryKind, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, withheldByDelivery } from "../withheld/withheld.ts";
-import { rows, type StoredEntryRow } from "./rows.ts";
+import { scan } from "./packed.ts";
+import { rows } from "./rows.ts";
 import { entryText } from "./rules.ts";
+import { type SegmentRow, segmentRows } from "./segment-rows.ts";
+import { textsOf } from "./segments.ts";
 
 /**
  * Compares telemetry deliveries with entries, evidence and withheld numbers as they are stored now: their content, that nothing was
@@ -12,39 +15,51 @@ export const telemetryDeliveries: DeliveryKind = {
   kind: "telemetry",
   openCheck(core, head, report) {
     const sql = rows(core.store);
+    const segmentSql = segmentRows(core.store);
     const stray =
       (what: string) =>
-      ({ id, deliveryId }: Pick<StoredEntryRow, "id" | "deliveryId">) =>
+      ({ id, deliveryId }: { readonly id: number; readonly deliveryId: number }) =>
         report(deliveryId, "stray", `${what} ${id} came with no telemetry delivery`);
-    const entries = new RowsByDelivery(sql.entriesByDelivery.iterate(), head, stray("entry"));
+    const entries = new RowsByDelivery(segmentSql.all.iterate(), head, (segment) =>
+      stray("entry")({ ...segment, id: segment.firstId }),
+    );
     const evidence = new RowsByDelivery(sql.conflictsByDelivery.iterate(), head, stray("conflicting entry"));
     const withheld = new RowsByDelivery(withheldByDelivery(core, "telemetry"), head, stray("withheld range"));
+    let lastId = 0;
+    /** Reading goes by what a segment says of its texts. */
+    const isAsItSays = (segment: SegmentRow, texts: Buffer) => {
+      const isApart = segment.firstId > lastId;
+      lastId = segment.firstId + segment.entries - 1;
+      return isApart && describes(segment, texts);
+    };
     return {
       check({ id: deliveryId, teamId, deviceId, repoKey, items, captureMode, contentSha256 }) {
         const stream = sql.stream.get(deviceId, repoKey);
         const own = stream?.teamId === teamId ? stream.id : undefined;
         const contradicting = [...evidence.of(deliveryId, 0)];
-        const stored = [...entries.of(deliveryId, items - contradicting.length), ...contradicting];
+        const segments = [...entries.of(deliveryId, items - contradicting.length)];
         const ranges = [...withheld.of(deliveryId, captureMode === "off" ? 1 : 0)];
-        const foreign = [...stored, ...ranges].find(({ streamId }) => streamId !== own);
-        const texts = [...stored.map(entryText), ...ranges.map(rangeText)];
-        if (!sameDigest(sha256(texts.join("")), contentSha256))
+        const stored = segments.map((segment) => textsOf(core, segment));
+        const texts = [...contradicting.map(entryText), ...ranges.map(rangeText)].join("");
+        const isWhole = segments.every((segment, i) => isAsItSays(segment, stored[i] as Buffer));
+        if (!isWhole || !sameDigest(sha256(Buffer.concat([...stored, Buffer.from(texts)])), contentSha256))
           report(deliveryId, "content", "its entries are not those that were delivered");
         const beyond = ranges.find(({ last }) => last > (stream?.maxSeq ?? 0));
         if (beyond)
           report(deliveryId, "newest", `stream ${beyond.streamId} ends below what it withholds to ${beyond.last}`);
+        const foreign = [...segments, ...contradicting, ...ranges].find(({ streamId }) => streamId !== own);
         if (foreign)
           report(
             deliveryId,
             "owner",
-            `${"first" in foreign ? "withheld range" : "entry"} ${foreign.id} of it is in stream ${foreign.streamId}, which is not of its team, device and repository`,
+            `${"first" in foreign ? "withheld range" : "entry"} ${"firstId" in foreign ? foreign.firstId : foreign.id} of it is in stream ${foreign.streamId}, which is not of its team, device and repository`,
           );
       },
       finish() {
         entries.finish();
         evidence.finish();
         withheld.finish();
-        for (const { id, maxSeq, storedSeq, deliveryId } of sql.streamsAstray.all()) {
+        for (const { id, maxSeq, storedSeq, deliveryId } of segmentSql.streamsAstray.all()) {
           const last = Math.max(storedSeq, highestWithheld(core, "telemetry", id)?.last ?? 0);
           if (last !== maxSeq) report(deliveryId, "newest", `stream ${id} says ${maxSeq} and holds entries to ${last}`);
         }
@@ -57,3 +72,14 @@ export const telemetryDeliveries: DeliveryKind = {
     };
   },
 };
+
+function describes({ firstSeq, lastSeq, entries, bytes }: SegmentRow, texts: Buffer): boolean {
+  const { seqs, ends } = scan(texts);
+  return (
+    seqs.length === entries &&
+    texts.length === bytes &&
+    ends[entries - 1] === bytes &&
+    seqs[0] === firstSeq &&
+    seqs[entries - 1] === lastSeq
+  );
+}

@@ -3,8 +3,8 @@ import type { Key, Towards } from "../../kit/page.ts";
 import { type Budget, type Chunk, isSpent } from "../../kit/scan-page.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type DeliveryFacts, deliveriesAfter, deliveryFinder, newestDelivery, teamDeliveries } from "../../log/log.ts";
-import { browseRows, type StoredEntry } from "./browse-rows.ts";
 import { firstWhere, seek } from "./seek.ts";
+import { entriesDown, entriesUp, nearestDown, nearestUp, type StoredEntry, streamDown, streamUp } from "./segments.ts";
 
 /** Which deliveries and entries are walked over. Instants are of receiving; `from` is included, `to` is not. */
 export interface Scope {
@@ -81,18 +81,17 @@ function* entriesOf(
   from: number,
   budget: Budget<Spending>,
 ): Generator<EntryChunk> {
-  const sql = browseRows(core.store);
   const sign = down ? -1 : 1;
-  const [nearest, read] = down ? [sql.entryDown, sql.entriesDown] : [sql.entryUp, sql.entriesUp];
+  const [nearest, read] = down ? [nearestDown, entriesDown] : [nearestUp, entriesUp];
   const count = Math.max(1, Math.min(items, MAX_ENTRIES));
   let next = seek(
-    (at) => nearest.get(at),
+    (at) => nearest(core, at),
     from,
     sign,
     (deliveryId) => (down ? deliveryId <= id : deliveryId >= id),
   );
   while (next !== undefined) {
-    const entries = read.all(next, count).filter(({ deliveryId }) => deliveryId === id);
+    const entries = read(core, next, count).filter(({ deliveryId }) => deliveryId === id);
     const last = entries.at(-1);
     if (!last) return;
     spend(budget, entries);
@@ -142,13 +141,12 @@ export async function* walkStream(
   start: Key | undefined,
   budget: Budget<Spending>,
 ): AsyncGenerator<EntryChunk> {
-  const sql = browseRows(core.store);
   const yieldNow = cooperative(core.clock);
   const down = towards === "older";
   let seq = (start?.[0] as number | undefined) ?? (down ? BEYOND : -1);
   for (;;) {
     if (isSpent(budget)) return;
-    const met = (down ? sql.streamDown : sql.streamUp).all(streamId, seq, MAX_ENTRIES);
+    const met = (down ? streamDown : streamUp)(core, streamId, seq, MAX_ENTRIES);
     const rows = walked(core, met);
     const last = rows.at(-1);
     if (!last) return;

@@ -10,6 +10,7 @@ import { systemClock } from "../../../src/kit/clock.ts";
 import { createLog } from "../../../src/kit/log.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
+import { withEntries } from "../../support/entries.ts";
 
 /** Data directories with teams and devices in them, made by the program's own functions as its commands do. */
 
@@ -81,12 +82,12 @@ export function openToRead(directory: string): Database {
   return new Sqlite(join(directory, "reckon.db"), { readonly: true, timeout: 5_000 });
 }
 
-/** Runs a query on the database and closes it again. */
+/** Runs a query on the database and closes it again; `telemetry_entries` are the entries that segments hold. */
 // biome-ignore lint/suspicious/noExplicitAny: rows of any table
 export function rowsOf(directory: string, sql: string, ...parameters: unknown[]): any[] {
   const db = openToRead(directory);
   try {
-    return db.prepare(sql).all(...parameters);
+    return withEntries(db, sql, () => db.prepare(sql).all(...parameters));
   } finally {
     db.close();
   }

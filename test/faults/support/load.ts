@@ -1,5 +1,6 @@
 import { Agent, request } from "node:http";
 import { gzipSync } from "node:zlib";
+import { layOutEntries } from "../../support/entries.ts";
 import { type Data, openToRead } from "./data.ts";
 
 /**
@@ -200,6 +201,7 @@ export class Load {
 /** Answers what is missing in a database of what should be held. */
 function storedIn(directory: string): { missing(held: Held): string | undefined; close(): void } {
   const db = openToRead(directory);
+  layOutEntries(db);
   const entry = db
     .prepare<[string, string, number], string>(
       `SELECT payload FROM telemetry_entries e JOIN telemetry_streams s ON s.id = e.stream_id

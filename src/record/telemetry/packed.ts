@@ -1,0 +1,84 @@
+import { type Entry, entryText } from "./rules.ts";
+
+/** Entries as they travel and are stored: their texts, end to end. */
+export interface PackedEntries {
+  /** Ascending; a delivery may hold a seq twice as sent. */
+  readonly seqs: readonly number[] | Float64Array;
+  /** Where in `texts` each entry ends, in bytes. */
+  readonly ends: Uint32Array;
+  /** `entryText` of each entry, in UTF-8. */
+  readonly texts: Buffer;
+}
+
+const DIGIT_0 = 0x30;
+
+/** @param entries ascending by seq */
+export function pack(entries: readonly Entry[]): PackedEntries {
+  const parts = entries.map(entryText);
+  const whole = parts.join("");
+  const texts = Buffer.from(whole);
+  const isAscii = texts.length === whole.length;
+  const ends = new Uint32Array(parts.length);
+  let end = 0;
+  for (const [i, part] of parts.entries()) {
+    end += isAscii ? part.length : Buffer.byteLength(part);
+    ends[i] = end;
+  }
+  return { seqs: entries.map(({ seq }) => seq), ends, texts };
+}
+
+/** Finds the entries in their texts; what is no whole entry at the end of damaged ones belongs to none. */
+export function scan(texts: Buffer): PackedEntries {
+  const seqs: number[] = [];
+  const ends: number[] = [];
+  for (let at = 0; at < texts.length; ) {
+    const afterSeq = texts.indexOf(0, at);
+    const afterTimestamp = afterSeq < 0 ? -1 : texts.indexOf(0, afterSeq + 1);
+    const afterPayload = afterTimestamp < 0 ? -1 : texts.indexOf(0, afterTimestamp + 1);
+    if (afterPayload < 0) break;
+    let seq = 0;
+    for (let i = at; i < afterSeq; i++) seq = seq * 10 + (texts[i] as number) - DIGIT_0;
+    seqs.push(seq);
+    at = afterPayload + 1;
+    ends.push(at);
+  }
+  return { seqs, ends: Uint32Array.from(ends), texts };
+}
+
+/** The text of one entry. */
+export function textAt({ ends, texts }: PackedEntries, i: number): Buffer {
+  return texts.subarray(ends[i - 1] ?? 0, ends[i]);
+}
+
+export function entryAt(packed: PackedEntries, i: number): Entry {
+  const [, clientTimestamp = "", payload = ""] = textAt(packed, i).toString().split("\0");
+  return { seq: packed.seqs[i] as number, clientTimestamp: clientTimestamp === "" ? null : clientTimestamp, payload };
+}
+
+/** All entries of texts, as `pack` was given them. */
+export function unpack(texts: Buffer): Entry[] {
+  const packed = scan(texts);
+  return Array.from(packed.seqs, (_, i) => entryAt(packed, i));
+}
+
+/** Entries from one on up to another, which is not included; they share memory with all. */
+export function slice({ seqs, ends, texts }: PackedEntries, from: number, to: number): PackedEntries {
+  const start = ends[from - 1] ?? 0;
+  return {
+    seqs: seqs.slice(from, to),
+    ends: ends.slice(from, to).map((end) => end - start),
+    texts: texts.subarray(start, ends[to - 1] ?? 0),
+  };
+}
+
+/** Chosen entries, by ascending index. */
+export function pick(packed: PackedEntries, indexes: readonly number[]): PackedEntries {
+  const texts = indexes.map((i) => textAt(packed, i));
+  const ends = new Uint32Array(indexes.length);
+  let end = 0;
+  for (const [i, text] of texts.entries()) {
+    end += text.length;
+    ends[i] = end;
+  }
+  return { seqs: indexes.map((i) => packed.seqs[i] as number), ends, texts: Buffer.concat(texts) };
+}

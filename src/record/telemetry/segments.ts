@@ -1,0 +1,180 @@
+import { zstdDecompressSync } from "node:zlib";
+import { type Core, slot } from "../../core.ts";
+import { entryAt, type PackedEntries, scan } from "./packed.ts";
+import type { Entry } from "./rules.ts";
+import { type SegmentRow, segmentRows } from "./segment-rows.ts";
+
+/** An entry with where it is stored. */
+export interface StoredEntry extends Entry {
+  /** Rises with the ids of deliveries. */
+  readonly id: number;
+  readonly streamId: number;
+  readonly deliveryId: number;
+}
+
+/** An entry that is stored, not read any further yet. */
+export interface StoredAt {
+  readonly segment: SegmentRow;
+  readonly packed: PackedEntries;
+  readonly index: number;
+}
+
+/** Blocks whose texts are kept at hand: neighbouring segments mostly lie in the same one. */
+const MAX_BLOCKS_BYTES = 16 * 1024 * 1024;
+const blocks = slot(() => new Map<number, Buffer>());
+
+/** The texts of a segment; those of a block that is missing or damaged are empty, which verifying tells. */
+export function textsOf(core: Core, { texts, blockId, blockAt, bytes }: SegmentRow): Buffer {
+  if (blockId === null || blockAt === null) return texts ?? Buffer.alloc(0);
+  return blockTexts(core, blockId).subarray(blockAt, blockAt + bytes);
+}
+
+function blockTexts(core: Core, id: number): Buffer {
+  const kept = blocks(core);
+  const texts = kept.get(id) ?? openBlock(core, id);
+  kept.delete(id);
+  kept.set(id, texts);
+  let bytes = 0;
+  for (const each of kept.values()) bytes += each.length;
+  for (const [oldest, each] of kept) {
+    if (bytes <= MAX_BLOCKS_BYTES || oldest === id) break;
+    kept.delete(oldest);
+    bytes -= each.length;
+  }
+  return texts;
+}
+
+function openBlock(core: Core, id: number): Buffer {
+  const content = segmentRows(core.store).block.get(id);
+  try {
+    return content ? zstdDecompressSync(content) : Buffer.alloc(0);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/** The entries of a segment. */
+export const readSegment = (core: Core, row: SegmentRow): PackedEntries => scan(textsOf(core, row));
+
+function storedAt({ firstId, streamId, deliveryId }: SegmentRow, packed: PackedEntries, i: number): StoredEntry {
+  return { id: firstId + i, streamId, deliveryId, ...entryAt(packed, i) };
+}
+
+/** Where a seq belongs among ascending ones: the index of the first that is not smaller. */
+export function indexOf(seqs: PackedEntries["seqs"], seq: number): number {
+  let low = 0;
+  let high = seqs.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((seqs[middle] as number) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Finds entries of a stream by seq; where one after the other lies in the same segment, that is read once. */
+export function streamReader(core: Core, streamId: number): (seq: number) => StoredAt | undefined {
+  let segment: SegmentRow | undefined;
+  let packed: PackedEntries | undefined;
+  return (seq) => {
+    if (!segment || seq < segment.firstSeq || seq > segment.lastSeq) {
+      segment = segmentRows(core.store).ofStreamFrom.get(streamId, seq);
+      if (segment && seq > segment.lastSeq) segment = undefined;
+      packed = segment && readSegment(core, segment);
+    }
+    if (!segment || !packed) return undefined;
+    const index = indexOf(packed.seqs, seq);
+    return packed.seqs[index] === seq ? { segment, packed, index } : undefined;
+  };
+}
+
+/** The entry of a stream under a seq. */
+export function entryBySeq(core: Core, streamId: number, seq: number): StoredEntry | undefined {
+  const found = streamReader(core, streamId)(seq);
+  return found && storedAt(found.segment, found.packed, found.index);
+}
+
+/** The entry of a number. */
+export function entryById(core: Core, id: number): StoredEntry | undefined {
+  const [entry] = entriesDown(core, id, 1);
+  return entry?.id === id ? entry : undefined;
+}
+
+type Met = Pick<StoredEntry, "id" | "deliveryId">;
+
+/** The newest entry up to a number, itself included. */
+export function nearestDown(core: Core, id: number): Met | undefined {
+  const met = segmentRows(core.store).factsFrom.get(id);
+  return met && { id: Math.min(id, met.firstId + met.entries - 1), deliveryId: met.deliveryId };
+}
+
+/** The oldest entry from a number on, itself included. */
+export function nearestUp(core: Core, id: number): Met | undefined {
+  const below = nearestDown(core, id);
+  if (below?.id === id) return below;
+  const met = segmentRows(core.store).factsAfter.get(id);
+  return met && { id: met.firstId, deliveryId: met.deliveryId };
+}
+
+/** Entries from a number on, against the order of arrival. */
+export function entriesDown(core: Core, from: number, count: number): StoredEntry[] {
+  const sql = segmentRows(core.store);
+  const found: StoredEntry[] = [];
+  for (let id = from; found.length < count; ) {
+    const firstId = sql.factsFrom.get(id)?.firstId;
+    const segment = firstId === undefined ? undefined : sql.segment.get(firstId);
+    if (!segment) break;
+    const packed = readSegment(core, segment);
+    for (let i = Math.min(id - segment.firstId, packed.seqs.length - 1); i >= 0 && found.length < count; i--)
+      found.push(storedAt(segment, packed, i));
+    id = segment.firstId - 1;
+  }
+  return found;
+}
+
+/** The same in the order of arrival. */
+export function entriesUp(core: Core, from: number, count: number): StoredEntry[] {
+  const sql = segmentRows(core.store);
+  const found: StoredEntry[] = [];
+  let id: number | undefined = sql.factsFrom.get(from)?.firstId ?? sql.factsAfter.get(from)?.firstId;
+  while (id !== undefined && found.length < count) {
+    const segment = sql.segment.get(id) as SegmentRow;
+    if (segment.firstId + segment.entries > from) {
+      const packed = readSegment(core, segment);
+      for (let i = Math.max(0, from - segment.firstId); i < packed.seqs.length && found.length < count; i++)
+        found.push(storedAt(segment, packed, i));
+    }
+    id = sql.factsAfter.get(id)?.firstId;
+  }
+  return found;
+}
+
+/** Entries of a stream below a seq, against the order of seq. */
+export function streamDown(core: Core, streamId: number, below: number, count: number): StoredEntry[] {
+  const sql = segmentRows(core.store);
+  const found: StoredEntry[] = [];
+  let segment = sql.ofStreamFrom.get(streamId, below - 1);
+  while (segment && found.length < count) {
+    const packed = readSegment(core, segment);
+    for (let i = indexOf(packed.seqs, below) - 1; i >= 0 && found.length < count; i--)
+      found.push(storedAt(segment, packed, i));
+    segment = sql.ofStreamFrom.get(streamId, segment.firstSeq - 1);
+  }
+  return found;
+}
+
+/** Entries of a stream above a seq, in the order of seq. */
+export function streamUp(core: Core, streamId: number, above: number, count: number): StoredEntry[] {
+  const sql = segmentRows(core.store);
+  const found: StoredEntry[] = [];
+  let segment = sql.ofStreamFrom.get(streamId, above) ?? sql.ofStreamAfter.get(streamId, above);
+  while (segment && found.length < count) {
+    const packed = segment.lastSeq > above ? readSegment(core, segment) : undefined;
+    for (let i = packed ? indexOf(packed.seqs, above + 1) : 0; packed && i < packed.seqs.length; i++) {
+      if (found.length === count) break;
+      found.push(storedAt(segment, packed, i));
+    }
+    segment = sql.ofStreamAfter.get(streamId, segment.firstSeq);
+  }
+  return found;
+}
