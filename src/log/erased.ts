@@ -1,6 +1,5 @@
 import type { Core } from "../core.ts";
-import type { DeliveryRow } from "./rows.ts";
-import { rows } from "./rows.ts";
+import { type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
 /** Something that a device delivered and that is to go. */
 export interface Portion {
@@ -15,16 +14,16 @@ export interface Portion {
 }
 
 /** Whether nothing is left of what a delivery brought. */
-export const isErased = ({ erasedBy, erasedItems, items }: Pick<DeliveryRow, "erasedBy" | "erasedItems" | "items">) =>
+const isErased = ({ erasedBy, erasedItems, items }: Pick<DeliveryFacts, "erasedBy" | "erasedItems" | "items">) =>
   erasedBy !== null && erasedItems >= items;
 
 /** Row change: what a delivery brought is gone. Call in the transaction that removes it. */
-export function markErased(core: Core, deliveryId: number, erasureId: string): void {
+function markErased(core: Core, deliveryId: number, erasureId: string): void {
   rows(core.store).markErased.run(erasureId, deliveryId);
 }
 
 /** Row change: so many of the items that a delivery brought are gone. Call in the transaction that removes them. */
-export function markErasedInPart(core: Core, deliveryId: number, items: number, erasureId: string): void {
+function markErasedInPart(core: Core, deliveryId: number, items: number, erasureId: string): void {
   rows(core.store).markErasedInPart.run(erasureId, items, deliveryId);
 }
 
@@ -32,7 +31,7 @@ export function markErasedInPart(core: Core, deliveryId: number, items: number, 
 const BATCH_IDS = 20_000;
 
 /** The deliveries of a kind that a device made, which something is left of; some at a time, oldest first. */
-export function* unerasedDeliveries(
+function* unerasedDeliveries(
   core: Core,
   kind: DeliveryRow["kind"],
   { teamId, deviceId, repoKey, until }: Portion,
@@ -44,5 +43,8 @@ export function* unerasedDeliveries(
 }
 
 /** Whether something that a device delivered of a repository was erased. */
-export const hasErased = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
+const hasErased = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
   rows(core.store).anyErased.get(kind, deviceId, repoKey) === 1;
+
+/** What deliveries tell of what was erased of them. */
+export const deliveryErasure = { isErased, markErased, markErasedInPart, unerasedDeliveries, hasErased };

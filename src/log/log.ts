@@ -157,6 +157,6 @@ export function teamDeliveries(
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
-export { hasErased, isErased, markErased, markErasedInPart, type Portion, unerasedDeliveries } from "./erased.ts";
+export { deliveryErasure, type Portion } from "./erased.ts";
 export { countDeliveries } from "./rows.ts";
 export type { DeliveryFacts };

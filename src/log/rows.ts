@@ -14,6 +14,10 @@ export interface DeliveryFacts {
   readonly captureMode: "off" | "metadata" | "redacted" | "full" | null;
   /** Entries, files, sessions and labels of which the capture mode let something not be kept. */
   readonly withheld: number;
+  /** The erasure that took something of what it brought, the last where there were several; null where all is there. */
+  readonly erasedBy: string | null;
+  /** How many of its items are gone. */
+  readonly erasedItems: number;
 }
 
 export interface DeliveryRow extends DeliveryFacts {
@@ -21,10 +25,6 @@ export interface DeliveryRow extends DeliveryFacts {
   readonly mode: string | null;
   readonly contentSha256: Buffer;
   readonly chainSha256: Buffer;
-  /** The erasure that took something of what it brought, the last where there were several; null where all is there. */
-  readonly erasedBy: string | null;
-  /** How many of its items are gone. */
-  readonly erasedItems: number;
 }
 
 /** Deliveries among some numbers that something is left of. */
@@ -52,14 +52,13 @@ export interface DayRow {
 
 const factsOf = (
   hasModes: boolean,
+  hasErasures: boolean,
 ) => `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, received_at AS receivedAt, items, redacted,
-  flagged, ${hasModes ? "capture_mode AS captureMode, withheld" : "NULL AS captureMode, 0 AS withheld"}`;
+  flagged, ${hasModes ? "capture_mode AS captureMode, withheld" : "NULL AS captureMode, 0 AS withheld"},
+  ${hasErasures ? "erased_by AS erasedBy, erased_items AS erasedItems" : "NULL AS erasedBy, 0 AS erasedItems"}`;
 
 export const rows = statements((db, has) => {
-  const FACTS = factsOf(has("deliveries", "capture_mode"));
-  const ERASED = has("deliveries", "erased_by")
-    ? "erased_by AS erasedBy, erased_items AS erasedItems"
-    : "NULL AS erasedBy, 0 AS erasedItems";
+  const FACTS = factsOf(has("deliveries", "capture_mode"), has("deliveries", "erased_by"));
   return {
     // By position: this runs with every delivery, and binding by name costs as much again.
     insert: db.prepare<
@@ -134,8 +133,7 @@ export const rows = statements((db, has) => {
       .pluck(),
     // A walk of the table.
     all: db.prepare<[], DeliveryRow>(
-      `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256, ${ERASED}
-       FROM deliveries ORDER BY id`,
+      `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256 FROM deliveries ORDER BY id`,
     ),
   };
 });

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS, portions } from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { findDelivery, markErased, type Portion } from "../../log/log.ts";
+import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableSnapshot, eraseRows } from "./erase-rows.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
@@ -33,7 +33,7 @@ function* eraseSnapshots(core: Core, snapshots: readonly ErasableSnapshot[], era
         const wasCurrent = sql.isCurrent.get(id) === 1;
         if (wasCurrent) sql.dropCurrent.run(id);
         removed += sql.dropSnapshot.run(id).changes;
-        markErased(core, deliveryId, erasureId);
+        deliveryErasure.markErased(core, deliveryId, erasureId);
         const newest = wasCurrent ? sql.newestAccepted.get(teamId, repoKey) : undefined;
         if (newest !== undefined) rows(core.store).setCurrent.run(teamId, repoKey, newest);
       }

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryKind, hasErased, isErased, RowsByDelivery } from "../../log/log.ts";
+import { type DeliveryKind, deliveryErasure, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
 import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
 import { manifestDigest, snapshotDigest, withheldDigest } from "./store-snapshot.ts";
@@ -24,7 +24,7 @@ export const brainDeliveries: DeliveryKind = {
     const digestOf = digester(core);
     const checkSnapshot = (delivery: Delivery) => {
       const { id: deliveryId, teamId, deviceId, repoKey, contentSha256 } = delivery;
-      const gone = isErased(delivery);
+      const gone = deliveryErasure.isErased(delivery);
       const [snapshot, ...more] = snapshots.of(deliveryId, gone ? 0 : 1);
       more.forEach(stray);
       if (gone) {
@@ -66,7 +66,8 @@ export const brainDeliveries: DeliveryKind = {
           );
         for (const { id, lastVersion, highestVersion, deliveryId, deviceId, repoKey } of sql.streamsAstray.all()) {
           // Numbers of what was erased are not given again.
-          if (lastVersion > (highestVersion ?? 0) && hasErased(core, "brain", deviceId, repoKey)) continue;
+          if (lastVersion > (highestVersion ?? 0) && deliveryErasure.hasErased(core, "brain", deviceId, repoKey))
+            continue;
           if (highestWithheld(core, "brain", id)?.last === lastVersion && lastVersion > (highestVersion ?? 0)) continue;
           report(
             deliveryId,

@@ -5,7 +5,7 @@ import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangesOf, rangeText, withhold } from "../withheld/withheld.ts";
 import { entryAt, type PackedEntries, pick, textAt } from "./packed.ts";
 import { rows } from "./rows.ts";
-import { type Entry, type Gap, gapsAbove, isSameEntry, isSameMetadata, splitGap } from "./rules.ts";
+import { type Entry, type Gap, gapsAbove, isErasedEntry, isSameEntry, isSameMetadata, splitGap } from "./rules.ts";
 import { type StoredAt, streamReader } from "./segments.ts";
 import { storeEntries } from "./store-entries.ts";
 
@@ -156,6 +156,8 @@ function cameAgain(
   if (textAt(at.packed, at.index).equals(textAt(packed, i))) return true;
   const stored: Entry = entryAt(at.packed, at.index);
   const entry = entryAt(packed, i);
+  // What was erased is not recorded when it comes again.
+  if (isErasedEntry(stored)) return true;
   if (isSameEntry(stored, entry)) return true;
   if (!at.segment) return false;
   const isStripped =

@@ -20,5 +20,6 @@ export {
   findEntry,
   listEntries,
 } from "./entries.ts";
+export { telemetryErasure } from "./erase.ts";
 export { exportEntries, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
 export { telemetryDeliveries } from "./verify.ts";

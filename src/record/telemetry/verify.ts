@@ -1,9 +1,9 @@
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryKind, RowsByDelivery } from "../../log/log.ts";
+import { type DeliveryFacts, type DeliveryKind, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, withheldByDelivery } from "../withheld/withheld.ts";
-import { scan } from "./packed.ts";
+import { scan, unpack } from "./packed.ts";
 import { rows } from "./rows.ts";
-import { entryText } from "./rules.ts";
+import { entryText, isErasedEntry } from "./rules.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 import { textsOf } from "./segments.ts";
 
@@ -32,8 +32,15 @@ export const telemetryDeliveries: DeliveryKind = {
       lastId = segment.firstId + segment.entries - 1;
       return isApart && describes(segment, texts);
     };
+    /** The digest of a delivery is that of all that it brought: where something was erased, the rest is counted. */
+    const checkRemains = ({ id, items, erasedItems }: DeliveryFacts, isWhole: boolean, kept: readonly number[]) => {
+      const left = kept.reduce((sum, count) => sum + count, 0);
+      if (!isWhole || left !== items - erasedItems)
+        report(id, "content", `${left} of its entries are there, and ${items - erasedItems} were not erased`);
+    };
     return {
-      check({ id: deliveryId, teamId, deviceId, repoKey, items, captureMode, contentSha256 }) {
+      check(delivery) {
+        const { id: deliveryId, teamId, deviceId, repoKey, items, captureMode, contentSha256, erasedItems } = delivery;
         const stream = sql.stream.get(deviceId, repoKey);
         const own = stream?.teamId === teamId ? stream.id : undefined;
         const contradicting = [...evidence.of(deliveryId, 0)];
@@ -42,8 +49,9 @@ export const telemetryDeliveries: DeliveryKind = {
         const stored = segments.map((segment) => textsOf(core, segment));
         const texts = [...contradicting.map(entryText), ...ranges.map(rangeText)].join("");
         const isWhole = segments.every((segment, i) => isAsItSays(segment, stored[i] as Buffer));
-        if (!isWhole || !sameDigest(sha256(Buffer.concat([...stored, Buffer.from(texts)])), contentSha256))
-          report(deliveryId, "content", "its entries are not those that were delivered");
+        const isSame = () => sameDigest(sha256(Buffer.concat([...stored, Buffer.from(texts)])), contentSha256);
+        if (erasedItems > 0) checkRemains(delivery, isWhole, [...stored.map(countKept), contradicting.length]);
+        else if (!isWhole || !isSame()) report(deliveryId, "content", "its entries are not those that were delivered");
         const beyond = ranges.find(({ last }) => last > (stream?.maxSeq ?? 0));
         if (beyond)
           report(deliveryId, "newest", `stream ${beyond.streamId} ends below what it withholds to ${beyond.last}`);
@@ -72,6 +80,9 @@ export const telemetryDeliveries: DeliveryKind = {
     };
   },
 };
+
+/** Entries that were not erased. */
+const countKept = (texts: Buffer): number => unpack(texts).filter((entry) => !isErasedEntry(entry)).length;
 
 function describes({ firstSeq, lastSeq, entries, bytes }: SegmentRow, texts: Buffer): boolean {
   const { seqs, ends } = scan(texts);

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, type EraseSteps, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
-import { findDelivery, markErased, markErasedInPart, type Portion, unerasedDeliveries } from "../../log/log.ts";
+import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableSession, eraseRows } from "./erase-rows.ts";
 
 /** The sessions of a portion: those that grew last when it was received. */
@@ -39,8 +39,8 @@ async function* eraseSession(
     const sessions = sql.dropSession.run(id).changes;
     if (deliveryId === undefined) return { sessions };
     // Of the delivery that changed it last nothing else is left, or something is.
-    if (sql.ofDelivery.get(deliveryId) === undefined) markErased(core, deliveryId, erasureId);
-    else markErasedInPart(core, deliveryId, 1, erasureId);
+    if (sql.ofDelivery.get(deliveryId) === undefined) deliveryErasure.markErased(core, deliveryId, erasureId);
+    else deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
     return { sessions };
   };
 }
@@ -53,11 +53,11 @@ function* eraseRemains(core: Core, portion: Portion): Generator<EraseStep> {
     (findDelivery(core, deliveryId)?.receivedAt ?? 0) <= until;
   for (const some of portions(sql.looseLabels.all({ deviceId, repoKey }).filter(isOfPortion)))
     yield () => ({ labels: some.reduce((sum, { id }) => sum + sql.dropLabel.run(id).changes, 0) });
-  for (const found of unerasedDeliveries(core, "traces", portion)) {
+  for (const found of deliveryErasure.unerasedDeliveries(core, "traces", portion)) {
     // A session that goes on growing keeps what earlier deliveries brought of it.
     for (const ids of portions(found.filter((id) => sql.ofDelivery.get(id) === undefined)))
       yield () => {
-        for (const id of ids) markErased(core, id, erasureId);
+        for (const id of ids) deliveryErasure.markErased(core, id, erasureId);
         return {};
       };
   }

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryFacts, type DeliveryKind, deliveryFinder, isErased, type Report } from "../../log/log.ts";
+import { type DeliveryFacts, type DeliveryKind, deliveryErasure, deliveryFinder, type Report } from "../../log/log.ts";
 import { type OwnerRow, rows } from "./rows.ts";
 
 /**
@@ -16,7 +16,7 @@ export const traceDeliveries: DeliveryKind = {
       check(delivery) {
         const { id, deviceId } = delivery;
         // Of what came before it, it cannot be told what is to be there either.
-        if (isErased(delivery)) newest.delete(deviceId);
+        if (deliveryErasure.isErased(delivery)) newest.delete(deviceId);
         else newest.set(deviceId, id);
       },
       finish() {

@@ -6,6 +6,7 @@ import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import type { Portion } from "../../log/log.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { erasePulses } from "../../record/pulses/pulses.ts";
+import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { holdRows } from "./hold-rows.ts";
 import { digestOf } from "./targets.ts";
@@ -13,6 +14,7 @@ import { digestOf } from "./targets.ts";
 /** Erases all that was delivered of some portions, and what was made of it. */
 export async function* eraseContent(core: Core, portions: readonly Portion[]): AsyncGenerator<EraseStep> {
   for (const portion of portions) {
+    yield* telemetryErasure.eraseEntries(core, portion);
     yield* eraseTraces(core, portion, () => false);
     yield* eraseBrain(core, portion, false);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
@@ -50,8 +52,10 @@ async function* derivedOf(core: Core, session: Session, alone: boolean): AsyncGe
   };
 }
 
-/** Erases one session of a device. @param sha256 of the session's id, in hexadecimal digits */
+/** Erases one session of a device, and what entries tell of it. @param sha256 of the session's id, in hexadecimal digits */
 export async function* eraseOneSession(core: Core, portion: Portion, sha256: string): AsyncGenerator<EraseStep> {
+  const isOfSession = telemetryErasure.ofSession((externalId) => digestOf(externalId) === sha256);
+  yield* telemetryErasure.eraseEntries(core, portion, isOfSession);
   for (const session of traceErasure.sessionsOfPortion(core, portion))
     if (digestOf(session.externalId) === sha256) yield* eraseSession(core, session, portion.erasureId, true);
 }

@@ -39,8 +39,8 @@ export function recordErasure(
 export function requireNotHeld(core: Core, target: Target): void {
   const devices = new Set(devicesOf(core, target));
   for (const teamId of teamsOf(core, target)) {
-    const held = heldOf(core, teamId);
-    const hold = held.team ?? [...held.devices].find(([deviceId]) => devices.has(deviceId))?.[1];
+    const holds = heldOf(core, teamId);
+    const hold = holds.team ?? [...holds.devices].find(([deviceId]) => devices.has(deviceId))?.[1];
     if (hold)
       fail(
         conflict,
@@ -158,3 +158,9 @@ const read = ({ id, teamId, target, reason, requestedBy, requestedAt }: ErasureR
 
 /** Whether an erasure is on record, of whatever ground. */
 export const isOnRecord = (core: Core, id: string): boolean => rows(core.store).erasure.get(id) !== undefined;
+
+/** How many erasures were asked for and are not done. */
+export const unfinishedErasures = (core: Core): number =>
+  rows(core.store)
+    .unfinished.all()
+    .filter(({ kind }) => kind !== "retention").length;

@@ -70,13 +70,14 @@ export function releaseHold(core: Core, id: string, by: Actor = COMMAND_LINE): P
   });
 }
 
+/** A session is not named there: what names it goes with it once it is erased. */
 function recordHold(core: Core, by: Actor, action: string, hold: Place & { id: string }, detail: object): void {
-  const { id, kind, teamId, deviceId, session } = hold;
+  const { id, kind, teamId, deviceId } = hold;
   recordEvent(core, by, {
     action,
     teamId,
     target: { kind: "hold", id, label: kind === "team" ? "the team" : kind },
-    detail: { ...detail, ...(deviceId === null ? {} : { deviceId }), ...(session === null ? {} : { session }) },
+    detail: { ...detail, ...(deviceId === null ? {} : { deviceId }) },
   });
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
+import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { listTeamPacks } from "../packs/packs.ts";
 import { requireNotHeld } from "./erasures.ts";
@@ -34,7 +35,7 @@ export function planErasure(core: Core, resolved: Resolved): ErasurePlan {
 }
 
 function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<typeof portionsOf>) {
-  const counts = { sessions: 0, spans: 0, labels: 0, snapshots: 0 };
+  const counts = { entries: 0, sessions: 0, spans: 0, labels: 0, snapshots: 0 };
   for (const portion of portions) {
     const isMeant = ({ externalId }: { readonly externalId: string }) =>
       target.kind !== "session" || digestOf(externalId) === target.sessionSha256;
@@ -43,8 +44,11 @@ function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<t
     counts.sessions += sessions.length;
     counts.spans += spans;
     counts.labels += labels;
-    if (target.kind !== "session" && target.kind !== "entry")
+    if (target.kind === "entry") counts.entries = 1;
+    if (target.kind !== "session" && target.kind !== "entry") {
+      counts.entries += telemetryErasure.countEntries(core, portion);
       counts.snapshots += brainErasure.snapshotsOfPortion(core, portion, false).length;
+    }
   }
   return counts;
 }

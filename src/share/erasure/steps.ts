@@ -11,6 +11,7 @@ import { causeErasure } from "../../insight/causes/causes.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
+import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseMakerOfPacks } from "../packs/packs.ts";
 import { eraseContent, eraseOneSession } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
@@ -28,6 +29,8 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       for (const portion of portions) yield* eraseOneSession(core, portion, target.sessionSha256);
       return;
     case "entry":
+      for (const portion of portions)
+        yield* telemetryErasure.eraseEntries(core, portion, ({ seq }) => seq === target.seq);
       return;
     case "repo":
       yield* eraseContent(core, portions);

@@ -6,6 +6,7 @@ import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import type { Portion } from "../../log/log.ts";
+import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import type { Target } from "./journal.ts";
 
@@ -16,6 +17,8 @@ export interface TargetRequest {
   readonly device?: string | undefined;
   /** The number of its page, or its agent's id for it. */
   readonly session?: string | undefined;
+  /** The number of an entry of telemetry, as its page has it. */
+  readonly entry?: string | undefined;
   readonly repo?: string | undefined;
   /** Narrows a repository to one team. */
   readonly team?: string | undefined;
@@ -33,8 +36,8 @@ export interface Resolved {
 
 /** Finds what is to be erased. @throws Problem when there is no such thing, or several */
 export function resolveTarget(core: Core, request: TargetRequest): Resolved {
-  const { person, device, session, repo, team } = request;
-  if ([person, device, session, repo].filter((name) => name !== undefined).length !== 1)
+  const { person, device, session, entry, repo, team } = request;
+  if ([person, device, session, entry, repo].filter((name) => name !== undefined).length !== 1)
     fail(invalid, "Name one thing to erase: a person, a device, a session, an entry or a repository.");
   if (person !== undefined) {
     const { id: personId, email } = getUser(core, person);
@@ -49,6 +52,11 @@ export function resolveTarget(core: Core, request: TargetRequest): Resolved {
     const { deviceId, teamId, externalId } = oneSession(core, session);
     const target = { kind: "session", deviceId, sessionSha256: digestOf(externalId) } as const;
     return { target, teamId, label: externalId, deviceIds: [deviceId] };
+  }
+  if (entry !== undefined) {
+    const place = telemetryErasure.findPlace(core, Number(entry)) ?? fail(notFound, `there is no entry ${entry}`);
+    const teamId = teamsOfDevices(core, [place.deviceId]).get(place.deviceId) ?? null;
+    return { target: { kind: "entry", ...place }, teamId, label: entry, deviceIds: [place.deviceId] };
   }
   return oneRepository(core, repo ?? "", team);
 }

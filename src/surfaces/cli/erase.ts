@@ -17,6 +17,7 @@ interface EraseOptions extends CommonOptions {
   readonly person?: string;
   readonly device?: string;
   readonly session?: string;
+  readonly entry?: string;
   readonly repo?: string;
   readonly team?: string;
   readonly reason: string;
@@ -24,7 +25,7 @@ interface EraseOptions extends CommonOptions {
   readonly yes: boolean;
 }
 
-const TARGETS = ["person", "device", "session", "repo"] as const;
+const TARGETS = ["person", "device", "session", "entry", "repo"] as const;
 
 export function eraseCommand(program: Command, cli: Cli): void {
   const only = (flags: string, description: string, name: (typeof TARGETS)[number]) =>
@@ -34,6 +35,7 @@ export function eraseCommand(program: Command, cli: Cli): void {
     .addOption(only("--person <email>", "a person, with the devices that are theirs: e-mail address or id", "person"))
     .addOption(only("--device <id>", "what a device sent; its binding ends", "device"))
     .addOption(only("--session <id>", "an agent's session: the number of its page, or its agent's id", "session"))
+    .addOption(only("--entry <id>", "an entry of telemetry, by the number of its page", "entry"))
     .addOption(only("--repo <key>", "what was sent of a repository", "repo"))
     .option("--team <team>", "with --repo: of this team alone, by id or exact name")
     .requiredOption("--reason <text>", "on what ground; it stays on record, so let it name nobody")

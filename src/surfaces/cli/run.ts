@@ -22,6 +22,7 @@ import { policyCommands } from "./policy.ts";
 import { readTokenCommands } from "./read-token.ts";
 import { releaseCommands } from "./release.ts";
 import { requestCommands } from "./request.ts";
+import { retentionCommands } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
 import { spendCommands } from "./spend.ts";
 import { teamCommands } from "./team.ts";
@@ -63,6 +64,7 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     jobsCommands,
     eraseCommand,
     holdCommands,
+    retentionCommands,
     maintenanceCommands,
     openapiCommand,
     noticesCommand,
