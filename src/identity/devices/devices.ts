@@ -7,7 +7,7 @@ export { assignDevice, mayBind } from "./assign.ts";
 export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
 export { CODE_LIMITS, createCode, createFleetCodes, listOpenCodes, revokeCode } from "./codes.ts";
 export { device } from "./credential.ts";
-export { eraseDevice, eraseMakerOfCodes } from "./erase.ts";
+export { deviceErasure } from "./erase.ts";
 export {
   type Device,
   deviceIdsOf,

@@ -6,7 +6,7 @@ import { endBinding } from "./binding.ts";
 import { rows } from "./rows.ts";
 
 /** Row change: ends a device's binding, and forgets what it is called. */
-export function eraseDevice(core: Core, deviceId: string, by: Actor): number {
+function eraseDevice(core: Core, deviceId: string, by: Actor): number {
   const sql = rows(core.store);
   const device = sql.device.get(deviceId);
   if (!device) return 0;
@@ -15,5 +15,8 @@ export function eraseDevice(core: Core, deviceId: string, by: Actor): number {
 }
 
 /** Row change: a person's name in the codes that they made. @returns how many changed */
-export const eraseMakerOfCodes = (core: Core, { email, mark }: ErasedPerson): number =>
+const eraseMakerOfCodes = (core: Core, { email, mark }: ErasedPerson): number =>
   rows(core.store).renameMaker.run({ email, mark, limit: MAX_ERASED_ROWS }).changes;
+
+/** Erasing devices, and people from what is known of them. */
+export const deviceErasure = { eraseDevice, eraseMakerOfCodes };

@@ -19,6 +19,13 @@ function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { sp
   );
 }
 
+/** Labels of a portion that name no session that is there. */
+function looseLabels(core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">): readonly { id: number }[] {
+  return eraseRows(core.store)
+    .looseLabels.all({ deviceId, repoKey })
+    .filter(({ deliveryId }) => (findDelivery(core, deliveryId)?.receivedAt ?? 0) <= until);
+}
+
 /**
  * Erases a session with its spans and labels.
  * @param derived what is made of it elsewhere; goes first
@@ -48,16 +55,13 @@ async function* eraseSession(
 /** What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased. */
 function* eraseRemains(core: Core, portion: Portion): Generator<EraseStep> {
   const sql = eraseRows(core.store);
-  const { deviceId, repoKey, until, erasureId } = portion;
-  const isOfPortion = ({ deliveryId }: { readonly deliveryId: number }) =>
-    (findDelivery(core, deliveryId)?.receivedAt ?? 0) <= until;
-  for (const some of portions(sql.looseLabels.all({ deviceId, repoKey }).filter(isOfPortion)))
+  for (const some of portions(looseLabels(core, portion)))
     yield () => ({ labels: some.reduce((sum, { id }) => sum + sql.dropLabel.run(id).changes, 0) });
   for (const found of deliveryErasure.unerasedDeliveries(core, "traces", portion)) {
     // A session that goes on growing keeps what earlier deliveries brought of it.
     for (const ids of portions(found.filter((id) => sql.ofDelivery.get(id) === undefined)))
       yield () => {
-        for (const id of ids) deliveryErasure.markErased(core, id, erasureId);
+        for (const id of ids) deliveryErasure.markErased(core, id, portion.erasureId);
         return {};
       };
   }
@@ -71,4 +75,11 @@ function findSessions(core: Core, named: string): readonly ErasableSession[] {
 }
 
 /** Erasing sessions. */
-export const traceErasure = { sessionsOfPortion, countOfSessions, eraseSession, eraseRemains, findSessions };
+export const traceErasure = {
+  sessionsOfPortion,
+  countOfSessions,
+  looseLabels,
+  eraseSession,
+  eraseRemains,
+  findSessions,
+};

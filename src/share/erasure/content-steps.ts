@@ -15,7 +15,7 @@ import { digestOf } from "./targets.ts";
 export async function* eraseContent(core: Core, portions: readonly Portion[]): AsyncGenerator<EraseStep> {
   for (const portion of portions) {
     yield* telemetryErasure.eraseEntries(core, portion);
-    yield* eraseTraces(core, portion, () => false);
+    yield* eraseTraces(core, portion, "goes");
     yield* eraseBrain(core, portion, false);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
     yield* whileAny("pulses", () => erasePulses(core, portion));
@@ -26,25 +26,28 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
 
 type Session = ReturnType<typeof traceErasure.sessionsOfPortion>[number];
 
-/** Erases sessions with what was made of them. @param isKept leaves one out */
+/** Erases sessions with what was made of them. @param spend what becomes of the figures that they reported */
 export async function* eraseTraces(
   core: Core,
   portion: Portion,
-  isKept: (session: Session) => boolean,
+  spend: "goes" | "stays",
+  isKept: (session: Session) => boolean = () => false,
 ): AsyncGenerator<EraseStep> {
   for (const session of traceErasure.sessionsOfPortion(core, portion))
-    if (!isKept(session)) yield* eraseSession(core, session, portion.erasureId);
+    if (!isKept(session)) yield* eraseSession(core, session, portion.erasureId, spend);
   yield* traceErasure.eraseRemains(core, portion);
 }
 
-function eraseSession(core: Core, session: Session, erasureId: string, alone = false): AsyncGenerator<EraseStep> {
-  return traceErasure.eraseSession(core, session, erasureId, derivedOf(core, session, alone));
+function eraseSession(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
+  return traceErasure.eraseSession(core, session, erasureId, derivedOf(core, session, spend));
 }
 
-/** @param alone also what telemetry reported of it: with the rest of its device that goes once for all */
-async function* derivedOf(core: Core, session: Session, alone: boolean): AsyncGenerator<EraseStep> {
-  yield* spendErasure.eraseSessionSpend(core, session);
-  if (alone) yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
+/** `all` is also what telemetry reported of a session: with the rest of its device that goes once for all. */
+type Spend = "all" | "goes" | "stays";
+
+async function* derivedOf(core: Core, session: Session, spend: Spend): AsyncGenerator<EraseStep> {
+  if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
+  if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
   yield* causeErasure.eraseEvidence(core, session.id);
   yield () => {
     holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);
@@ -57,7 +60,7 @@ export async function* eraseOneSession(core: Core, portion: Portion, sha256: str
   const isOfSession = telemetryErasure.ofSession((externalId) => digestOf(externalId) === sha256);
   yield* telemetryErasure.eraseEntries(core, portion, isOfSession);
   for (const session of traceErasure.sessionsOfPortion(core, portion))
-    if (digestOf(session.externalId) === sha256) yield* eraseSession(core, session, portion.erasureId, true);
+    if (digestOf(session.externalId) === sha256) yield* eraseSession(core, session, portion.erasureId, "all");
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */

@@ -4,8 +4,8 @@
  */
 export { type Counts, carryOut, isOnRecord, requestErasure, resumeErasures, unfinishedErasures } from "./erasures.ts";
 export { type Hold, listHolds, placeHold, releaseHold } from "./holds.ts";
-export { type Erasure, JOURNAL } from "./journal.ts";
-export { lastRuns, retentionJob, runRetention } from "./nightly.ts";
+export { JOURNAL } from "./journal.ts";
+export { lastRuns } from "./nightly.ts";
 export { type ErasurePlan, planErasure } from "./plan.ts";
 export {
   ADVISED_DAYS,

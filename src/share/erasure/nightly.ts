@@ -107,7 +107,7 @@ async function* stepsOfKind(
   if (kind === "telemetry") for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
   if (kind === "traces")
     for (const portion of portions)
-      yield* eraseTraces(core, portion, ({ deviceId, externalId }) => isSession(deviceId, externalId));
+      yield* eraseTraces(core, portion, "stays", ({ deviceId, externalId }) => isSession(deviceId, externalId));
   if (kind === "brain") {
     for (const portion of free) yield* eraseBrain(core, portion, true);
     yield* brainErasure.eraseUnusedFiles(core, teamId);

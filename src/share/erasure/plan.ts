@@ -46,6 +46,7 @@ function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<t
     counts.labels += labels;
     if (target.kind === "entry") counts.entries = 1;
     if (target.kind !== "session" && target.kind !== "entry") {
+      counts.labels += traceErasure.looseLabels(core, portion).length;
       counts.entries += telemetryErasure.countEntries(core, portion);
       counts.snapshots += brainErasure.snapshotsOfPortion(core, portion, false).length;
     }

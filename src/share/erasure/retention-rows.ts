@@ -1,5 +1,8 @@
 import { statements } from "../../platform/store/store.ts";
-import type { RetentionKind } from "./retention.ts";
+
+/** What is kept for a number of days, as the schema has it. */
+export const RETENTION_KINDS = ["telemetry", "brain", "traces", "reads", "audit", "web-sessions"] as const;
+export type RetentionKind = (typeof RETENTION_KINDS)[number];
 
 export interface RuleRow {
   readonly teamId: string;

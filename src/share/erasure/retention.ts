@@ -2,12 +2,11 @@ import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { retentionRows } from "./retention-rows.ts";
+import { RETENTION_KINDS, type RetentionKind, retentionRows } from "./retention-rows.ts";
 
 /** Retention: for how many days what is kept. Without a rule it is kept for ever. */
 
-export const RETENTION_KINDS = ["telemetry", "brain", "traces", "reads", "audit", "web-sessions"] as const;
-export type RetentionKind = (typeof RETENTION_KINDS)[number];
+export { RETENTION_KINDS, type RetentionKind };
 
 /** What auditors mostly ask for: six months (EU AI Act, articles 19 and 26(6)). Below it people are warned. */
 export const ADVISED_DAYS = 183;

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { eraseTokensOf } from "../../identity/device-flow/device-flow.ts";
-import { eraseDevice, eraseMakerOfCodes } from "../../identity/devices/devices.ts";
+import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
 import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
@@ -52,7 +52,7 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
 /** Ends the bindings of devices, and takes their names out of the audit, with that of the person whose they are. */
 function* devices(core: Core, ids: readonly string[], person: ErasedPerson | undefined): Generator<EraseStep> {
   const by: Actor = SYSTEM;
-  for (const id of ids) yield* once("devices", () => eraseDevice(core, id, by));
+  for (const id of ids) yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
   const marks = new Map(ids.map((id) => [id, `erased-${id}`]));
   if (person) marks.set(person.id, person.mark);
   const texts = new Map(person && person.email !== person.mark ? [[person.email, person.mark]] : []);
@@ -69,7 +69,7 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* whileAny("memberships", () => eraseMemberships(core, id));
   if (email !== mark) {
     yield* whileAny("links", () => eraseLinksOf(core, person));
-    yield* whileAny("names", () => eraseMakerOfCodes(core, person));
+    yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, person));
     yield* whileAny("names", () => eraseMakerOfPolicies(core, person));
     yield* whileAny("names", () => eraseMakerOfPacks(core, person));
     yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));

@@ -13,9 +13,8 @@ import {
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
-/** @returns null for ever */
-function days(text: string): number | null {
-  if (text === "forever") return null;
+function days(text: string): number | "forever" {
+  if (text === "forever") return text;
   if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > MAX_DAYS)
     throw new InvalidArgumentError(`It must be a number of days from 1 to ${MAX_DAYS}, or forever.`);
   return Number(text);
@@ -24,7 +23,7 @@ function days(text: string): number | null {
 interface SetOptions extends CommonOptions {
   readonly team: string;
   readonly kind: RetentionKind;
-  readonly days: number | null;
+  readonly days: number | "forever";
 }
 
 const daysText = (kept: number | null) => (kept === null ? "forever" : `${kept} days`);
@@ -37,10 +36,11 @@ export function retentionCommands(program: Command, cli: Cli): void {
     .requiredOption("--days <days>", "a number of days, or forever", days)
     .action((options: SetOptions) =>
       withCore(cli, options, async (core, output) => {
-        const { kind, days: kept } = options;
+        const { kind } = options;
+        const kept = options.days === "forever" ? null : options.days;
         const { id: teamId, name } = getTeam(core, options.team);
         const changed = await setRetention(core, teamId, kind, kept);
-        output.result({ teamId, kind, days: kept ?? "forever", changed }, () => `${name}: ${kind} ${daysText(kept)}`);
+        output.result({ teamId, kind, days: options.days, changed }, () => `${name}: ${kind} ${daysText(kept)}`);
         if (kept !== null && kept < ADVISED_DAYS)
           output.note(
             `Fewer than ${ADVISED_DAYS} days (six months) is less than what auditors of AI systems mostly ask for.`,
