@@ -138,10 +138,12 @@ CREATE TABLE telemetry_segments (
   texts        BLOB
 ) STRICT;
 CREATE UNIQUE INDEX telemetry_segments_by_seq ON telemetry_segments (stream_id, first_seq);
+CREATE INDEX telemetry_segments_unsealed ON telemetry_segments (stream_id, first_seq) WHERE block_id IS NULL;
 
--- `content` is the texts of the segments that lie in it, end to end, compressed with zstd (RFC 8878).
+-- `content` is the texts of the segments that lie in it, end to end, compressed with zstd (RFC 8878). What is
+-- under an id never changes, and no id is given twice: texts are kept in memory by it.
 CREATE TABLE telemetry_blocks (
-  id         INTEGER PRIMARY KEY,
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
   stream_id  INTEGER NOT NULL,
   content    BLOB NOT NULL
 ) STRICT;

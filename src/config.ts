@@ -205,6 +205,12 @@ export const SETTINGS = {
   maxTraceSpans: size("RECKON_MAX_TRACE_SPANS", 20_000, "spans in a trace batch"),
   maxTraceLabels: size("RECKON_MAX_TRACE_LABELS", 20_000, "labels in a trace batch"),
   maxTraceBytes: size("RECKON_MAX_TRACE_BYTES", 8 * MIB, "bytes of a trace batch"),
+  sealAfterHours: setting<number>({
+    env: "RECKON_SEAL_AFTER_HOURS",
+    fallback: 24,
+    description: "hours without a new entry after which the rest of a stream of telemetry is compressed",
+    read: whole(1, 87_600),
+  }),
   maxConnections: size("RECKON_MAX_CONNECTIONS", 4_096, "sockets held open at once"),
   maxWalBytes: size("RECKON_MAX_WAL_BYTES", 256 * MIB, "bytes of write-ahead log above which a warning is logged"),
 } as const;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Gap } from "../../../src/record/telemetry/rules.ts";
+import { seal } from "../../../src/record/telemetry/seal.ts";
 import { exportEntries, findEntry, listEntries, listStreams } from "../../../src/record/telemetry/telemetry.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
@@ -23,6 +24,8 @@ const delivery = fc.record({
 const run = fc
   .record({ stream: fc.nat(1), from: fc.integer({ min: 1, max: MAX_SEQ }), step: fc.integer({ min: 1, max: 3 }) })
   .map(({ stream, from, step }): Delivery => ({ stream, entries: [0, 1, 2, 3, 4].map((i) => [from + i * step, "a"]) }));
+
+const sealed = fc.constant({ sealed: true });
 
 /** What a stream is, said as simply as it can be. */
 class Model {
@@ -124,23 +127,45 @@ async function deliver(t: TestInstance, { token }: TestDevice, { stream, entries
   return (await t.post("/api/telemetry/ingest", { token, json })).body;
 }
 
-it("shows the same, however entries were delivered: in whatever order, again, in between, contradicting", async () => {
+async function sealAll(t: TestInstance): Promise<void> {
+  t.clock.advance(24 * 60 * 60_000);
+  await seal(t.instance.core, 100);
+}
+
+it("shows the same, however entries were delivered: in whatever order, again, in between, contradicting, sealed or not", async () => {
   const t = await startInstance({ settings: { limitTelemetry: "off" } });
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof(run, delivery), { minLength: 1, maxLength: 12 }), async (deliveries) => {
+    fc.asyncProperty(fc.array(fc.oneof(run, delivery, sealed), { minLength: 1, maxLength: 14 }), async (steps) => {
       t.instance.core.store.db.exec(
-        "DELETE FROM telemetry_segments; DELETE FROM telemetry_conflicts; DELETE FROM telemetry_gaps; DELETE FROM telemetry_streams; DELETE FROM deliveries",
+        "DELETE FROM telemetry_segments; DELETE FROM telemetry_blocks; DELETE FROM telemetry_conflicts; DELETE FROM telemetry_gaps; DELETE FROM telemetry_streams; DELETE FROM deliveries",
       );
       const device = await t.device();
       const models = [new Model(), new Model()];
       const arrivals = { next: 0 };
-      for (const one of deliveries)
-        expect(await deliver(t, device, one)).toEqual(models[one.stream]?.take(one.entries, arrivals));
+      for (const step of steps)
+        if ("entries" in step)
+          expect(await deliver(t, device, step)).toEqual(models[step.stream]?.take(step.entries, arrivals));
+        else await sealAll(t);
       await expectAll(t, device, models);
     }),
     { numRuns: 150 },
   );
 }, 60_000);
+
+it("cuts a large delivery into segments that are quickly read, and shows it whole", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const text = "ß".repeat(20_000);
+  const entries = Array.from({ length: 20 }, (_, i) => [i + 1, text] as const);
+  expect(await deliver(t, device, { stream: 0, entries })).toMatchObject({ accepted: 20, flagged: null });
+  expect(t.rows("SELECT entries, bytes <= 262144 AS isSmall FROM telemetry_segments ORDER BY first_id")).toEqual(
+    [6, 6, 6, 2].map((count) => ({ entries: count, isSmall: 1 })),
+  );
+  expect(await deliver(t, device, { stream: 0, entries })).toMatchObject({ accepted: 0, flagged: null });
+  const lines = await Array.fromAsync(exportEntries(t.instance.core, device.team.id));
+  expect(lines.map((line) => JSON.parse(line)).map(({ seq, payload }) => [seq, payload.text])).toEqual(entries);
+  expect(verifyLedger(t.instance.core, undefined, () => {}).faults).toEqual([]);
+});
 
 it("keeps a delivery whose numbers leave room in one piece until they are filled, and every entry's address", async () => {
   const t = await startInstance();
