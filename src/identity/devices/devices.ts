@@ -17,7 +17,6 @@ export {
   reportingDevices,
   revokeDevice,
   revokeDevicesOf,
-  teamsOfDevices,
 } from "./manage.ts";
 export { type DevicePrincipal, findDevice } from "./principals.ts";
 export { countDevices, noteSeats } from "./seats.ts";

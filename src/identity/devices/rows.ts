@@ -136,9 +136,6 @@ export const rows = statements((db) => ({
   // By devices_by_person.
   devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),
-  teamsOf: db.prepare<[string], { id: string; teamId: string }>(
-    "SELECT id, team_id AS teamId FROM devices WHERE id IN (SELECT value FROM json_each(?))",
-  ),
   device: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.id = ?`),
   // By primary key.
   eraseDevice: db.prepare<[{ id: string; mark: string }]>(

@@ -8,6 +8,7 @@ import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { entryAt, type PackedEntries, pack } from "./packed.ts";
 import { type Entry, erasedEntry, isErasedEntry } from "./rules.ts";
+import { OPTIONS } from "./seal.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 import { entryById, readSegment } from "./segments.ts";
 
@@ -134,7 +135,7 @@ function store(
         changed.get(firstId)?.texts ?? whole.subarray(blockAt ?? 0, (blockAt ?? 0) + bytes),
     );
     // Under another number: whoever keeps the old one's texts in memory must not read the new places from it.
-    const id = Number(sql.insertBlock.run(streamId, zstdCompressSync(Buffer.concat(parts))).lastInsertRowid);
+    const id = Number(sql.insertBlock.run(streamId, zstdCompressSync(Buffer.concat(parts), OPTIONS)).lastInsertRowid);
     let at = 0;
     for (const [i, { firstId }] of segments.entries()) {
       const { length } = parts[i] as Buffer;

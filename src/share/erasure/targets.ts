@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { type Device, deviceIdsOf, listDevices, teamsOfDevices } from "../../identity/devices/devices.ts";
+import { type Device, deviceFinder, deviceIdsOf, listDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
 import { getUser } from "../../identity/people/people.ts";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
@@ -55,7 +55,7 @@ export function resolveTarget(core: Core, request: TargetRequest): Resolved {
   }
   if (entry !== undefined) {
     const place = telemetryErasure.findPlace(core, Number(entry)) ?? fail(notFound, `there is no entry ${entry}`);
-    const teamId = teamsOfDevices(core, [place.deviceId]).get(place.deviceId) ?? null;
+    const teamId = deviceFinder(core)(place.deviceId)?.teamId ?? null;
     return { target: { kind: "entry", ...place }, teamId, label: entry, deviceIds: [place.deviceId] };
   }
   return oneRepository(core, repo ?? "", team);
@@ -92,8 +92,12 @@ export function oneSession(core: Core, named: string) {
 /** Everything delivered that a target is of, or a part of it. */
 export function portionsOf(core: Core, target: Target, until: number, erasureId: string): Portion[] {
   const repoKey = target.kind === "repo" || target.kind === "entry" ? target.repoKey : null;
-  const teams = teamsOfDevices(core, devicesOf(core, target));
-  return [...teams].map(([deviceId, teamId]) => ({ teamId, deviceId, repoKey, until, erasureId }));
+  const deviceOf = deviceFinder(core);
+  // A backup from before it was connected does not know a device.
+  return devicesOf(core, target).flatMap((deviceId) => {
+    const teamId = deviceOf(deviceId)?.teamId;
+    return teamId === undefined ? [] : [{ teamId, deviceId, repoKey, until, erasureId }];
+  });
 }
 
 /** The devices that a target is of. */
@@ -111,5 +115,7 @@ export function devicesOf(core: Core, target: Target): readonly string[] {
 export function teamsOf(core: Core, target: Target): readonly string[] {
   if (target.kind === "repo") return target.teamIds;
   const ofPerson = target.kind === "person" ? membershipsOf(core, target.personId).map(({ id }) => id) : [];
-  return [...new Set([...teamsOfDevices(core, devicesOf(core, target)).values(), ...ofPerson])];
+  const deviceOf = deviceFinder(core);
+  const ofDevices = devicesOf(core, target).flatMap((deviceId) => deviceOf(deviceId)?.teamId ?? []);
+  return [...new Set([...ofDevices, ...ofPerson])];
 }

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { setPolicy } from "../../../src/record/policy/policy.ts";
+import { seal } from "../../../src/record/telemetry/seal.ts";
+import { listEntries } from "../../../src/record/telemetry/telemetry.ts";
 import {
   carryOut,
   JOURNAL,
@@ -117,6 +120,37 @@ it("erases an entry of a delivery; the others are still compared, and sent again
   expect(filesWith(t.directory, "marigold")).toEqual([]);
   t.rows("UPDATE deliveries SET erased_items = 2 RETURNING id");
   expect(report(t).faults).toMatchObject([{ deliveryId: 1, problem: "content" }]);
+});
+
+it("makes sealed blocks anew without what was erased, and the rest reads as before", async () => {
+  const t = await startInstance();
+  const { token, deviceId } = await t.device();
+  const { core } = t.instance;
+  const send = (seq: number, text: string) =>
+    t.post("/api/telemetry/ingest", {
+      token,
+      json: { repoKey: "r", entries: [0, 1].map((i) => ({ seq: seq + i, payload: { text: `${text} ${seq + i}` } })) },
+    });
+  for (let seq = 1; seq <= 9; seq += 2) await send(seq, seq === 5 ? "marigold" : "lavender");
+  t.clock.advance(100 * 3_600_000);
+  expect(await seal(core, 10)).toBe(1);
+  const listed = async () =>
+    (await listEntries(core, t.rows("SELECT id FROM teams")[0].id)).rows.map(({ payload }) => payload);
+  expect(await listed()).toHaveLength(10);
+  await erase(t, { entry: "5" });
+  expect((await listed()).filter((payload) => payload.includes("marigold"))).toEqual(['{"text":"marigold 6"}']);
+  expect(report(t).faults).toEqual([]);
+  const rest = (await listed()).filter((payload) => !payload.includes("marigold"));
+  await erase(t, { entry: "6" });
+  expect(await listed()).toEqual(rest);
+  const content = () => zstdDecompressSync(t.rows("SELECT content FROM telemetry_blocks")[0].content).toString();
+  expect(content()).not.toContain("marigold");
+  expect(content()).toContain("lavender 10");
+  await send(20, "tulip");
+  await erase(t, { device: deviceId });
+  expect(content()).not.toContain("lavender");
+  expect(await listed()).toEqual([]);
+  expect(report(t)).toMatchObject({ faults: [], erased: 6 });
 });
 
 it("erases a repository of a team; what comes of it later is kept, also when the record is replayed", async () => {
