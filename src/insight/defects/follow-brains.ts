@@ -3,9 +3,11 @@ import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
 import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
-import { type CurrentBrain, currentBrains, nextCurrent, readBlob } from "../../record/brain/brain.ts";
+import { currentBrains, nextCurrent, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { rows } from "./rows.ts";
+
+type CurrentBrain = ReturnType<typeof currentBrains>[number];
 
 /** Files of entries in one brain; there is rarely more than one of a kind. */
 const MAX_FILES = 50;

@@ -5,7 +5,7 @@
 export { type FileContent, type FileList, listFiles, listRepositories, readFile } from "./browse.ts";
 export { diffSnapshotFile, diffSnapshots, type SnapshotDiff } from "./diff.ts";
 export { brainErasure } from "./erase.ts";
-export { type CurrentBrain, currentBrains, nextCurrent, readBlob } from "./follow.ts";
+export { currentBrains, nextCurrent, readBlob } from "./follow.ts";
 export type { SnapshotFacts } from "./manifests.ts";
 export { findMentions, type Mentions } from "./mentions.ts";
 export { type Answer, findSections, questionAsked, searchBrain } from "./query.ts";

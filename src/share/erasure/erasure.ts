@@ -3,7 +3,7 @@
  * Not here: removing rows, which each room does with its own.
  */
 export { type Counts, carryOut, isOnRecord, requestErasure, resumeErasures, unfinishedErasures } from "./erasures.ts";
-export { type Hold, listHolds, placeHold, releaseHold } from "./holds.ts";
+export { type Hold, heldOf, listHolds, placeHold, releaseHold } from "./holds.ts";
 export { JOURNAL } from "./journal.ts";
 export { lastRuns } from "./nightly.ts";
 export { type ErasurePlan, planErasure } from "./plan.ts";

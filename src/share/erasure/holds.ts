@@ -86,6 +86,7 @@ export const listHolds = (core: Core): Hold[] => holdRows(core.store).all.all();
 
 /** What of a team is held. */
 export interface Held {
+  readonly all: readonly Hold[];
   readonly team: Hold | undefined;
   /** By the device's id: of the device, or of a session of it. */
   readonly devices: ReadonlyMap<string, Hold>;
@@ -100,6 +101,7 @@ export function heldOf(core: Core, teamId: string): Held {
     holds.flatMap((hold) => (hold.kind === "session" ? [nameOf(hold.deviceId, hold.session)] : [])),
   );
   return {
+    all: holds,
     team: holds.find(({ kind }) => kind === "team"),
     devices: new Map(holds.flatMap((hold) => (hold.deviceId === null ? [] : [[hold.deviceId, hold]]))),
     isSession: (deviceId, externalId) => whole.has(deviceId) || sessions.has(nameOf(deviceId, externalId)),

@@ -11,4 +11,4 @@ export type { Pack, PackEntry } from "./entry.ts";
 export { explore } from "./explore.ts";
 export { findOwnPack, getPack, listPacks, listTeamPacks, type OwnPack, whyNotOffered } from "./list.ts";
 export { eraseMakerOfPacks, publishPack } from "./publish.ts";
-export { LICENSES, MAX_TAGS } from "./rules.ts";
+export { PACK_RULES } from "./rules.ts";
