@@ -108,7 +108,9 @@ CREATE TABLE delivery_streams (
 -- whose salts follow from `item_key`; `sent_sha256` the digest of the body as sent and a salt that only the sender knows. `previous` is the
 -- delivery before it in its stream. Rows from before there was a tree were chained by hash instead: `chain_sha256` is that of the row
 -- and all before it, `content_sha256` that of the content. `capture_mode` is the one in force when it came, null where that was not
--- noted yet; `withheld` counts what it kept something of from being stored.
+-- noted yet; `withheld` counts what it kept something of from being stored. `erased_by` is the last erasure that took something of it,
+-- `erased_items` of how many of its items: what it brought is gone where that is all of them; the row stays. Where items were erased, the
+-- salts of the others stand in `item_salts` and the key is gone: with it, what was erased could be guessed from its hash.
 CREATE TABLE deliveries (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -128,12 +130,15 @@ CREATE TABLE deliveries (
   previous        INTEGER,
   item_count      INTEGER,
   item_key        BLOB,
-  sent_sha256     BLOB
+  sent_sha256     BLOB,
+  item_salts      BLOB,
+  erased_by       TEXT REFERENCES erasures (id),
+  erased_items    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX deliveries_by_team ON deliveries (team_id, id);
 CREATE INDEX deliveries_flagged ON deliveries (team_id, id) WHERE flagged IS NOT NULL;
 
--- Hashes of items whose content was replaced since, so that their delivery's root can still be made. `item` counts from 1 on.
+-- Hashes of items whose content was replaced or erased since, so that their delivery's root can still be made. `item` counts from 1 on.
 CREATE TABLE delivery_items (
   delivery_id  INTEGER NOT NULL REFERENCES deliveries (id),
   item         INTEGER NOT NULL,
@@ -198,6 +203,7 @@ CREATE TABLE telemetry_conflicts (
   client_timestamp  TEXT,
   payload           TEXT NOT NULL,
   content_sha256    BLOB NOT NULL,
+  item              INTEGER,
   UNIQUE (stream_id, seq, content_sha256)
 ) STRICT;
 CREATE INDEX telemetry_conflicts_by_stream ON telemetry_conflicts (stream_id, id);
@@ -221,6 +227,45 @@ CREATE TABLE policy_violations (
   last_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What was erased: at somebody's request, or because it was kept for as long as it was to be. `target` is a JSON object that names it
+-- by ids, `requested_at` the instant up to which goes what was received, `counts` a JSON object of what went.
+CREATE TABLE erasures (
+  id            TEXT PRIMARY KEY,
+  kind          TEXT NOT NULL CHECK (kind IN ('person', 'device', 'session', 'entry', 'repo', 'retention')),
+  team_id       TEXT,
+  target        TEXT NOT NULL,
+  reason        TEXT NOT NULL,
+  requested_by  TEXT NOT NULL,
+  requested_at  INTEGER NOT NULL,
+  counts        TEXT NOT NULL DEFAULT '{}',
+  completed_at  INTEGER
+) STRICT;
+CREATE INDEX erasures_unfinished ON erasures (requested_at) WHERE completed_at IS NULL;
+
+-- What is neither erased nor let run out. `session` is the session's id as its agent named it.
+CREATE TABLE holds (
+  id           TEXT PRIMARY KEY,
+  kind         TEXT NOT NULL CHECK (kind IN ('team', 'device', 'session')),
+  team_id      TEXT NOT NULL REFERENCES teams (id),
+  device_id    TEXT REFERENCES devices (id),
+  session      TEXT,
+  reason       TEXT NOT NULL,
+  placed_by    TEXT NOT NULL,
+  placed_at    INTEGER NOT NULL,
+  released_by  TEXT,
+  released_at  INTEGER
+) STRICT;
+CREATE INDEX holds_in_force ON holds (team_id) WHERE released_at IS NULL;
+
+-- For how many days what is kept; what stands here not is kept for ever.
+CREATE TABLE retention_rules (
+  team_id  TEXT NOT NULL REFERENCES teams (id),
+  kind     TEXT NOT NULL CHECK (kind IN ('telemetry', 'brain', 'traces', 'reads', 'audit', 'web-sessions')),
+  days     INTEGER NOT NULL CHECK (days > 0),
+  PRIMARY KEY (team_id, kind)
+) STRICT, WITHOUT ROWID;
+
+-- Numbers of blobs, manifests, snapshots and trace sessions are never given twice: others go by them.
 CREATE TABLE brain_streams (
   id            INTEGER PRIMARY KEY,
   team_id       TEXT NOT NULL REFERENCES teams (id),
@@ -233,7 +278,7 @@ CREATE TABLE brain_streams (
 -- Where the policy let only path, size and digest be kept, `content` is empty, `withheld_sha256` the digest of what was sent, free of
 -- secrets, and `sha256` that of size and digest.
 CREATE TABLE brain_blobs (
-  id               INTEGER PRIMARY KEY,
+  id               INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id          TEXT NOT NULL REFERENCES teams (id),
   sha256           BLOB NOT NULL,
   rules_version    TEXT NOT NULL,
@@ -245,7 +290,7 @@ CREATE TABLE brain_blobs (
 
 -- `entries` is a JSON array of [path, blob id], sorted by path.
 CREATE TABLE brain_manifests (
-  id       INTEGER PRIMARY KEY,
+  id       INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id  TEXT NOT NULL REFERENCES teams (id),
   sha256   BLOB NOT NULL,
   files    INTEGER NOT NULL,
@@ -255,7 +300,7 @@ CREATE TABLE brain_manifests (
 ) STRICT;
 
 CREATE TABLE brain_snapshots (
-  id                INTEGER PRIMARY KEY,
+  id                INTEGER PRIMARY KEY AUTOINCREMENT,
   stream_id         INTEGER NOT NULL REFERENCES brain_streams (id),
   team_id           TEXT NOT NULL REFERENCES teams (id),
   repo_key          TEXT NOT NULL,
@@ -282,7 +327,7 @@ CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 -- `document` is the session object as sent, without its spans, after redaction and merging. `item` is its place among the items of its
 -- delivery, as with spans and labels; null for what came before there were items.
 CREATE TABLE trace_sessions (
-  id           INTEGER PRIMARY KEY,
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
   device_id    TEXT NOT NULL REFERENCES devices (id),
   repo_key     TEXT NOT NULL,
@@ -457,7 +502,8 @@ CREATE TABLE token_read_days (
   PRIMARY KEY (token_id, day)
 ) STRICT, WITHOUT ROWID;
 
--- Who did what, when, from where. No foreign keys: an event outlives what it tells of. `detail` is a JSON object.
+-- Who did what, when, from where. No foreign keys: an event outlives what it tells of. `detail` is a JSON object. `leaf` is its number in
+-- the log, null for what came before there was one; where names were taken out of it, `item_sha256` is what it was the hash of.
 CREATE TABLE audit_events (
   id            INTEGER PRIMARY KEY,
   at            INTEGER NOT NULL,
@@ -472,10 +518,18 @@ CREATE TABLE audit_events (
   ip            TEXT,
   detail        TEXT NOT NULL,
   leaf          INTEGER,
-  item_key      BLOB
+  item_key      BLOB,
+  item_sha256   BLOB
 ) STRICT;
 CREATE INDEX audit_events_by_team ON audit_events (team_id, id);
 CREATE UNIQUE INDEX audit_events_by_leaf ON audit_events (leaf) WHERE leaf IS NOT NULL;
+
+-- The leaves of events that were erased.
+CREATE TABLE erased_events (
+  leaf     INTEGER PRIMARY KEY,
+  team_id  TEXT,
+  at       INTEGER NOT NULL
+) STRICT;
 
 -- Deliveries counted by day (UTC, days since the epoch), so that a year of them is read in one look.
 CREATE TABLE delivery_days (

@@ -42,6 +42,7 @@ import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
 import { telemetry } from "./record/telemetry/room.ts";
 import { traces } from "./record/traces/room.ts";
+import { erasure } from "./share/erasure/room.ts";
 import { featureRequests } from "./share/feature-requests/room.ts";
 import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
@@ -78,6 +79,7 @@ export const ROOMS: readonly Room[] = [
   policy,
   readTokens,
   ask,
+  erasure,
   featureRequests,
   packs,
   releases,

@@ -1,7 +1,8 @@
 import type { Core } from "../core.ts";
 import { sameDigest } from "../kit/hash.ts";
-import { contextText, hashesUnder, itemUnder, saltOf } from "../kit/items.ts";
-import { inclusionProof, rootOf } from "../kit/merkle.ts";
+import { contextText } from "../kit/items.ts";
+import { inclusionProof, itemHash, rootOf, SALT_BYTES, saltsOf } from "../kit/merkle.ts";
+import { leafTextOf } from "./leaf.ts";
 import { type DeliveryRow, rows } from "./rows.ts";
 
 /**
@@ -10,9 +11,34 @@ import { type DeliveryRow, rows } from "./rows.ts";
  * @param item its place in the delivery, from 1 on
  */
 export function keepItem(core: Core, deliveryId: number, item: number | null, text: string): void {
-  const key = item === null ? undefined : rows(core.store).whole.get(deliveryId)?.itemKey;
-  if (key && item !== null) rows(core.store).putItem.run(deliveryId, item, itemUnder(key, item, text));
+  const salts = item === null ? undefined : saltsFor(rows(core.store).whole.get(deliveryId));
+  if (salts && item !== null) rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));
 }
+
+/**
+ * Forgets items that are about to be erased: their hashes stay, their salts go, and with them the key that they follow from. Call inside
+ * the transaction that erases them; does nothing for what was delivered before there were items.
+ * @param texts by item, from 1 on
+ */
+export function forgetItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string | Uint8Array>): void {
+  const salts = saltsFor(rows(core.store).whole.get(deliveryId));
+  if (!salts) return;
+  for (const [item, text] of texts) {
+    rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));
+    salts.fill(0, item * SALT_BYTES, (item + 1) * SALT_BYTES);
+  }
+  rows(core.store).keepSalts.run(salts, deliveryId);
+}
+
+/** The salts of a delivery's items, end to end, in memory of their own; undefined where it has none. */
+function saltsFor(row: DeliveryRow | undefined): Buffer | undefined {
+  if (!row?.itemCount) return undefined;
+  return row.itemKey ? saltsOf(row.itemKey, row.itemCount) : row.itemSalts ? Buffer.from(row.itemSalts) : undefined;
+}
+
+const saltAt = (salts: Buffer, item: number) => salts.subarray(item * SALT_BYTES, (item + 1) * SALT_BYTES);
+const hashAt = (salts: Buffer, item: number, text: string | Uint8Array) =>
+  itemHash(saltAt(salts, item), typeof text === "string" ? Buffer.from(text) : text);
 
 /**
  * Whether what is held of a delivery is what it brought.
@@ -25,11 +51,11 @@ export function isAsDelivered(
   texts: ReadonlyMap<number, string | Uint8Array>,
   digest: () => Buffer | undefined,
 ): boolean {
-  if (!row.itemKey) {
+  if (row.itemCount === null) {
     const found = row.chainSha256 ? digest() : undefined;
     return found !== undefined && sameDigest(found, row.contentSha256);
   }
-  const hashes = itemHashes(core, row, row.itemKey, texts);
+  const hashes = itemHashes(core, row, texts);
   return hashes !== undefined && sameDigest(rootOf(hashes), row.contentSha256);
 }
 
@@ -43,24 +69,34 @@ export interface ProvedItem {
 }
 
 /**
- * Proves items of a delivery against its root.
+ * What a delivery's leaf is made of, and items of it proved against its root.
  * @param texts by item, from 1 on, of all that are held
  * @param chosen which of them; item 0 says for which repository the delivery was, and in which mode
- * @returns undefined where the delivery has no items, or what is held is not what it brought
+ * @returns undefined where there is no such delivery; without items where it has none, or what is held is not what it brought
  */
-export function proveItems(
+export function proveDelivery(
+  core: Core,
+  deliveryId: number,
+  texts: ReadonlyMap<number, string | Uint8Array>,
+  chosen: readonly number[],
+): { readonly teamId: string; readonly leaf: string; readonly items: readonly ProvedItem[] | undefined } | undefined {
+  const row = rows(core.store).whole.get(deliveryId);
+  return row && { teamId: row.teamId, leaf: leafTextOf(row), items: proveItems(core, row, texts, chosen) };
+}
+
+function proveItems(
   core: Core,
   row: DeliveryRow,
   texts: ReadonlyMap<number, string | Uint8Array>,
   chosen: readonly number[],
 ): ProvedItem[] | undefined {
-  const key = row.itemKey;
-  const hashes = key ? itemHashes(core, row, key, texts) : undefined;
-  if (!key || !hashes || !sameDigest(rootOf(hashes), row.contentSha256)) return undefined;
+  const salts = saltsFor(row);
+  const hashes = itemHashes(core, row, texts);
+  if (!salts || !hashes || !sameDigest(rootOf(hashes), row.contentSha256)) return undefined;
   return chosen.map((index) => ({
     index,
     count: hashes.length,
-    salt: saltOf(key, index),
+    salt: saltAt(salts, index),
     text: index === 0 ? contextText(row.repoKey, row.mode) : String(texts.get(index)),
     path: inclusionProof(index, hashes.length, (level, n) =>
       rootOf(hashes.slice(n * 2 ** level, (n + 1) * 2 ** level)),
@@ -72,21 +108,22 @@ export function proveItems(
 function itemHashes(
   core: Core,
   row: DeliveryRow,
-  key: Buffer,
   texts: ReadonlyMap<number, string | Uint8Array>,
 ): Buffer[] | undefined {
+  const salts = saltsFor(row);
   const count = row.itemCount ?? 0;
-  if (texts.size >= count) return undefined;
-  const replaced = new Map(
+  if (!salts || texts.size >= count) return undefined;
+  const noted = new Map(
     rows(core.store)
       .items.all(row.id)
       .map(({ item, sha256 }) => [item, sha256]),
   );
-  const all = Array.from({ length: count }, (_, i) => (i === 0 ? contextText(row.repoKey, row.mode) : texts.get(i)));
-  if (all.some((text, i) => text === undefined && !replaced.has(i))) return undefined;
-  const made = hashesUnder(
-    key,
-    all.map((text) => text ?? ""),
-  );
-  return made.map((hash, i) => (all[i] === undefined ? (replaced.get(i) ?? hash) : hash));
+  const hashes: Buffer[] = [];
+  for (let i = 0; i < count; i++) {
+    const text = i === 0 ? contextText(row.repoKey, row.mode) : texts.get(i);
+    const hash = text === undefined ? noted.get(i) : hashAt(salts, i, text);
+    if (!hash) return undefined;
+    hashes.push(hash);
+  }
+  return hashes;
 }

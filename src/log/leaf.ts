@@ -3,7 +3,10 @@ import { leafHash } from "../kit/merkle.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /** Facts of a delivery that its leaf tells of; what it brought is told by the root over its items alone. */
-export type LeafFacts = Omit<DeliveryRow, "id" | "mode" | "repoKey" | "itemKey" | "chainSha256">;
+export type LeafFacts = Omit<
+  DeliveryRow,
+  "id" | "mode" | "repoKey" | "itemKey" | "itemSalts" | "chainSha256" | "erasedBy" | "erasedItems"
+>;
 
 /** The text of a delivery's leaf: JSON, its members in this order. Teams, devices and streams go by their numbers. */
 export function leafText(facts: LeafFacts): string {

@@ -108,11 +108,6 @@ export function findDelivery(core: Core, id: number): DeliveryFacts | undefined 
   return rows(core.store).delivery.get(id);
 }
 
-/** A delivery with all that its leaf and its items are made of; undefined where there is none. */
-export function findWholeDelivery(core: Core, id: number): DeliveryRow | undefined {
-  return rows(core.store).whole.get(id);
-}
-
 /** The same for rows in the order of their deliveries: one that was looked up last is not looked up again. */
 export function deliveryFinder(core: Core): (id: number) => DeliveryFacts | undefined {
   let last: DeliveryFacts | undefined;
@@ -153,7 +148,7 @@ export function teamDeliveries(
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
-export { isAsDelivered, keepItem, proveItems } from "./items.ts";
-export { leafTextOf } from "./leaf.ts";
+export { deliveryErasure, type Portion } from "./erased.ts";
+export { isAsDelivered, keepItem, proveDelivery } from "./items.ts";
 export { countDeliveries } from "./rows.ts";
 export type { DeliveryFacts };

@@ -14,6 +14,10 @@ export interface DeliveryFacts {
   readonly captureMode: "off" | "metadata" | "redacted" | "full" | null;
   /** Entries, files, sessions and labels of which the capture mode let something not be kept. */
   readonly withheld: number;
+  /** The erasure that took something of what it brought, the last where there were several; null where all is there. */
+  readonly erasedBy: string | null;
+  /** How many of its items are gone. */
+  readonly erasedItems: number;
 }
 
 export interface DeliveryRow extends DeliveryFacts {
@@ -30,6 +34,8 @@ export interface DeliveryRow extends DeliveryFacts {
   readonly itemCount: number | null;
   /** What the items' salts follow from. */
   readonly itemKey: Buffer | null;
+  /** Where items were erased, the salts of the others, in place of the key; those of erased ones are zero. */
+  readonly itemSalts: Buffer | null;
   /** SHA-256 of a salt, which only its sender was told, and the body as it was sent. */
   readonly sentSha256: Buffer | null;
 }
@@ -39,6 +45,17 @@ export interface StreamRow {
   readonly id: number;
   /** The newest of them. */
   readonly last: number;
+}
+
+/** Deliveries among some numbers that something is left of. */
+interface UnerasedQuery {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly kind: string;
+  readonly repoKey: string | null;
+  readonly until: number;
+  readonly low: number;
+  readonly high: number;
 }
 
 /** What a delivery adds to its day. */
@@ -55,16 +72,18 @@ export interface DayRow {
 
 const factsOf = (
   hasModes: boolean,
+  hasErasures: boolean,
 ) => `id, team_id AS teamId, device_id AS deviceId, kind, repo_key AS repoKey, received_at AS receivedAt, items, redacted,
-  flagged, ${hasModes ? "capture_mode AS captureMode, withheld" : "NULL AS captureMode, 0 AS withheld"}`;
+  flagged, ${hasModes ? "capture_mode AS captureMode, withheld" : "NULL AS captureMode, 0 AS withheld"},
+  ${hasErasures ? "erased_by AS erasedBy, erased_items AS erasedItems" : "NULL AS erasedBy, 0 AS erasedItems"}`;
 
 const LEAF_FACTS = `mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256`;
 const TREE_FACTS = `stream_id AS streamId, previous, item_count AS itemCount, item_key AS itemKey, sent_sha256 AS sentSha256`;
 const NO_TREE_FACTS = "NULL AS streamId, NULL AS previous, NULL AS itemCount, NULL AS itemKey, NULL AS sentSha256";
 
 export const rows = statements((db, has) => {
-  const FACTS = factsOf(has("deliveries", "capture_mode"));
-  const WHOLE = `${FACTS}, ${LEAF_FACTS}, ${has("deliveries", "item_key") ? TREE_FACTS : NO_TREE_FACTS}`;
+  const FACTS = factsOf(has("deliveries", "capture_mode"), has("deliveries", "erased_by"));
+  const WHOLE = `${FACTS}, ${LEAF_FACTS}, ${has("deliveries", "item_key") ? TREE_FACTS : NO_TREE_FACTS}, ${has("deliveries", "item_salts") ? "item_salts" : "NULL"} AS itemSalts`;
   return {
     // By position: this runs with every delivery, and binding by name costs as much again.
     insert: db.prepare<
@@ -127,6 +146,29 @@ export const rows = statements((db, has) => {
       `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
     ),
     whole: db.prepare<[number], DeliveryRow>(`SELECT ${WHOLE} FROM deliveries WHERE id = ?`),
+    // By primary key.
+    markErased: db.prepare<[string, number]>(
+      "UPDATE deliveries SET erased_by = ?, erased_items = items, item_key = NULL, item_salts = NULL WHERE id = ?",
+    ),
+    keepSalts: db.prepare<[Buffer, number]>("UPDATE deliveries SET item_key = NULL, item_salts = ? WHERE id = ?"),
+    dropItems: db.prepare<[number]>("DELETE FROM delivery_items WHERE delivery_id = ?"),
+    markErasedInPart: db.prepare<[string, number, number]>(
+      "UPDATE deliveries SET erased_by = ?, erased_items = min(items, erased_items + ?) WHERE id = ?",
+    ),
+    // By the primary key's range.
+    unerased: db
+      .prepare<[UnerasedQuery], number>(
+        `SELECT id FROM deliveries WHERE id BETWEEN @low AND @high AND team_id = @teamId AND device_id = @deviceId AND kind = @kind
+           AND received_at <= @until AND (@repoKey IS NULL OR repo_key = @repoKey)
+           AND (erased_by IS NULL OR erased_items < items) ORDER BY id`,
+      )
+      .pluck(),
+    // A walk of the table, and only for a stream of which the newest is gone.
+    anyErased: db
+      .prepare<[string, string, string], 1>(
+        `SELECT 1 FROM deliveries WHERE ${has("deliveries", "erased_by") ? "erased_by IS NOT NULL" : "0"} AND kind = ? AND device_id = ? AND repo_key = ? LIMIT 1`,
+      )
+      .pluck(),
     // A walk of the table.
     all: db.prepare<[], DeliveryRow>(`SELECT ${WHOLE} FROM deliveries ORDER BY id`),
   };

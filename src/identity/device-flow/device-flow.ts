@@ -10,5 +10,6 @@ export {
   listAuthorizations,
   startAuthorization,
 } from "./authorizations.ts";
+export { eraseTokensOf } from "./erase.ts";
 export { guardUserCode } from "./guesses.ts";
 export { createCliToken, endCliTokens, listCliTokens, revokeCliToken, withdrawApprovals } from "./tokens.ts";

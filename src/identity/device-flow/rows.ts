@@ -86,4 +86,10 @@ export const rows = statements((db) => ({
   tokens: db.prepare<[number], TokenRow>(
     `${TOKEN} WHERE revoked_at IS NULL AND expires_at > ? ORDER BY created_at DESC, id DESC`,
   ),
+  // The whole table, which is bounded, for a person who is erased.
+  dropAuthorizations: db.prepare<[string]>("DELETE FROM device_authorizations WHERE user_id = ?"),
+  // By cli_tokens_by_user.
+  dropTokens: db.prepare<[string, number]>(
+    "DELETE FROM cli_tokens WHERE id IN (SELECT id FROM cli_tokens WHERE user_id = ? LIMIT ?)",
+  ),
 }));

@@ -7,6 +7,7 @@ export { assignDevice, mayBind } from "./assign.ts";
 export { bindDevice, deviceFinder, touchDevice, withDeviceLabels } from "./binding.ts";
 export { CODE_LIMITS, createCode, createFleetCodes, listOpenCodes, revokeCode } from "./codes.ts";
 export { device } from "./credential.ts";
+export { deviceErasure } from "./erase.ts";
 export {
   type Device,
   deviceIdsOf,
@@ -16,7 +17,6 @@ export {
   reportingDevices,
   revokeDevice,
   revokeDevicesOf,
-  teamsOfDevices,
 } from "./manage.ts";
 export { type DevicePrincipal, findDevice } from "./principals.ts";
 export { countDevices, noteSeats } from "./seats.ts";

@@ -38,14 +38,6 @@ export function findDeviceOf(core: Core, teamId: string, deviceId: string): Devi
 /** The ids of a team's devices, whatever their state. */
 export const deviceIdsOf = (core: Core, teamId: string): string[] => rows(core.store).idsOfTeam.all(teamId);
 
-/** Whose each device is. @returns the team by the device's id */
-export const teamsOfDevices = (core: Core, deviceIds: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(
-    rows(core.store)
-      .teamsOf.all(JSON.stringify(deviceIds))
-      .map(({ id, teamId }) => [id, teamId]),
-  );
-
 function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
   const now = core.clock.now();
   const people = peopleOf(core, devices);

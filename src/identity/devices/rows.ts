@@ -136,8 +136,14 @@ export const rows = statements((db) => ({
   // By devices_by_person.
   devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),
-  teamsOf: db.prepare<[string], { id: string; teamId: string }>(
-    "SELECT id, team_id AS teamId FROM devices WHERE id IN (SELECT value FROM json_each(?))",
-  ),
   device: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.id = ?`),
+  // By primary key.
+  eraseDevice: db.prepare<[{ id: string; mark: string }]>(
+    "UPDATE devices SET label = @mark, user_agent = NULL WHERE id = @id AND (label IS NOT @mark OR user_agent IS NOT NULL)",
+  ),
+  // A walk of the table, for a person who is erased.
+  renameMaker: db.prepare<[{ email: string; mark: string; limit: number }]>(
+    `UPDATE connect_codes SET created_by = @mark WHERE rowid IN (
+       SELECT rowid FROM connect_codes WHERE created_by = @email LIMIT @limit)`,
+  ),
 }));

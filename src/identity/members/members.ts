@@ -4,6 +4,7 @@
  */
 
 import type { Core } from "../../core.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { conflict, fail, forbidden, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { findUser, findUsers, getListedUser, getUser, type ListedUser, type User } from "../people/people.ts";
@@ -185,3 +186,13 @@ export function removeMember(
     });
   });
 }
+
+/** Everybody in a team, by id. */
+export const memberIds = (core: Core, teamId: string): string[] =>
+  rows(core.store)
+    .ofTeam.all(teamId)
+    .map(({ userId }) => userId);
+
+/** Row change: takes somebody who is erased out of every team. @returns of how many */
+export const eraseMemberships = (core: Core, userId: string): number =>
+  rows(core.store).removeAllOf.run(userId, MAX_ERASED_ROWS).changes;

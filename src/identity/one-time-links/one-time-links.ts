@@ -5,6 +5,7 @@
 
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, forbidden, gone, notFound } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
@@ -19,7 +20,7 @@ import {
   requireRank,
   roleIn,
 } from "../members/members.ts";
-import { findUser, getUser, hasUsers, readEmail } from "../people/people.ts";
+import { type ErasedPerson, findUser, getUser, hasUsers, readEmail } from "../people/people.ts";
 import { type LinkRow, rows } from "./rows.ts";
 
 export type { LinkRow };
@@ -200,4 +201,11 @@ export function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkR
 /** Takes back what would give somebody a new password; call inside a transaction. */
 export function revokeResetLinks(core: Core, userId: string): void {
   rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", userId, userId);
+}
+
+/** Row change: links that were made for a person, and their name in those that they made. @returns how many changed */
+export function eraseLinksOf(core: Core, { id: userId, email, mark }: ErasedPerson): number {
+  const sql = rows(core.store);
+  const limit = MAX_ERASED_ROWS / 2;
+  return sql.dropOf.run({ userId, email, limit }).changes + sql.renameMaker.run({ mark, email, limit }).changes;
 }

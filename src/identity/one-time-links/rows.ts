@@ -42,4 +42,13 @@ export const rows = statements((db) => ({
   revokeLinksOf: db.prepare<[number, "setup" | "reset", string | null, string | null]>(
     "UPDATE one_time_links SET revoked_at = ? WHERE kind = ? AND (? IS NULL OR user_id = ?) AND used_at IS NULL AND revoked_at IS NULL",
   ),
+  // Walks of the table, for a person who is erased.
+  dropOf: db.prepare<[{ userId: string; email: string; limit: number }]>(
+    `DELETE FROM one_time_links WHERE id IN (
+       SELECT id FROM one_time_links WHERE user_id = @userId OR lower(email) = lower(@email) LIMIT @limit)`,
+  ),
+  renameMaker: db.prepare<[{ mark: string; email: string; limit: number }]>(
+    `UPDATE one_time_links SET created_by = @mark WHERE id IN (
+       SELECT id FROM one_time_links WHERE created_by = @email LIMIT @limit)`,
+  ),
 }));

@@ -142,3 +142,19 @@ export function storePasswordHash(core: Core, user: User, hash: string, by: Acto
 function record(core: Core, action: string, { id, email }: User, by: Actor, detail: Event["detail"] = {}): void {
   recordEvent(core, by, { action, teamId: null, target: { kind: "user", id, label: email }, detail });
 }
+
+/** Somebody who is to be forgotten. */
+export interface ErasedPerson {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string | null;
+  /** What stands for them from then on. */
+  readonly mark: string;
+}
+
+/** What stands for a person who was erased. */
+export const markOf = (userId: string): string => `erased-${userId}`;
+
+/** Row change: closes an account for good, and leaves nothing of it but its id. */
+export const eraseUser = (core: Core, { id, mark }: ErasedPerson): number =>
+  rows(core.store).erase.run({ id, mark, now: core.clock.now() }).changes;

@@ -6,6 +6,7 @@ export { type ReadScope, scopeFilter } from "./scope.ts";
 export {
   createReadToken,
   endReadTokens,
+  eraseReadTokens,
   type IssuedReadToken,
   listAllReadTokens,
   listReadTokens,

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
@@ -182,3 +183,7 @@ export const readToken = credential({
   find: findReader,
   sender: ({ tokenId, userId }) => ({ credential: tokenId, team: userId }),
 });
+
+/** Row change: revokes a person's tokens, and leaves nothing of them but their ids. @returns how many changed */
+export const eraseReadTokens = (core: Core, userId: string): number =>
+  rows(core.store).erase.run({ userId, now: core.clock.now(), limit: MAX_ERASED_ROWS }).changes;

@@ -44,4 +44,13 @@ export const rows = statements((db) => ({
       "SELECT team_id FROM web_sessions WHERE user_id = ? ORDER BY created_at DESC LIMIT 1",
     )
     .pluck(),
+  // Both by web_sessions_by_user.
+  drop: db.prepare<[string, number]>(
+    "DELETE FROM web_sessions WHERE id IN (SELECT id FROM web_sessions WHERE user_id = ? LIMIT ?)",
+  ),
+  dropOld: db.prepare<[{ userId: string; until: number; now: number; limit: number }]>(
+    `DELETE FROM web_sessions WHERE id IN (
+       SELECT id FROM web_sessions WHERE user_id = @userId AND last_seen_at <= @until AND (ended_at IS NOT NULL OR expires_at <= @now)
+       LIMIT @limit)`,
+  ),
 }));

@@ -5,6 +5,7 @@
 
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, notFound } from "../../kit/problem.ts";
@@ -144,3 +145,11 @@ export const actorOf = (session: SessionPrincipal, ip: string): Actor => ({
   label: session.email,
   ip,
 });
+
+/** Row change: a person's sign-ins, those in use included. @returns how many went; none once all are gone */
+export const eraseSessionsOf = (core: Core, userId: string): number =>
+  rows(core.store).drop.run(userId, MAX_ERASED_ROWS).changes;
+
+/** Row change: a person's sign-ins that are over and were used last before an instant. @returns how many went */
+export const eraseOldSessions = (core: Core, userId: string, until: number): number =>
+  rows(core.store).dropOld.run({ userId, until, now: core.clock.now(), limit: MAX_ERASED_ROWS }).changes;

@@ -2,4 +2,4 @@
  * Ask: cited slices of the brains that a read token opens, and the record of what was asked.
  * Not here: who has a token and how far it reaches (read-tokens), how brains are stored and searched (brain).
  */
-export { listReads, readsToday } from "./reads.ts";
+export { eraseOldReads, eraseReads, listReads, readsToday } from "./reads.ts";

@@ -3,6 +3,7 @@ import type { ReadPrincipal } from "../../identity/read-tokens/read-tokens.ts";
 import { listReadTokens, touchReadToken } from "../../identity/read-tokens/read-tokens.ts";
 import type { Decision } from "../../kit/buckets.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { fail, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { beginning } from "../../kit/strings.ts";
 import { redactText } from "../../redact/redact.ts";
@@ -97,3 +98,11 @@ export function listReads(core: Core, userId: string, filter: ReadFilter = {}): 
   const page = reads.slice(0, max).map((read) => ({ ...read, tokenName: names.get(read.tokenId) ?? read.tokenId }));
   return { rows: page, older: reads.length > max ? page.at(-1)?.id : undefined };
 }
+
+/** Row change: what a person asked, and from where; that they read, and how much, stays. @returns how many rows changed */
+export const eraseReads = (core: Core, userId: string): number =>
+  rows(core.store).erase.run(userId, MAX_ERASED_ROWS).changes;
+
+/** Row change: a person's reads up to an instant. @returns how many went */
+export const eraseOldReads = (core: Core, userId: string, until: number): number =>
+  rows(core.store).dropOld.run(userId, until, MAX_ERASED_ROWS).changes;

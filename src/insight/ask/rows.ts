@@ -35,4 +35,12 @@ export const rows = statements((db) => ({
     )
     .pluck(),
   dropDaysBefore: db.prepare<[string, number]>("DELETE FROM token_read_days WHERE token_id = ? AND day < ?"),
+  // Both by token_reads_by_user.
+  erase: db.prepare<[string, number]>(
+    `UPDATE token_reads SET question = '', ip = '' WHERE id IN (
+       SELECT id FROM token_reads WHERE user_id = ? AND (question <> '' OR ip <> '') LIMIT ?)`,
+  ),
+  dropOld: db.prepare<[string, number, number]>(
+    "DELETE FROM token_reads WHERE id IN (SELECT id FROM token_reads WHERE user_id = ? AND at <= ? ORDER BY id LIMIT ?)",
+  ),
 }));

@@ -5,6 +5,7 @@
  */
 export { type Attribution, attribution, type NamedShare, type SessionShare } from "./attribution.ts";
 export { correlate } from "./correlate.ts";
+export { causeErasure } from "./erase.ts";
 export { freshenLinks, linksProjection } from "./follow-deliveries.ts";
 export { evidenceProjection } from "./follow-sessions.ts";
 export { type Link, linksOfEntry, linksOfSession, listLinks } from "./links.ts";

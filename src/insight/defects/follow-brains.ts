@@ -3,9 +3,11 @@ import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
 import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
-import { nextCurrent, readBlob } from "../../record/brain/brain.ts";
+import { currentBrains, nextCurrent, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { rows } from "./rows.ts";
+
+type CurrentBrain = ReturnType<typeof currentBrains>[number];
 
 /** Files of entries in one brain; there is rarely more than one of a kind. */
 const MAX_FILES = 50;
@@ -20,10 +22,14 @@ export const entriesProjection: Projection = {
   skip: (core, checkpoint) => nextCurrent(core, checkpoint)?.snapshotId,
 };
 
+/** What makes a repository's entries like its current brain, whatever that was before: after something of it was erased. */
+export function entriesAnew(core: Core, teamId: string, repoKey: string): AsyncIterable<() => void> {
+  const current = currentBrains(core, teamId).find((brain) => brain.repoKey === repoKey);
+  return storeBrain(core, current ?? { teamId, repoKey, snapshotId: 0, files: [] });
+}
+
 /** For pages and briefings: brings the entries up to what was delivered where that is soon done, else what stands is shown. */
 export const freshenEntries = (core: Core): Promise<void> => refreshWithin(core, entriesProjection);
-
-type CurrentBrain = NonNullable<ReturnType<typeof nextCurrent>>;
 
 /** What makes the rows as the brain is, in parts: a file is looked at once the one before it is stored. */
 async function* storeBrain(core: Core, brain: CurrentBrain): AsyncGenerator<() => void> {

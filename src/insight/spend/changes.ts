@@ -6,7 +6,7 @@ import { applyChange, type Change, countedOfSession } from "./dedupe.ts";
 import { hasId, isByMeasures, isLink } from "./dedupe-key.ts";
 import { Rollup, type StoredReport } from "./rollup.ts";
 import { rows } from "./rows.ts";
-import { type Report, sameMeasures, type UsageRecord } from "./usage-record.ts";
+import { type Report, sameMeasures, TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
 /** What sources reported anew, by dedupe key, gathered before it is counted. */
 export type Changes = Map<string, { readonly teamId: string; readonly key: Buffer; readonly changes: Change[] }>;
@@ -50,6 +50,19 @@ export function addSession(
     const counted = isByMeasures(key) ? reports : applyChange([], { replaces, reports });
     if (!areStored(rollup, before, counted)) add(all, teamId, key, { replaces, reports });
   }
+}
+
+/** Telemetry no longer makes the reports of some cells under a key. */
+export function withdrawReports(
+  core: Core,
+  all: Changes,
+  teamId: string,
+  key: Buffer,
+  cellIds: ReadonlySet<number>,
+): void {
+  const ofTelemetry = new Rollup(core).reportsOf(teamId, key).filter(({ source }) => source === TELEMETRY);
+  const reports = ofTelemetry.filter(({ cellId }) => !cellIds.has(cellId));
+  add(all, teamId, key, { replaces: TELEMETRY, reports });
 }
 
 /** A session may make the same report very often, and it is one row then. */

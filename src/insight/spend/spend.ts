@@ -5,6 +5,7 @@
  */
 export { catchUpSpend, freshenSpend, spendProgress } from "./catch-up.ts";
 export { currentPrices } from "./current-prices.ts";
+export { spendErasure } from "./erase.ts";
 export { isSince, isUntil, readPeriod } from "./period.ts";
 export { priceCalls } from "./price-calls.ts";
 export { spendEntriesProjection } from "./project-entries.ts";

@@ -2,6 +2,8 @@
  * Audit: who did what, when and from where, for the people who answer for a team.
  * Not here: what machines delivered (ledger), what read tokens read (reads), which each keep their own record.
  */
+
+export { eraseNames, eraseOldEvents } from "./erase.ts";
 export { type Actor, COMMAND_LINE, type Event, recordAct, recordEvent, SYSTEM } from "./events.ts";
 export { type EventFormat, exportEvents } from "./export.ts";
 export { eventLeafText, eventOfLeaf, eventText, walkAudit } from "./leaf.ts";

@@ -35,15 +35,16 @@ export const eventOfLeaf = (core: Core, leaf: number): LeafRow | undefined => ro
 
 export interface AuditStep {
   readonly leaf: number;
-  /** It says what it said when it was recorded. */
+  /** It says what it said when it was recorded, or was erased since. */
   readonly holds: boolean;
 }
 
 /** Walks the events that are leaves of the log, oldest first. */
 export function* walkAudit(core: Core): Generator<AuditStep> {
   for (const row of rows(core.store).leaves.iterate()) {
-    const root = itemUnder(row.itemKey, 0, eventText(row));
+    const root = row.itemKey ? itemUnder(row.itemKey, 0, eventText(row)) : (row.itemSha256 ?? Buffer.alloc(0));
     const hash = leafHash(Buffer.from(eventLeafText(row, root)));
     yield { leaf: row.leaf, holds: sameDigest(findLeaf(core, row.leaf) ?? Buffer.alloc(0), hash) };
   }
+  for (const leaf of rows(core.store).erasedLeaves.iterate()) yield { leaf, holds: true };
 }

@@ -18,7 +18,10 @@ export interface EventRow {
 /** An event that is a leaf of the log. */
 export interface LeafRow extends EventRow {
   readonly leaf: number;
-  readonly itemKey: Buffer;
+  /** What the salt of its item follows from; null once something was taken out of it. */
+  readonly itemKey: Buffer | null;
+  /** The hash of the item as it was; null while nothing was. */
+  readonly itemSha256: Buffer | null;
 }
 
 /** A chunk of ids, and what narrows it; null does not. `like` is a pattern as `likePattern` makes it. */
@@ -35,23 +38,22 @@ export interface Selection {
 
 const EVENT = `id, at, team_id AS teamId, actor_kind AS actorKind, actor_id AS actorId, actor_label AS actorLabel, action,
   target_kind AS targetKind, target_id AS targetId, target_label AS targetLabel, ip, detail`;
+const LEAF = "leaf, item_key AS itemKey, item_sha256 AS itemSha256";
 const MATCHES = `id BETWEEN @low AND @high AND (@action IS NULL OR action = @action)
   AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)
   AND (@like IS NULL OR actor_label LIKE @like ESCAPE '\\' OR target_label LIKE @like ESCAPE '\\'
     OR target_id LIKE @like ESCAPE '\\' OR ip LIKE @like ESCAPE '\\')`;
 
 export const rows = statements((db) => ({
-  insert: db.prepare<[Omit<LeafRow, "id">]>(
+  insert: db.prepare<[Omit<LeafRow, "id" | "itemSha256">]>(
     `INSERT INTO audit_events (at, team_id, actor_kind, actor_id, actor_label, action, target_kind, target_id, target_label, ip, detail,
        leaf, item_key)
      VALUES (@at, @teamId, @actorKind, @actorId, @actorLabel, @action, @targetKind, @targetId, @targetLabel, @ip, @detail,
        @leaf, @itemKey)`,
   ),
   // Both by audit_events_by_leaf.
-  ofLeaf: db.prepare<[number], LeafRow>(`SELECT ${EVENT}, leaf, item_key AS itemKey FROM audit_events WHERE leaf = ?`),
-  leaves: db.prepare<[], LeafRow>(
-    `SELECT ${EVENT}, leaf, item_key AS itemKey FROM audit_events WHERE leaf IS NOT NULL ORDER BY leaf`,
-  ),
+  ofLeaf: db.prepare<[number], LeafRow>(`SELECT ${EVENT}, ${LEAF} FROM audit_events WHERE leaf = ?`),
+  leaves: db.prepare<[], LeafRow>(`SELECT ${EVENT}, ${LEAF} FROM audit_events WHERE leaf IS NOT NULL ORDER BY leaf`),
   // By audit_events_by_team, newest first.
   ofTeam: db.prepare<[Selection], EventRow>(
     `SELECT ${EVENT} FROM audit_events WHERE team_id = @teamId AND ${MATCHES} ORDER BY id DESC`,
@@ -59,4 +61,19 @@ export const rows = statements((db) => ({
   // By the primary key, newest first.
   ofAll: db.prepare<[Selection], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`),
   lastId: db.prepare<[], number | null>("SELECT max(id) FROM audit_events").pluck(),
+  // All by the primary key; the first by audit_events_by_team, in the order of ids.
+  firstOfTeam: db.prepare<[string, number, number], { id: number; at: number }>(
+    "SELECT id, at FROM audit_events WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?",
+  ),
+  range: db.prepare<[number, number], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE id > ? ORDER BY id LIMIT ?`),
+  rewrite: db.prepare<[Pick<EventRow, "id" | "actorLabel" | "targetLabel" | "ip" | "detail">]>(
+    `UPDATE audit_events SET actor_label = @actorLabel, target_label = @targetLabel, ip = @ip, detail = @detail WHERE id = @id`,
+  ),
+  asLeaf: db.prepare<[number], LeafRow>(`SELECT ${EVENT}, ${LEAF} FROM audit_events WHERE id = ? AND leaf IS NOT NULL`),
+  keepHash: db.prepare<[Buffer, number]>("UPDATE audit_events SET item_sha256 = ?, item_key = NULL WHERE id = ?"),
+  noteErased: db.prepare<[number]>(
+    "INSERT INTO erased_events (leaf, team_id, at) SELECT leaf, team_id, at FROM audit_events WHERE id = ? AND leaf IS NOT NULL",
+  ),
+  erasedLeaves: db.prepare<[], number>("SELECT leaf FROM erased_events ORDER BY leaf").pluck(),
+  remove: db.prepare<[number]>("DELETE FROM audit_events WHERE id = ?"),
 }));

@@ -33,6 +33,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 11, file: "src/platform/store/migrations/0011-capture-mode.sql" },
   { version: 12, file: "src/platform/store/migrations/0012-segments.sql", move: moveEntries },
   { version: 13, file: "src/platform/store/migrations/0013-tree.sql" },
+  { version: 14, file: "src/platform/store/migrations/0014-erasures.sql" },
 ];
 
 export interface SchemaPlan {

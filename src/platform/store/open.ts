@@ -11,6 +11,7 @@ import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
 import { openOlder, tolerant } from "./older.ts";
 import { outsideWatch } from "./outside.ts";
+import { autoVacuum, INCREMENTAL, reclaim } from "./reclaim.ts";
 import type { HasColumn, Preparer, Store } from "./types.ts";
 
 /** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
@@ -91,7 +92,7 @@ export function openStore(directory: string, options: OpenOptions): Store {
       if (finding) throw new DataDirectoryError(damageAdvice(directory, finding));
     }
     createSchema(db);
-    if (options.locked) upgrade(db, directory, isoInstant(options.now()), options.log ?? silentLog);
+    if (options.locked) prepareFile(db, directory, options);
     else requireCurrent(db, directory);
     return wrap(db, directory);
   } catch (error) {
@@ -102,6 +103,10 @@ export function openStore(directory: string, options: OpenOptions): Store {
 }
 
 function configure(db: Database): void {
+  // Before anything is written to a new file; in others it only says what a VACUUM would make of them.
+  if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
+  // What is removed is overwritten: an erased text must not be found in the file.
+  db.pragma("secure_delete = ON");
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = ON");
@@ -117,6 +122,28 @@ function configure(db: Database): void {
     throw new DataDirectoryError(
       `this file system cannot hold the database safely (journal_mode ${mode}, synchronous ${synchronous}): choose a local disk`,
     );
+}
+
+function prepareFile(db: Database, directory: string, { now, log = silentLog }: OpenOptions): void {
+  upgrade(db, directory, isoInstant(now()), log);
+  vacuumOnce(db, log);
+}
+
+/**
+ * Makes an older file one that gives room back in steps, and rids it of what was removed before it was overwritten. Call while
+ * nobody else has the directory; needs as much free space as the file takes. Where that lacks, the next start tries again.
+ */
+function vacuumOnce(db: Database, log: Log): void {
+  if (autoVacuum(db) === INCREMENTAL) return;
+  log.info("vacuuming", { bytes: statSync(db.name).size });
+  try {
+    db.pragma("auto_vacuum = INCREMENTAL");
+    db.exec("VACUUM");
+    db.pragma("wal_checkpoint(TRUNCATE)");
+    log.info("vacuumed", { bytes: statSync(db.name).size });
+  } catch (error) {
+    log.warn("vacuum_failed", { cause: String(error) });
+  }
 }
 
 /** @param preparer what prepares the statements of rooms */
@@ -150,6 +177,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
       dirtySince = queue.stats.changes;
       db.pragma("wal_checkpoint(PASSIVE)");
     },
+    reclaim: () => reclaim(db, (change) => queue.write(change)),
     outsideVersion,
     watchOutside: () => outsideWatch(outsideVersion),
     onChange(tables, listener) {

@@ -15,6 +15,8 @@ export interface Store {
   readonly failing: boolean;
   /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
   checkpoint(): void;
+  /** Gives back the room of removed rows and empties the write-ahead log. @returns false while another process reads from the log */
+  reclaim(): Promise<boolean>;
   /** A number that changes when another process commits (SQLite's data_version). */
   outsideVersion(): number;
   /** Makes what tells whether another process committed since it said so last; see `outsideWatch`. */

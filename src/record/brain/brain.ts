@@ -3,7 +3,8 @@
  * Not here: what the files' entries mean (defects), who may read slices of them (read tokens).
  */
 export { type FileContent, type FileList, listFiles, listRepositories, readFile } from "./browse.ts";
-export { diffSnapshotFile, diffSnapshots, type SnapshotDiff } from "./diff.ts";
+export { diffSnapshotFile, diffSnapshots } from "./diff.ts";
+export { brainErasure } from "./erase.ts";
 export { currentBrains, nextCurrent, readBlob } from "./follow.ts";
 export { snapshotItems } from "./items.ts";
 export type { SnapshotFacts } from "./manifests.ts";

@@ -107,8 +107,18 @@ export const rows = statements((db, has) => ({
      WHERE n.id IS NOT c.snapshot_id`,
   ),
   // Streams whose last version is not the highest that they had accepted, with the delivery of that.
-  streamsAstray: db.prepare<[], { id: number; lastVersion: number; highestVersion: number | null; deliveryId: number }>(
-    `SELECT t.id, t.last_version AS lastVersion, n.version AS highestVersion, coalesce(n.delivery_id, 0) AS deliveryId
+  streamsAstray: db.prepare<
+    [],
+    {
+      id: number;
+      deviceId: string;
+      repoKey: string;
+      lastVersion: number;
+      highestVersion: number | null;
+      deliveryId: number;
+    }
+  >(
+    `SELECT t.id, t.device_id AS deviceId, t.repo_key AS repoKey, t.last_version AS lastVersion, n.version AS highestVersion, coalesce(n.delivery_id, 0) AS deliveryId
      FROM brain_streams t
        LEFT JOIN (SELECT stream_id, delivery_id, max(version) AS version FROM brain_snapshots WHERE accepted = 1 GROUP BY stream_id) n
        ON n.stream_id = t.id

@@ -1,5 +1,6 @@
+import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { type DeliveryKind, isAsDelivered, RowsByDelivery } from "../../log/log.ts";
+import { type DeliveryKind, deliveryErasure, isAsDelivered, type Report, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
 import { fileReader } from "./items.ts";
 import { rows, type StoredSnapshotRow } from "./rows.ts";
@@ -25,8 +26,13 @@ export const brainDeliveries: DeliveryKind = {
     const filesOf = fileReader(core);
     const checkSnapshot = (delivery: Delivery) => {
       const { id: deliveryId, teamId, deviceId, repoKey } = delivery;
-      const [snapshot, ...more] = snapshots.of(deliveryId, 1);
+      const gone = deliveryErasure.isErased(delivery);
+      const [snapshot, ...more] = snapshots.of(deliveryId, gone ? 0 : 1);
       more.forEach(stray);
+      if (gone) {
+        if (snapshot) report(deliveryId, "content", `snapshot ${snapshot.id} is there, though its delivery was erased`);
+        return;
+      }
       if (!snapshot) return report(deliveryId, "content", "its snapshot is gone");
       const { id, fits, version, accepted } = snapshot;
       const files = filesOf(snapshot) ?? [];
@@ -34,7 +40,8 @@ export const brainDeliveries: DeliveryKind = {
       const digest = () => snapshotDigest(manifestDigest(files), version, accepted === 1);
       if (!isAsDelivered(core, delivery, texts, digest))
         report(deliveryId, "content", `the files of snapshot ${id} are not those that were delivered`);
-      if (fits === 0 || snapshot.teamId !== teamId || snapshot.deviceId !== deviceId || snapshot.repoKey !== repoKey)
+      const isOwn = fits !== 0 && snapshot.teamId === teamId && snapshot.deviceId === deviceId;
+      if (!isOwn || snapshot.repoKey !== repoKey)
         report(deliveryId, "owner", `snapshot ${id} is not of its team, device and repository`);
     };
     const checkWithheld = (delivery: Delivery) => {
@@ -65,14 +72,7 @@ export const brainDeliveries: DeliveryKind = {
             "newest",
             `snapshot ${currentId} is current of "${repoKey}", the newest accepted is ${newestId}`,
           );
-        for (const { id, lastVersion, highestVersion, deliveryId } of sql.streamsAstray.all()) {
-          if (highestWithheld(core, "brain", id)?.last === lastVersion && lastVersion > (highestVersion ?? 0)) continue;
-          report(
-            deliveryId,
-            "newest",
-            `brain stream ${id} says version ${lastVersion}, the highest that it had accepted is ${highestVersion}`,
-          );
-        }
+        checkStreams(core, report);
       },
       close() {
         snapshots.close();
@@ -81,3 +81,19 @@ export const brainDeliveries: DeliveryKind = {
     };
   },
 };
+
+/** Streams that end elsewhere than at the highest version that they had accepted. */
+function checkStreams(core: Core, report: Report): void {
+  for (const { id, lastVersion, highestVersion, deliveryId, deviceId, repoKey } of rows(
+    core.store,
+  ).streamsAstray.all()) {
+    // Numbers of what was erased are not given again.
+    if (lastVersion > (highestVersion ?? 0) && deliveryErasure.hasErased(core, "brain", deviceId, repoKey)) continue;
+    if (highestWithheld(core, "brain", id)?.last === lastVersion && lastVersion > (highestVersion ?? 0)) continue;
+    report(
+      deliveryId,
+      "newest",
+      `brain stream ${id} says version ${lastVersion}, the highest that it had accepted is ${highestVersion}`,
+    );
+  }
+}

@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import type { ErasedPerson } from "../../identity/people/people.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { keysetPage, type Page } from "../../kit/page.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
@@ -56,3 +58,7 @@ export async function restorePolicy(
   if (!version) fail(notFound, "This team has no such version of its policy.");
   return setPolicy(core, teamId, version.policy, by, { basedOn, restores: id });
 }
+
+/** Row change: a person's name in the policies that they put in force. @returns how many changed */
+export const eraseMakerOfPolicies = (core: Core, { email, mark }: ErasedPerson): number =>
+  rows(core.store).renameMaker.run({ email, mark, limit: MAX_ERASED_ROWS }).changes;

@@ -4,7 +4,7 @@
  */
 export { comparePolicies, type PolicyChange } from "./changes.ts";
 export { CAPTURE_MODES, type CaptureMode, type Policy, parsePolicy } from "./document.ts";
-export { listPolicies, type PolicyEntry, restorePolicy } from "./history.ts";
+export { eraseMakerOfPolicies, listPolicies, type PolicyEntry, restorePolicy } from "./history.ts";
 export { captureModeOf } from "./mode.ts";
 export { currentPolicy, currentVersion, newerPolicy, type PolicyVersion, setPolicy } from "./policies.ts";
 export { countViolation, violationsOf } from "./violations.ts";

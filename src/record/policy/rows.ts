@@ -30,4 +30,8 @@ export const rows = statements((db) => ({
   insert: db.prepare<[string, string, number, string | null]>(
     "INSERT INTO policies (team_id, document, created_at, created_by) VALUES (?, ?, ?, ?)",
   ),
+  // A walk of the table, for a person who is erased.
+  renameMaker: db.prepare<[{ email: string; mark: string; limit: number }]>(
+    `UPDATE policies SET created_by = @mark WHERE id IN (SELECT id FROM policies WHERE created_by = @email LIMIT @limit)`,
+  ),
 }));

@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import type { Portion } from "../../log/log.ts";
 import { rows } from "./rows.ts";
 
 /** What one device last told of one repository. */
@@ -52,3 +54,7 @@ export function listPulses(core: Core, teamId: string, from = 0): Pulses {
     .sort((a, b) => b.devices - a.devices || (a.fingerprint < b.fingerprint ? -1 : 1));
   return { pulses, counts: Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1))), shared };
 }
+
+/** Row change: what a device told last, of a portion. @returns how many rows went */
+export const erasePulses = (core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">): number =>
+  rows(core.store).drop.run({ deviceId, repoKey, until, limit: MAX_ERASED_ROWS }).changes;

@@ -23,4 +23,9 @@ export const rows = statements((db) => ({
     `SELECT device_id AS deviceId, repo_key AS repoKey, at, counts, fingerprints FROM brain_pulses
      WHERE team_id = ? AND at >= ? ORDER BY at DESC LIMIT ?`,
   ),
+  drop: db.prepare<[{ deviceId: string; repoKey: string | null; until: number; limit: number }]>(
+    `DELETE FROM brain_pulses WHERE (device_id, repo_key) IN (
+       SELECT device_id, repo_key FROM brain_pulses WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey)
+         AND received_at <= @until LIMIT @limit)`,
+  ),
 }));

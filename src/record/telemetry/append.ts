@@ -6,7 +6,7 @@ import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangesOf, rangeText, withhold } from "../withheld/withheld.ts";
 import { entryAt, type PackedEntries, pick, textAt, textsIn } from "./packed.ts";
 import { rows } from "./rows.ts";
-import { type Entry, type Gap, gapsAbove, isSameEntry, isSameMetadata, splitGap } from "./rules.ts";
+import { type Entry, type Gap, gapsAbove, isErasedEntry, isSameEntry, isSameMetadata, splitGap } from "./rules.ts";
 import { type StoredAt, streamReader } from "./segments.ts";
 import { storeEntries } from "./store-entries.ts";
 
@@ -52,9 +52,10 @@ export function appendBatch(intake: Intake, { mode, packed, content, redacted }:
         : deliveryItems(repoKey, mode, [...textsIn(added), ...conflicts.map((i) => textAt(packed, i))]),
   });
   if (accepted > 0) storeEntries(core, streamId, deliveryId, added, stream?.maxSeq);
-  for (const i of conflicts) {
+  for (const [k, i] of conflicts.entries()) {
     const { seq, clientTimestamp, payload } = entryAt(packed, i);
-    sql.insertConflict.run(streamId, seq, deliveryId, clientTimestamp, payload, sha256(textAt(packed, i)));
+    const item = accepted + k + 1;
+    sql.insertConflict.run(streamId, seq, deliveryId, clientTimestamp, payload, sha256(textAt(packed, i)), item);
   }
   if (stream) for (const seq of added.seqs) if (seq < stream.maxSeq) fillGap(core, streamId, seq);
   for (const { from, to } of gaps) sql.insertGap.run(streamId, from, to);
@@ -157,6 +158,8 @@ function cameAgain(
   if (textAt(at.packed, at.index).equals(textAt(packed, i))) return true;
   const stored: Entry = entryAt(at.packed, at.index);
   const entry = entryAt(packed, i);
+  // What was erased is not recorded when it comes again.
+  if (isErasedEntry(stored)) return true;
   if (isSameEntry(stored, entry)) return true;
   if (!at.segment) return false;
   const isStripped =

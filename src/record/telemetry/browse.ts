@@ -86,7 +86,8 @@ export function conflictsWith(core: Core, ids: readonly number[]) {
     const stored = entryBySeq(core, conflict.streamId, conflict.seq);
     return {
       ...conflict,
-      heldPayload: stored?.payload ?? null,
+      // Nothing of an erased one is held.
+      heldPayload: stored?.payload || null,
       heldClientTimestamp: stored?.clientTimestamp ?? null,
       heldReceivedAt: stored ? (findDelivery(core, stored.deliveryId)?.receivedAt ?? null) : null,
     };

@@ -5,8 +5,8 @@ import type { Page } from "../../kit/page.ts";
 import { type ScanQuery, scanPage } from "../../kit/scan-page.ts";
 import { type ConflictRow, conflictsWith } from "./browse.ts";
 import { browseRows } from "./browse-rows.ts";
-import type { Gap } from "./rules.ts";
-import { entryById, streamDown, streamUp } from "./segments.ts";
+import { type Gap, isErasedEntry } from "./rules.ts";
+import { entryById, type StoredEntry, streamDown, streamUp } from "./segments.ts";
 import {
   type EntryChunk,
   type Scope,
@@ -138,19 +138,23 @@ export interface EntryDetail extends EntryRow {
 }
 
 const MAX_CONFLICTS = 20;
+/** Erased ones among them are passed over. */
+const MAX_NEIGHBOURS = 20;
+const nearest = (entries: readonly StoredEntry[]) => entries.find((entry) => !isErasedEntry(entry))?.id ?? null;
 
 /** One entry of a team. @returns undefined when the team has no such entry */
 export function findEntry(core: Core, teamId: string, id: number): EntryDetail | undefined {
   const sql = browseRows(core.store);
   const stored = Number.isSafeInteger(id) ? entryById(core, id) : undefined;
-  const [entry] = stored && sql.teamOfStream.get(stored.streamId) === teamId ? walked(core, [stored]) : [];
+  const [entry] =
+    stored && !isErasedEntry(stored) && sql.teamOfStream.get(stored.streamId) === teamId ? walked(core, [stored]) : [];
   if (!entry) return undefined;
   const { streamId, seq } = entry;
   const [row] = describe(core, [entry]) as [EntryRow];
   return {
     ...row,
-    previousId: streamDown(core, streamId, seq, 1)[0]?.id ?? null,
-    nextId: streamUp(core, streamId, seq, 1)[0]?.id ?? null,
+    previousId: nearest(streamDown(core, streamId, seq, MAX_NEIGHBOURS)),
+    nextId: nearest(streamUp(core, streamId, seq, MAX_NEIGHBOURS)),
     conflicts: conflictsWith(core, sql.conflictsUnder.all(streamId, seq, MAX_CONFLICTS)),
   };
 }

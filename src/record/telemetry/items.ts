@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
-import { textsIn } from "./packed.ts";
+import { entryAt, textAt } from "./packed.ts";
 import { rows } from "./rows.ts";
-import { entryText } from "./rules.ts";
+import { entryText, isErasedEntry } from "./rules.ts";
 import { type SegmentFacts, type SegmentRow, segmentRows } from "./segment-rows.ts";
 import { readSegment } from "./segments.ts";
 
@@ -18,18 +18,29 @@ export function itemsAround(
   if (!own || id >= own.firstId + own.entries) return undefined;
   const { deliveryId } = own;
   const segments: SegmentFacts[] = [own];
+  for (let at = sql.factsAfter.get(own.firstId); at?.deliveryId === deliveryId; at = sql.factsAfter.get(at.firstId))
+    segments.push(at);
   for (let at = sql.factsFrom.get(own.firstId - 1); at?.deliveryId === deliveryId; ) {
     segments.unshift(at);
     at = sql.factsFrom.get(at.firstId - 1);
   }
-  for (let at = sql.factsAfter.get(own.firstId); at?.deliveryId === deliveryId; ) {
-    segments.push(at);
-    at = sql.factsAfter.get(at.firstId);
+  const first = (segments[0] as SegmentFacts).firstId;
+  const texts = new Map<number, Buffer>();
+  for (const { firstId } of segments) {
+    const packed = readSegment(core, sql.segment.get(firstId) as SegmentRow);
+    for (let i = 0; i < packed.seqs.length; i++)
+      if (!isErasedEntry(entryAt(packed, i))) texts.set(firstId - first + i + 1, textAt(packed, i));
   }
-  const entries = segments.flatMap(({ firstId }) => textsIn(readSegment(core, sql.segment.get(firstId) as SegmentRow)));
-  const conflicts = rows(core.store)
-    .conflictsOf.all(own.streamId, deliveryId)
-    .map((row) => Buffer.from(entryText(row)));
-  const texts = new Map([...entries, ...conflicts].map((text, i) => [i + 1, text]));
-  return { deliveryId, item: id - (segments[0] as SegmentFacts).firstId + 1, texts };
+  for (const row of rows(core.store).conflictsOf.all(own.streamId, deliveryId))
+    if (row.item !== null) texts.set(row.item, Buffer.from(entryText(row)));
+  return { deliveryId, item: id - first + 1, texts };
+}
+
+/** The number of the first entry of the delivery that a segment is of. */
+export function firstOfDelivery(
+  core: Core,
+  { firstId, deliveryId }: Pick<SegmentFacts, "firstId" | "deliveryId">,
+): number {
+  const before = segmentRows(core.store).factsFrom.get(firstId - 1);
+  return before?.deliveryId === deliveryId ? firstOfDelivery(core, before) : firstId;
 }

@@ -62,3 +62,8 @@ export function isSameMetadata(stored: Omit<Entry, "seq">, sent: Omit<Entry, "se
 export function entryText({ seq, clientTimestamp, payload }: Entry): string {
   return `${seq}\0${clientTimestamp ?? ""}\0${payload}\0`;
 }
+
+/** What stands for an erased entry: its number alone, so that it stays taken. The text of JSON is never empty. */
+export const erasedEntry = (seq: number): Entry => ({ seq, clientTimestamp: null, payload: "" });
+
+export const isErasedEntry = ({ payload }: Pick<Entry, "payload">): boolean => payload === "";

@@ -13,7 +13,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_BLOCKS = 20;
 const MAX_STREAMS = 500;
 
-const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
+/** How blocks are compressed. */
+export const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
 const compress = promisify<Buffer, typeof OPTIONS, Buffer>(zstdCompress);
 const decompress = promisify<Buffer, Buffer>(zstdDecompress);
 

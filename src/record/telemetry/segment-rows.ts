@@ -31,7 +31,7 @@ export interface OwnedSegmentRow extends SegmentRow {
 
 const FACTS =
   "first_id AS firstId, stream_id AS streamId, first_seq AS firstSeq, last_seq AS lastSeq, entries, delivery_id AS deliveryId";
-const SEGMENT = `${FACTS}, block_id AS blockId, block_at AS blockAt, bytes, texts`;
+export const SEGMENT = `${FACTS}, block_id AS blockId, block_at AS blockAt, bytes, texts`;
 /** Before entries were kept together, each had a row: read as a segment of its own. */
 const SINGLE_ENTRIES = `SELECT id AS first_id, stream_id, seq AS first_seq, seq AS last_seq, 1 AS entries, delivery_id, NULL AS block_id, NULL AS block_at,
   CAST(seq || char(0) || coalesce(client_timestamp, '') || char(0) || payload || char(0) AS BLOB) AS texts FROM telemetry_entries`;

@@ -20,6 +20,7 @@ export {
   findEntry,
   listEntries,
 } from "./entries.ts";
+export { telemetryErasure } from "./erase.ts";
 export { exportEntries, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
 export { itemsAround } from "./items.ts";
 export { telemetryDeliveries } from "./verify.ts";

@@ -2,7 +2,15 @@ import type { Core } from "../../core.ts";
 import type { Key, Towards } from "../../kit/page.ts";
 import { type Budget, type Chunk, isSpent } from "../../kit/scan-page.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type DeliveryFacts, deliveriesAfter, deliveryFinder, newestDelivery, teamDeliveries } from "../../log/log.ts";
+import {
+  type DeliveryFacts,
+  deliveriesAfter,
+  deliveryErasure,
+  deliveryFinder,
+  newestDelivery,
+  teamDeliveries,
+} from "../../log/log.ts";
+import { isErasedEntry } from "./rules.ts";
 import { firstWhere, seek } from "./seek.ts";
 import { entriesDown, entriesUp, nearestDown, nearestUp, type StoredEntry, streamDown, streamUp } from "./segments.ts";
 
@@ -95,7 +103,8 @@ function* entriesOf(
     const last = entries.at(-1);
     if (!last) return;
     spend(budget, entries);
-    const rows = entries.map((entry) => ({ ...entry, deviceId, repoKey, receivedAt, flagged, key: [id, entry.id] }));
+    const kept = entries.filter((entry) => !isErasedEntry(entry));
+    const rows = kept.map((entry) => ({ ...entry, deviceId, repoKey, receivedAt, flagged, key: [id, entry.id] }));
     yield { rows, at: [id, last.id], receivedAt };
     next = entries.length === count && budget.entries > 0 && budget.chars > 0 ? last.id + sign : undefined;
   }
@@ -109,6 +118,7 @@ function spend(budget: Budget<Spending>, entries: readonly StoredEntry[]): void 
 function matches(scope: Scope, step: DeliveryFacts): boolean {
   return (
     step.kind === "telemetry" &&
+    !deliveryErasure.isErased(step) &&
     (scope.deviceId === undefined || step.deviceId === scope.deviceId) &&
     (scope.repoKey === undefined || step.repoKey === scope.repoKey) &&
     (scope.from === undefined || step.receivedAt >= scope.from) &&
@@ -152,7 +162,7 @@ export async function* walkStream(
     if (!last) return;
     seq = last.seq;
     spend(budget, rows);
-    yield { rows, at: [seq], receivedAt: last.receivedAt };
+    yield { rows: rows.filter((row) => !isErasedEntry(row)), at: [seq], receivedAt: last.receivedAt };
     await yieldNow();
     if (met.length < MAX_ENTRIES) return;
   }

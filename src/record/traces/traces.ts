@@ -11,6 +11,7 @@ export {
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
+export { traceErasure } from "./erase.ts";
 export {
   countSessionsAfter,
   readSessionSource,

@@ -1,6 +1,13 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type DeliveryFacts, type DeliveryKind, deliveryFinder, isAsDelivered, type Report } from "../../log/log.ts";
+import {
+  type DeliveryFacts,
+  type DeliveryKind,
+  deliveryErasure,
+  deliveryFinder,
+  isAsDelivered,
+  type Report,
+} from "../../log/log.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { type OwnerRow, rows } from "./rows.ts";
 
@@ -16,10 +23,15 @@ export const traceDeliveries: DeliveryKind = {
     const items = readItems(core);
     return {
       check(delivery) {
-        const { id, deviceId, itemKey } = delivery;
-        newest.set(deviceId, id);
+        const { id, deviceId, itemCount } = delivery;
         const texts = items.of(id);
-        if (itemKey && !isAsDelivered(core, delivery, texts, () => undefined))
+        if (deliveryErasure.isErased(delivery)) {
+          // Of what came before it, it cannot be told what is to be there either.
+          newest.delete(deviceId);
+          return;
+        }
+        newest.set(deviceId, id);
+        if (itemCount !== null && !isAsDelivered(core, delivery, texts, () => undefined))
           report(id, "content", "its sessions, spans and labels are not those that were delivered");
       },
       finish() {

@@ -7,9 +7,11 @@ import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } fro
 import { type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
 import {
   examineDerived,
+  examineErasures,
   examineJobs,
   examinePrices,
   examineReleases,
+  examineRetention,
   examineSchema,
   type Finding,
 } from "./findings.ts";
@@ -61,7 +63,8 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
           `${first.detail}; "reckon ledger verify" names all`,
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
-    findings.push(examineDerived(core), examineJobs(core), examineReleases(core));
+    findings.push(examineDerived(core), examineJobs(core), examineReleases(core), examineErasures(core));
+    findings.push(examineRetention(core));
   }
   return findings;
 }

@@ -1,9 +1,10 @@
 import type { Core } from "../../core.ts";
 import { currentPrices } from "../../insight/spend/spend.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
+import { lastRuns, unfinishedErasures } from "../erasure/erasure.ts";
 import { examineInstallers } from "../releases/releases.ts";
 import { hasTable } from "./rows.ts";
 
@@ -69,4 +70,44 @@ export function examinePrices(core: Core): Finding {
   if (problem !== null)
     return { check, status: "warning", detail: `${problem}; the prices that ship are used instead` };
   return { check, status: "ok", detail: overridden ? `prices.json of ${date}` : `those that ship, of ${date}` };
+}
+
+/** Nightly runs that did not come, or to an end: a running server makes them. */
+export function examineRetention(core: Core): Finding {
+  const check = "retention";
+  if (!hasTable(core.store.db, "retention_rules")) return { check, status: "ok", detail: "everything is kept" };
+  const runs = lastRuns(core);
+  const late = runs.find(({ at, completedAt }) => completedAt === null || core.clock.now() - at > 2 * DAY_MS);
+  if (late)
+    return {
+      check,
+      status: "warning",
+      detail: `the last run of ${late.teamId}, of ${isoInstant(late.at)}, is long ago or not done`,
+    };
+  return {
+    check,
+    status: "ok",
+    detail: runs.length === 0 ? "nothing ran yet" : `${runs.length} teams, each ran in the last two days`,
+  };
+}
+
+/** Where room is given back only by a VACUUM, an erased text may stand in the file until then. */
+export function examineErasures(core: Core): Finding {
+  const check = "erasures";
+  const { db } = core.store;
+  if (db.pragma("auto_vacuum", { simple: true }) !== 2)
+    return {
+      check,
+      status: "warning",
+      detail:
+        "the file was made by an older Reckon and not vacuumed since, for want of space: the next start tries again",
+    };
+  const unfinished = hasTable(db, "erasures") ? unfinishedErasures(core) : 0;
+  if (unfinished > 0)
+    return {
+      check,
+      status: "warning",
+      detail: `${unfinished} asked for and not done: the next start of the server finishes them`,
+    };
+  return { check, status: "ok", detail: "all that were asked for are done" };
 }

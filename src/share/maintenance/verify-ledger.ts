@@ -15,6 +15,7 @@ import { epochs, findLeaf, hasTree, recomputeTree, signedBeside } from "../../pl
 import { brainDeliveries } from "../../record/brain/brain.ts";
 import { telemetryDeliveries } from "../../record/telemetry/telemetry.ts";
 import { traceDeliveries } from "../../record/traces/traces.ts";
+import { isOnRecord } from "../erasure/erasure.ts";
 
 /** Whatever is delivered, as its room registers it. */
 const KINDS: readonly DeliveryKind[] = [telemetryDeliveries, brainDeliveries, traceDeliveries];
@@ -25,8 +26,8 @@ export interface LedgerFault {
   readonly kind: string;
   /** Empty where there is no such delivery. */
   readonly receivedAt: string;
-  /** `chain` and `anchor` are of the deliveries' own rows, the others of what is held of them. */
-  readonly problem: "chain" | "anchor" | Mismatch["problem"];
+  /** `chain`, `anchor` and `erasure` (that is not on record) are of the deliveries' own rows, the others of what is held of them. */
+  readonly problem: "chain" | "anchor" | "erasure" | Mismatch["problem"];
   /** Which row, and what of it, for people. Where there are several, the first of them and how many more. */
   readonly detail: string;
 }
@@ -38,6 +39,8 @@ export interface LedgerReport {
    * newest delivery and its chain.
    */
   readonly head: LedgerHead | null;
+  /** How many of them something was erased of. */
+  readonly erased: number;
   readonly faults: readonly LedgerFault[];
 }
 
@@ -72,10 +75,10 @@ function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: nu
   const faults = new Faults();
   const claimed = new Set<number>();
   const isTree = hasTree(core);
-  const { deliveries, chain, anchored } = walkDeliveries(core, isTree, anchor, faults, claimed, onProgress);
+  const { deliveries, erased, chain, anchored } = walkDeliveries(core, isTree, anchor, faults, claimed, onProgress);
   if (!isTree) {
     if (anchor && !anchored) faults.report(noted(anchor, "there is no such delivery any more"));
-    return { deliveries, head: chain, faults: faults.all(core) };
+    return { deliveries, erased, head: chain, faults: faults.all(core) };
   }
   for (const { leaf, holds } of walkAudit(core)) {
     claimed.add(leaf);
@@ -83,7 +86,7 @@ function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: nu
   }
   for (const { leaf, text } of epochs(core)) if (isLeaf(core, leaf, text)) claimed.add(leaf);
   const head = compareTree(core, anchored ? undefined : anchor, faults, claimed);
-  return { deliveries, head, faults: faults.all(core) };
+  return { deliveries, erased, head, faults: faults.all(core) };
 }
 
 const isLeaf = (core: Core, n: number, text: string) =>
@@ -97,7 +100,7 @@ function walkDeliveries(
   faults: Faults,
   claimed: Set<number>,
   onProgress: (share: number) => void,
-): { deliveries: number; chain: LedgerHead | null; anchored: boolean } {
+): { deliveries: number; erased: number; chain: LedgerHead | null; anchored: boolean } {
   const newest = newestDelivery(core);
   const checks = new Map(
     KINDS.map(({ kind, openCheck }) => [
@@ -106,6 +109,7 @@ function walkDeliveries(
     ]),
   );
   let deliveries = 0;
+  let erased = 0;
   let chain: LedgerHead | null = null;
   let anchored = false;
   try {
@@ -114,7 +118,8 @@ function walkDeliveries(
       const { id: deliveryId, kind } = row;
       deliveries++;
       claimed.add(deliveryId);
-      for (const wrong of wrongOf(step)) faults.report({ deliveryId, kind, ...wrong });
+      erased += Number(row.erasedBy !== null);
+      for (const wrong of wrongOf(core, step)) faults.report({ deliveryId, kind, ...wrong });
       const check = checks.get(kind);
       if (!check) throw new Error(`no room stores deliveries of the kind "${kind}"`);
       check.check(row);
@@ -127,7 +132,7 @@ function walkDeliveries(
     // A transaction cannot end while something is being read.
     for (const check of checks.values()) check.close();
   }
-  return { deliveries, chain, anchored };
+  return { deliveries, erased, chain, anchored };
 }
 
 const noted = ({ id }: LedgerHead, detail: string): Finding => ({
@@ -163,8 +168,11 @@ function compareTree(
 type Finding = Omit<LedgerFault, "receivedAt">;
 
 /** What a delivery's own row shows. */
-function* wrongOf({ chained, foreign }: LedgerStep): Generator<Pick<Finding, "problem" | "detail">> {
+function* wrongOf(core: Core, step: LedgerStep): Generator<Pick<Finding, "problem" | "detail">> {
+  const { chained, foreign, row } = step;
   if (!chained) yield { problem: "chain", detail: "it, or what stood before it, was altered or removed" };
+  if (row.erasedBy !== null && !isOnRecord(core, row.erasedBy))
+    yield { problem: "erasure", detail: "it is said to be erased, by no erasure on record" };
   if (foreign) yield { problem: "owner", detail: "its device is another team's" };
 }
 

@@ -1,5 +1,5 @@
 import { type Core, slot } from "../../core.ts";
-import { deviceIdsOf, teamsOfDevices } from "../../identity/devices/devices.ts";
+import { deviceFinder, deviceIdsOf } from "../../identity/devices/devices.ts";
 import { type Team, teamsById } from "../../identity/teams/teams.ts";
 import { countEndedClasses } from "../../insight/defects/defects.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
@@ -72,13 +72,10 @@ function recurrencesRemoved(core: Core, row: RankedRow): number | null {
 /** The other teams that have a pack, each from its first install on. */
 function learners(core: Core, { id, teamId: own }: RankedRow): { teamId: string; at: number }[] {
   const installs = rows(core.store).installsOf.all(id);
-  const teams = teamsOfDevices(
-    core,
-    installs.map(({ deviceId }) => deviceId),
-  );
+  const deviceOf = deviceFinder(core);
   const first = new Map<string, number>();
   for (const { deviceId, at } of installs) {
-    const teamId = teams.get(deviceId) ?? own;
+    const teamId = deviceOf(deviceId)?.teamId ?? own;
     if (teamId !== own) first.set(teamId, Math.min(at, first.get(teamId) ?? at));
   }
   return [...first].map(([teamId, at]) => ({ teamId, at }));

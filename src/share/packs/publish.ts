@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import type { ErasedPerson } from "../../identity/people/people.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, unprocessable } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
@@ -39,3 +41,7 @@ export async function publishPack(core: Core, draft: PackDraft, by: Actor = COMM
     forgetPacks(core);
   });
 }
+
+/** Row change: a person's name in the versions that they published. @returns how many changed */
+export const eraseMakerOfPacks = (core: Core, { email, mark }: ErasedPerson): number =>
+  rows(core.store).renameMaker.run({ email, mark, limit: MAX_ERASED_ROWS }).changes;

@@ -129,4 +129,9 @@ export const rows = statements((db) => ({
   publishers: db.prepare<[], { teamId: string; packs: number }>(
     "SELECT team_id AS teamId, count(*) AS packs FROM packs GROUP BY team_id",
   ),
+  // A walk of the table, for a person who is erased.
+  renameMaker: db.prepare<[{ email: string; mark: string; limit: number }]>(
+    `UPDATE pack_versions SET created_by = @mark WHERE id IN (
+       SELECT id FROM pack_versions WHERE created_by = @email LIMIT @limit)`,
+  ),
 }));

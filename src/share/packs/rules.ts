@@ -94,3 +94,6 @@ export function countRules(content: string): number {
   for (const line of content.split(/\r\n|[\r\n]/)) if (RULE.test(line)) count++;
   return count;
 }
+
+/** What forms offer and allow. */
+export const PACK_RULES = { licenses: LICENSES, maxTags: MAX_TAGS } as const;

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { itemUnder, saltOf } from "../../kit/items.ts";
 import { conflict, fail, notFound } from "../../kit/problem.ts";
 import { type ProofBundle, writeBundle } from "../../kit/transparency/bundle.ts";
-import { findWholeDelivery, leafTextOf, proveItems } from "../../log/log.ts";
+import { proveDelivery } from "../../log/log.ts";
 import { eventLeafText, eventOfLeaf, eventText } from "../../platform/audit/audit.ts";
 import { proveLeaf } from "../../platform/transparency/transparency.ts";
 import { snapshotItems } from "../../record/brain/brain.ts";
@@ -50,21 +50,23 @@ export function prove(core: Core, teamId: string | null, kind: Provable, id: num
 
 function deliveryBundle(core: Core, teamId: string | null, kind: Exclude<Provable, "event">, id: number): ProofBundle {
   const found = FINDERS[kind](core, id);
-  const row = found && findWholeDelivery(core, found.deliveryId);
-  if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, `There is no ${kind} ${id}.`);
-  const items = found.chosen.length === 0 ? [] : proveItems(core, row, found.texts, found.chosen);
+  const delivery = found && proveDelivery(core, found.deliveryId, found.texts, found.chosen);
+  if (!delivery || (teamId !== null && delivery.teamId !== teamId)) fail(notFound, `There is no ${kind} ${id}.`);
+  const { leaf } = delivery;
+  const items = found.chosen.length === 0 ? [] : delivery.items;
   if (!items)
     fail(
       conflict,
       `The ${kind} ${id} cannot be proved: it came before deliveries had items, or is not held as it was delivered. ` +
-        `"delivery ${row.id}" proves when it came.`,
+        `"delivery ${found.deliveryId}" proves when it came.`,
     );
-  return { ...inTree(core, row.id), leaf: leafTextOf(row), items };
+  return { ...inTree(core, found.deliveryId), leaf, items };
 }
 
 function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBundle {
   const row = eventOfLeaf(core, leaf);
   if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, `There is no event with leaf ${leaf}.`);
+  if (!row.itemKey) fail(conflict, "Names were erased from this event: what it was cannot be shown.");
   const text = eventText(row);
   const root = itemUnder(row.itemKey, 0, text);
   const items = [{ index: 0, count: 1, salt: saltOf(row.itemKey, 0), text, path: [] }];

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
 import { fail, unavailable } from "../../kit/problem.ts";
-import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
+import { CURRENT_SCHEMA, checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
+import { resumeErasures } from "../../share/erasure/erasure.ts";
 import { backup, examine, inspectBackup, restore } from "../../share/maintenance/maintenance.ts";
-import { type Cli, type CommonOptions, common, configOf, outputOf, withCoreToLook } from "./context.ts";
+import { type Cli, type CommonOptions, common, configOf, outputOf, withCore, withCoreToLook } from "./context.ts";
 import { facts, table } from "./output.ts";
 
 export function maintenanceCommands(program: Command, cli: Cli): void {
@@ -37,7 +38,7 @@ function addRestore(program: Command, cli: Cli): void {
     program.command("restore").argument("<file>").description("put a backup in place; what was there is kept aside"),
   )
     .option("--verify", "only check that the file would restore; change nothing", false)
-    .action((file: string, options: CommonOptions & { verify: boolean }) => {
+    .action(async (file: string, options: CommonOptions & { verify: boolean }) => {
       const config = configOf(cli, options);
       const output = outputOf(options);
       if (options.verify) {
@@ -58,8 +59,15 @@ function addRestore(program: Command, cli: Cli): void {
         return;
       }
       const done = restore(file, config.data, isoInstant(systemClock.now()).replace(/[:.]/g, "-"));
-      output.result(done, () => `restored the backup of ${done.madeAt} into ${config.data}`);
+      const isCurrent = done.schema === CURRENT_SCHEMA.version;
+      const erased = isCurrent ? await withCore(cli, options, (core) => resumeErasures(core)) : [];
+      output.result(
+        { ...done, erasedAgain: erased.length },
+        () => `restored the backup of ${done.madeAt} into ${config.data}`,
+      );
       if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
+      if (erased.length > 0) output.note(`${erased.length} erasures that the backup did not know of were made again.`);
+      if (!isCurrent) output.note("What was erased since it was made is erased again when the server starts.");
       if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
     });
 }

@@ -9,6 +9,8 @@ import { codeCommands } from "./code.ts";
 import type { Cli, Env } from "./context.ts";
 import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
+import { eraseCommand } from "./erase.ts";
+import { holdCommands } from "./hold.ts";
 import { jobsCommands } from "./jobs.ts";
 import { keyCommands } from "./key.ts";
 import { ledgerCommands } from "./ledger.ts";
@@ -21,6 +23,7 @@ import { policyCommands } from "./policy.ts";
 import { readTokenCommands } from "./read-token.ts";
 import { releaseCommands } from "./release.ts";
 import { requestCommands } from "./request.ts";
+import { retentionCommands } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
 import { spendCommands } from "./spend.ts";
 import { teamCommands } from "./team.ts";
@@ -60,6 +63,9 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     spendCommands,
     keyCommands,
     jobsCommands,
+    eraseCommand,
+    holdCommands,
+    retentionCommands,
     maintenanceCommands,
     ledgerCommands,
     openapiCommand,

@@ -63,6 +63,7 @@ CREATE TABLE delivery_items (
   PRIMARY KEY (delivery_id, item)
 ) STRICT, WITHOUT ROWID;
 
+ALTER TABLE telemetry_conflicts ADD COLUMN item INTEGER;
 ALTER TABLE trace_sessions ADD COLUMN item INTEGER;
 ALTER TABLE trace_spans ADD COLUMN item INTEGER;
 ALTER TABLE trace_labels ADD COLUMN item INTEGER;

@@ -21,6 +21,7 @@ import { peoplePages } from "./people/people.ts";
 import { policyPages } from "./policy/policy.ts";
 import { releasePages } from "./releases/releases.ts";
 import { requestPages } from "./requests/requests.ts";
+import { retentionPages } from "./retention/retention.ts";
 import { sessionPages } from "./sessions/sessions.ts";
 import { settingsPages } from "./settings/settings.ts";
 import { linkPages } from "./sign-in/links.ts";
@@ -44,6 +45,7 @@ export const dashboard: readonly Room[] = [
   place("errors", errorPages, { path: "/errors", label: "Errors", group: "Team" }),
   place("spend", spendPages, { path: "/spend", label: "Spend", group: "Team" }),
   place("policy", policyPages, { path: "/policy", label: "Policy", group: "Team" }),
+  place("retention", retentionPages, { path: "/retention", label: "Retention", group: "Team", admin: true }),
   place("license", licensePages, { path: "/license", label: "Licence", group: "Team", billing: true }),
   place("packs", packPages, { path: "/packs", label: "Packs", group: "Team" }),
   place("people", peoplePages, { path: "/people", label: "People", group: "Team" }),

@@ -7,7 +7,6 @@ import {
   fileVersions,
   listFiles,
   listVersions,
-  type SnapshotDiff,
   type SnapshotFacts,
 } from "../../../../record/brain/brain.ts";
 import { hiddenInputs } from "../../ui/confirm.ts";
@@ -32,6 +31,8 @@ import {
 import { fileHead } from "./file.ts";
 import { noSuchRepository, repositoryHead } from "./repository.ts";
 import { changeBadge } from "./versions.ts";
+
+type SnapshotDiff = NonNullable<ReturnType<typeof diffSnapshots>>;
 
 /** Versions to choose from; those chosen are always among them. */
 const CHOICE = 100;

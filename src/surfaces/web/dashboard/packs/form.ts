@@ -4,19 +4,12 @@ import { visible } from "../../../../kit/escape-invisible.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { nextMinor } from "../../../../kit/versions.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import {
-  findOwnPack,
-  isOfPack,
-  judgeSource,
-  LICENSES,
-  MAX_TAGS,
-  type PackRequest,
-} from "../../../../share/packs/packs.ts";
+import { findOwnPack, isOfPack, judgeSource, PACK_RULES, type PackRequest } from "../../../../share/packs/packs.ts";
 import { formSpec, typed } from "../../ui/form-spec.ts";
 import { bytes, plural } from "../../ui/units.ts";
 
 const OTHER = "other";
-const [NO_LICENSE, ...SPDX] = LICENSES;
+const [NO_LICENSE, ...SPDX] = PACK_RULES.licenses;
 const MAX_TYPED = 200_000;
 const MAX_PATHS = 2_000;
 
@@ -71,7 +64,7 @@ const PACK = formSpec({
   tags: {
     kind: "text",
     label: "Tags",
-    hint: `Languages, frameworks, tools; at most ${MAX_TAGS}, with commas between.`,
+    hint: `Languages, frameworks, tools; at most ${PACK_RULES.maxTags}, with commas between.`,
     maxLength: 400,
     placeholder: "typescript, react",
     schema: text,
@@ -98,7 +91,7 @@ export function startInput(
   files: readonly string[],
 ): PackInput {
   const pack = name === "" ? undefined : findOwnPack(core, teamId, name);
-  const listed = pack && LICENSES.some((license) => license === pack.license);
+  const listed = pack && PACK_RULES.licenses.some((license) => license === pack.license);
   return {
     repo,
     name: pack?.name ?? "",

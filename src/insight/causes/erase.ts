@@ -1,0 +1,36 @@
+import type { Core } from "../../core.ts";
+import { type EraseStep, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
+import { findDefect } from "../defects/defects.ts";
+import { eraseRows } from "./erase-rows.ts";
+
+/**
+ * Erases what is kept of a session's part in defects. What was computed of it goes; what a person said stays, without the session
+ * and what was quoted of it.
+ */
+function* eraseEvidence(core: Core, sessionId: number): Generator<EraseStep> {
+  const sql = eraseRows(core.store);
+  yield* whileAny("links", () => sql.dropLinks.run(sessionId, MAX_ERASED_ROWS).changes);
+  yield* whileAny("links", () => sql.detachLinks.run(sessionId, MAX_ERASED_ROWS).changes);
+  yield* whileAny("edits", () => sql.dropEdits.run(sessionId, MAX_ERASED_ROWS).changes);
+  yield* whileAny("paths", () => sql.dropFiles.run(sessionId, MAX_ERASED_ROWS).changes);
+  yield* whileAny("commits", () => sql.dropCommits.run(sessionId, MAX_ERASED_ROWS).changes);
+  yield () => {
+    sql.dropWindow.run(sessionId);
+    return {};
+  };
+}
+
+/** Erases links of a repository's entries that are gone, a person's too: they repeat what the entry said. */
+function* eraseLinksOfGone(core: Core, teamId: string, repoKey: string): Generator<EraseStep> {
+  const sql = eraseRows(core.store);
+  const gone = sql.ofRepo.all(teamId, repoKey).filter(({ entryId }) => findDefect(core, teamId, entryId) === undefined);
+  for (const some of portions(gone))
+    yield () => ({ links: some.reduce((sum, { id }) => sum + sql.dropLink.run(id).changes, 0) });
+}
+
+/** Row change: replaces who decided on links. */
+const renameDecider = (core: Core, from: string, to: string): number =>
+  eraseRows(core.store).renameDecider.run(to, from, MAX_ERASED_ROWS).changes;
+
+/** Erasing what is known of causes. */
+export const causeErasure = { eraseEvidence, eraseLinksOfGone, renameDecider };

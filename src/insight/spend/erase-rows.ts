@@ -1,0 +1,32 @@
+import { statements } from "../../platform/store/store.ts";
+
+interface CellQuery {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly repoKey: string | null;
+  readonly session: string | null;
+}
+
+interface ReportName {
+  readonly key: Buffer;
+  readonly source: number;
+  readonly cellId: number;
+}
+
+export const eraseRows = statements((db) => ({
+  // By spend_cells_by_session.
+  cells: db
+    .prepare<[CellQuery], number>(
+      `SELECT id FROM spend_cells WHERE device_id = @deviceId AND team_id = @teamId
+         AND (@session IS NULL OR session = @session) AND (@repoKey IS NULL OR repo_key = @repoKey)`,
+    )
+    .pluck(),
+  // By spend_usages' primary key, from a row on.
+  reportsAfter: db.prepare<[ReportName & { teamId: string; limit: number }], ReportName>(
+    `SELECT usage_key AS key, source, cell_id AS cellId FROM spend_usages
+     WHERE team_id = @teamId AND (usage_key, source, cell_id) > (@key, @source, @cellId)
+     ORDER BY usage_key, source, cell_id LIMIT (SELECT @limit)`,
+  ),
+  // By primary key.
+  dropEmptyCell: db.prepare<[number]>("DELETE FROM spend_cells WHERE id = ? AND usages = 0 AND reported = 0"),
+}));

@@ -1,0 +1,79 @@
+import type { Core } from "../../core.ts";
+import { type EraseStep, portions } from "../../kit/erase-steps.ts";
+import { addSession, applyChanges, type Changes, withdrawReports } from "./changes.ts";
+import { eraseRows } from "./erase-rows.ts";
+import { TELEMETRY } from "./usage-record.ts";
+
+/** Dedupe keys of one transaction: what counts of each is found anew. */
+const BATCH_KEYS = 250;
+/** Reports looked at in one go. */
+const BATCH_REPORTS = 2_000;
+
+/** Erases what a trace session reported; what others report of the same usages counts instead. */
+function* eraseSessionSpend(
+  core: Core,
+  session: { readonly id: number; readonly teamId: string },
+): Generator<EraseStep> {
+  const changes: Changes = new Map();
+  yield () => {
+    addSession(core, changes, session, []);
+    return {};
+  };
+  for (const some of portions([...changes], BATCH_KEYS))
+    yield () => {
+      applyChanges(core, new Map(some));
+      return { usages: some.length };
+    };
+}
+
+/** Usages that telemetry of some cells reported. */
+interface Cells {
+  readonly teamId: string;
+  readonly deviceId: string;
+  /** Null for all. */
+  readonly repoKey: string | null;
+  /** As its agent named it; null for all. */
+  readonly session: string | null;
+}
+
+/** Erases what entries of telemetry reported, as far as cells tell whose they were, and cells that hold nothing then. */
+async function* eraseSpend(core: Core, cells: Cells): AsyncGenerator<EraseStep> {
+  const sql = eraseRows(core.store);
+  const ids = new Set(sql.cells.all(cells));
+  if (ids.size === 0) return;
+  const { teamId } = cells;
+  const keys = new Map<string, Buffer>();
+  for await (const { key, source, cellId } of reportsOf(core, teamId))
+    if (source === TELEMETRY && ids.has(cellId)) keys.set(key.toString("latin1"), key);
+  for (const some of portions([...keys.values()], BATCH_KEYS))
+    yield () => {
+      const changes: Changes = new Map();
+      for (const key of some) withdrawReports(core, changes, teamId, key, ids);
+      applyChanges(core, changes);
+      return { usages: some.length };
+    };
+  const inUse = new Set<number>();
+  for await (const { cellId } of reportsOf(core, teamId)) inUse.add(cellId);
+  for (const some of portions([...ids].filter((id) => !inUse.has(id))))
+    yield () => {
+      for (const id of some) sql.dropEmptyCell.run(id);
+      return {};
+    };
+}
+
+/** All reports of a team, with turns for others in between. */
+async function* reportsOf(core: Core, teamId: string) {
+  const sql = eraseRows(core.store);
+  let at: ReturnType<typeof sql.reportsAfter.all>[number] | undefined;
+  for (;;) {
+    const { key = Buffer.alloc(0), source = Number.MIN_SAFE_INTEGER, cellId = 0 } = at ?? {};
+    const some = sql.reportsAfter.all({ teamId, key, source, cellId, limit: BATCH_REPORTS });
+    yield* some;
+    at = some.at(-1);
+    if (some.length < BATCH_REPORTS) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Erasing figures of spend. */
+export const spendErasure = { eraseSessionSpend, eraseSpend };

@@ -1,0 +1,31 @@
+/**
+ * Erasing in small steps: a generator hands out row changes, each for a transaction of its own, and is asked for the next once
+ * that is stored. All steps can be done again: what was erased before is not found any more.
+ */
+
+/** Row changes of one transaction. @returns how many of what went, by name */
+export type EraseStep = () => Readonly<Record<string, number>>;
+export type EraseSteps = Iterable<EraseStep> | AsyncIterable<EraseStep>;
+
+/** Rows that go in one transaction at most. */
+export const MAX_ERASED_ROWS = 1_000;
+
+/** Repeats a change that removes as much as one transaction may, until nothing is left. @param remove tells how many rows went */
+export function* whileAny(name: string, remove: () => number): Generator<EraseStep> {
+  let removed = 1;
+  while (removed > 0)
+    yield () => {
+      removed = remove();
+      return { [name]: removed };
+    };
+}
+
+/** One change of a bounded number of rows. */
+export function* once(name: string, change: () => number): Generator<EraseStep> {
+  yield () => ({ [name]: change() });
+}
+
+/** Rows in portions that one transaction may remove. */
+export function* portions<T>(list: readonly T[], size = MAX_ERASED_ROWS): Generator<readonly T[]> {
+  for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
+}

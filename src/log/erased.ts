@@ -1,0 +1,52 @@
+import type { Core } from "../core.ts";
+import { forgetItems } from "./items.ts";
+import { type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
+
+/** Something that a device delivered and that is to go. */
+export interface Portion {
+  readonly teamId: string;
+  readonly deviceId: string;
+  /** Null for all repositories. */
+  readonly repoKey: string | null;
+  /** What was received up to then, milliseconds since the epoch. */
+  readonly until: number;
+  /** The erasure that it goes with. */
+  readonly erasureId: string;
+}
+
+/** Whether nothing is left of what a delivery brought. */
+const isErased = ({ erasedBy, erasedItems, items }: Pick<DeliveryFacts, "erasedBy" | "erasedItems" | "items">) =>
+  erasedBy !== null && erasedItems >= items;
+
+/** Row change: what a delivery brought is gone. Call in the transaction that removes it. */
+function markErased(core: Core, deliveryId: number, erasureId: string): void {
+  rows(core.store).markErased.run(erasureId, deliveryId);
+  rows(core.store).dropItems.run(deliveryId);
+}
+
+/** Row change: so many of the items that a delivery brought are gone. Call in the transaction that removes them. */
+function markErasedInPart(core: Core, deliveryId: number, items: number, erasureId: string): void {
+  rows(core.store).markErasedInPart.run(erasureId, items, deliveryId);
+}
+
+/** Numbers looked at in one go. */
+const BATCH_IDS = 20_000;
+
+/** The deliveries of a kind that a device made, which something is left of; some at a time, oldest first. */
+function* unerasedDeliveries(
+  core: Core,
+  kind: DeliveryRow["kind"],
+  { teamId, deviceId, repoKey, until }: Portion,
+): Generator<readonly number[]> {
+  const sql = rows(core.store);
+  const newest = sql.last.get() ?? 0;
+  for (let low = 1; low <= newest; low += BATCH_IDS)
+    yield sql.unerased.all({ teamId, deviceId, kind, repoKey, until, low, high: low + BATCH_IDS - 1 });
+}
+
+/** Whether something that a device delivered of a repository was erased. */
+const hasErased = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
+  rows(core.store).anyErased.get(kind, deviceId, repoKey) === 1;
+
+/** What deliveries tell of what was erased of them. */
+export const deliveryErasure = { forgetItems, isErased, markErased, markErasedInPart, unerasedDeliveries, hasErased };

@@ -1,0 +1,60 @@
+import { statements } from "../../platform/store/store.ts";
+import { SEGMENT, type SegmentFacts, type SegmentRow } from "./segment-rows.ts";
+
+interface StreamQuery {
+  readonly deviceId: string;
+  /** Null for all. */
+  readonly repoKey: string | null;
+}
+
+interface ErasableConflict {
+  readonly id: number;
+  readonly deliveryId: number;
+  readonly seq: number;
+  readonly clientTimestamp: string | null;
+  readonly payload: string;
+  readonly item: number | null;
+}
+
+export const eraseRows = statements((db) => ({
+  // By telemetry_streams' unique index (device_id, repo_key).
+  streams: db
+    .prepare<[StreamQuery], number>(
+      "SELECT id FROM telemetry_streams WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id",
+    )
+    .pluck(),
+  ofStream: db.prepare<[number], { deviceId: string; repoKey: string }>(
+    "SELECT device_id AS deviceId, repo_key AS repoKey FROM telemetry_streams WHERE id = ?",
+  ),
+  // By telemetry_segments_by_seq.
+  segments: db.prepare<[number], Pick<SegmentFacts, "firstId" | "entries" | "deliveryId">>(
+    "SELECT first_id AS firstId, entries, delivery_id AS deliveryId FROM telemetry_segments WHERE stream_id = ? ORDER BY first_id",
+  ),
+  // By the primary key's range.
+  within: db.prepare<[number, number], SegmentRow>(
+    `SELECT ${SEGMENT} FROM telemetry_segments WHERE first_id BETWEEN ? AND ? ORDER BY first_id`,
+  ),
+  // By telemetry_segments_by_seq, its first column.
+  inBlock: db.prepare<[number, number], SegmentRow>(
+    `SELECT ${SEGMENT} FROM telemetry_segments WHERE stream_id = ? AND block_id = ? ORDER BY block_at`,
+  ),
+  // By primary keys.
+  setTexts: db.prepare<[Buffer, number, number]>(
+    "UPDATE telemetry_segments SET texts = ?, bytes = ? WHERE first_id = ?",
+  ),
+  place: db.prepare<[number, number, number, number]>(
+    "UPDATE telemetry_segments SET block_id = ?, block_at = ?, bytes = ? WHERE first_id = ?",
+  ),
+  insertBlock: db.prepare<[number, Buffer]>("INSERT INTO telemetry_blocks (stream_id, content) VALUES (?, ?)"),
+  dropBlock: db.prepare<[number]>("DELETE FROM telemetry_blocks WHERE id = ?"),
+  countErased: db.prepare<[{ id: number; entries: number; conflicts: number }]>(
+    `UPDATE telemetry_streams SET entry_count = max(0, entry_count - @entries), conflict_count = max(0, conflict_count - @conflicts)
+     WHERE id = @id`,
+  ),
+  // By telemetry_conflicts_by_stream.
+  conflicts: db.prepare<[number], ErasableConflict>(
+    `SELECT id, delivery_id AS deliveryId, seq, client_timestamp AS clientTimestamp, payload, item FROM telemetry_conflicts
+     WHERE stream_id = ? ORDER BY id`,
+  ),
+  dropConflict: db.prepare<[number]>("DELETE FROM telemetry_conflicts WHERE id = ?"),
+}));

@@ -1,0 +1,184 @@
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { Core } from "../../core.ts";
+import { readId } from "../../formats/values.ts";
+import { type EraseStep, MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import { isObject } from "../../kit/json.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
+import { eraseRows } from "./erase-rows.ts";
+import { firstOfDelivery } from "./items.ts";
+import { entryAt, type PackedEntries, pack } from "./packed.ts";
+import { type Entry, entryText, erasedEntry, isErasedEntry } from "./rules.ts";
+import { OPTIONS } from "./seal.ts";
+import { type SegmentRow, segmentRows } from "./segment-rows.ts";
+import { entryById, readSegment } from "./segments.ts";
+
+/** Which entries go: of a portion all, or some. */
+type IsMeant = (entry: Pick<Entry, "seq" | "payload">) => boolean;
+
+/** Where entries of one delivery lie. */
+interface Place {
+  readonly firstId: number;
+  readonly lastId: number;
+  readonly entries: number;
+  readonly conflictIds: readonly number[];
+}
+
+/**
+ * Erases entries of a portion, evidence of conflicts included. Of each its number stays, so that it is known when it comes again.
+ * @param isMeant all of them when it is left out
+ */
+async function* eraseEntries(core: Core, portion: Portion, isMeant?: IsMeant): AsyncGenerator<EraseStep> {
+  const sql = eraseRows(core.store);
+  for (const streamId of sql.streams.all({ deviceId: portion.deviceId, repoKey: portion.repoKey })) {
+    const yieldNow = cooperative(core.clock);
+    let some: Place[] = [];
+    let count = 0;
+    for (const place of placesOf(core, streamId, portion)) {
+      if (isMeant && !isAnyMeant(core, place, isMeant)) {
+        await yieldNow();
+        continue;
+      }
+      if (count > 0 && count + place.entries > MAX_ERASED_ROWS) {
+        yield eraseStep(core, streamId, some, portion, isMeant);
+        [some, count] = [[], 0];
+      }
+      some.push(place);
+      count += place.entries;
+    }
+    if (some.length > 0) yield eraseStep(core, streamId, some, portion, isMeant);
+  }
+}
+
+/** Where entries of a portion's deliveries lie in a stream, of which something is left. */
+function* placesOf(core: Core, streamId: number, { until }: Pick<Portion, "until">): Generator<Place> {
+  const sql = eraseRows(core.store);
+  const conflicts = Map.groupBy(sql.conflicts.all(streamId), ({ deliveryId }) => deliveryId);
+  const isOfPortion = (deliveryId: number) => {
+    const delivery = findDelivery(core, deliveryId);
+    return delivery !== undefined && delivery.receivedAt <= until && !deliveryErasure.isErased(delivery);
+  };
+  for (const { firstId, entries, deliveryId } of sql.segments.all(streamId)) {
+    if (!isOfPortion(deliveryId)) continue;
+    const conflictIds = (conflicts.get(deliveryId) ?? []).map(({ id }) => id);
+    conflicts.delete(deliveryId);
+    yield { firstId, lastId: firstId + entries - 1, entries: entries + conflictIds.length, conflictIds };
+  }
+  for (const [deliveryId, alone] of conflicts)
+    if (isOfPortion(deliveryId))
+      yield { firstId: 0, lastId: -1, entries: alone.length, conflictIds: alone.map(({ id }) => id) };
+}
+
+function isAnyMeant(core: Core, { firstId, lastId, conflictIds }: Place, isMeant: IsMeant): boolean {
+  if (conflictIds.length > 0) return true;
+  const segments = eraseRows(core.store).within.all(firstId, lastId);
+  return segments.some((segment) =>
+    entriesOf(readSegment(core, segment)).some((one) => !isErasedEntry(one) && isMeant(one)),
+  );
+}
+
+const entriesOf = (packed: PackedEntries): Entry[] => Array.from(packed.seqs, (_, i) => entryAt(packed, i));
+
+/** Erases what is meant of some places. */
+function eraseStep(
+  core: Core,
+  streamId: number,
+  places: readonly Place[],
+  { erasureId }: Portion,
+  isMeant: IsMeant = () => true,
+): EraseStep {
+  return () => {
+    const sql = eraseRows(core.store);
+    const changed = new Map<number, { readonly segment: SegmentRow; readonly texts: Buffer }>();
+    let entries = 0;
+    // A segment may have been parted since it was looked at; what it held lies there all the same.
+    for (const { firstId, lastId } of places)
+      for (const segment of sql.within.all(firstId, lastId)) {
+        const before = entriesOf(readSegment(core, segment));
+        const gone = before.filter((entry) => !isErasedEntry(entry) && isMeant(entry));
+        if (gone.length === 0) continue;
+        const seqs = new Set(gone.map(({ seq }) => seq));
+        const after = before.map((entry) => (seqs.has(entry.seq) ? erasedEntry(entry.seq) : entry));
+        changed.set(segment.firstId, { segment, texts: pack(after).texts });
+        const first = segment.firstId - firstOfDelivery(core, segment) + 1;
+        const texts = before.flatMap((entry, i): [number, string][] =>
+          seqs.has(entry.seq) ? [[first + i, entryText(entry)]] : [],
+        );
+        deliveryErasure.forgetItems(core, segment.deliveryId, new Map(texts));
+        deliveryErasure.markErasedInPart(core, segment.deliveryId, gone.length, erasureId);
+        entries += gone.length;
+      }
+    const meantIds = new Set(places.flatMap(({ conflictIds }) => conflictIds));
+    const conflicts =
+      meantIds.size === 0 ? [] : sql.conflicts.all(streamId).filter((one) => meantIds.has(one.id) && isMeant(one));
+    for (const { id, deliveryId, item, ...entry } of conflicts) {
+      if (item !== null) deliveryErasure.forgetItems(core, deliveryId, new Map([[item, entryText(entry)]]));
+      sql.dropConflict.run(id);
+      deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
+    }
+    store(core, changed);
+    sql.countErased.run({ id: streamId, entries, conflicts: conflicts.length });
+    return { entries: entries + conflicts.length };
+  };
+}
+
+/** Stores segments anew; blocks that some lie in are made anew without what was erased. */
+function store(
+  core: Core,
+  changed: ReadonlyMap<number, { readonly segment: SegmentRow; readonly texts: Buffer }>,
+): void {
+  const sql = eraseRows(core.store);
+  const blocks = new Map<number, number>();
+  for (const { segment, texts } of changed.values())
+    if (segment.blockId === null) sql.setTexts.run(texts, texts.length, segment.firstId);
+    else blocks.set(segment.blockId, segment.streamId);
+  for (const [blockId, streamId] of blocks) {
+    const content = segmentRows(core.store).block.get(blockId);
+    if (!content) continue;
+    const whole = zstdDecompressSync(content);
+    const segments = sql.inBlock.all(streamId, blockId);
+    const parts = segments.map(
+      ({ firstId, blockAt, bytes }) =>
+        changed.get(firstId)?.texts ?? whole.subarray(blockAt ?? 0, (blockAt ?? 0) + bytes),
+    );
+    // Under another number: whoever keeps the old one's texts in memory must not read the new places from it.
+    const id = Number(sql.insertBlock.run(streamId, zstdCompressSync(Buffer.concat(parts), OPTIONS)).lastInsertRowid);
+    let at = 0;
+    for (const [i, { firstId }] of segments.entries()) {
+      const { length } = parts[i] as Buffer;
+      sql.place.run(id, at, length, firstId);
+      at += length;
+    }
+    sql.dropBlock.run(blockId);
+  }
+}
+
+/** Entries of a portion that something is left of, evidence included. */
+function countEntries(core: Core, portion: Omit<Portion, "erasureId">): number {
+  let count = 0;
+  for (const streamId of eraseRows(core.store).streams.all(portion))
+    for (const place of placesOf(core, streamId, portion)) count += place.entries;
+  return count;
+}
+
+/** Tells entries of a session. @param isSession by the session's id */
+function ofSession(isSession: (id: string) => boolean): IsMeant {
+  const known = new Map<string, boolean>();
+  return ({ payload }) => {
+    const value: unknown = JSON.parse(payload);
+    const id = isObject(value) ? readId(value.sessionId) : undefined;
+    if (id === undefined) return false;
+    if (!known.has(id)) known.set(id, isSession(id));
+    return known.get(id) === true;
+  };
+}
+
+/** Where the entry of a number belongs; undefined where there is none. */
+function findPlace(core: Core, entryId: number): { deviceId: string; repoKey: string; seq: number } | undefined {
+  const entry = entryById(core, entryId);
+  const stream = entry && !isErasedEntry(entry) ? eraseRows(core.store).ofStream.get(entry.streamId) : undefined;
+  return entry && stream && { ...stream, seq: entry.seq };
+}
+
+/** Erasing entries. */
+export const telemetryErasure = { eraseEntries, countEntries, ofSession, findPlace };

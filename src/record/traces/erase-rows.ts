@@ -1,0 +1,65 @@
+import { statements } from "../../platform/store/store.ts";
+
+export interface ErasableSession {
+  readonly id: number;
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly externalId: string;
+}
+
+/** A row as an item of its delivery; null where that had none. */
+export interface ErasableItem {
+  readonly id: number;
+  readonly deliveryId: number;
+  readonly item: number | null;
+  readonly document: string;
+}
+
+interface OfDevice {
+  readonly deviceId: string;
+  /** Null for all. */
+  readonly repoKey: string | null;
+}
+
+const SESSION = "SELECT id, team_id AS teamId, device_id AS deviceId, external_id AS externalId FROM trace_sessions";
+
+export const eraseRows = statements((db) => ({
+  // By trace_sessions' unique index (device_id, external_id), its first column.
+  sessions: db.prepare<[OfDevice & { until: number }], ErasableSession>(
+    `${SESSION} WHERE device_id = @deviceId AND updated_at <= @until AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
+  ),
+  // By primary key.
+  session: db.prepare<[number], ErasableSession>(`${SESSION} WHERE id = ?`),
+  // A walk of the table, for who types an id.
+  named: db.prepare<[string], ErasableSession>(`${SESSION} WHERE external_id = ? ORDER BY id`),
+  asItem: db.prepare<[number], ErasableItem>(
+    "SELECT id, delivery_id AS deliveryId, item, document FROM trace_sessions WHERE id = ?",
+  ),
+  dropSession: db.prepare<[number]>("DELETE FROM trace_sessions WHERE id = ?"),
+  // By trace_sessions_by_delivery.
+  ofDelivery: db.prepare<[number], number>("SELECT id FROM trace_sessions WHERE delivery_id = ? LIMIT 1").pluck(),
+  // By trace_spans_by_session.
+  countSpans: db.prepare<[number], number>("SELECT count(*) FROM trace_spans WHERE session_id = ?").pluck(),
+  someSpans: db.prepare<[number, number], ErasableItem & { externalId: string }>(
+    `SELECT id, delivery_id AS deliveryId, item, external_id AS externalId, document FROM trace_spans WHERE session_id = ? LIMIT ?`,
+  ),
+  dropSpan: db.prepare<[number]>("DELETE FROM trace_spans WHERE id = ?"),
+  // By trace_labels_by_session.
+  countLabels: db
+    .prepare<[string, string], number>("SELECT count(*) FROM trace_labels WHERE device_id = ? AND session_id = ?")
+    .pluck(),
+  someLabels: db.prepare<[string, string, number], ErasableItem>(
+    "SELECT id, delivery_id AS deliveryId, item, document FROM trace_labels WHERE device_id = ? AND session_id = ? LIMIT ?",
+  ),
+  label: db.prepare<[number], ErasableItem>(
+    "SELECT id, delivery_id AS deliveryId, item, document FROM trace_labels WHERE id = ?",
+  ),
+  // By trace_labels_by_session, its first column; sessions by their unique index.
+  looseLabels: db.prepare<[OfDevice], { id: number; deliveryId: number }>(
+    `SELECT id, delivery_id AS deliveryId FROM trace_labels l WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey)
+       AND (session_id IS NULL OR NOT EXISTS (
+         SELECT 1 FROM trace_sessions s WHERE s.device_id = l.device_id AND s.external_id = l.session_id))`,
+  ),
+  // By primary key.
+  dropLabel: db.prepare<[number]>("DELETE FROM trace_labels WHERE id = ?"),
+}));

@@ -1,0 +1,111 @@
+import type { Core } from "../../core.ts";
+import { type EraseStep, type EraseSteps, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
+import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
+import { type ErasableItem, type ErasableSession, eraseRows } from "./erase-rows.ts";
+import { labelText, sessionText, spanText } from "./item-texts.ts";
+
+/** The sessions of a portion: those that grew last when it was received. */
+const sessionsOfPortion = (core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">) =>
+  eraseRows(core.store).sessions.all({ deviceId, repoKey, until });
+
+/** Spans and labels of some sessions, counted. */
+function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { spans: number; labels: number } {
+  const sql = eraseRows(core.store);
+  return sessions.reduce(
+    ({ spans, labels }, { id, deviceId, externalId }) => ({
+      spans: spans + (sql.countSpans.get(id) ?? 0),
+      labels: labels + (sql.countLabels.get(deviceId, externalId) ?? 0),
+    }),
+    { spans: 0, labels: 0 },
+  );
+}
+
+/** Labels of a portion that name no session that is there. */
+function looseLabels(core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">): readonly { id: number }[] {
+  return eraseRows(core.store)
+    .looseLabels.all({ deviceId, repoKey })
+    .filter(({ deliveryId }) => (findDelivery(core, deliveryId)?.receivedAt ?? 0) <= until);
+}
+
+/**
+ * Erases a session with its spans and labels.
+ * @param derived what is made of it elsewhere; goes first
+ */
+async function* eraseSession(
+  core: Core,
+  session: ErasableSession,
+  erasureId: string,
+  derived: EraseSteps,
+): AsyncGenerator<EraseStep> {
+  const sql = eraseRows(core.store);
+  const { id, deviceId, externalId } = session;
+  yield* derived;
+  yield* whileAny("spans", () => {
+    const spans = sql.someSpans.all(id, MAX_ERASED_ROWS);
+    forget(core, spans, (span) => spanText(externalId, span.externalId, span.document));
+    return spans.reduce((sum, span) => sum + sql.dropSpan.run(span.id).changes, 0);
+  });
+  yield* whileAny("labels", () => dropLabels(core, sql.someLabels.all(deviceId, externalId, MAX_ERASED_ROWS)));
+  yield () => {
+    const own = sql.asItem.get(id);
+    if (!own) return { sessions: 0 };
+    forget(core, [own], ({ document }) => sessionText(externalId, document));
+    const sessions = sql.dropSession.run(id).changes;
+    const { deliveryId } = own;
+    // Of the delivery that changed it last nothing else is left, or something is.
+    if (sql.ofDelivery.get(deliveryId) === undefined) deliveryErasure.markErased(core, deliveryId, erasureId);
+    else deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
+    return { sessions };
+  };
+}
+
+/** Leaves of rows that go what their deliveries' roots are made of. */
+function forget<Row extends ErasableItem>(core: Core, list: readonly Row[], textOf: (row: Row) => string): void {
+  for (const [deliveryId, of] of Map.groupBy(list, (row) => row.deliveryId)) {
+    const texts = of.flatMap((row): [number, string][] => (row.item === null ? [] : [[row.item, textOf(row)]]));
+    deliveryErasure.forgetItems(core, deliveryId, new Map(texts));
+  }
+}
+
+/** @returns how many there were */
+function dropLabels(core: Core, labels: readonly ErasableItem[]): number {
+  forget(core, labels, ({ document }) => labelText(document));
+  return labels.reduce((sum, { id }) => sum + eraseRows(core.store).dropLabel.run(id).changes, 0);
+}
+
+/** What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased. */
+function* eraseRemains(core: Core, portion: Portion): Generator<EraseStep> {
+  const sql = eraseRows(core.store);
+  for (const some of portions(looseLabels(core, portion)))
+    yield () => ({
+      labels: dropLabels(
+        core,
+        some.flatMap(({ id }) => sql.label.get(id) ?? []),
+      ),
+    });
+  for (const found of deliveryErasure.unerasedDeliveries(core, "traces", portion)) {
+    // A session that goes on growing keeps what earlier deliveries brought of it.
+    for (const ids of portions(found.filter((id) => sql.ofDelivery.get(id) === undefined)))
+      yield () => {
+        for (const id of ids) deliveryErasure.markErased(core, id, portion.erasureId);
+        return {};
+      };
+  }
+}
+
+/** A session by the number of its page, or all that agents named so. */
+function findSessions(core: Core, named: string): readonly ErasableSession[] {
+  const sql = eraseRows(core.store);
+  const byNumber = /^\d{1,15}$/.test(named) ? sql.session.get(Number(named)) : undefined;
+  return byNumber ? [byNumber] : sql.named.all(named);
+}
+
+/** Erasing sessions. */
+export const traceErasure = {
+  sessionsOfPortion,
+  countOfSessions,
+  looseLabels,
+  eraseSession,
+  eraseRemains,
+  findSessions,
+};

@@ -1,0 +1,18 @@
+/**
+ * Erasure: what is forgotten at somebody's request, what is held all the same, and for how long what is kept.
+ * Not here: removing rows, which each room does with its own.
+ */
+export { type Counts, carryOut, isOnRecord, requestErasure, resumeErasures, unfinishedErasures } from "./erasures.ts";
+export { type Hold, heldOf, listHolds, placeHold, releaseHold } from "./holds.ts";
+export { JOURNAL } from "./journal.ts";
+export { lastRuns } from "./nightly.ts";
+export { type ErasurePlan, planErasure } from "./plan.ts";
+export {
+  ADVISED_DAYS,
+  MAX_DAYS,
+  RETENTION_KINDS,
+  type RetentionKind,
+  retentionOf,
+  setRetention,
+} from "./retention.ts";
+export { resolveTarget } from "./targets.ts";

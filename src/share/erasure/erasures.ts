@@ -1,0 +1,166 @@
+import type { Core } from "../../core.ts";
+import { newId } from "../../kit/ids.ts";
+import { conflict, fail } from "../../kit/problem.ts";
+import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import { heldOf, readReason } from "./holds.ts";
+import { type Erasure, journal, readJournal, type Target } from "./journal.ts";
+import { type ErasureRow, rows } from "./rows.ts";
+import { stepsOf } from "./steps.ts";
+import { devicesOf, type Resolved, teamsOf } from "./targets.ts";
+
+/** What went, by name. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** An erasure, as the record tells of it. */
+interface Recorded {
+  readonly id: string;
+  readonly kind: ErasureRow["kind"];
+  readonly teamId: string | null;
+  readonly reason: string;
+  readonly counts?: Counts;
+}
+
+/** Row change: puts on record that something is erased, or was. Call in the transaction that notes it. */
+export function recordErasure(
+  core: Core,
+  by: Actor,
+  action: string,
+  { id, kind, teamId, reason, counts }: Recorded,
+): void {
+  recordEvent(core, by, {
+    action,
+    teamId,
+    target: { kind: "erasure", id, label: kind },
+    detail: { reason, ...(counts ? { counts } : {}) },
+  });
+}
+
+/** @throws Problem naming the hold that keeps any of it */
+export function requireNotHeld(core: Core, target: Target): void {
+  const devices = new Set(devicesOf(core, target));
+  for (const teamId of teamsOf(core, target)) {
+    const holds = heldOf(core, teamId);
+    const hold = holds.team ?? [...holds.devices].find(([deviceId]) => devices.has(deviceId))?.[1];
+    if (hold)
+      fail(
+        conflict,
+        `The hold ${hold.id} keeps it (of a ${hold.kind}, placed by ${hold.placedBy}: ${hold.reason}). Nothing was erased; release the hold first.`,
+      );
+  }
+}
+
+/**
+ * Puts an erasure on record: in the database and beside it. From then on it is carried out, by this process or the next.
+ * @throws Problem when a hold keeps any of it, or no reason is given
+ */
+export async function requestErasure(
+  core: Core,
+  { target, teamId }: Pick<Resolved, "target" | "teamId">,
+  reason: string,
+  by: Actor = COMMAND_LINE,
+): Promise<Erasure> {
+  const erasure: Erasure = {
+    id: newId("era", core.clock, core.random),
+    teamId,
+    target,
+    reason: readReason(reason),
+    requestedBy: by.label,
+    requestedAt: core.clock.now(),
+  };
+  await core.store.write(() => {
+    requireNotHeld(core, target);
+    note(core, erasure);
+    recordErasure(core, by, "erasure.requested", { ...erasure, kind: target.kind });
+  });
+  journal(core.store.directory, [erasure]);
+  return erasure;
+}
+
+const note = (core: Core, { target, ...erasure }: Erasure): boolean =>
+  rows(core.store).insert.run({ ...erasure, kind: target.kind, target: JSON.stringify(target) }).changes === 1;
+
+/**
+ * Carries out an erasure that is on record, from where it stands.
+ * @param onStep told what went with each transaction
+ * @throws StoreUnavailable when nothing can be stored; it goes on with the next start
+ */
+export async function carryOut(
+  core: Core,
+  erasure: Erasure,
+  onStep: (counts: Counts) => void = () => {},
+): Promise<Counts> {
+  const { id } = erasure;
+  await inSteps(core, id, stepsOf(core, erasure), onStep);
+  const counts = await core.store.write(() => {
+    rows(core.store).complete.run(core.clock.now(), id);
+    const went = countsOf(core, id);
+    recordErasure(core, SYSTEM, "erasure.completed", { ...erasure, kind: erasure.target.kind, counts: went });
+    return went;
+  });
+  await core.store.reclaim();
+  return counts;
+}
+
+/** Makes the steps of an erasure, each in a transaction that also counts what went. */
+export async function inSteps(
+  core: Core,
+  id: string,
+  steps: AsyncIterable<() => Counts>,
+  onStep: (counts: Counts) => void = () => {},
+): Promise<void> {
+  for await (const step of steps) {
+    const went = await core.store.write(() => {
+      const counted = step();
+      const some = Object.entries(counted).filter(([, count]) => count > 0);
+      if (some.length === 0) return counted;
+      const total: Record<string, number> = { ...countsOf(core, id) };
+      for (const [name, count] of some) total[name] = (total[name] ?? 0) + count;
+      rows(core.store).setCounts.run(JSON.stringify(total), id);
+      return counted;
+    });
+    onStep(went);
+    // Transactions that follow one another at once would let nobody in.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+export const countsOf = (core: Core, id: string): Counts =>
+  JSON.parse(rows(core.store).erasure.get(id)?.counts ?? "{}") as Counts;
+
+/**
+ * Carries out what is on record and not done: what a process left when it was killed, and what the file beside the database tells
+ * and the database does not, because a backup was restored. Holds do not keep what was erased before.
+ * @returns the erasures that were carried out
+ * @throws StoreUnavailable
+ */
+export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
+  const { directory } = core.store;
+  for (const entry of readJournal(directory))
+    if (!rows(core.store).erasure.get(entry.id))
+      await core.store.write(() => {
+        if (note(core, entry)) recordErasure(core, SYSTEM, "erasure.replayed", { ...entry, kind: entry.target.kind });
+      });
+  const requested = rows(core.store).requested.all();
+  journal(directory, requested.map(read));
+  const open = requested.filter(({ completedAt }) => completedAt === null).map(read);
+  for (const erasure of open) await carryOut(core, erasure);
+  return open;
+}
+
+const read = ({ id, teamId, target, reason, requestedBy, requestedAt }: ErasureRow): Erasure => ({
+  id,
+  teamId,
+  target: JSON.parse(target) as Target,
+  reason,
+  requestedBy,
+  requestedAt,
+});
+
+/** Whether an erasure is on record, of whatever ground. */
+export const isOnRecord = (core: Core, id: string): boolean => rows(core.store).erasure.get(id) !== undefined;
+
+/** How many erasures were asked for and are not done. */
+export const unfinishedErasures = (core: Core): number =>
+  rows(core.store)
+    .unfinished.all()
+    .filter(({ kind }) => kind !== "retention").length;

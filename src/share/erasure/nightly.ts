@@ -1,0 +1,142 @@
+import type { Core } from "../../core.ts";
+import { deviceIdsOf } from "../../identity/devices/devices.ts";
+import { memberIds, membershipsOf } from "../../identity/members/members.ts";
+import { eraseOldSessions } from "../../identity/web-sessions/web-sessions.ts";
+import { eraseOldReads } from "../../insight/ask/ask.ts";
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
+import { newId } from "../../kit/ids.ts";
+import type { Portion } from "../../log/log.ts";
+import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
+import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import { brainErasure } from "../../record/brain/brain.ts";
+import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
+import { eraseBrain, eraseTraces } from "./content-steps.ts";
+import { type Counts, countsOf, inSteps, recordErasure } from "./erasures.ts";
+import { heldOf } from "./holds.ts";
+import { RETENTION_KINDS, type Retention, type RetentionKind, retentionOf } from "./retention.ts";
+import { retentionRows } from "./retention-rows.ts";
+import { rows } from "./rows.ts";
+
+/** How often it is looked whether a night has come: a server that was off then catches up soon after its start. */
+const LOOK_EVERY_MS = 5 * MINUTE_MS;
+
+/** Lets what was kept for long enough go, once a day (UTC) and team. */
+export const retentionJob: IntervalJob = {
+  name: "retention",
+  everyMs: LOOK_EVERY_MS,
+  async run(core) {
+    const teamIds = new Set(
+      retentionRows(core.store)
+        .all.all()
+        .map(({ teamId }) => teamId),
+    );
+    for (const teamId of teamIds) if (isDue(core, teamId)) await runRetention(core, teamId);
+  },
+};
+
+const dayOf = (at: number) => Math.floor(at / DAY_MS);
+
+function isDue(core: Core, teamId: string): boolean {
+  const last = rows(core.store).lastRetention.get(teamId);
+  return last === undefined || last.completedAt === null || dayOf(last.requestedAt) < dayOf(core.clock.now());
+}
+
+/**
+ * Erases what a team's retention does not keep any longer; a hold keeps it all the same. One that was cut short is gone on with.
+ * @returns what went, by name
+ * @throws StoreUnavailable
+ */
+export async function runRetention(core: Core, teamId: string): Promise<Counts> {
+  const sql = rows(core.store);
+  const retention = retentionOf(core, teamId);
+  const last = sql.lastRetention.get(teamId);
+  const id = last?.completedAt === null ? last.id : newId("era", core.clock, core.random);
+  const now = core.clock.now();
+  const reason = RETENTION_KINDS.filter((kind) => retention[kind] !== null)
+    .map((kind) => `${kind} ${retention[kind]} days`)
+    .join(", ");
+  await core.store.write(() =>
+    sql.insert.run({
+      id,
+      kind: "retention",
+      teamId,
+      target: "{}",
+      reason,
+      requestedBy: SYSTEM.label,
+      requestedAt: now,
+    }),
+  );
+  await inSteps(core, id, stepsOf(core, teamId, retention, { now, erasureId: id }));
+  const counts = await core.store.write(() => {
+    const went = countsOf(core, id);
+    sql.complete.run(core.clock.now(), id);
+    if (Object.keys(went).length > 0)
+      recordErasure(core, SYSTEM, "retention.run", { id, kind: "retention", teamId, reason, counts: went });
+    return went;
+  });
+  if (Object.keys(counts).length > 0) await core.store.reclaim();
+  return counts;
+}
+
+interface Run {
+  readonly now: number;
+  readonly erasureId: string;
+}
+
+async function* stepsOf(core: Core, teamId: string, retention: Retention, run: Run): AsyncGenerator<EraseStep> {
+  if (heldOf(core, teamId).team) return;
+  for (const kind of RETENTION_KINDS) {
+    const days = retention[kind];
+    if (days !== null) yield* stepsOfKind(core, teamId, kind, run.now - days * DAY_MS, run);
+  }
+}
+
+async function* stepsOfKind(
+  core: Core,
+  teamId: string,
+  kind: RetentionKind,
+  until: number,
+  run: Run,
+): AsyncGenerator<EraseStep> {
+  const portions = deviceIdsOf(core, teamId).map(
+    (deviceId): Portion => ({ teamId, deviceId, repoKey: null, until, erasureId: run.erasureId }),
+  );
+  const { devices, isSession } = heldOf(core, teamId);
+  const free = portions.filter(({ deviceId }) => !devices.has(deviceId));
+  if (kind === "telemetry") for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
+  if (kind === "traces")
+    for (const portion of portions)
+      yield* eraseTraces(core, portion, "stays", ({ deviceId, externalId }) => isSession(deviceId, externalId));
+  if (kind === "brain") {
+    for (const portion of free) yield* eraseBrain(core, portion, true);
+    yield* brainErasure.eraseUnusedFiles(core, teamId);
+  }
+  if (kind === "audit") yield* eraseOldEvents(core, teamId, until);
+  if (kind === "reads" || kind === "web-sessions") yield* ofPeople(core, teamId, kind, run.now);
+}
+
+/** People are in several teams at times: what is theirs goes once none of these keeps it. */
+function* ofPeople(core: Core, teamId: string, kind: "reads" | "web-sessions", now: number): Generator<EraseStep> {
+  const remove = kind === "reads" ? eraseOldReads : eraseOldSessions;
+  for (const userId of memberIds(core, teamId)) {
+    const teams = membershipsOf(core, userId);
+    const days = teams.map(({ id }) => (heldOf(core, id).team ? null : retentionOf(core, id)[kind]));
+    const longest = days.reduce<number>((most, one) => Math.max(most, one ?? Number.POSITIVE_INFINITY), 0);
+    if (Number.isFinite(longest)) yield* whileAny(kind, () => remove(core, userId, now - longest * DAY_MS));
+  }
+}
+
+/** The last nightly run of each team that has a rule, for the doctor and the page. */
+export function lastRuns(core: Core): { teamId: string; at: number; completedAt: number | null; counts: Counts }[] {
+  const teamIds = new Set(
+    retentionRows(core.store)
+      .all.all()
+      .map(({ teamId }) => teamId),
+  );
+  return [...teamIds].flatMap((teamId) => {
+    const last = rows(core.store).lastRetention.get(teamId);
+    if (!last) return [];
+    return { teamId, at: last.requestedAt, completedAt: last.completedAt, counts: JSON.parse(last.counts) as Counts };
+  });
+}

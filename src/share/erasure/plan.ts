@@ -1,0 +1,71 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Core } from "../../core.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { brainErasure } from "../../record/brain/brain.ts";
+import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
+import { traceErasure } from "../../record/traces/traces.ts";
+import { listTeamPacks } from "../packs/packs.ts";
+import { requireNotHeld } from "./erasures.ts";
+import { digestOf, portionsOf, type Resolved, teamsOf } from "./targets.ts";
+
+/** What an erasure would take, and what it cannot reach. */
+export interface ErasurePlan {
+  readonly target: string;
+  /** Rows by what they are. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Devices whose bindings end, with what they sent. */
+  readonly devices: readonly string[];
+  /** What holds copies and stays as it is. */
+  readonly copies: readonly string[];
+}
+
+/** Counts what would go. Changes nothing. @throws Problem when a hold keeps any of it */
+export function planErasure(core: Core, resolved: Resolved): ErasurePlan {
+  const { target, label } = resolved;
+  requireNotHeld(core, target);
+  const portions = portionsOf(core, target, core.clock.now(), "");
+  const endsDevices = target.kind === "person" || target.kind === "device";
+  return {
+    target: `${target.kind} ${label}`,
+    counts: countsOf(core, target, portions),
+    devices: endsDevices ? resolved.deviceIds : [],
+    copies: copiesOf(core, target),
+  };
+}
+
+function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<typeof portionsOf>) {
+  const counts = { entries: 0, sessions: 0, spans: 0, labels: 0, snapshots: 0 };
+  for (const portion of portions) {
+    const isMeant = ({ externalId }: { readonly externalId: string }) =>
+      target.kind !== "session" || digestOf(externalId) === target.sessionSha256;
+    const sessions = target.kind === "entry" ? [] : traceErasure.sessionsOfPortion(core, portion).filter(isMeant);
+    const { spans, labels } = traceErasure.countOfSessions(core, sessions);
+    counts.sessions += sessions.length;
+    counts.spans += spans;
+    counts.labels += labels;
+    if (target.kind === "entry") counts.entries = 1;
+    if (target.kind !== "session" && target.kind !== "entry") {
+      counts.labels += traceErasure.looseLabels(core, portion).length;
+      counts.entries += telemetryErasure.countEntries(core, portion);
+      counts.snapshots += brainErasure.snapshotsOfPortion(core, portion, false).length;
+    }
+  }
+  return counts;
+}
+
+/** What else may hold what is erased here: nothing of it is reached. */
+function copiesOf(core: Core, target: Resolved["target"]): string[] {
+  const { directory } = core.store;
+  const backups = join(directory, "backups");
+  const found = existsSync(backups) ? readdirSync(backups).sort() : [];
+  const packs = teamsOf(core, target).flatMap((teamId) => listTeamPacks(core, teamId));
+  const replicas = readdirSync(directory).filter((name) => name.includes("litestream"));
+  return [
+    ...found.map((name) => `backups/${name}`),
+    ...replicas.map((name) => `${name} and the replica that it feeds, for as long as that reaches back`),
+    ...packs.map(({ name }) => `the published pack ${name}, if it holds any of it`),
+    `backups made before ${isoInstant(core.clock.now())} and kept elsewhere (restored here, they are erased again by erasures.json)`,
+    "what was exported, downloaded or printed, and the logs of the server and of the proxy before it",
+  ];
+}

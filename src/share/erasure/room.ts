@@ -1,0 +1,20 @@
+import { room } from "../../platform/rooms/rooms.ts";
+import { resumeErasures } from "./erasures.ts";
+import { retentionJob } from "./nightly.ts";
+
+export const erasure = room({
+  name: "erasure",
+  auditActions: {
+    "erasure.requested": { label: "Erasure asked for", did: "asked for the erasure of the" },
+    "erasure.completed": { label: "Erasure done", did: "finished the erasure of the" },
+    "erasure.replayed": { label: "Erasure repeated", did: "found in a restored copy, and erases again, the" },
+    "retention.set": { label: "Retention changed", did: "changed for how long is kept: " },
+    "retention.run": { label: "Retention run", did: "let go what was kept for long enough, by the" },
+    "hold.placed": { label: "Hold placed", did: "placed a hold on" },
+    "hold.released": { label: "Hold released", did: "released the hold on" },
+  },
+  jobs: [retentionJob],
+  async open(core) {
+    for (const { id, target } of await resumeErasures(core)) core.log.info("erased", { id, kind: target.kind });
+  },
+});

@@ -1,0 +1,38 @@
+import { statements } from "../../platform/store/store.ts";
+
+export type ErasureKind = "person" | "device" | "session" | "entry" | "repo" | "retention";
+
+export interface ErasureRow {
+  readonly id: string;
+  readonly kind: ErasureKind;
+  readonly teamId: string | null;
+  /** JSON, see Target. */
+  readonly target: string;
+  readonly reason: string;
+  readonly requestedBy: string;
+  readonly requestedAt: number;
+  /** JSON: what went, by name. */
+  readonly counts: string;
+  readonly completedAt: number | null;
+}
+
+const ERASURE = `SELECT id, kind, team_id AS teamId, target, reason, requested_by AS requestedBy, requested_at AS requestedAt, counts,
+  completed_at AS completedAt FROM erasures`;
+
+export const rows = statements((db) => ({
+  insert: db.prepare<[Omit<ErasureRow, "counts" | "completedAt">]>(
+    `INSERT INTO erasures (id, kind, team_id, target, reason, requested_by, requested_at)
+     VALUES (@id, @kind, @teamId, @target, @reason, @requestedBy, @requestedAt) ON CONFLICT (id) DO NOTHING`,
+  ),
+  // By primary key.
+  erasure: db.prepare<[string], ErasureRow>(`${ERASURE} WHERE id = ?`),
+  setCounts: db.prepare<[string, string]>("UPDATE erasures SET counts = ? WHERE id = ?"),
+  complete: db.prepare<[number, string]>("UPDATE erasures SET completed_at = ? WHERE id = ?"),
+  // By erasures_unfinished.
+  unfinished: db.prepare<[], ErasureRow>(`${ERASURE} WHERE completed_at IS NULL ORDER BY requested_at, id`),
+  // Walks of the table, which is short: ids rise with time.
+  requested: db.prepare<[], ErasureRow>(`${ERASURE} WHERE kind <> 'retention' ORDER BY requested_at, id`),
+  lastRetention: db.prepare<[string], ErasureRow>(
+    `${ERASURE} WHERE kind = 'retention' AND team_id = ? ORDER BY requested_at DESC LIMIT 1`,
+  ),
+}));

@@ -1,0 +1,79 @@
+import type { Core } from "../../core.ts";
+import { eraseTokensOf } from "../../identity/device-flow/device-flow.ts";
+import { deviceErasure } from "../../identity/devices/devices.ts";
+import { eraseMemberships } from "../../identity/members/members.ts";
+import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
+import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
+import { eraseReadTokens } from "../../identity/read-tokens/read-tokens.ts";
+import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
+import { eraseReads } from "../../insight/ask/ask.ts";
+import { causeErasure } from "../../insight/causes/causes.ts";
+import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
+import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
+import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
+import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
+import { eraseMakerOfPacks } from "../packs/packs.ts";
+import { eraseContent, eraseOneSession } from "./content-steps.ts";
+import { holdRows } from "./hold-rows.ts";
+import type { Erasure } from "./journal.ts";
+import { devicesOf, portionsOf } from "./targets.ts";
+
+/** Actions that tell by what name somebody or something went. */
+const NAMING = new Set(["device.renamed"]);
+
+/** Everything that an erasure takes, in steps that can be made again. */
+export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure): AsyncGenerator<EraseStep> {
+  const portions = portionsOf(core, target, requestedAt, id);
+  switch (target.kind) {
+    case "session":
+      for (const portion of portions) yield* eraseOneSession(core, portion, target.sessionSha256);
+      return;
+    case "entry":
+      for (const portion of portions)
+        yield* telemetryErasure.eraseEntries(core, portion, ({ seq }) => seq === target.seq);
+      return;
+    case "repo":
+      yield* eraseContent(core, portions);
+      return;
+    case "device":
+      yield* eraseContent(core, portions);
+      yield* devices(core, devicesOf(core, target), undefined);
+      return;
+    case "person": {
+      const user = findUser(core, target.personId);
+      const person = user && { id: user.id, email: user.email, name: user.name, mark: markOf(user.id) };
+      yield* eraseContent(core, portions);
+      yield* devices(core, devicesOf(core, target), person);
+      if (person) yield* account(core, person);
+    }
+  }
+}
+
+/** Ends the bindings of devices, and takes their names out of the audit, with that of the person whose they are. */
+function* devices(core: Core, ids: readonly string[], person: ErasedPerson | undefined): Generator<EraseStep> {
+  const by: Actor = SYSTEM;
+  for (const id of ids) yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
+  const marks = new Map(ids.map((id) => [id, `erased-${id}`]));
+  if (person) marks.set(person.id, person.mark);
+  const texts = new Map(person && person.email !== person.mark ? [[person.email, person.mark]] : []);
+  yield* eraseNames(core, { marks, texts, naming: NAMING });
+}
+
+/** Erases a person's account. Their row comes last: until then it tells what is to be looked for. */
+function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
+  const { id, email, mark } = person;
+  yield* whileAny("sign-ins", () => eraseSessionsOf(core, id));
+  yield* whileAny("tokens", () => eraseTokensOf(core, id));
+  yield* whileAny("read tokens", () => eraseReadTokens(core, id));
+  yield* whileAny("reads", () => eraseReads(core, id));
+  yield* whileAny("memberships", () => eraseMemberships(core, id));
+  if (email !== mark) {
+    yield* whileAny("links", () => eraseLinksOf(core, person));
+    yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, person));
+    yield* whileAny("names", () => eraseMakerOfPolicies(core, person));
+    yield* whileAny("names", () => eraseMakerOfPacks(core, person));
+    yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));
+    yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);
+  }
+  yield* once("accounts", () => eraseUser(core, person));
+}

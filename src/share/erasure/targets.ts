@@ -1,0 +1,121 @@
+import type { Core } from "../../core.ts";
+import { type Device, deviceFinder, deviceIdsOf, listDevices } from "../../identity/devices/devices.ts";
+import { membershipsOf } from "../../identity/members/members.ts";
+import { getUser } from "../../identity/people/people.ts";
+import { getTeam, listTeams } from "../../identity/teams/teams.ts";
+import { sha256 } from "../../kit/hash.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
+import type { Portion } from "../../log/log.ts";
+import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
+import { traceErasure } from "../../record/traces/traces.ts";
+import type { Target } from "./journal.ts";
+
+/** What somebody asks to be erased: one of these. */
+export interface TargetRequest {
+  /** E-mail address or id. */
+  readonly person?: string | undefined;
+  readonly device?: string | undefined;
+  /** The number of its page, or its agent's id for it. */
+  readonly session?: string | undefined;
+  /** The number of an entry of telemetry, as its page has it. */
+  readonly entry?: string | undefined;
+  readonly repo?: string | undefined;
+  /** Narrows a repository to one team. */
+  readonly team?: string | undefined;
+}
+
+export interface Resolved {
+  readonly target: Target;
+  /** The team that it concerns; null for several, or for an account. */
+  readonly teamId: string | null;
+  /** What it is called until it is gone; never stored. */
+  readonly label: string;
+  /** Devices whose deliveries it is of. */
+  readonly deviceIds: readonly string[];
+}
+
+/** Finds what is to be erased. @throws Problem when there is no such thing, or several */
+export function resolveTarget(core: Core, request: TargetRequest): Resolved {
+  const { person, device, session, entry, repo, team } = request;
+  if ([person, device, session, entry, repo].filter((name) => name !== undefined).length !== 1)
+    fail(invalid, "Name one thing to erase: a person, a device, a session, an entry or a repository.");
+  if (person !== undefined) {
+    const { id: personId, email } = getUser(core, person);
+    const deviceIds = listDevices(core, undefined, personId).map(({ id }) => id);
+    return { target: { kind: "person", personId, deviceIds }, teamId: null, label: email, deviceIds };
+  }
+  if (device !== undefined) {
+    const { id: deviceId, teamId, label } = oneDevice(core, device);
+    return { target: { kind: "device", deviceId }, teamId, label: label ?? deviceId, deviceIds: [deviceId] };
+  }
+  if (session !== undefined) {
+    const { deviceId, teamId, externalId } = oneSession(core, session);
+    const target = { kind: "session", deviceId, sessionSha256: digestOf(externalId) } as const;
+    return { target, teamId, label: externalId, deviceIds: [deviceId] };
+  }
+  if (entry !== undefined) {
+    const place = telemetryErasure.findPlace(core, Number(entry)) ?? fail(notFound, `there is no entry ${entry}`);
+    const teamId = deviceFinder(core)(place.deviceId)?.teamId ?? null;
+    return { target: { kind: "entry", ...place }, teamId, label: entry, deviceIds: [place.deviceId] };
+  }
+  return oneRepository(core, repo ?? "", team);
+}
+
+function oneRepository(core: Core, repoKey: string, team: string | undefined): Resolved {
+  const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
+  const teamIds = teams.map(({ id }) => id);
+  const deviceIds = teamIds.flatMap((teamId) => deviceIdsOf(core, teamId));
+  const teamId = teamIds.length === 1 ? (teamIds[0] as string) : null;
+  return { target: { kind: "repo", teamIds, repoKey }, teamId, label: repoKey, deviceIds };
+}
+
+export const digestOf = (externalId: string): string => sha256(externalId).toString("hex");
+
+/** @throws Problem when there is no such device */
+export function oneDevice(core: Core, id: string): Device {
+  const device = listDevices(core).find((one) => one.id === id);
+  return device ?? fail(notFound, `there is no device with the id "${id}" (see: reckon device list)`);
+}
+
+/** @throws Problem when there is no such session, or there are several */
+export function oneSession(core: Core, named: string) {
+  const [session, ...more] = traceErasure.findSessions(core, named);
+  if (!session) fail(notFound, `there is no session "${named}": give the number of its page, or its agent's id for it`);
+  if (more.length > 0)
+    fail(
+      conflict,
+      `several devices have a session "${named}": give the number of its page, one of ${[session, ...more].map(({ id }) => id).join(", ")}`,
+    );
+  return session;
+}
+
+/** Everything delivered that a target is of, or a part of it. */
+export function portionsOf(core: Core, target: Target, until: number, erasureId: string): Portion[] {
+  const repoKey = target.kind === "repo" || target.kind === "entry" ? target.repoKey : null;
+  const deviceOf = deviceFinder(core);
+  // A backup from before it was connected does not know a device.
+  return devicesOf(core, target).flatMap((deviceId) => {
+    const teamId = deviceOf(deviceId)?.teamId;
+    return teamId === undefined ? [] : [{ teamId, deviceId, repoKey, until, erasureId }];
+  });
+}
+
+/** The devices that a target is of. */
+export function devicesOf(core: Core, target: Target): readonly string[] {
+  if (target.kind === "person") {
+    // A restored backup may know of devices that were taken from the person since.
+    const now = listDevices(core, undefined, target.personId).map(({ id }) => id);
+    return [...new Set([...target.deviceIds, ...now])];
+  }
+  if (target.kind === "repo") return target.teamIds.flatMap((teamId) => deviceIdsOf(core, teamId));
+  return [target.deviceId];
+}
+
+/** The teams that a target concerns: those of its devices, and of the person. */
+export function teamsOf(core: Core, target: Target): readonly string[] {
+  if (target.kind === "repo") return target.teamIds;
+  const ofPerson = target.kind === "person" ? membershipsOf(core, target.personId).map(({ id }) => id) : [];
+  const deviceOf = deviceFinder(core);
+  const ofDevices = devicesOf(core, target).flatMap((deviceId) => deviceOf(deviceId)?.teamId ?? []);
+  return [...new Set([...ofDevices, ...ofPerson])];
+}

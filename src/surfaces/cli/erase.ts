@@ -1,0 +1,95 @@
+import { createInterface } from "node:readline/promises";
+import { type Command, Option } from "commander";
+import type { Core } from "../../core.ts";
+import { fail, invalid } from "../../kit/problem.ts";
+import {
+  type Counts,
+  carryOut,
+  type ErasurePlan,
+  planErasure,
+  requestErasure,
+  resolveTarget,
+} from "../../share/erasure/erasure.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { facts, type Output } from "./output.ts";
+
+interface EraseOptions extends CommonOptions {
+  readonly person?: string;
+  readonly device?: string;
+  readonly session?: string;
+  readonly entry?: string;
+  readonly repo?: string;
+  readonly team?: string;
+  readonly reason: string;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+}
+
+const TARGETS = ["person", "device", "session", "entry", "repo"] as const;
+
+export function eraseCommand(program: Command, cli: Cli): void {
+  const only = (flags: string, description: string, name: (typeof TARGETS)[number]) =>
+    new Option(flags, description).conflicts(TARGETS.filter((other) => other !== name));
+  const erase = common(program.command("erase"))
+    .description("erase what was recorded of somebody or something; what remains tells that it was")
+    .addOption(only("--person <email>", "a person, with the devices that are theirs: e-mail address or id", "person"))
+    .addOption(only("--device <id>", "what a device sent; its binding ends", "device"))
+    .addOption(only("--session <id>", "an agent's session: the number of its page, or its agent's id", "session"))
+    .addOption(only("--entry <id>", "an entry of telemetry, by the number of its page", "entry"))
+    .addOption(only("--repo <key>", "what was sent of a repository", "repo"))
+    .option("--team <team>", "with --repo: of this team alone, by id or exact name")
+    .requiredOption("--reason <text>", "on what ground; it stays on record, so let it name nobody")
+    .option("--dry-run", "only tell what would go", false)
+    .option("--yes", "do not ask", false)
+    .action((options: EraseOptions) => {
+      if (TARGETS.every((name) => options[name] === undefined))
+        erase.error(`error: name what to erase, by ${TARGETS.map((name) => `--${name}`).join(", ")}`, { exitCode: 2 });
+      return withCore(cli, options, (core, output) => eraseTarget(core, output, options));
+    });
+}
+
+async function eraseTarget(core: Core, output: Output, options: EraseOptions): Promise<void> {
+  const resolved = resolveTarget(core, options);
+  const plan = planErasure(core, resolved);
+  if (options.dryRun) {
+    output.result({ ...plan, erased: false }, () => planText(plan));
+    return;
+  }
+  if (!options.yes) await confirm(plan);
+  const erasure = await requestErasure(core, resolved, options.reason);
+  const total = Object.values(plan.counts).reduce((sum, count) => sum + count, 1);
+  const onProgress = output.progress("erase");
+  let gone = 0;
+  const counts = await carryOut(core, erasure, (went) => {
+    gone += Object.keys(plan.counts).reduce((sum, name) => sum + (went[name] ?? 0), 0);
+    onProgress(Math.min(1, gone / total));
+  });
+  output.result({ erasureId: erasure.id, ...plan, counts, erased: true }, () => doneText(erasure.id, counts));
+  output.note(`Copies that stay: ${plan.copies.join("; ")}.`);
+}
+
+const countLines = (counts: Counts) => Object.entries(counts).map(([name, count]) => [name, count] as const);
+
+const planText = ({ target, counts, devices, copies }: ErasurePlan) =>
+  [
+    `Would erase: ${target}`,
+    facts(countLines(counts)),
+    ...(devices.length === 0
+      ? []
+      : ["Devices whose bindings end, with all that they sent:", ...devices.map((id) => `  ${id}`)]),
+    "Copies that stay:",
+    ...copies.map((copy) => `  ${copy}`),
+  ].join("\n");
+
+const doneText = (id: string, counts: Counts) =>
+  [`erased (${id})`, ...(Object.keys(counts).length === 0 ? [] : [facts(countLines(counts))])].join("\n");
+
+/** @throws Problem where nobody can be asked, or who is asked does not agree */
+async function confirm(plan: ErasurePlan): Promise<void> {
+  if (!process.stdin.isTTY) fail(invalid, "nobody can be asked here: look with --dry-run, then say --yes");
+  process.stderr.write(`${planText(plan)}\n`);
+  const line = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await line.question('Nothing brings it back. Type "erase" to go on: ');
+  line.close();
+  if (answer.trim() !== "erase") fail(invalid, "Nothing was erased.");
+}

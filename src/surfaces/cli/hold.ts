@@ -1,0 +1,71 @@
+import { type Command, Option } from "commander";
+import { isoInstant } from "../../kit/clock.ts";
+import { type Hold, listHolds, placeHold, releaseHold } from "../../share/erasure/erasure.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { table } from "./output.ts";
+
+const when = (at: number | null) => (at === null ? null : isoInstant(at));
+
+const asJson = ({ id, placedAt, releasedAt, ...hold }: Hold) => ({
+  holdId: id,
+  ...hold,
+  placedAt: isoInstant(placedAt),
+  releasedAt: when(releasedAt),
+});
+
+interface PlaceOptions extends CommonOptions {
+  readonly team?: string;
+  readonly device?: string;
+  readonly session?: string;
+  readonly reason: string;
+}
+
+export function holdCommands(program: Command, cli: Cli): void {
+  const hold = program.command("hold").description("what is neither erased nor let run out");
+  const place = common(hold.command("place").description("keep everything of a team, a device or a session"))
+    .addOption(new Option("--team <team>", "id or exact name").conflicts(["device", "session"]))
+    .addOption(new Option("--device <id>", "device id").conflicts(["team", "session"]))
+    .addOption(new Option("--session <id>", "the number of its page, or its agent's id").conflicts(["team", "device"]))
+    .requiredOption("--reason <text>", "on what ground")
+    .action((options: PlaceOptions) => {
+      const { team, device, session } = options;
+      if (team === undefined && device === undefined && session === undefined)
+        place.error("error: name what to hold, by --team, --device or --session", { exitCode: 2 });
+      return withCore(cli, options, async (core, output) => {
+        const placed = await placeHold(core, options);
+        output.result(asJson(placed), () => `${placed.id} holds the ${placed.kind}`);
+      });
+    });
+  common(hold.command("release").argument("<hold>", "hold id").description("end a hold")).action(
+    (id: string, options: CommonOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const released = await releaseHold(core, id);
+        output.result(
+          asJson(released),
+          () => `${id} is released; what ran out meanwhile goes with the next nightly run`,
+        );
+      }),
+  );
+  common(hold.command("list").description("list the holds, those that were released included")).action(
+    (options: CommonOptions) =>
+      withCore(cli, options, (core, output) => {
+        const holds = listHolds(core);
+        output.result(holds.map(asJson), () =>
+          table(
+            ["ID", "OF", "TEAM", "DEVICE", "SESSION", "PLACED", "RELEASED", "REASON"],
+            holds.map((one) => [
+              one.id,
+              one.kind,
+              one.teamId,
+              one.deviceId,
+              one.session,
+              isoInstant(one.placedAt),
+              when(one.releasedAt),
+              one.reason,
+            ]),
+            "No holds.",
+          ),
+        );
+      }),
+  );
+}

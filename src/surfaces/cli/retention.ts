@@ -1,0 +1,80 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { getTeam, listTeams } from "../../identity/teams/teams.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import {
+  ADVISED_DAYS,
+  lastRuns,
+  MAX_DAYS,
+  RETENTION_KINDS,
+  type RetentionKind,
+  retentionOf,
+  setRetention,
+} from "../../share/erasure/erasure.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { table } from "./output.ts";
+
+function days(text: string): number | "forever" {
+  if (text === "forever") return text;
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > MAX_DAYS)
+    throw new InvalidArgumentError(`It must be a number of days from 1 to ${MAX_DAYS}, or forever.`);
+  return Number(text);
+}
+
+interface SetOptions extends CommonOptions {
+  readonly team: string;
+  readonly kind: RetentionKind;
+  readonly days: number | "forever";
+}
+
+const daysText = (kept: number | null) => (kept === null ? "forever" : `${kept} days`);
+
+export function retentionCommands(program: Command, cli: Cli): void {
+  const retention = program.command("retention").description("for how long records are kept");
+  common(retention.command("set").description("say for how long a team's records of a kind are kept"))
+    .requiredOption("--team <team>", "id or exact name")
+    .addOption(new Option("--kind <kind>", "what of it").choices([...RETENTION_KINDS]).makeOptionMandatory())
+    .requiredOption("--days <days>", "a number of days, or forever", days)
+    .action((options: SetOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const { kind } = options;
+        const kept = options.days === "forever" ? null : options.days;
+        const { id: teamId, name } = getTeam(core, options.team);
+        const changed = await setRetention(core, teamId, kind, kept);
+        output.result({ teamId, kind, days: options.days, changed }, () => `${name}: ${kind} ${daysText(kept)}`);
+        if (kept !== null && kept < ADVISED_DAYS)
+          output.note(
+            `Fewer than ${ADVISED_DAYS} days (six months) is less than what auditors of AI systems mostly ask for.`,
+          );
+      }),
+    );
+  common(retention.command("list").description("list for how long what is kept, and the last nightly runs"))
+    .option("--team <team>", "id or exact name")
+    .action((options: CommonOptions & { team?: string }) =>
+      withCore(cli, options, (core, output) => {
+        const teams = options.team === undefined ? listTeams(core) : [getTeam(core, options.team)];
+        const runs = new Map(lastRuns(core).map((run) => [run.teamId, run]));
+        const listed = teams.map(({ id: teamId, name }) => {
+          const run = runs.get(teamId);
+          const lastRun = run
+            ? { at: isoInstant(run.at), finished: run.completedAt !== null, counts: run.counts }
+            : null;
+          return { teamId, name, keeps: retentionOf(core, teamId), lastRun };
+        });
+        const asJson = listed.map(({ keeps, ...team }) => ({
+          ...team,
+          keeps: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, keeps[kind] ?? "forever"])),
+        }));
+        output.result(asJson, () =>
+          table(
+            ["TEAM", ...RETENTION_KINDS.map((kind) => kind.toUpperCase()), "LAST RUN"],
+            listed.map(({ name, keeps, lastRun }) => [
+              name,
+              ...RETENTION_KINDS.map((kind) => daysText(keeps[kind])),
+              lastRun?.at ?? null,
+            ]),
+            "No teams yet.",
+          ),
+        );
+      }),
+    );
+}

@@ -1,0 +1,151 @@
+import * as v from "valibot";
+import { type Html, html } from "../../../../kit/html.ts";
+import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import {
+  ADVISED_DAYS,
+  heldOf,
+  lastRuns,
+  MAX_DAYS,
+  RETENTION_KINDS,
+  type RetentionKind,
+  retentionOf,
+  setRetention,
+} from "../../../../share/erasure/erasure.ts";
+import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
+import { table } from "../../ui/list.ts";
+import { codeBlock, empty, facts, pageHead, section } from "../../ui/parts.ts";
+import { number, time } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { by } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
+
+/** For how long the team's records are kept, what is held all the same, and what the last night let go. */
+
+const WHAT: Readonly<Record<RetentionKind, { label: string; hint: string }>> = {
+  telemetry: { label: "Telemetry", hint: "Entries of telemetry. The figures of spend that were made of them stay." },
+  brain: { label: "Brain", hint: "Earlier versions. The current brain of a repository stays, however old." },
+  traces: { label: "Sessions", hint: "Sessions with their spans and labels, from their last change on." },
+  reads: {
+    label: "Reads",
+    hint: "What was asked with read tokens, by people whose other teams do not keep it longer.",
+  },
+  audit: { label: "Audit", hint: "Who did what." },
+  "web-sessions": { label: "Sign-ins", hint: "Sign-ins that are over, with address and browser." },
+};
+
+const WRONG = `Choose a whole number from 1 to ${number(MAX_DAYS)}, or leave it empty.`;
+/** Null for ever. */
+const days = v.pipe(
+  trimmed,
+  v.regex(/^\d{0,5}$/, WRONG),
+  v.transform((text) => (text === "" ? null : Number(text))),
+  v.check((kept) => kept === null || (kept >= 1 && kept <= MAX_DAYS), WRONG),
+);
+
+const fieldOf = (kind: RetentionKind) => ({
+  kind: "number" as const,
+  name: kind,
+  label: `${WHAT[kind].label}, days`,
+  hint: WHAT[kind].hint,
+  placeholder: "for ever",
+  min: 1,
+  max: MAX_DAYS,
+  schema: days,
+});
+
+const RETENTION = formSpec(
+  {
+    telemetry: fieldOf("telemetry"),
+    brain: fieldOf("brain"),
+    traces: fieldOf("traces"),
+    reads: fieldOf("reads"),
+    audit: fieldOf("audit"),
+    "web-sessions": fieldOf("web-sessions"),
+  },
+  "Nothing was changed. See below what has to change.",
+);
+
+function retentionPage(call: PageCall<"admin">, error?: FormError): Html {
+  const { core, session } = call;
+  const keeps = retentionOf(core, session.team.id);
+  const isShort = RETENTION_KINDS.some((kind) => (keeps[kind] ?? ADVISED_DAYS) < ADVISED_DAYS);
+  const main = html`${pageHead({ title: "Retention", intro: html`For how long the records of ${session.team.name} are kept.` })}
+${isShort && html`<div class="flash warn" role="status"><p>Something is kept for less than ${ADVISED_DAYS} days. Auditors of AI systems mostly ask for six months.</p></div>`}
+${section({
+  title: "Days",
+  intro: "What is older goes with the next nightly run, for good. Where nothing stands, it is kept for ever.",
+  framed: true,
+  body: RETENTION.draw(call, { action: "/retention", values: keeps, submit: "Keep it so long", error }),
+})}
+${nights(call)}
+${holds(call)}
+${section({
+  title: "Forget somebody or something now",
+  intro:
+    "Who runs the installation erases a person, a device, a session, an entry or a repository on its command line.",
+  body: codeBlock("reckon erase --person ada@example.com --reason TEXT --dry-run", {
+    label: "See what would go",
+    titled: true,
+  }),
+})}`;
+  return frame(call, { title: "Retention", main });
+}
+
+function nights({ core, session }: PageCall<"admin">): Html {
+  const run = lastRuns(core).find(({ teamId }) => teamId === session.team.id);
+  const counts = Object.entries(run?.counts ?? {});
+  const words = counts.map(([name, count]) => `${name} ${number(count)}`).join(", ");
+  return section({
+    title: "Last night",
+    framed: true,
+    body: run
+      ? facts([
+          { label: "Began", value: time(run.at, core.clock.now()) },
+          { label: "Done", value: time(run.completedAt, core.clock.now(), "not yet") },
+          { label: "Let go", value: words || "nothing" },
+        ])
+      : html`<p class="says">No run yet.</p>`,
+  });
+}
+
+function holds({ core, session }: PageCall<"admin">): Html {
+  const now = core.clock.now();
+  return section({
+    title: "Holds",
+    intro: "What is held is neither let go nor erased. Who runs the installation places and releases holds.",
+    body: table({
+      caption: "Holds in force",
+      columns: [
+        { label: "Of", heading: true, cell: (hold) => hold.session ?? hold.deviceId ?? "the whole team" },
+        { label: "Why", grow: true, cell: ({ reason }) => reason },
+        { label: "Placed by", cell: ({ placedBy }) => placedBy },
+        { label: "Since", cell: ({ placedAt }) => time(placedAt, now) },
+      ],
+      rows: heldOf(core, session.team.id).all,
+      empty: empty({ title: "Nothing is held", intro: "Everything goes when its days are over." }),
+    }),
+  });
+}
+
+function change(call: PageCall<"admin">) {
+  const { core, session } = call;
+  return handleForm(
+    call,
+    RETENTION,
+    async (sent) => {
+      let changed = false;
+      for (const kind of RETENTION_KINDS)
+        changed = (await setRetention(core, session.team.id, kind, sent[kind], by(call))) || changed;
+      return redirect(
+        "/retention",
+        changed ? "It is kept so long from now on." : "Nothing differed, so nothing was changed.",
+      );
+    },
+    (error) => retentionPage(call, error),
+  );
+}
+
+export const retentionPages = [
+  page({ id: "retention", method: "GET", path: "/retention", access: "admin" }, (call) => retentionPage(call)),
+  page({ id: "changeRetention", method: "POST", path: "/retention", access: "admin" }, change),
+];

@@ -1,0 +1,146 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, it } from "vitest";
+import { rowsOf, withDirectory } from "../faults/support/data.ts";
+import { launch, reckon, until } from "../faults/support/process.ts";
+import { testData, testServer } from "../faults/support/test.ts";
+import { deliverAll, filesWith } from "../support/erasure.ts";
+import { startInstance } from "../support/instance.ts";
+
+async function run(data: string, ...args: string[]) {
+  const done = await reckon([...args, "--data", data, "--json"]);
+  return { ...done, result: done.code === 0 ? JSON.parse(done.stdout) : undefined };
+}
+
+/** A directory with two devices' deliveries, which no server has open. */
+async function directory() {
+  const t = await startInstance();
+  const team = await t.team({ name: "Acme" });
+  const [mine, other] = [await t.device(team), await t.device(team)];
+  await deliverAll(t, mine, "shop", "marigold");
+  await deliverAll(t, other, "till", "lavender");
+  await t.close();
+  return { data: t.directory, team, mine, other };
+}
+
+it("tells what would go and what holds copies, asks, erases, and the ledger still verifies", async () => {
+  const { data, mine } = await directory();
+  expect((await run(data, "backup", join(data, "backups.db"))).code).toBe(0);
+  const erase = ["erase", "--device", mine.deviceId, "--reason", "they left"];
+  const { result: plan } = await run(data, ...erase, "--dry-run");
+  expect(plan).toMatchObject({
+    erased: false,
+    counts: { entries: 3, sessions: 1, spans: 1, labels: 2, snapshots: 1 },
+    devices: [mine.deviceId],
+  });
+  expect(plan.copies.join()).toMatch(/kept elsewhere.*exported/);
+  expect(rowsOf(data, "SELECT count(*) AS n FROM erasures")).toEqual([{ n: 0 }]);
+  const unasked = await run(data, ...erase);
+  expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining("--dry-run")]);
+  const { result: done } = await run(data, ...erase, "--yes");
+  expect(done).toMatchObject({ erased: true, counts: { entries: 3, sessions: 1, snapshots: 1 } });
+  // A backup is a copy, and stays.
+  expect(filesWith(data, "marigold")).toEqual(["backups.db"]);
+  expect((await run(data, "ledger", "verify")).result).toMatchObject({ deliveries: 6, erased: 3, faults: [] });
+  expect((await run(data, "doctor")).result).toContainEqual(
+    expect.objectContaining({ check: "erasures", status: "ok" }),
+  );
+  const restored = await run(data, "restore", join(data, "backups.db"));
+  expect(restored.result).toMatchObject({ erasedAgain: 1 });
+  rmSync(join(data, "backups.db"));
+  rmSync(join(data, "backups"), { recursive: true });
+  expect(filesWith(data, "marigold")).toEqual([]);
+});
+
+it("demands one target and a reason", async () => {
+  const { data } = await directory();
+  for (const wrong of [
+    ["erase", "--reason", "x"],
+    ["erase", "--device", "d"],
+    ["erase", "--device", "d", "--person", "p", "--reason", "x"],
+    ["hold", "place", "--reason", "x"],
+    ["retention", "set", "--team", "Acme", "--kind", "everything", "--days", "3"],
+    ["retention", "set", "--team", "Acme", "--kind", "brain", "--days", "0"],
+  ])
+    expect([wrong.join(" "), (await run(data, ...wrong)).code]).toEqual([wrong.join(" "), 2]);
+  for (const unknown of [
+    ["erase", "--device", "dev_x", "--reason", "x", "--yes"],
+    ["erase", "--session", "none", "--reason", "x", "--yes"],
+    ["erase", "--entry", "999", "--reason", "x", "--yes"],
+    ["hold", "release", "hold_x"],
+  ])
+    expect([unknown.join(" "), (await run(data, ...unknown)).code]).toEqual([unknown.join(" "), 1]);
+});
+
+it("places and releases holds, which erase names, and sets retention, warning below half a year", async () => {
+  const { data, mine } = await directory();
+  const { result: hold } = await run(data, "hold", "place", "--device", mine.deviceId, "--reason", "a claim");
+  const refused = await run(data, "erase", "--repo", "shop", "--reason", "x", "--yes");
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(hold.holdId)]);
+  expect((await run(data, "hold", "release", hold.holdId)).result).toMatchObject({ releasedAt: expect.any(String) });
+  expect((await run(data, "hold", "list")).result).toMatchObject([{ kind: "device", reason: "a claim" }]);
+  const short = await run(data, "retention", "set", "--team", "Acme", "--kind", "traces", "--days", "90");
+  expect([short.result, short.stderr]).toEqual([
+    expect.objectContaining({ kind: "traces", days: 90, changed: true }),
+    expect.stringContaining("183"),
+  ]);
+  const long = await run(data, "retention", "set", "--team", "Acme", "--kind", "brain", "--days", "400");
+  expect(long.stderr).toBe("");
+  expect((await run(data, "retention", "list")).result).toMatchObject([
+    { name: "Acme", keeps: { traces: 90, brain: 400, audit: "forever" }, lastRun: null },
+  ]);
+  expect((await run(data, "retention", "set", "--team", "Acme", "--kind", "brain", "--days", "forever")).code).toBe(0);
+  expect((await run(data, "retention", "list", "--team", "Acme")).result[0].keeps.brain).toBe("forever");
+});
+
+it("an erasure that was killed is finished by the next start", async () => {
+  const { directory: data, devices } = await testData();
+  const { deviceId, token } = devices[0] as { deviceId: string; token: string };
+  const server = await testServer(data, { env: { RECKON_LIMIT_TELEMETRY: "off" } });
+  for (let batch = 0; batch < 60; batch++) {
+    const entries = Array.from({ length: 500 }, (_, i) => ({
+      seq: batch * 500 + i + 1,
+      payload: { text: `marigold ${batch}` },
+    }));
+    const sent = await fetch(`http://127.0.0.1:${server.port}/api/telemetry/ingest`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ repoKey: "r", entries }),
+    });
+    expect(sent.status).toBe(200);
+  }
+  await server.end();
+  const erase = launch(["erase", "--device", deviceId, "--reason", "x", "--yes", "--data", data]);
+  const gone = () => rowsOf(data, "SELECT count(*) AS n FROM deliveries WHERE erased_by IS NOT NULL")[0].n as number;
+  await until("something is erased", () => gone() > 0);
+  erase.child.kill("SIGKILL");
+  await erase.exited;
+  expect(rowsOf(data, "SELECT completed_at FROM erasures")).toEqual([{ completed_at: null }]);
+  expect(gone()).toBeLessThan(60);
+  const again = await testServer(data);
+  await again.end();
+  expect(filesWith(data, "marigold")).toEqual([]);
+  expect((await run(data, "ledger", "verify")).result).toMatchObject({ deliveries: 60, erased: 60, faults: [] });
+}, 120_000);
+
+it("a file of an older make is vacuumed by the next start, and what was removed from it is gone", async () => {
+  const { directory: data } = await testData();
+  const db = new Sqlite(join(data, "reckon.db"));
+  db.pragma("secure_delete = OFF");
+  db.pragma("auto_vacuum = NONE");
+  db.exec("VACUUM");
+  db.exec(
+    "CREATE TABLE _scratch (text TEXT); INSERT INTO _scratch VALUES ('marigold'); DELETE FROM _scratch; DROP TABLE _scratch",
+  );
+  db.close();
+  expect(filesWith(data, "marigold")).not.toEqual([]);
+  const findings = (await run(data, "doctor")).result as { check: string; status: string }[];
+  expect(findings.find(({ check }) => check === "erasures")?.status).toBe("warning");
+  await withDirectory(data, async () => {});
+  await (await testServer(data)).end();
+  expect(filesWith(data, "marigold")).toEqual([]);
+  const after = new Sqlite(join(data, "reckon.db"), { readonly: true });
+  expect(after.pragma("auto_vacuum", { simple: true })).toBe(2);
+  after.close();
+});

@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { placeHold, setRetention } from "../../src/share/erasure/erasure.ts";
+import { retentionJob } from "../../src/share/erasure/nightly.ts";
+import { startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+it("shows that all is kept, takes days, warns below half a year, tells of holds and of the last night", async () => {
+  const site = await startSite();
+  const ada = await site.person({ role: "admin" });
+  const { core } = site.t.instance;
+  const { page, go, judge } = await site.open(ada);
+  await go("/retention");
+  expect(await page.getByLabel("Telemetry, days").inputValue()).toBe("");
+  await judge("retention-empty");
+  await page.getByLabel("Sessions, days").fill("90");
+  await page.getByLabel("Audit, days").fill("400");
+  await page.getByRole("button", { name: "Keep it so long" }).click();
+  await page.getByText("It is kept so long from now on.").waitFor();
+  expect(site.t.rows("SELECT kind, days FROM retention_rules ORDER BY kind")).toEqual([
+    { kind: "audit", days: 400 },
+    { kind: "traces", days: 90 },
+  ]);
+  expect(await page.getByRole("main").textContent()).toContain("less than 183 days");
+  expect(
+    site.t.rows(
+      "SELECT actor_label AS who, target_label AS what, detail FROM audit_events WHERE action = 'retention.set' ORDER BY id",
+    ),
+  ).toEqual([
+    { who: ada.email, what: "traces", detail: '{"from":"forever","to":90}' },
+    { who: ada.email, what: "audit", detail: '{"from":"forever","to":400}' },
+  ]);
+  await placeHold(core, { team: ada.team.id, reason: "A claim is open" });
+  await setRetention(core, ada.team.id, "traces", null);
+  await retentionJob.run(core);
+  await go("/retention");
+  const main = await page.getByRole("main").textContent();
+  expect(main).toContain("A claim is open");
+  expect(main).toMatch(/Let gonothing/);
+  await judge("retention");
+});

@@ -1,0 +1,237 @@
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { zstdDecompressSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { setPolicy } from "../../../src/record/policy/policy.ts";
+import { seal } from "../../../src/record/telemetry/seal.ts";
+import { listEntries } from "../../../src/record/telemetry/telemetry.ts";
+import {
+  carryOut,
+  JOURNAL,
+  placeHold,
+  planErasure,
+  releaseHold,
+  requestErasure,
+  resolveTarget,
+} from "../../../src/share/erasure/erasure.ts";
+import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+
+const request = (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
+  const { core } = t.instance;
+  return requestErasure(core, resolveTarget(core, target), "they wanted it");
+};
+const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) =>
+  carryOut(t.instance.core, await request(t, target));
+const report = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {});
+const spent = (t: TestInstance) => t.rows("SELECT sum(usages) AS usages FROM spend_cells")[0].usages;
+
+async function twoDevices() {
+  const t = await startInstance();
+  const team = await t.team({ name: "Acme" });
+  const [mine, other] = [await t.device(team), await t.device(team)];
+  await deliverAll(t, mine, "shop", "marigold");
+  await deliverAll(t, mine, "shop", "marigold", 10);
+  await deliverAll(t, other, "till", "lavender");
+  return { t, team, mine, other };
+}
+
+it("erases what a device sent, from every file, and nothing of others", async () => {
+  const { t, mine, other } = await twoDevices();
+  await t.instance.core.store.reclaim();
+  expect(filesWith(t.directory, "marigold")).not.toEqual([]);
+  const before = spent(t);
+  const counts = await erase(t, { device: mine.deviceId });
+  expect(counts).toMatchObject({ entries: 6, sessions: 2, spans: 2, labels: 3, snapshots: 2, devices: 1 });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(filesWith(t.directory, "lavender")).toEqual(["reckon.db"]);
+  expect(spent(t)).toBeLessThan(before);
+  expect(t.rows("SELECT DISTINCT device_id FROM spend_cells")).toEqual([{ device_id: other.deviceId }]);
+  expect(report(t)).toMatchObject({ faults: [], erased: 6 });
+  expect((await t.post("/api/telemetry/heartbeat", { token: mine.token, json: {} })).status).toBe(401);
+  const erasure = t.rows("SELECT kind, completed_at IS NOT NULL AS done, counts FROM erasures")[0];
+  expect([erasure.kind, erasure.done, JSON.parse(erasure.counts)]).toEqual(["device", 1, counts]);
+  expect(t.rows("SELECT action FROM audit_events WHERE action LIKE 'erasure.%' ORDER BY id")).toEqual([
+    { action: "erasure.requested" },
+    { action: "erasure.completed" },
+  ]);
+});
+
+it("erases a person with their devices, from accounts, audit and whatever they made", async () => {
+  const t = await startInstance();
+  const [device, other] = [await t.device(), await t.device()];
+  const email = "Zinnia@example.com";
+  const { id } = await personWith(t, device, email);
+  await personWith(t, other, "lilac.zinnia@example.com");
+  await deliverAll(t, device, "shop", "marigold");
+  const { core } = t.instance;
+  const by = { kind: "user", id, label: email, ip: "192.0.2.77" } as const;
+  await setPolicy(core, device.team.id, { captureMode: "full" } as never, by);
+  const plan = planErasure(core, resolveTarget(core, { person: "zinnia@example.com" }));
+  expect(plan).toMatchObject({ counts: { entries: 3, sessions: 1, snapshots: 1 }, devices: [device.deviceId] });
+  await erase(t, { person: "zinnia@example.com" });
+  for (const text of ["marigold", "192.0.2.77"]) expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+  expect(
+    t.rows("SELECT email, name, password_hash, disabled_at IS NOT NULL AS closed FROM users WHERE id = ?", id),
+  ).toEqual([{ email: `erased-${id}`, name: null, password_hash: null, closed: 1 }]);
+  expect(t.count("memberships")).toBe(1);
+  const labels = t.rows("SELECT actor_label, target_label, ip, detail FROM audit_events");
+  expect(JSON.stringify(labels)).not.toMatch(/(?<!lilac\.)zinnia@/i);
+  expect(JSON.stringify(labels)).toContain("lilac.zinnia@example.com");
+  expect(t.rows("SELECT created_by FROM policies")).toEqual([{ created_by: `erased-${id}` }]);
+  expect(report(t).faults).toEqual([]);
+});
+
+it("erases a session with what entries and spend tell of it, and leaves its device alone", async () => {
+  const { t, mine } = await twoDevices();
+  await erase(t, { session: "marigold-s10" });
+  expect(filesWith(t.directory, "marigold-s10")).toEqual([]);
+  expect(t.count("trace_sessions")).toBe(2);
+  expect(t.rows("SELECT count(*) AS n FROM spend_cells WHERE session = 'marigold-s10'")).toEqual([{ n: 0 }]);
+  expect(report(t).faults).toEqual([]);
+  expect(t.rows("SELECT id FROM devices WHERE revoked_at IS NOT NULL")).toEqual([]);
+  await deliverAll(t, mine, "shop", "marigold", 20);
+  expect(report(t).faults).toEqual([]);
+});
+
+it("erases an entry of a delivery; the others are still compared, and sent again it is not recorded", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const post = (text: string) =>
+    t.post("/api/telemetry/ingest", {
+      token,
+      json: {
+        repoKey: "r",
+        entries: [
+          { seq: 1, payload: { text } },
+          { seq: 2, payload: { text: "lavender" } },
+        ],
+      },
+    });
+  await post("marigold");
+  expect(await erase(t, { entry: "1" })).toEqual({ entries: 1 });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(filesWith(t.directory, "lavender")).toEqual(["reckon.db"]);
+  expect(report(t)).toMatchObject({ faults: [], erased: 1 });
+  expect((await post("marigold")).body).toMatchObject({ accepted: 0, flagged: null });
+  await t.instance.core.store.reclaim();
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  t.rows("UPDATE deliveries SET erased_items = 2 RETURNING id");
+  expect(report(t).faults).toMatchObject([{ deliveryId: expect.any(Number), problem: "content" }]);
+});
+
+it("makes sealed blocks anew without what was erased, and the rest reads as before", async () => {
+  const t = await startInstance();
+  const { token, deviceId } = await t.device();
+  const { core } = t.instance;
+  const send = (seq: number, text: string) =>
+    t.post("/api/telemetry/ingest", {
+      token,
+      json: { repoKey: "r", entries: [0, 1].map((i) => ({ seq: seq + i, payload: { text: `${text} ${seq + i}` } })) },
+    });
+  for (let seq = 1; seq <= 9; seq += 2) await send(seq, seq === 5 ? "marigold" : "lavender");
+  t.clock.advance(100 * 3_600_000);
+  expect(await seal(core, 10)).toBe(1);
+  const listed = async () =>
+    (await listEntries(core, t.rows("SELECT id FROM teams")[0].id)).rows.map(({ payload }) => payload);
+  expect(await listed()).toHaveLength(10);
+  await erase(t, { entry: "5" });
+  expect((await listed()).filter((payload) => payload.includes("marigold"))).toEqual(['{"text":"marigold 6"}']);
+  expect(report(t).faults).toEqual([]);
+  const rest = (await listed()).filter((payload) => !payload.includes("marigold"));
+  await erase(t, { entry: "6" });
+  expect(await listed()).toEqual(rest);
+  const content = () => zstdDecompressSync(t.rows("SELECT content FROM telemetry_blocks")[0].content).toString();
+  expect(content()).not.toContain("marigold");
+  expect(content()).toContain("lavender 10");
+  await send(20, "tulip");
+  await erase(t, { device: deviceId });
+  expect(content()).not.toContain("lavender");
+  expect(await listed()).toEqual([]);
+  expect(report(t)).toMatchObject({ faults: [], erased: 6 });
+});
+
+it("erases a repository of a team; what comes of it later is kept, also when the record is replayed", async () => {
+  const { t, mine } = await twoDevices();
+  await deliverAll(t, mine, "till", "crocus", 1);
+  await erase(t, { repo: "shop", team: "Acme" });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(t.rows("SELECT DISTINCT repo_key FROM brain_currents ORDER BY 1")).toEqual([{ repo_key: "till" }]);
+  expect(report(t).faults).toEqual([]);
+  t.clock.advance(1);
+  await deliverAll(t, mine, "shop", "tulip", 30);
+  await t.close();
+  const again = await startInstance({ directory: t.directory, clock: t.clock });
+  expect(filesWith(again.directory, "tulip")).not.toEqual([]);
+  expect(report(again).faults).toEqual([]);
+});
+
+it("makes the newest brain that is left the current one, with its entries", async () => {
+  const t = await startInstance();
+  const team = await t.team();
+  const [first, second] = [await t.device(team), await t.device(team)];
+  await deliverAll(t, first, "shop", "lavender");
+  await deliverAll(t, second, "shop", "marigold");
+  expect(t.rows("SELECT title FROM defects")).toEqual([{ title: expect.stringContaining("marigold") }]);
+  await erase(t, { device: second.deviceId });
+  expect(t.rows("SELECT title FROM defects")).toEqual([{ title: expect.stringContaining("lavender") }]);
+  expect(report(t).faults).toEqual([]);
+  await deliverAll(t, first, "shop", "tulip", 2);
+  expect(t.rows("SELECT title FROM defects")).toEqual([{ title: expect.stringContaining("tulip") }]);
+});
+
+it("refuses what a hold keeps, naming it, until it is released", async () => {
+  const { t, team, mine } = await twoDevices();
+  const { core } = t.instance;
+  for (const place of [{ team: team.id }, { device: mine.deviceId }, { session: "marigold-s1" }]) {
+    const hold = await placeHold(core, { ...place, reason: "a claim" });
+    await expect(request(t, { device: mine.deviceId })).rejects.toThrow(new RegExp(`${hold.id}.*a claim`));
+    await releaseHold(core, hold.id);
+  }
+  expect(t.count("erasures")).toBe(0);
+  await erase(t, { device: mine.deviceId });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+});
+
+it("goes on with an erasure that ended half done, whatever step it was at", async () => {
+  for (const steps of [0, 1, 3, 8, 15, 21]) {
+    const { t, mine } = await twoDevices();
+    const erasure = await request(t, { device: mine.deviceId });
+    let left = steps;
+    const cut = carryOut(t.instance.core, erasure, () => {
+      if (left-- === 0) throw new Error("cut");
+    });
+    await expect(cut).rejects.toThrow("cut");
+    await t.close();
+    const again = await startInstance({ directory: t.directory, clock: t.clock });
+    expect([steps, filesWith(again.directory, "marigold")]).toEqual([steps, []]);
+    expect(again.rows("SELECT completed_at IS NOT NULL AS done FROM erasures")).toEqual([{ done: 1 }]);
+    expect(report(again).faults).toEqual([]);
+    await again.close();
+  }
+});
+
+it("erases again what a restored backup brings back, once, and says so", async () => {
+  const { t, mine } = await twoDevices();
+  const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
+  await backup(t.instance.core, file, () => {});
+  t.clock.advance(30 * 86_400_000);
+  await erase(t, { device: mine.deviceId });
+  await t.close();
+  restore(file, t.directory, "then");
+  rmSync(file);
+  rmSync(join(t.directory, "backups"), { recursive: true });
+  for (const _ of [1, 2]) {
+    const again = await startInstance({ directory: t.directory, clock: t.clock });
+    expect(filesWith(again.directory, "marigold")).toEqual([]);
+    expect(again.rows("SELECT action FROM audit_events WHERE action LIKE 'erasure.%' ORDER BY id")).toEqual([
+      { action: "erasure.replayed" },
+      { action: "erasure.completed" },
+    ]);
+    expect(report(again).faults).toEqual([]);
+    await again.close();
+  }
+  expect(filesWith(t.directory, mine.deviceId)).toContain(JOURNAL);
+});

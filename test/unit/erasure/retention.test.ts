@@ -1,0 +1,127 @@
+import { expect, it } from "vitest";
+import { setRole } from "../../../src/identity/members/members.ts";
+import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
+import { placeHold, releaseHold, setRetention } from "../../../src/share/erasure/erasure.ts";
+import { retentionJob } from "../../../src/share/erasure/nightly.ts";
+import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+
+const DAY = 86_400_000;
+const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
+const finding = async (t: TestInstance) =>
+  (await examine(t.instance.core, () => {})).find(({ check }) => check === "retention");
+
+/** A device that delivered some time ago, and now. */
+async function twice() {
+  const t = await startInstance();
+  const device = await t.device(await t.team({ name: "Acme" }));
+  await deliverAll(t, device, "shop", "marigold");
+  t.clock.advance(60 * DAY);
+  await deliverAll(t, device, "shop", "lavender", 10);
+  const keep = async (days: number) => {
+    for (const kind of ["telemetry", "brain", "traces", "audit"] as const)
+      await setRetention(t.instance.core, "Acme", kind, days);
+  };
+  const night = async () => {
+    t.clock.advance(DAY);
+    await retentionJob.run(t.instance.core);
+  };
+  return { t, device, keep, night };
+}
+
+it("lets go what is older than its days, once a day, and keeps the sums of spend", async () => {
+  const { t, keep, night } = await twice();
+  const before = t.rows("SELECT sum(usages) AS usages FROM spend_cells");
+  await night();
+  expect(filesWith(t.directory, "marigold telemetry")).not.toEqual([]);
+  await keep(30);
+  await night();
+  for (const text of ["marigold telemetry", "marigold brain", "marigold prompt", "marigold loose", "src/marigold.ts"])
+    expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+  expect(filesWith(t.directory, "lavender telemetry")).toEqual(["reckon.db"]);
+  expect(t.rows("SELECT sum(usages) AS usages FROM spend_cells")).toEqual(before);
+  expect(t.rows("SELECT count(*) AS n FROM audit_events WHERE at < ?", t.clock.now() - 30 * DAY)).toEqual([{ n: 0 }]);
+  expect(faults(t)).toEqual([]);
+  const runs = () =>
+    t.rows("SELECT team_id IS NOT NULL AS team, counts, completed_at IS NOT NULL AS done FROM erasures");
+  expect(runs()).toMatchObject([{ team: 1, done: 1 }]);
+  expect(JSON.parse(runs()[0].counts)).toMatchObject({ entries: 3, sessions: 1, snapshots: 1, labels: 2 });
+  await retentionJob.run(t.instance.core);
+  expect(runs()).toHaveLength(1);
+  await night();
+  expect(runs()).toHaveLength(2);
+  expect(await finding(t)).toMatchObject({ status: "ok" });
+  t.clock.advance(3 * DAY);
+  expect(await finding(t)).toMatchObject({ status: "warning" });
+});
+
+it("keeps the current brain of a repository, however old", async () => {
+  const { t, device, keep, night } = await twice();
+  await deliverAll(t, device, "till", "crocus");
+  t.clock.advance(20 * DAY);
+  await keep(10);
+  await night();
+  expect(t.rows("SELECT repo_key FROM brain_snapshots ORDER BY 1")).toEqual([
+    { repo_key: "shop" },
+    { repo_key: "till" },
+  ]);
+  expect(t.count("trace_sessions")).toBe(0);
+  expect(faults(t)).toEqual([]);
+  await deliverAll(t, device, "till", "tulip", 10);
+  expect(t.rows("SELECT title FROM defects WHERE repo_key = 'till'")).toMatchObject([{ title: "tulip loop" }]);
+});
+
+it("gives way to holds, and goes on once they are released", async () => {
+  const { t, device, keep, night } = await twice();
+  const { core } = t.instance;
+  await keep(30);
+  const stays = (text: string) => filesWith(t.directory, text).length > 0;
+  const everything = await placeHold(core, { team: "Acme", reason: "a claim" });
+  await night();
+  expect(["marigold telemetry", "marigold brain", "marigold prompt"].map(stays)).toEqual([true, true, true]);
+  await releaseHold(core, everything.id);
+  const one = await placeHold(core, { session: "marigold-s1", reason: "a claim" });
+  await deliverAll(t, device, "shop", "dahlia", 20);
+  t.clock.advance(60 * DAY);
+  await night();
+  expect(["marigold telemetry", "marigold prompt", "lavender prompt", "dahlia prompt"].map(stays)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  await releaseHold(core, one.id);
+  await night();
+  expect(["marigold telemetry", "marigold prompt", "marigold-s1"].map(stays)).toEqual([false, false, true]);
+  expect(faults(t)).toEqual([]);
+});
+
+it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
+  const t = await startInstance();
+  const acme = await t.device(await t.team({ name: "Acme" }));
+  const other = await t.team({ name: "Other" });
+  const user = await personWith(t, acme, "ada@example.com");
+  await createReadToken(t.instance.core, { userId: user.id, name: "mine" });
+  t.rows(
+    "INSERT INTO web_sessions SELECT 'ses_1', x'01', id, NULL, '192.0.2.1', NULL, ?, ?, ?, NULL FROM users RETURNING id",
+    ...Array(3).fill(t.clock.now()),
+  );
+  t.rows(
+    "INSERT INTO token_reads (token_id, user_id, at, question, total, shown, ip) SELECT id, user_id, ?, 'marigold', 1, 1, '' FROM read_tokens RETURNING id",
+    t.clock.now(),
+  );
+  await setRole(t.instance.core, other.id, user.email, "member");
+  const keep = async (team: string, days: number) => {
+    for (const kind of ["reads", "web-sessions"] as const) await setRetention(t.instance.core, team, kind, days);
+  };
+  await keep("Acme", 30);
+  t.clock.advance(20 * DAY);
+  await keep("Other", 60);
+  t.clock.advance(30 * DAY);
+  await retentionJob.run(t.instance.core);
+  expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([1, 1]);
+  t.clock.advance(20 * DAY);
+  await retentionJob.run(t.instance.core);
+  expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([0, 0]);
+});
