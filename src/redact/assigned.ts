@@ -2,7 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { AssignedState, Reading, Span } from "./reading.ts";
-import { anyOf, LONG_RUN, nextOf, QUICKER } from "./units.ts";
+import { anyOf, LONG_RUN, nextOf, QUICKER, unitBefore } from "./units.ts";
 import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
@@ -79,6 +79,7 @@ const TAG = new Automaton(/>[ \t\r\n]{0,64}/);
 const SPACES = new Automaton(/[ \t]{1,16}["']/);
 const OPEN_PARENTHESIS = 40;
 const EQUALS = 61;
+const TAG_START = 60;
 const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
@@ -104,18 +105,18 @@ export function assignedValue(reading: Reading, at: number): Span | undefined {
   let start = at;
   while (start > 0 && at - start < NAME_CAP && holds(units, start - 1, NAME)) start--;
   // "\n" and its like are an escape and then a name's first letter.
-  if (units[start - 1] === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
+  if (unitBefore(units, start) === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
   reading.work += end - start;
   if (end - start < 2) return undefined;
   // The rule's name in a marker ("[REDACTED:some-token]: …") names nothing.
-  if (units[start - 1] === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
+  if (unitBefore(units, start) === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
   return valueBehind(reading, state, start, end);
 }
 
 function valueBehind(reading: Reading, state: AssignedState, start: number, end: number): Span | undefined {
   const { text, units } = reading;
   const isFlag = units[start] === DASH && units[start + 1] === DASH;
-  const isTag = units[end] === TAG_END && text[start - 1] === "<";
+  const isTag = units[end] === TAG_END && unitBefore(units, start) === TAG_START;
   let valueAt = isTag
     ? TAG.endOf(units, end, text.length)
     : afterSeparator(reading, end, isFlag, isArgument(reading, start));
@@ -125,7 +126,7 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   if (holds(units, valueAt, QUOTES)) {
     const from = afterQuote(reading, valueAt);
     // "Password:", …: the quote before the name ends behind it.
-    const isLabel = units[start - 1] === units[valueAt] && !holds(units, end, QUOTES);
+    const isLabel = unitBefore(units, start) === units[valueAt] && !holds(units, end, QUOTES);
     if (from === -1 || isLabel || ",;)}".includes(text[from] as string)) return undefined;
     const to = quotedEnd(reading, from);
     reading.work += to - from;
@@ -157,10 +158,10 @@ function afterSeparator(reading: Reading, end: number, isFlag: boolean, isArgume
 
 /** Whether a name in quotes begins the arguments of a call: `define( 'NAME', 'value' )`. */
 function isArgument({ units }: Reading, start: number): boolean {
-  if (!holds(units, start - 1, QUOTES)) return false;
-  let i = start - 2;
-  while (i > start - 6 && units[i] === SPACE) i--;
-  return units[i] === OPEN_PARENTHESIS;
+  if (start === 0 || !holds(units, start - 1, QUOTES)) return false;
+  let i = start - 1;
+  while (i > start - 5 && unitBefore(units, i) === SPACE) i--;
+  return unitBefore(units, i) === OPEN_PARENTHESIS;
 }
 
 /** What a line of the C preprocessor has before the name. */

@@ -4,7 +4,7 @@ import { type Kind, kindOf, mayStand } from "./pattern.ts";
 import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Shape, shapeOf } from "./shape.ts";
-import { unitsOf } from "./units.ts";
+import { unitBefore, unitsOf } from "./units.ts";
 
 const DOT = 46;
 const DASH = 45;
@@ -28,23 +28,23 @@ const MAX_COLOUR = 12;
 /** Whether the character before `end` is the last of an escape: `\\n`, `%3D`, `\\x1b`, `\\u001b`, a colour's `[32m`. */
 function endsEscape(units: Uint16Array, end: number): boolean {
   const last = units[end - 1] as number;
-  if (mayStand(SIMPLE_ESCAPE, last) && units[end - 2] === BACKSLASH) return true;
+  if (mayStand(SIMPLE_ESCAPE, last) && unitBefore(units, end, 2) === BACKSLASH) return true;
   if (last === SMALL_M) {
-    let i = end - 2;
-    while (i >= end - 2 - MAX_COLOUR && mayStand(COLOUR, units[i] as number)) i--;
-    return units[i] === OPEN_BRACKET;
+    let i = end - 1;
+    while (i >= end - 1 - MAX_COLOUR && mayStand(COLOUR, unitBefore(units, i))) i--;
+    return unitBefore(units, i) === OPEN_BRACKET;
   }
   if (!mayStand(HEX, last)) return false;
-  const before = units[end - 3] as number;
-  if (before === PERCENT || (before === SMALL_X && units[end - 4] === BACKSLASH))
+  const before = unitBefore(units, end, 3);
+  if (before === PERCENT || (before === SMALL_X && unitBefore(units, end, 4) === BACKSLASH))
     return mayStand(HEX, units[end - 2] as number);
-  if (units[end - 5] !== SMALL_U || units[end - 6] !== BACKSLASH) return false;
+  if (unitBefore(units, end, 5) !== SMALL_U || unitBefore(units, end, 6) !== BACKSLASH) return false;
   for (let i = end - 4; i < end - 1; i++) if (!mayStand(HEX, units[i] as number)) return false;
   return true;
 }
 
 /** Where the word ends that something at `at` would be glued to. "favicon.ico-…", "this.s.…": a dot is a part of it. */
-const gluedTo = (units: Uint16Array, at: number): number => (units[at - 1] === DOT ? at - 1 : at);
+const gluedTo = (units: Uint16Array, at: number): number => (unitBefore(units, at) === DOT ? at - 1 : at);
 
 /**
  * Whether a token may start at `at`: nothing there before it, or no letter or digit. A letter that ends an escape
@@ -141,10 +141,10 @@ export class TableProbe implements Probe {
 
   find(reading: Reading, at: number): void {
     const { units } = reading;
-    for (let start = at - this.#range; start <= at; start++) {
+    for (let start = Math.max(0, at - this.#range); start <= at; start++) {
       reading.work++;
       if (start < reading.readUntil(this.#rank) || (this.#asksFresh && !isFresh(reading, start))) continue;
-      if (this.#apart && isInPath(units[start - 1] as number)) continue;
+      if (this.#apart && isInPath(unitBefore(units, start))) continue;
       if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
     }
   }
