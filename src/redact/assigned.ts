@@ -16,6 +16,8 @@ const REFERS = 16;
 const OPENS = 32;
 /** What a sentence or an expression ends with, rather than a value. */
 const ENDS = 64;
+/** A quote, a space or a backslash. */
+const STOPS = 128;
 const BITS = new Uint8Array(1 << 16).fill(BARE);
 for (const [signs, bits] of [
   ["\t \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff;,<>(){}|&", 0],
@@ -29,15 +31,18 @@ for (const [signs, bits] of [
   for (const sign of signs) BITS[sign.charCodeAt(0)] = bits;
 for (const sign of "({[") BITS[sign.charCodeAt(0)] = (BITS[sign.charCodeAt(0)] as number) | OPENS;
 for (const sign of ".:])") BITS[sign.charCodeAt(0)] = (BITS[sign.charCodeAt(0)] as number) | ENDS;
-for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = 0;
 for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : control + 1)
   if (control !== 9) BITS[control] = 0;
+
+for (const sign of "\"'`\\ \t\n\v\f\r\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff")
+  BITS[sign.charCodeAt(0)] = (BITS[sign.charCodeAt(0)] as number) | STOPS;
+for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = STOPS;
 
 const holds = (units: Uint16Array, at: number, bit: number): boolean =>
   ((BITS[units[at] as number] as number) & bit) !== 0;
 
 const NOT_BARE = anyOf(Array.from(BITS.keys()).filter((code) => ((BITS[code] as number) & BARE) === 0));
-/** A quote or a space, or a backslash that is no part of a value. */
+/** A quote or a space, or a backslash that is no part of a value: what has the bit `STOPS`. */
 const QUOTED_END = /["'`\s]|\\(?=["'`\\\snrt]|$)/g;
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
@@ -86,6 +91,8 @@ const COLON = 58;
 const DASH = 45;
 const SPACE = 32;
 const TAB = 9;
+/** The letters of escapes that are spaces. */
+const ESCAPED_SPACES = "nrt";
 /** The letters of escapes. */
 const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
@@ -191,9 +198,19 @@ function afterQuote(reading: Reading, at: number): number {
   return holds(units, i, QUOTES) && units[i] !== BACKSLASH ? i + 1 : -1;
 }
 
+/** Whether a sign that stops ends a quoted value: a backslash does before a quote, a space, another or the end. */
+const isQuotedEnd = (units: Uint16Array, at: number, end: number): boolean =>
+  units[at] !== BACKSLASH ||
+  at + 1 === end ||
+  holds(units, at + 1, STOPS) ||
+  ESCAPED_SPACES.includes(String.fromCharCode(units[at + 1] as number));
+
 /** The end of a quoted value, or its start where there is none: before a quote, or before the last backslash. */
 function quotedEnd({ text, units }: Reading, from: number): number {
-  const end = nextOf(QUOTED_END, text, from);
+  const soon = Math.min(text.length, from + LONG_RUN);
+  let end = from;
+  while (end < soon && !(holds(units, end, STOPS) && isQuotedEnd(units, end, text.length))) end++;
+  if (end === from + LONG_RUN) end = nextOf(QUOTED_END, text, end);
   if (holds(units, end, QUOTES)) return end;
   let last = end;
   while (last > from && units[last] !== BACKSLASH) last--;
@@ -209,7 +226,7 @@ function judge(
   end: number,
   setting: Setting,
 ): Span | undefined {
-  const { text, units } = reading;
+  const { units } = reading;
   if (end - start < MIN_CHARS || start < state.until || holds(units, start, REFERS)) return undefined;
   if (setting === "bare" && start < state.plainUntil) return undefined;
   let from = nameStart;
@@ -219,8 +236,7 @@ function judge(
   reading.work += nameEnd - nameStart;
   if (!endsInSecret(units, from, nameEnd) || (end - start > LONG && isInnocentName(units, from, nameEnd)))
     return undefined;
-  // An expression knows at once that a text of one byte a character holds no other.
-  state.clear ??= new Clear(!/[^\0-\xff]/.test(text));
+  state.clear ??= new Clear();
   const judgedTo = Math.min(end, start + MAX_JUDGED);
   const verdict = judgeValue(isPassword, reading, start, judgedTo, setting, state.clear);
   if (verdict !== "other") reading.work += judgedTo - start;

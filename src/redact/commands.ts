@@ -1,5 +1,6 @@
 /** Passwords that programs take on their command line, in a netrc file, and in an SQL statement. */
 
+import { Automaton } from "./automaton.ts";
 import { kindOf } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
 import { isSecretValue, judgeValue } from "./values.ts";
@@ -11,8 +12,17 @@ const COMMAND_CAP = 1_024;
 export interface Command {
   readonly rule: string;
   readonly anchors: readonly string[];
-  readonly flag: RegExp;
+  /** All of `anchors`. */
+  readonly name: Automaton;
+  readonly flag: Automaton;
 }
+
+const command = (rule: string, anchors: readonly string[], flag: RegExp): Command => ({
+  rule,
+  anchors,
+  name: new Automaton(new RegExp(anchors.join("|"))),
+  flag: new Automaton(flag),
+});
 
 const DASH = 45;
 const NEWLINE = 10;
@@ -28,15 +38,15 @@ const LOGINS = ["docker login ", "podman login ", "buildah login ", "skopeo logi
 const rule = "command-password";
 
 export const COMMANDS: readonly Command[] = [
-  {
-    rule: "curl-password",
-    anchors: ["curl "],
-    flag: /-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\s:"'`$\\]{0,64}["']?:["']?/y,
-  },
-  { rule, anchors: LOGINS, flag: /-p[ =]["']?/y },
-  { rule, anchors: ["sshpass "], flag: /-p ?["']?/y },
-  { rule, anchors: ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], flag: /-p["']?/y },
-  { rule, anchors: ["redis-cli "], flag: /-a ["']?/y },
+  command(
+    "curl-password",
+    ["curl "],
+    /-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\s:"'`$\\]{0,64}["']?:["']?/,
+  ),
+  command(rule, LOGINS, /-p[ =]["']?/),
+  command(rule, ["sshpass "], /-p ?["']?/),
+  command(rule, ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], /-p["']?/),
+  command(rule, ["redis-cli "], /-a ["']?/),
 ];
 
 class State {
@@ -55,25 +65,18 @@ function endsCommand(units: Uint16Array, i: number): boolean {
 
 const isSpace = (code: number): boolean => code === 32 || code === 9 || code === NEWLINE;
 
-function startsAny(text: string, anchors: readonly string[], at: number): boolean {
-  for (const anchor of anchors) if (text.startsWith(anchor, at)) return true;
-  return false;
-}
-
 /** The password that a command with the program's name at `at` is given. */
 export function commandPassword(command: Command, reading: Reading, at: number, key: object): Span | undefined {
   const { text, units } = reading;
-  if (!startsAny(text, command.anchors, at)) return undefined;
+  if (!command.name.test(units, at, text.length)) return undefined;
   const state = reading.memo(key, () => new State());
-  const { flag } = command;
   const from = Math.max(at, state.until);
   const limit = Math.min(text.length, at + COMMAND_CAP);
   let i = from;
   for (; i < limit && !endsCommand(units, i); i++) {
     if (units[i] !== DASH || !isSpace(units[i - 1] as number)) continue;
-    flag.lastIndex = i;
-    if (!flag.test(text)) continue;
-    const start = flag.lastIndex;
+    const start = command.flag.endOf(units, i, text.length);
+    if (start === -1) continue;
     const end = endOfKind(reading, start, IN_VALUE);
     if (end - start < MIN_CHARS) continue;
     reading.work += end - from;

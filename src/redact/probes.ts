@@ -44,8 +44,9 @@ function judged(
       reading.work++;
       const found = find(reading, at, probe);
       if (found === undefined || found.length === 0) return;
-      const spans = typeof found[0] === "number" ? [found as Span] : (found as readonly Span[]);
-      for (const [start, end] of spans) reading.candidates.push({ rule, strength, start, end });
+      if (typeof found[0] === "number")
+        reading.candidates.push({ rule, strength, start: found[0], end: found[1] as number });
+      else for (const [start, end] of found as readonly Span[]) reading.candidates.push({ rule, strength, start, end });
     },
     may,
   };

@@ -51,6 +51,15 @@ const better = (a: Finding, b: Finding): Finding => {
   return rankOf(b.rule) < rankOf(a.rule) ? b : a;
 };
 
+const inOrder = (a: Finding, b: Finding): number => a.start - b.start || b.end - a.end;
+
+/** Candidates come roughly in order, and a look is sooner done than a sort. */
+function areSorted(candidates: readonly Finding[]): boolean {
+  for (let i = 1; i < candidates.length; i++)
+    if (inOrder(candidates[i - 1] as Finding, candidates[i] as Finding) > 0) return false;
+  return true;
+}
+
 /** No probe finds anything that starts further before its anchor than this, but for manifests, which are read as a whole. */
 const LOOKED_BACK = 32_768;
 
@@ -67,13 +76,13 @@ class Merge {
 
   /** Takes up the candidates that start before a place; those behind it may still get company. */
   take(candidates: Finding[], before: number): void {
-    candidates.sort((a, b) => a.start - b.start || b.end - a.end);
+    if (!areSorted(candidates)) candidates.sort(inOrder);
     let taken = 0;
     for (const next of candidates) {
       if (next.start >= before) break;
       taken++;
       if (this.#mayHoldMarkers && touchesMarker(this.#text, next)) continue;
-      const last = this.merged.at(-1);
+      const last = this.merged[this.merged.length - 1];
       if (last === undefined || next.start >= last.end) this.merged.push(next);
       else
         this.merged[this.merged.length - 1] = {

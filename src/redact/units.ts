@@ -4,6 +4,8 @@
 export interface Units {
   readonly text: string;
   readonly units: Uint16Array;
+  /** Whether the text is known to hold nothing beyond Latin 1. */
+  readonly isNarrow?: boolean;
 }
 
 /**

@@ -49,23 +49,17 @@ const REFERENCE = new Automaton(
 export class Clear {
   from = 0;
   to = 0;
-  /** Whether the text is known to hold nothing beyond Latin 1. */
-  readonly isNarrow: boolean;
-
-  constructor(isNarrow = false) {
-    this.isNarrow = isNarrow;
-  }
 }
 
 /** No stand-in is longer. */
 const STAND_IN_CAP = 16;
 
-function holdsStandIn({ text, units }: Units, start: number, end: number, clear: Clear): boolean {
+function holdsStandIn({ text, units, isNarrow }: Units, start: number, end: number, clear: Clear): boolean {
   const goesOn = start >= clear.from && start <= clear.to;
   if (HAS_STAND_IN.test(units, goesOn ? Math.max(start, clear.to - STAND_IN_CAP) : start, end)) return true;
   if (!goesOn) clear.from = start;
   clear.to = goesOn ? Math.max(end, clear.to) : end;
-  return !clear.isNarrow && DOTS.test(text.slice(start, end));
+  return isNarrow !== true && DOTS.test(text.slice(start, end));
 }
 
 /**
@@ -213,7 +207,7 @@ export function judgeValue(
     return "other";
   if (setting === "member" && holdsSentence(password, text.slice(start, end))) return "other";
   const isPassword = password && setting !== "bare";
-  if (!clear.isNarrow && PROSE.test(text.slice(start, end))) return "other";
+  if (source.isNarrow !== true && PROSE.test(text.slice(start, end))) return "other";
   const hasDigit = holdsDigit(units, start, end);
   if (!isPassword && (!hasDigit || !holdsLetter(units, start, end))) return "plain";
   if (setting === "quoted" && !hasDigit && isWordy(units, start, end)) return "wordy";
