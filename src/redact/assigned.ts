@@ -65,7 +65,7 @@ function valueEnd(reading: Reading, state: AssignedState, at: number): number {
   reading.work += end - at;
   if (end === at + LONG_RUN) {
     end = nextOf(NOT_BARE, text, end);
-    reading.work += (end - at) / QUICKER;
+    reading.work += Math.ceil((end - at) / QUICKER);
   }
   state.valueFrom = at;
   state.valueTo = end;

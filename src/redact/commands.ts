@@ -38,11 +38,7 @@ const LOGINS = ["docker login ", "podman login ", "buildah login ", "skopeo logi
 const rule = "command-password";
 
 export const COMMANDS: readonly Command[] = [
-  command(
-    "curl-password",
-    ["curl "],
-    /-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\s:"'`$\\]{0,64}["']?:["']?/,
-  ),
+  command("curl-password", ["curl "], /-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\s:"'`$\\]{0,64}["']?:["']?/),
   command(rule, LOGINS, /-p[ =]["']?/),
   command(rule, ["sshpass "], /-p ?["']?/),
   command(rule, ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], /-p["']?/),

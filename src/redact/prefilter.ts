@@ -202,7 +202,11 @@ export class Prefilter<T> {
     while (lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
     const list = lists[slot] as number;
     if (list === -1) return false;
-    for (const seen of this.#seen[list] as Seen<T>[]) if (at >= seen.back && visit(at - seen.back, seen)) return true;
+    const all = this.#seen[list] as Seen<T>[];
+    for (let i = 0; i < all.length; i++) {
+      const seen = all[i] as Seen<T>;
+      if (at >= seen.back && visit(at - seen.back, seen)) return true;
+    }
     return false;
   }
 }

@@ -1,9 +1,9 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
+import { isFresh, startsFreshIn } from "./fresh.ts";
 import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
 import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
-import { isFresh, startsFreshIn } from "./table-probe.ts";
 
 /**
  * Work in pieces, none of which takes long: a generator that may be left alone for a while wherever it yields. What it
@@ -118,8 +118,10 @@ class Search {
 
   readonly #visit = (at: number, { isApart, payloads }: Seen<Probe>): boolean => {
     this.#reading ??= new Reading(this.#text, RULES.length);
-    this.#reading.work++;
-    if (!isApart || isFresh(this.#reading, at)) for (const probe of payloads) probe.find(this.#reading, at);
+    const reading = this.#reading;
+    reading.work++;
+    if (isApart && !isFresh(reading, at)) return false;
+    for (let i = 0; i < payloads.length; i++) (payloads[i] as Probe).find(reading, at);
     return false;
   };
 

@@ -12,7 +12,8 @@ export interface Units {
  * The unit so many places before one, or NUL where the text has not begun: a place below zero is none of an array's, and
  * one look there makes every later look of the same code cost ten times as much.
  */
-export const unitBefore = (units: Uint16Array, at: number, by = 1): number => (at >= by ? (units[at - by] as number) : 0);
+export const unitBefore = (units: Uint16Array, at: number, by = 1): number =>
+  at >= by ? (units[at - by] as number) : 0;
 
 /** Room for one short text that is looked at and forgotten. */
 export class Scratch {
