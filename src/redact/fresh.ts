@@ -46,9 +46,12 @@ function endsEscape(units: Uint16Array, end: number): boolean {
   return true;
 }
 
+/** The most places before a word's end that the first sign of a short escape stands. */
+export const MAX_ESCAPE = 6;
+
 /** Whether one of the signs of an escape stands where it would have to, at a look each. */
-const mayEndEscape = (units: Uint16Array, end: number): boolean =>
-  end < 6 ||
+const mayEndEscape = (units: Uint16Array | Uint8Array, end: number): boolean =>
+  end < MAX_ESCAPE ||
   units[end - 1] === SMALL_M ||
   units[end - 2] === BACKSLASH ||
   units[end - 3] === PERCENT ||
@@ -74,6 +77,16 @@ function startsFresh(units: Uint16Array, at: number): boolean {
 
 /** No escape before a place, and no dot, is longer. */
 const MAX_BEFORE = 24;
+
+/**
+ * Whether a token cannot start at a place, for those who have seen the low bytes of a text alone; errs towards no. Asked
+ * only of places with `MAX_ESCAPE` others before them.
+ */
+export function isGlued(bytes: Uint8Array, at: number): boolean {
+  const code = bytes[at - 1] as number;
+  const before = BEFORE[code];
+  return before !== FREE && code !== DOT && (before === GLUED || !mayEndEscape(bytes, at));
+}
 
 /** As `startsFresh`, for a text that is looked at here and there. */
 export function startsFreshIn(text: string, at: number): boolean {

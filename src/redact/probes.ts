@@ -18,6 +18,7 @@ const KEY_RULE = "private-key";
 const KEY_HEADER_RULE = "private-key-header";
 
 const armour: Probe = {
+  gate: undefined,
   find(reading, at) {
     reading.work++;
     const found = armourAt(reading, at);
@@ -40,6 +41,7 @@ function judged(
   strength: Strength = "likely",
 ): Probe {
   const probe: Probe = {
+    gate: undefined,
     find(reading, at) {
       reading.work++;
       const found = find(reading, at, probe);

@@ -116,8 +116,25 @@ export function endOfKind({ text, units }: Units, at: number, kind: Kind): numbe
   return end < soon ? end : nextOf(othersThan(kind), text, end);
 }
 
+/** What every match that starts at a place has in common, at two looks: most places are refused here. */
+export interface Gate {
+  /** Fewest characters of a match. */
+  readonly fewest: number;
+  /** Two places of a match, and what may stand at both. */
+  readonly first: number;
+  readonly last: number;
+  readonly kind: Kind;
+}
+
+export const passes = ({ text, units }: Units, gate: Gate, at: number): boolean =>
+  text.length - at >= gate.fewest &&
+  mayStand(gate.kind, units[at + gate.first] as number) &&
+  mayStand(gate.kind, units[at + gate.last] as number);
+
 /** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */
 export interface Probe {
+  /** Asked before `find`, where there is one. */
+  readonly gate: Gate | undefined;
   find(reading: Reading, at: number): void;
   may(text: string, at: number): boolean;
 }

@@ -2,7 +2,7 @@
 import { isFresh, startsFreshIn } from "./fresh.ts";
 import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
-import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
+import { type Finding, MARKER_START, type Probe, passes, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
 
 /**
@@ -121,7 +121,12 @@ class Search {
     const reading = this.#reading;
     reading.work++;
     if (isApart && !isFresh(reading, at)) return false;
-    for (let i = 0; i < payloads.length; i++) (payloads[i] as Probe).find(reading, at);
+    for (let i = 0; i < payloads.length; i++) {
+      const probe = payloads[i] as Probe;
+      const { gate } = probe;
+      if (gate !== undefined && !passes(reading, gate, at)) reading.work += 2;
+      else probe.find(reading, at);
+    }
     return false;
   };
 

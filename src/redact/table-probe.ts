@@ -2,7 +2,7 @@
 
 import { isAlnum, isFresh, startsFreshIn } from "./fresh.ts";
 import { type Kind, mayStand } from "./pattern.ts";
-import { type Probe, type Reading, Run } from "./reading.ts";
+import { type Gate, type Probe, passes, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 import { QUICKER, unitBefore } from "./units.ts";
@@ -47,6 +47,7 @@ const NEAR = 400;
 
 /** A shape, and what was seen of the stretches it names. */
 interface Looks extends Shape {
+  readonly gate: Gate;
   readonly seen: Run;
   readonly beforeHinge: Run | undefined;
 }
@@ -60,6 +61,8 @@ export class TableProbe implements Probe {
   /** Whether each start is asked whether a token may begin there: where there is one only, that was asked before. */
   readonly #asksFresh: boolean;
   readonly #apart: boolean;
+  /** Where all matches start at the place asked about; known from the first look on. */
+  gate: Gate | undefined;
   #shape: Looks | undefined;
   #hingeAt = 0;
   /** Between the two no tail of the form begins, in the reading of `#tailIn`; at the second one does, or the text ends. */
@@ -83,7 +86,8 @@ export class TableProbe implements Probe {
     const { units } = reading;
     for (let start = Math.max(0, at - this.#range); start <= at; start++) {
       reading.work++;
-      if (start < reading.readUntil(this.#rank) || !this.#mayFit(reading, start)) continue;
+      this.#shape ??= this.#looks();
+      if (start < reading.readUntil(this.#rank) || !passes(reading, this.#shape.gate, start)) continue;
       if (this.#asksFresh && !isFresh(reading, start)) continue;
       if (this.#apart && isInPath(unitBefore(units, start))) continue;
       if (this.#fits(reading, start) && this.#passesHinge(reading, start) && this.#holdsTail(reading, start))
@@ -101,31 +105,33 @@ export class TableProbe implements Probe {
     return false;
   }
 
-  /** Whether both ends of the run may stand there: it is the longest part, and marks that follow each other break it soon. */
-  #mayFit({ text, units }: Reading, start: number): boolean {
-    this.#shape ??= this.#looks();
-    const { fewest, run } = this.#shape;
+  /** Whether each of the first places holds a character that may stand there. */
+  #fits(reading: Reading, start: number): boolean {
+    const { kinds, unknown, run, seen } = this.#shape as Looks;
+    reading.work += 2;
     return (
-      text.length - start >= fewest &&
-      mayStand(run.kind, units[start + run.from] as number) &&
-      mayStand(run.kind, units[start + run.to - 1] as number)
+      this.#fitAt(reading, start, 0, unknown) &&
+      seen.endOf(reading, start + run.from, run.to - run.from) === start + run.to &&
+      this.#fitAt(reading, start, unknown, kinds.length)
     );
   }
 
-  /** Whether each of the first places holds a character that may stand there. */
-  #fits(reading: Reading, start: number): boolean {
-    const { kinds, places, run, seen } = this.#shape as Looks;
+  #fitAt(reading: Reading, start: number, from: number, to: number): boolean {
+    const { kinds, places } = this.#shape as Looks;
     const { units } = reading;
-    reading.work += 2;
-    let i = 0;
-    while (i < kinds.length && mayStand(kinds[i] as Kind, units[start + (places[i] as number)] as number)) i++;
-    reading.work += i;
-    return i === kinds.length && seen.endOf(reading, start + run.from, run.to - run.from) === start + run.to;
+    let i = from;
+    while (i < to && mayStand(kinds[i] as Kind, units[start + (places[i] as number)] as number)) i++;
+    reading.work += i - from;
+    return i === to;
   }
 
   #looks(): Looks {
     const shape = shapeOf(this.#rule.pattern, this.#anchored());
-    return { ...shape, seen: new Run(shape.run.kind), beforeHinge: shape.hinge && new Run(shape.hinge.kind) };
+    const { fewest, run, hinge } = shape;
+    // The longest part, of which marks that follow each other break one end or the other.
+    const gate = { fewest, first: run.from, last: run.to - 1, kind: run.kind };
+    if (this.#range === 0) this.gate = gate;
+    return { ...shape, gate, seen: new Run(run.kind), beforeHinge: hinge && new Run(hinge.kind) };
   }
 
   /** Where in a match an anchor stands for sure. */
