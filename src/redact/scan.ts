@@ -171,8 +171,15 @@ export function findSecrets(text: string): Finding[] {
 
 /** What stands in a stored text where a secret stood. */
 export function marker(rule: string): string {
-  return `[REDACTED:${rule}]`;
+  const known = markers.get(rule);
+  if (known !== undefined) return known;
+  const made = `${MARKER_START}${rule}]`;
+  markers.set(rule, made);
+  return made;
 }
+
+/** There are as many as rules. */
+const markers = new Map<string, string>();
 
 /** A text with its secrets replaced, and what they were (offsets in the text given). */
 export interface Redacted {
@@ -185,18 +192,14 @@ export const BATCH_REPLACED = 10_000;
 
 /** The text with its findings replaced. */
 export function* replaceInSlices(text: string, findings: readonly Finding[]): Slices<string> {
-  const parts: string[] = [];
-  let piece: string[] = [];
+  let replaced = "";
   let done = 0;
-  for (const finding of findings) {
-    piece.push(text.slice(done, finding.start), marker(finding.rule));
-    done = finding.end;
-    if (piece.length < 2 * BATCH_REPLACED) continue;
-    parts.push(piece.join(""));
-    piece = [];
-    yield;
+  for (const [i, { start, end, rule }] of findings.entries()) {
+    replaced += text.slice(done, start) + marker(rule);
+    done = end;
+    if ((i + 1) % BATCH_REPLACED === 0) yield;
   }
-  return `${parts.join("")}${piece.join("")}${text.slice(done)}`;
+  return replaced + text.slice(done);
 }
 
 /** See `redactText`. */

@@ -1,7 +1,7 @@
 /** Finds what a row of the table describes, where one of its anchors stands. */
 
 import { isAlnum, isFresh, startsFreshIn } from "./fresh.ts";
-import { type Kind, mayStand } from "./pattern.ts";
+import { BEYOND, KIND_SIZE, mayStand } from "./pattern.ts";
 import { type Gate, type Probe, passes, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Shape, shapeOf } from "./shape.ts";
@@ -48,6 +48,8 @@ const NEAR = 400;
 /** A shape, and what was seen of the stretches it names. */
 interface Looks extends Shape {
   readonly gate: Gate;
+  /** All of `kinds`, one behind the other. */
+  readonly table: Uint8Array;
   readonly seen: Run;
   readonly beforeHinge: Run | undefined;
 }
@@ -83,16 +85,24 @@ export class TableProbe implements Probe {
   }
 
   find(reading: Reading, at: number): void {
-    const { units } = reading;
+    reading.work++;
+    if (this.gate !== undefined) {
+      this.#look(reading, at);
+      return;
+    }
+    this.#shape ??= this.#looks();
+    const { gate } = this.#shape;
     for (let start = Math.max(0, at - this.#range); start <= at; start++) {
       reading.work++;
-      this.#shape ??= this.#looks();
-      if (start < reading.readUntil(this.#rank) || !passes(reading, this.#shape.gate, start)) continue;
-      if (this.#asksFresh && !isFresh(reading, start)) continue;
-      if (this.#apart && isInPath(unitBefore(units, start))) continue;
-      if (this.#fits(reading, start) && this.#passesHinge(reading, start) && this.#holdsTail(reading, start))
-        this.#match(reading, start);
+      if (passes(reading, gate, start) && (!this.#asksFresh || isFresh(reading, start))) this.#look(reading, start);
     }
+  }
+
+  /** @param start where the gate was passed, and a token may begin */
+  #look(reading: Reading, start: number): void {
+    if (start < reading.readUntil(this.#rank) || (this.#apart && isInPath(unitBefore(reading.units, start)))) return;
+    if (this.#fits(reading, start) && this.#passesHinge(reading, start) && this.#holdsTail(reading, start))
+      this.#match(reading, start);
   }
 
   may(text: string, at: number): boolean {
@@ -117,10 +127,13 @@ export class TableProbe implements Probe {
   }
 
   #fitAt(reading: Reading, start: number, from: number, to: number): boolean {
-    const { kinds, places } = this.#shape as Looks;
+    const { table, places } = this.#shape as Looks;
     const { units } = reading;
     let i = from;
-    while (i < to && mayStand(kinds[i] as Kind, units[start + (places[i] as number)] as number)) i++;
+    for (; i < to; i++) {
+      const code = units[start + (places[i] as number)] as number;
+      if (table[i * KIND_SIZE + (code < BEYOND ? code : BEYOND)] === 0) break;
+    }
     reading.work += i - from;
     return i === to;
   }
@@ -131,7 +144,9 @@ export class TableProbe implements Probe {
     // The longest part, of which marks that follow each other break one end or the other.
     const gate = { fewest, first: run.from, last: run.to - 1, kind: run.kind };
     if (this.#range === 0) this.gate = gate;
-    return { ...shape, gate, seen: new Run(run.kind), beforeHinge: hinge && new Run(hinge.kind) };
+    const table = new Uint8Array(shape.kinds.length * KIND_SIZE);
+    for (const [i, kind] of shape.kinds.entries()) table.set(kind, i * KIND_SIZE);
+    return { ...shape, gate, table, seen: new Run(run.kind), beforeHinge: hinge && new Run(hinge.kind) };
   }
 
   /** Where in a match an anchor stands for sure. */
