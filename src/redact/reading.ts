@@ -1,4 +1,5 @@
 /** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
+import type { Gate } from "./gate.ts";
 import { type Kind, mayStand, othersThan } from "./pattern.ts";
 import type { Strength } from "./rule.ts";
 import { LONG_RUN, nextOf, Scratch, type Units } from "./units.ts";
@@ -115,21 +116,6 @@ export function endOfKind({ text, units }: Units, at: number, kind: Kind): numbe
   while (end < soon && mayStand(kind, units[end] as number)) end++;
   return end < soon ? end : nextOf(othersThan(kind), text, end);
 }
-
-/** What every match that starts at a place has in common, at two looks: most places are refused here. */
-export interface Gate {
-  /** Fewest characters of a match. */
-  readonly fewest: number;
-  /** Two places of a match, and what may stand at both. */
-  readonly first: number;
-  readonly last: number;
-  readonly kind: Kind;
-}
-
-export const passes = ({ text, units }: Units, gate: Gate, at: number): boolean =>
-  text.length - at >= gate.fewest &&
-  mayStand(gate.kind, units[at + gate.first] as number) &&
-  mayStand(gate.kind, units[at + gate.last] as number);
 
 /** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */
 export interface Probe {

@@ -2,7 +2,7 @@
 import { isFresh, startsFreshIn } from "./fresh.ts";
 import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
-import { type Finding, MARKER_START, type Probe, passes, Reading } from "./reading.ts";
+import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
 
 /**
@@ -124,8 +124,7 @@ class Search {
     for (let i = 0; i < payloads.length; i++) {
       const probe = payloads[i] as Probe;
       const { gate } = probe;
-      if (gate !== undefined && !passes(reading, gate, at)) reading.work += 2;
-      else probe.find(reading, at);
+      if (gate === undefined || !gate.refuses(reading, at)) probe.find(reading, at);
     }
     return false;
   };

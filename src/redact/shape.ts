@@ -14,8 +14,6 @@ export interface Shape {
   readonly most: number;
   /** The first places of every match but for `run`, those that leave the least choice first. */
   readonly places: Uint16Array;
-  /** How many of `places` come before those of the anchor. */
-  readonly unknown: number;
   /** What may stand at each of `places`. */
   readonly kinds: readonly Kind[];
   /** The longest stretch of places that may hold the same; none of them is in `places`. */
@@ -60,7 +58,6 @@ export function shapeOf(pattern: RegExp, known: readonly [from: number, to: numb
     fewest,
     most,
     places: order,
-    unknown: order.filter((place) => place < known[0] || place >= known[1]).length,
     kinds: Array.from(order, (place) => kinds[place] as Kind),
     run,
     hinge: hingeOf("all" in root ? root.all : []),

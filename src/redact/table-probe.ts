@@ -1,8 +1,9 @@
 /** Finds what a row of the table describes, where one of its anchors stands. */
 
 import { isAlnum, isFresh, startsFreshIn } from "./fresh.ts";
+import { Gate } from "./gate.ts";
 import { BEYOND, KIND_SIZE, mayStand } from "./pattern.ts";
-import { type Gate, type Probe, passes, type Reading, Run } from "./reading.ts";
+import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 import { QUICKER, unitBefore } from "./units.ts";
@@ -50,7 +51,6 @@ interface Looks extends Shape {
   readonly gate: Gate;
   /** All of `kinds`, one behind the other. */
   readonly table: Uint8Array;
-  readonly seen: Run;
   readonly beforeHinge: Run | undefined;
 }
 
@@ -94,7 +94,7 @@ export class TableProbe implements Probe {
     const { gate } = this.#shape;
     for (let start = Math.max(0, at - this.#range); start <= at; start++) {
       reading.work++;
-      if (passes(reading, gate, start) && (!this.#asksFresh || isFresh(reading, start))) this.#look(reading, start);
+      if (!gate.refuses(reading, start) && (!this.#asksFresh || isFresh(reading, start))) this.#look(reading, start);
     }
   }
 
@@ -115,38 +115,26 @@ export class TableProbe implements Probe {
     return false;
   }
 
-  /** Whether each of the first places holds a character that may stand there. */
+  /** Whether each of the first places outside of the run holds a character that may stand there. */
   #fits(reading: Reading, start: number): boolean {
-    const { kinds, unknown, run, seen } = this.#shape as Looks;
-    reading.work += 2;
-    return (
-      this.#fitAt(reading, start, 0, unknown) &&
-      seen.endOf(reading, start + run.from, run.to - run.from) === start + run.to &&
-      this.#fitAt(reading, start, unknown, kinds.length)
-    );
-  }
-
-  #fitAt(reading: Reading, start: number, from: number, to: number): boolean {
     const { table, places } = this.#shape as Looks;
     const { units } = reading;
-    let i = from;
-    for (; i < to; i++) {
+    let i = 0;
+    for (; i < places.length; i++) {
       const code = units[start + (places[i] as number)] as number;
       if (table[i * KIND_SIZE + (code < BEYOND ? code : BEYOND)] === 0) break;
     }
-    reading.work += i - from;
-    return i === to;
+    reading.work += i + 1;
+    return i === places.length;
   }
 
   #looks(): Looks {
     const shape = shapeOf(this.#rule.pattern, this.#anchored());
-    const { fewest, run, hinge } = shape;
-    // The longest part, of which marks that follow each other break one end or the other.
-    const gate = { fewest, first: run.from, last: run.to - 1, kind: run.kind };
+    const gate = new Gate(shape);
     if (this.#range === 0) this.gate = gate;
     const table = new Uint8Array(shape.kinds.length * KIND_SIZE);
     for (const [i, kind] of shape.kinds.entries()) table.set(kind, i * KIND_SIZE);
-    return { ...shape, gate, table, seen: new Run(run.kind), beforeHinge: hinge && new Run(hinge.kind) };
+    return { ...shape, gate, table, beforeHinge: shape.hinge && new Run(shape.hinge.kind) };
   }
 
   /** Where in a match an anchor stands for sure. */
