@@ -27,7 +27,7 @@ const thePrefilter = (): Prefilter<Probe> => {
 };
 
 const DOT = 46;
-const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/g;
+const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/y;
 const MAX_MARKER_CHARS = 75;
 
 /** Whether an earlier redaction stands in a finding or touches it: that was judged then, with the secret still there. */
@@ -36,10 +36,10 @@ function touchesMarker(text: string, finding: Finding): boolean {
   const start = text.charCodeAt(finding.start - 1) === DOT ? finding.start - 1 : finding.start;
   const from = Math.max(0, start - MAX_MARKER_CHARS);
   const around = text.slice(from, finding.end + MAX_MARKER_CHARS);
-  if (!around.includes(MARKER_START)) return false;
-  for (const marker of around.matchAll(MARKER)) {
-    const at = from + marker.index;
-    if (at <= finding.end && at + marker[0].length >= start) return true;
+  for (let at = finding.end - from + 1; at > 0; ) {
+    at = around.lastIndexOf(MARKER_START, at - 1);
+    MARKER.lastIndex = at;
+    if (at !== -1 && MARKER.test(around)) return from + MARKER.lastIndex >= start;
   }
   return false;
 }

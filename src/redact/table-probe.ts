@@ -121,8 +121,8 @@ export class TableProbe implements Probe {
     const { units } = reading;
     let i = 0;
     for (; i < places.length; i++) {
-      const code = units[start + (places[i] as number)] as number;
-      if (table[i * KIND_SIZE + (code < BEYOND ? code : BEYOND)] === 0) break;
+      const code = Math.min(units[start + (places[i] as number)] as number, BEYOND);
+      if (table[i * KIND_SIZE + code] === 0) break;
     }
     reading.work += i + 1;
     return i === places.length;
