@@ -89,6 +89,7 @@ const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
+const NEWLINE = 10;
 const SPACE = 32;
 const TAB = 9;
 /** The letters of escapes that are spaces. */
@@ -175,9 +176,23 @@ function isArgument({ units }: Reading, start: number): boolean {
 const DEFINE = /#[ \t]{0,4}define[ \t]{1,8}$/;
 const MAX_DEFINE = 20;
 
+/** What is left of a line on which a value in quotes is all that stands behind its name; the text's last ends in nothing. */
+const REST_OF_LINE = new Automaton(/[^"'`\\\s]{8,128}["'][ \t]{0,8}[;\r\n]/);
+const REST_OF_TEXT = new Automaton(/[^"'`\\\s]{8,128}["'][ \t]{0,8}/);
+const MAX_INDENT = 32;
+
+/** Whether a name begins its line and the value in quotes at a place ends it: `secretKey "value"`. */
+function isDeclaration({ text, units }: Reading, start: number, valueAt: number): boolean {
+  let from = start;
+  while (from > 0 && start - from < MAX_INDENT && (units[from - 1] === SPACE || units[from - 1] === TAB)) from--;
+  if (from > 0 && units[from - 1] !== NEWLINE) return false;
+  return REST_OF_LINE.test(units, valueAt, text.length) || REST_OF_TEXT.spans(units, valueAt, text.length);
+}
+
 /**
- * Where a value in quotes begins that only a space parts from its name, or -1: after `#define NAME`, and after a
- * password's name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`).
+ * Where a value in quotes begins that only a space parts from its name, or -1: after `#define NAME`, after a password's
+ * name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`), and after any secret's where the two are a line, as in
+ * Gradle's credentials: https://docs.gradle.org/current/userguide/declaring_repositories_adv.html
  */
 function afterSpace(reading: Reading, start: number, end: number): number {
   const { text, units } = reading;
@@ -185,9 +200,11 @@ function afterSpace(reading: Reading, start: number, end: number): number {
   const at = SPACES.endOf(units, end, text.length);
   if (at === -1) return -1;
   reading.work += MAX_DEFINE;
-  return isPasswordName(units, start, end) || DEFINE.test(text.slice(Math.max(0, start - MAX_DEFINE), start))
-    ? at - 1
-    : -1;
+  const isGiven =
+    isPasswordName(units, start, end) ||
+    DEFINE.test(text.slice(Math.max(0, start - MAX_DEFINE), start)) ||
+    isDeclaration(reading, start, at);
+  return isGiven ? at - 1 : -1;
 }
 
 /** Past up to seven backslashes and a quote, or -1 where no quote stands. */

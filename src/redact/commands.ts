@@ -1,9 +1,9 @@
 /** Passwords that programs take on their command line, in a netrc file, and in an SQL statement. */
 
 import { Automaton } from "./automaton.ts";
-import { kindOf } from "./pattern.ts";
+import { kindOf, mayStand } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
-import { isSecretValue, judgeValue } from "./values.ts";
+import { isSecretValue, judgeValue, MAX_JUDGED } from "./values.ts";
 
 /** How far after a program's name its password is looked for, in code units. */
 const COMMAND_CAP = 1_024;
@@ -91,6 +91,45 @@ const MAY_BE_FLAG = /[\s\\n]--?(?:[uUpa]|user|proxy-user)[ ="'\w]/;
 /** Whether a flag that takes a password stands near enough after a program's name; errs towards yes, also on raw JSON. */
 export function mayBeCommand(text: string, at: number): boolean {
   return MAY_BE_FLAG.test(text.slice(at, at + 2 * COMMAND_CAP));
+}
+
+const SECURE = /convertto-securestring((?:[ \t]{1,4}-(?:string|asplaintext|force)){0,3})[ \t]{1,4}(?:\\{0,3}["'])?/iy;
+const PLAIN = /-asplaintext/i;
+/** How far behind a value the flag is looked for that says it is no encrypted one, in code units. */
+const PLAIN_CAP = 48;
+const PIPED = /["'] {0,2}\| {0,2}$/;
+const MAX_PIPED = 8;
+
+/**
+ * The password in PowerShell's `ConvertTo-SecureString 'password' -AsPlainText` and `'password' | ConvertTo-SecureString
+ * -AsPlainText`, whose command stands at `at`; without the flag the value is an encrypted one. See
+ * https://learn.microsoft.com/en-us/powershell/module/microsoft.powershell.security/convertto-securestring
+ */
+export function securePassword(reading: Reading, at: number): Span | undefined {
+  const { text } = reading;
+  SECURE.lastIndex = at;
+  const match = SECURE.exec(text);
+  reading.work += 8;
+  if (match === null) return undefined;
+  const start = SECURE.lastIndex;
+  const end = endOfKind(reading, start, IN_VALUE);
+  reading.work += end - at + PLAIN_CAP;
+  const isPlain = PLAIN.test(match[1] as string) || PLAIN.test(text.slice(end, end + PLAIN_CAP));
+  if (isPlain && judgeValue(true, reading, start, end, "quoted") === "secret") return [start, end];
+  return PLAIN.test(text.slice(at, at + PLAIN_CAP)) ? pipedPassword(reading, at) : undefined;
+}
+
+/** The value in quotes that a pipe hands to what stands at `at`. */
+function pipedPassword(reading: Reading, at: number): Span | undefined {
+  const { text, units } = reading;
+  const piped = PIPED.exec(text.slice(Math.max(0, at - MAX_PIPED), at));
+  if (piped === null) return undefined;
+  const end = at - piped[0].length;
+  let start = end;
+  while (start > 0 && end - start < MAX_JUDGED && mayStand(IN_VALUE, units[start - 1] as number)) start--;
+  reading.work += end - start;
+  if (start === 0 || end - start === MAX_JUDGED || units[start - 1] !== units[end]) return undefined;
+  return judgeValue(true, reading, start, end, "quoted") === "secret" ? [start, end] : undefined;
 }
 
 const NETRC =

@@ -1,7 +1,15 @@
 /** Every anchor with what is done where it is seen. */
 import { assignedValue, mayBeAssigned } from "./assigned.ts";
-import { COMMANDS, commandPassword, mayBeCommand, mayBeIdentified, netrcPassword, sqlPassword } from "./commands.ts";
-import { encodedKey, encodedLogin, manifestValues, mayBeLogin, mayBeManifest } from "./encoded.ts";
+import {
+  COMMANDS,
+  commandPassword,
+  mayBeCommand,
+  mayBeIdentified,
+  netrcPassword,
+  securePassword,
+  sqlPassword,
+} from "./commands.ts";
+import { encodedKey, encodedLogin, manifestValues, mayBeLogin, mayBeManifest, tinkKey } from "./encoded.ts";
 import { cookieValues, headerValue, mayBeCookies, mayBeHeader } from "./headers.ts";
 import type { Target } from "./prefilter.ts";
 import { armourAt, armourHeader } from "./private-key.ts";
@@ -71,6 +79,7 @@ const ORDER: readonly string[] = [
   "netrc-password",
   "sql-password",
   "registry-login",
+  "tink-key",
   "kubernetes-secret",
   ASSIGNED_RULE,
 ];
@@ -115,12 +124,15 @@ export const targets = (): Target<Probe>[] => [
     ["machine "],
     judged("netrc-password", netrcPassword, (text, at) => /login/.test(text.slice(at, at + 600))),
   ),
+  ...folded(["convertto-securestring"], judged("command-password", securePassword)),
+  ...exact(["google.crypto.tink."], judged("tink-key", tinkKey)),
   ...folded(["identified "], judged("sql-password", sqlPassword, mayBeIdentified)),
   ...exact(['"auth"', '"auth\\', "_auth"], judged("registry-login", encodedLogin, mayBeLogin)),
   ...exact(
     ["kind: Secret", 'kind: "Secret', "kind: 'Secret"],
     judged("kubernetes-secret", manifestValues, mayBeManifest),
   ),
+  ...folded(["sonar.login", "sonar_login"], assigned),
   ...folded(
     ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization"],
     assigned,

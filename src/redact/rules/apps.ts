@@ -211,6 +211,15 @@ export const APP_RULES: readonly Rule[] = [
     () => `eyJ${word(30)}.eyJ${word(60)}.${word(43)}`,
     { strength: "likely" },
   ),
+  // Without a signature, or cut off before it: two parts are common words of base64 unless the first names an algorithm.
+  row(
+    "unsigned-json-web-token",
+    "eyJ",
+    /eyJ[\w-]{8,1024}={0,2}\.(?:eyJ|ewo)[\w-]{16,8192}={0,2}/y,
+    "https://www.rfc-editor.org/rfc/rfc7519#section-6",
+    () => `eyJhbGciOiJub25lIn0.eyJ${word(60)}`,
+    { strength: "likely", needs: /^[\w-]{0,400}(?:ImFsZyI|JhbGci|iYWxnI)/ },
+  ),
   row(
     "twitter-bearer-token",
     "AAAAAAAAAAAAAAAAAAAAAA",
