@@ -1,5 +1,4 @@
 /** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
-import type { Gate } from "./gate.ts";
 import { type Kind, mayStand, othersThan } from "./pattern.ts";
 import type { Strength } from "./rule.ts";
 import { LONG_RUN, nextOf, Scratch, type Units } from "./units.ts";
@@ -119,8 +118,8 @@ export function endOfKind({ text, units }: Units, at: number, kind: Kind): numbe
 
 /** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */
 export interface Probe {
-  /** Asked before `find`, where there is one. */
-  readonly gate: Gate | undefined;
+  /** Asked before `find`, where there is one: it knows of most places that nothing starts there. */
+  readonly gate: { refuses(reading: Reading, at: number): boolean } | undefined;
   find(reading: Reading, at: number): void;
   may(text: string, at: number): boolean;
 }
