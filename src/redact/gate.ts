@@ -52,6 +52,12 @@ export class Gate {
     return true;
   }
 
+  /** Told that no match starts from the one place, which was not refused, up to the other. */
+  refuseUntil(start: number, until: number): void {
+    this.#deadFrom = start;
+    this.#deadTo = until;
+  }
+
   #begin(reading: Reading): void {
     this.#reading = reading.id;
     this.#deadTo = 0;

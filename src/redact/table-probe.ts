@@ -71,9 +71,6 @@ export class TableProbe implements Probe {
   #tailFrom = 0;
   #tailAt = 0;
   #tailIn = 0;
-  /** The last hinge behind which nothing of the form stood, and in which text. */
-  #failedIn = 0;
-  #failedAt = 0;
 
   /** @param rank the row's place in the table */
   constructor(rule: Rule, rank: number) {
@@ -145,15 +142,16 @@ export class TableProbe implements Probe {
   }
 
   #passesHinge(reading: Reading, start: number): boolean {
-    const { hinge, beforeHinge } = this.#shape as Looks;
+    const { hinge, beforeHinge, gate } = this.#shape as Looks;
     if (hinge === undefined || beforeHinge === undefined) return true;
     const from = start + hinge.from;
     const { text, units } = reading;
     const end = beforeHinge.endOf(reading, from, hinge.most + 1);
-    if (end - from < hinge.least || end >= text.length || !mayStand(hinge.next, units[end] as number)) return false;
-    if (this.#failedIn === reading.id && this.#failedAt === end) return false;
     this.#hingeAt = end;
-    return true;
+    if (end - from >= hinge.least && end < text.length && mayStand(hinge.next, units[end] as number)) return true;
+    // What begins later in the same stretch comes to the same sign, and has less before it.
+    if (end - from <= hinge.most) gate.refuseUntil(start, end - hinge.from + 1);
+    return false;
   }
 
   /** Whether the text that ends every match stands where it may. */
@@ -175,14 +173,11 @@ export class TableProbe implements Probe {
 
   #match(reading: Reading, start: number): void {
     const { id, pattern, glued, needs, softenedBy, strength } = this.#rule;
-    const { fewest, hinge } = this.#shape as Looks;
+    const { fewest, hinge, gate } = this.#shape as Looks;
     const { text } = reading;
     pattern.lastIndex = start;
     if (!pattern.test(text)) {
-      if (hinge?.isAll) {
-        this.#failedIn = reading.id;
-        this.#failedAt = this.#hingeAt;
-      }
+      if (hinge?.isAll) gate.refuseUntil(start, this.#hingeAt - hinge.from + 1);
       reading.work += fewest;
       return;
     }
