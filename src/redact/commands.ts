@@ -86,7 +86,7 @@ export function commandPassword(command: Command, reading: Reading, at: number, 
   return undefined;
 }
 
-const MAY_BE_FLAG = /[\s\\n]--?(?:[uUpa]|user|proxy-user)[ ="'\w]/;
+const MAY_BE_FLAG = /[\s\\n]--?(?:p|(?:[uUa]|user|proxy-user)[ =])/;
 
 /** Whether a flag that takes a password stands near enough after a program's name; errs towards yes, also on raw JSON. */
 export function mayBeCommand(text: string, at: number): boolean {
