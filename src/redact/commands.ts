@@ -119,6 +119,14 @@ export function securePassword(reading: Reading, at: number): Span | undefined {
   return PLAIN.test(text.slice(at, at + PLAIN_CAP)) ? pipedPassword(reading, at) : undefined;
 }
 
+const MAY_BE_SECURE = /convertto-securestring/iy;
+
+/** Whether the command of `securePassword` stands at a place. */
+export function mayBeSecurePassword(text: string, at: number): boolean {
+  MAY_BE_SECURE.lastIndex = at;
+  return MAY_BE_SECURE.test(text);
+}
+
 /** The value in quotes that a pipe hands to what stands at `at`. */
 function pipedPassword(reading: Reading, at: number): Span | undefined {
   const { text, units } = reading;

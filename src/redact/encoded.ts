@@ -107,6 +107,8 @@ export function tinkKey(reading: Reading, at: number): Span | undefined {
   return [start, start + value.length];
 }
 
+export const mayBeTinkKey = (text: string, at: number): boolean => text.startsWith("google.crypto.tink.", at);
+
 /** How far from a Secret's kind its values are looked for, in code units. */
 const MANIFEST_CAP = 16_384;
 const BLOCK = /^( {0,12})(data|stringData):[ \t]*(?:#.*)?$/;

@@ -190,7 +190,7 @@ describe("likely findings", () => {
     ["docker login -u me -p Zebra2024x registry.example", "Zebra2024x"],
     ["sshpass -p 'Zebra2024x' ssh me@host", "Zebra2024x"],
     ["mysql -uroot -pZebra2024x shop", "Zebra2024x"],
-    ["mysql -uroot -p,Zebra2024x shop", ",Zebra2024x"],
+    ["mysql -p,Zebra2024x shop", ",Zebra2024x"],
     ["machine host.example\n  login me\n  password Zebra2024x\n", "Zebra2024x"],
     ['{"auths":{"registry.example":{"auth":"dXNlcjpaZWJyYTIwMjQ="}}}', "dXNlcjpaZWJyYTIwMjQ="],
     ["CREATE USER app WITH ENCRYPTED PASSWORD 'Zebra2024x' CREATEDB;", "Zebra2024x"],
