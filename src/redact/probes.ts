@@ -5,11 +5,20 @@ import {
   commandPassword,
   mayBeCommand,
   mayBeIdentified,
+  mayBeSecurePassword,
   netrcPassword,
   securePassword,
   sqlPassword,
 } from "./commands.ts";
-import { encodedKey, encodedLogin, manifestValues, mayBeLogin, mayBeManifest, tinkKey } from "./encoded.ts";
+import {
+  encodedKey,
+  encodedLogin,
+  manifestValues,
+  mayBeLogin,
+  mayBeManifest,
+  mayBeTinkKey,
+  tinkKey,
+} from "./encoded.ts";
 import { cookieValues, headerValue, mayBeCookies, mayBeHeader } from "./headers.ts";
 import type { Target } from "./prefilter.ts";
 import { armourAt, armourHeader } from "./private-key.ts";
@@ -124,8 +133,8 @@ export const targets = (): Target<Probe>[] => [
     ["machine "],
     judged("netrc-password", netrcPassword, (text, at) => /login/.test(text.slice(at, at + 600))),
   ),
-  ...folded(["convertto-securestring"], judged("command-password", securePassword)),
-  ...exact(["google.crypto.tink."], judged("tink-key", tinkKey)),
+  ...folded(["convertto-securestring"], judged("command-password", securePassword, mayBeSecurePassword)),
+  ...exact(["google.crypto.tink."], judged("tink-key", tinkKey, mayBeTinkKey)),
   ...folded(["identified "], judged("sql-password", sqlPassword, mayBeIdentified)),
   ...exact(['"auth"', '"auth\\', "_auth"], judged("registry-login", encodedLogin, mayBeLogin)),
   ...exact(
