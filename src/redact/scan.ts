@@ -91,7 +91,8 @@ class Merge {
           end: Math.max(last.end, next.end),
         };
     }
-    candidates.splice(0, taken);
+    if (taken === candidates.length) candidates.length = 0;
+    else candidates.splice(0, taken);
   }
 }
 
