@@ -9,6 +9,7 @@
  */
 
 import { isGlued, MAX_ESCAPE } from "./fresh.ts";
+import { WORTH_A_CALL } from "./units.ts";
 
 const CHUNK = 1 << 16;
 /** Room before the text, so that a short anchor at its very start has something before it. */
@@ -174,7 +175,9 @@ export class Prefilter<T> {
     const shift = this.#shift;
     const ends = this.#ends;
     const part = base === 0 && text.length <= CHUNK ? text : text.slice(base, base + CHUNK);
-    const end = LEAD + bytes.write(part, LEAD, "latin1");
+    const end = LEAD + part.length;
+    if (part.length > WORTH_A_CALL) bytes.write(part, LEAD, "latin1");
+    else for (let i = 0; i < part.length; i++) bytes[LEAD + i] = part.charCodeAt(i);
     const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
     bytes[LEAD - 1] = 0;
     for (let i = first; i < end; ) {
