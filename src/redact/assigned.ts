@@ -2,7 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { AssignedState, Reading, Span } from "./reading.ts";
-import { anyOf, LONG_RUN, nextOf, QUICKER } from "./units.ts";
+import { anyOf, LONG_RUN, nextOf, QUICKER, unitBefore } from "./units.ts";
 import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
 
 /** What a character may be, as bits, for every code unit. */
@@ -16,6 +16,8 @@ const REFERS = 16;
 const OPENS = 32;
 /** What a sentence or an expression ends with, rather than a value. */
 const ENDS = 64;
+/** A quote, a space or a backslash. */
+const STOPS = 128;
 const BITS = new Uint8Array(1 << 16).fill(BARE);
 for (const [signs, bits] of [
   ["\t \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff;,<>(){}|&", 0],
@@ -29,15 +31,18 @@ for (const [signs, bits] of [
   for (const sign of signs) BITS[sign.charCodeAt(0)] = bits;
 for (const sign of "({[") BITS[sign.charCodeAt(0)] = (BITS[sign.charCodeAt(0)] as number) | OPENS;
 for (const sign of ".:])") BITS[sign.charCodeAt(0)] = (BITS[sign.charCodeAt(0)] as number) | ENDS;
-for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = 0;
 for (let control = 0; control < 0xa0; control = control === 0x1f ? 0x7f : control + 1)
   if (control !== 9) BITS[control] = 0;
+
+for (const sign of "\"'`\\ \t\n\v\f\r\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff")
+  BITS[sign.charCodeAt(0)] = (BITS[sign.charCodeAt(0)] as number) | STOPS;
+for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = STOPS;
 
 const holds = (units: Uint16Array, at: number, bit: number): boolean =>
   ((BITS[units[at] as number] as number) & bit) !== 0;
 
 const NOT_BARE = anyOf(Array.from(BITS.keys()).filter((code) => ((BITS[code] as number) & BARE) === 0));
-/** A quote or a space, or a backslash that is no part of a value. */
+/** A quote or a space, or a backslash that is no part of a value: what has the bit `STOPS`. */
 const QUOTED_END = /["'`\s]|\\(?=["'`\\\snrt]|$)/g;
 
 /** Where the name around `at` ends; beyond the cap for one that is too long. */
@@ -60,7 +65,7 @@ function valueEnd(reading: Reading, state: AssignedState, at: number): number {
   reading.work += end - at;
   if (end === at + LONG_RUN) {
     end = nextOf(NOT_BARE, text, end);
-    reading.work += (end - at) / QUICKER;
+    reading.work += Math.ceil((end - at) / QUICKER);
   }
   state.valueFrom = at;
   state.valueTo = end;
@@ -79,12 +84,16 @@ const TAG = new Automaton(/>[ \t\r\n]{0,64}/);
 const SPACES = new Automaton(/[ \t]{1,16}["']/);
 const OPEN_PARENTHESIS = 40;
 const EQUALS = 61;
+const TAG_START = 60;
 const TAG_END = 62;
 const BACKSLASH = 92;
 const COLON = 58;
 const DASH = 45;
+const NEWLINE = 10;
 const SPACE = 32;
 const TAB = 9;
+/** The letters of escapes that are spaces. */
+const ESCAPED_SPACES = "nrt";
 /** The letters of escapes. */
 const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
@@ -104,18 +113,18 @@ export function assignedValue(reading: Reading, at: number): Span | undefined {
   let start = at;
   while (start > 0 && at - start < NAME_CAP && holds(units, start - 1, NAME)) start--;
   // "\n" and its like are an escape and then a name's first letter.
-  if (units[start - 1] === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
+  if (unitBefore(units, start) === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
   reading.work += end - start;
   if (end - start < 2) return undefined;
   // The rule's name in a marker ("[REDACTED:some-token]: …") names nothing.
-  if (units[start - 1] === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
+  if (unitBefore(units, start) === COLON && text.startsWith("[REDACTED:", start - 10)) return undefined;
   return valueBehind(reading, state, start, end);
 }
 
 function valueBehind(reading: Reading, state: AssignedState, start: number, end: number): Span | undefined {
   const { text, units } = reading;
   const isFlag = units[start] === DASH && units[start + 1] === DASH;
-  const isTag = units[end] === TAG_END && text[start - 1] === "<";
+  const isTag = units[end] === TAG_END && unitBefore(units, start) === TAG_START;
   let valueAt = isTag
     ? TAG.endOf(units, end, text.length)
     : afterSeparator(reading, end, isFlag, isArgument(reading, start));
@@ -125,7 +134,7 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   if (holds(units, valueAt, QUOTES)) {
     const from = afterQuote(reading, valueAt);
     // "Password:", …: the quote before the name ends behind it.
-    const isLabel = units[start - 1] === units[valueAt] && !holds(units, end, QUOTES);
+    const isLabel = unitBefore(units, start) === units[valueAt] && !holds(units, end, QUOTES);
     if (from === -1 || isLabel || ",;)}".includes(text[from] as string)) return undefined;
     const to = quotedEnd(reading, from);
     reading.work += to - from;
@@ -157,19 +166,33 @@ function afterSeparator(reading: Reading, end: number, isFlag: boolean, isArgume
 
 /** Whether a name in quotes begins the arguments of a call: `define( 'NAME', 'value' )`. */
 function isArgument({ units }: Reading, start: number): boolean {
-  if (!holds(units, start - 1, QUOTES)) return false;
-  let i = start - 2;
-  while (i > start - 6 && units[i] === SPACE) i--;
-  return units[i] === OPEN_PARENTHESIS;
+  if (start === 0 || !holds(units, start - 1, QUOTES)) return false;
+  let i = start - 1;
+  while (i > start - 5 && unitBefore(units, i) === SPACE) i--;
+  return unitBefore(units, i) === OPEN_PARENTHESIS;
 }
 
 /** What a line of the C preprocessor has before the name. */
 const DEFINE = /#[ \t]{0,4}define[ \t]{1,8}$/;
 const MAX_DEFINE = 20;
 
+/** What is left of a line on which a value in quotes is all that stands behind its name; the text's last ends in nothing. */
+const REST_OF_LINE = new Automaton(/[^"'`\\\s]{8,128}["'][ \t]{0,8}[;\r\n]/);
+const REST_OF_TEXT = new Automaton(/[^"'`\\\s]{8,128}["'][ \t]{0,8}/);
+const MAX_INDENT = 32;
+
+/** Whether a name begins its line and the value in quotes at a place ends it: `secretKey "value"`. */
+function isDeclaration({ text, units }: Reading, start: number, valueAt: number): boolean {
+  let from = start;
+  while (from > 0 && start - from < MAX_INDENT && (units[from - 1] === SPACE || units[from - 1] === TAB)) from--;
+  if (from > 0 && units[from - 1] !== NEWLINE) return false;
+  return REST_OF_LINE.test(units, valueAt, text.length) || REST_OF_TEXT.spans(units, valueAt, text.length);
+}
+
 /**
- * Where a value in quotes begins that only a space parts from its name, or -1: after `#define NAME`, and after a
- * password's name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`).
+ * Where a value in quotes begins that only a space parts from its name, or -1: after `#define NAME`, after a password's
+ * name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`), and after any secret's where the two are a line, as in
+ * Gradle's credentials: https://docs.gradle.org/current/userguide/declaring_repositories_adv.html
  */
 function afterSpace(reading: Reading, start: number, end: number): number {
   const { text, units } = reading;
@@ -177,9 +200,11 @@ function afterSpace(reading: Reading, start: number, end: number): number {
   const at = SPACES.endOf(units, end, text.length);
   if (at === -1) return -1;
   reading.work += MAX_DEFINE;
-  return isPasswordName(units, start, end) || DEFINE.test(text.slice(Math.max(0, start - MAX_DEFINE), start))
-    ? at - 1
-    : -1;
+  const isGiven =
+    isPasswordName(units, start, end) ||
+    DEFINE.test(text.slice(Math.max(0, start - MAX_DEFINE), start)) ||
+    isDeclaration(reading, start, at);
+  return isGiven ? at - 1 : -1;
 }
 
 /** Past up to seven backslashes and a quote, or -1 where no quote stands. */
@@ -190,9 +215,19 @@ function afterQuote(reading: Reading, at: number): number {
   return holds(units, i, QUOTES) && units[i] !== BACKSLASH ? i + 1 : -1;
 }
 
+/** Whether a sign that stops ends a quoted value: a backslash does before a quote, a space, another or the end. */
+const isQuotedEnd = (units: Uint16Array, at: number, end: number): boolean =>
+  units[at] !== BACKSLASH ||
+  at + 1 === end ||
+  holds(units, at + 1, STOPS) ||
+  ESCAPED_SPACES.includes(String.fromCharCode(units[at + 1] as number));
+
 /** The end of a quoted value, or its start where there is none: before a quote, or before the last backslash. */
 function quotedEnd({ text, units }: Reading, from: number): number {
-  const end = nextOf(QUOTED_END, text, from);
+  const soon = Math.min(text.length, from + LONG_RUN);
+  let end = from;
+  while (end < soon && !(holds(units, end, STOPS) && isQuotedEnd(units, end, text.length))) end++;
+  if (end === from + LONG_RUN) end = nextOf(QUOTED_END, text, end);
   if (holds(units, end, QUOTES)) return end;
   let last = end;
   while (last > from && units[last] !== BACKSLASH) last--;
@@ -208,7 +243,7 @@ function judge(
   end: number,
   setting: Setting,
 ): Span | undefined {
-  const { text, units } = reading;
+  const { units } = reading;
   if (end - start < MIN_CHARS || start < state.until || holds(units, start, REFERS)) return undefined;
   if (setting === "bare" && start < state.plainUntil) return undefined;
   let from = nameStart;
@@ -218,8 +253,7 @@ function judge(
   reading.work += nameEnd - nameStart;
   if (!endsInSecret(units, from, nameEnd) || (end - start > LONG && isInnocentName(units, from, nameEnd)))
     return undefined;
-  // An expression knows at once that a text of one byte a character holds no other.
-  state.clear ??= new Clear(!/[^\0-\xff]/.test(text));
+  state.clear ??= new Clear();
   const judgedTo = Math.min(end, start + MAX_JUDGED);
   const verdict = judgeValue(isPassword, reading, start, judgedTo, setting, state.clear);
   if (verdict !== "other") reading.work += judgedTo - start;

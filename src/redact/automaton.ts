@@ -12,6 +12,9 @@ interface State {
   readonly free: State[];
 }
 
+/** What else is asked of the place of the last character read. */
+type Accepts = (units: Uint16Array, at: number) => boolean;
+
 const DEAD = 0;
 const ACCEPTS = 1;
 
@@ -35,19 +38,32 @@ export class Automaton {
 
   /**
    * Whether a match stands in the stretch: one that begins where the mode says.
-   * @param accepts what else is asked of the place of the last character read
    */
-  test(units: Uint16Array, start: number, end: number, accepts?: (units: Uint16Array, at: number) => boolean): boolean {
+  test(units: Uint16Array, start: number, end: number, accepts?: Accepts): boolean {
     if (this.#groupCount === 0) this.#build();
+    return this.#mode === "end"
+      ? this.#testBackwards(units, start, end, accepts)
+      : this.#testForwards(units, start, end, accepts);
+  }
+
+  #testForwards(units: Uint16Array, start: number, end: number, accepts: Accepts | undefined): boolean {
     const next = this.#next;
     const groups = this.#groups;
-    const step = this.#mode === "end" ? -1 : 1;
     let state = this.#groupCount << 1;
-    for (let i = step === 1 ? start : end - 1; i >= start && i < end; i += step) {
-      const group = groups[units[i] as number] as number;
-      state = next[(state >> 1) + group] as number;
+    for (let i = start; i < end && state !== DEAD; i++) {
+      state = next[(state >> 1) + (groups[units[i] as number] as number)] as number;
       if ((state & ACCEPTS) !== 0 && (accepts === undefined || accepts(units, i))) return true;
-      if (state === DEAD) return false;
+    }
+    return false;
+  }
+
+  #testBackwards(units: Uint16Array, start: number, end: number, accepts: Accepts | undefined): boolean {
+    const next = this.#next;
+    const groups = this.#groups;
+    let state = this.#groupCount << 1;
+    for (let i = end - 1; i >= start && state !== DEAD; i--) {
+      state = next[(state >> 1) + (groups[units[i] as number] as number)] as number;
+      if ((state & ACCEPTS) !== 0 && (accepts === undefined || accepts(units, i))) return true;
     }
     return false;
   }

@@ -1,8 +1,9 @@
 /** Passwords that programs take on their command line, in a netrc file, and in an SQL statement. */
 
-import { kindOf } from "./pattern.ts";
+import { Automaton } from "./automaton.ts";
+import { kindOf, mayStand } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
-import { isSecretValue, judgeValue } from "./values.ts";
+import { isSecretValue, judgeValue, MAX_JUDGED } from "./values.ts";
 
 /** How far after a program's name its password is looked for, in code units. */
 const COMMAND_CAP = 1_024;
@@ -11,8 +12,17 @@ const COMMAND_CAP = 1_024;
 export interface Command {
   readonly rule: string;
   readonly anchors: readonly string[];
-  readonly flag: RegExp;
+  /** All of `anchors`. */
+  readonly name: Automaton;
+  readonly flag: Automaton;
 }
+
+const command = (rule: string, anchors: readonly string[], flag: RegExp): Command => ({
+  rule,
+  anchors,
+  name: new Automaton(new RegExp(anchors.join("|"))),
+  flag: new Automaton(flag),
+});
 
 const DASH = 45;
 const NEWLINE = 10;
@@ -28,15 +38,11 @@ const LOGINS = ["docker login ", "podman login ", "buildah login ", "skopeo logi
 const rule = "command-password";
 
 export const COMMANDS: readonly Command[] = [
-  {
-    rule: "curl-password",
-    anchors: ["curl "],
-    flag: /-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\s:"'`$\\]{0,64}["']?:["']?/y,
-  },
-  { rule, anchors: LOGINS, flag: /-p[ =]["']?/y },
-  { rule, anchors: ["sshpass "], flag: /-p ?["']?/y },
-  { rule, anchors: ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], flag: /-p["']?/y },
-  { rule, anchors: ["redis-cli "], flag: /-a ["']?/y },
+  command("curl-password", ["curl "], /-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\s:"'`$\\]{0,64}["']?:["']?/),
+  command(rule, LOGINS, /-p[ =]["']?/),
+  command(rule, ["sshpass "], /-p ?["']?/),
+  command(rule, ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], /-p["']?/),
+  command(rule, ["redis-cli "], /-a ["']?/),
 ];
 
 class State {
@@ -55,25 +61,18 @@ function endsCommand(units: Uint16Array, i: number): boolean {
 
 const isSpace = (code: number): boolean => code === 32 || code === 9 || code === NEWLINE;
 
-function startsAny(text: string, anchors: readonly string[], at: number): boolean {
-  for (const anchor of anchors) if (text.startsWith(anchor, at)) return true;
-  return false;
-}
-
 /** The password that a command with the program's name at `at` is given. */
 export function commandPassword(command: Command, reading: Reading, at: number, key: object): Span | undefined {
   const { text, units } = reading;
-  if (!startsAny(text, command.anchors, at)) return undefined;
+  if (!command.name.test(units, at, text.length)) return undefined;
   const state = reading.memo(key, () => new State());
-  const { flag } = command;
   const from = Math.max(at, state.until);
   const limit = Math.min(text.length, at + COMMAND_CAP);
   let i = from;
   for (; i < limit && !endsCommand(units, i); i++) {
     if (units[i] !== DASH || !isSpace(units[i - 1] as number)) continue;
-    flag.lastIndex = i;
-    if (!flag.test(text)) continue;
-    const start = flag.lastIndex;
+    const start = command.flag.endOf(units, i, text.length);
+    if (start === -1) continue;
     const end = endOfKind(reading, start, IN_VALUE);
     if (end - start < MIN_CHARS) continue;
     reading.work += end - from;
@@ -87,11 +86,58 @@ export function commandPassword(command: Command, reading: Reading, at: number, 
   return undefined;
 }
 
-const MAY_BE_FLAG = /[\s\\n]--?(?:[uUpa]|user|proxy-user)[ ="'\w]/;
+const MAY_BE_FLAG = /[\s\\n]--?(?:p|(?:[uUa]|user|proxy-user)[ =])/;
 
 /** Whether a flag that takes a password stands near enough after a program's name; errs towards yes, also on raw JSON. */
 export function mayBeCommand(text: string, at: number): boolean {
   return MAY_BE_FLAG.test(text.slice(at, at + 2 * COMMAND_CAP));
+}
+
+const SECURE = /convertto-securestring((?:[ \t]{1,4}-(?:string|asplaintext|force)){0,3})[ \t]{1,4}(?:\\{0,3}["'])?/iy;
+const PLAIN = /-asplaintext/i;
+/** How far behind a value the flag is looked for that says it is no encrypted one, in code units. */
+const PLAIN_CAP = 48;
+const PIPED = /["'] {0,2}\| {0,2}$/;
+const MAX_PIPED = 8;
+
+/**
+ * The password in PowerShell's `ConvertTo-SecureString 'password' -AsPlainText` and `'password' | ConvertTo-SecureString
+ * -AsPlainText`, whose command stands at `at`; without the flag the value is an encrypted one. See
+ * https://learn.microsoft.com/en-us/powershell/module/microsoft.powershell.security/convertto-securestring
+ */
+export function securePassword(reading: Reading, at: number): Span | undefined {
+  const { text } = reading;
+  SECURE.lastIndex = at;
+  const match = SECURE.exec(text);
+  reading.work += 8;
+  if (match === null) return undefined;
+  const start = SECURE.lastIndex;
+  const end = endOfKind(reading, start, IN_VALUE);
+  reading.work += end - at + PLAIN_CAP;
+  const isPlain = PLAIN.test(match[1] as string) || PLAIN.test(text.slice(end, end + PLAIN_CAP));
+  if (isPlain && judgeValue(true, reading, start, end, "quoted") === "secret") return [start, end];
+  return PLAIN.test(text.slice(at, at + PLAIN_CAP)) ? pipedPassword(reading, at) : undefined;
+}
+
+const MAY_BE_SECURE = /convertto-securestring/iy;
+
+/** Whether the command of `securePassword` stands at a place. */
+export function mayBeSecurePassword(text: string, at: number): boolean {
+  MAY_BE_SECURE.lastIndex = at;
+  return MAY_BE_SECURE.test(text);
+}
+
+/** The value in quotes that a pipe hands to what stands at `at`. */
+function pipedPassword(reading: Reading, at: number): Span | undefined {
+  const { text, units } = reading;
+  const piped = PIPED.exec(text.slice(Math.max(0, at - MAX_PIPED), at));
+  if (piped === null) return undefined;
+  const end = at - piped[0].length;
+  let start = end;
+  while (start > 0 && end - start < MAX_JUDGED && mayStand(IN_VALUE, units[start - 1] as number)) start--;
+  reading.work += end - start;
+  if (start === 0 || end - start === MAX_JUDGED || units[start - 1] !== units[end]) return undefined;
+  return judgeValue(true, reading, start, end, "quoted") === "secret" ? [start, end] : undefined;
 }
 
 const NETRC =

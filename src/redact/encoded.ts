@@ -85,6 +85,30 @@ export function mayBeLogin(text: string, at: number): boolean {
   return /^[_"]auth[\s"'\\:=]/.test(text.slice(at, at + 8));
 }
 
+const TINK_KEY =
+  /google\.crypto\.tink\.(\w{2,80})\\{0,7}"\s{0,4},\s{0,32}\\{0,7}"value\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"([\w+/-]{16,16384}={0,2})\\{0,7}"/y;
+/** Keys that are public, or only name one that a key service keeps. */
+const OPEN_TINK_KEY = /PublicKey$|^Kms/;
+
+/** Whether a key's type, as a Tink keyset names it, is of keys that are secret themselves. */
+export const isTinkType = (type: string): boolean =>
+  type.startsWith("type.googleapis.com/google.crypto.tink.") && !OPEN_TINK_KEY.test(type.slice(39));
+
+/**
+ * The value behind the type of a key of Tink that stands at `at`: the key itself, in base64, where the keyset is in clear.
+ * See https://developers.google.com/tink/design/keysets
+ */
+export function tinkKey(reading: Reading, at: number): Span | undefined {
+  TINK_KEY.lastIndex = at;
+  const [whole, type, value] = TINK_KEY.exec(reading.text) ?? [];
+  reading.work += 4 + (whole?.length ?? 0);
+  if (whole === undefined || type === undefined || value === undefined || OPEN_TINK_KEY.test(type)) return undefined;
+  const start = at + whole.lastIndexOf(value);
+  return [start, start + value.length];
+}
+
+export const mayBeTinkKey = (text: string, at: number): boolean => text.startsWith("google.crypto.tink.", at);
+
 /** How far from a Secret's kind its values are looked for, in code units. */
 const MANIFEST_CAP = 16_384;
 const BLOCK = /^( {0,12})(data|stringData):[ \t]*(?:#.*)?$/;

@@ -1,12 +1,18 @@
 /** The value of an authorization header, after its name or after a scheme's, and session cookies. */
 import { Automaton } from "./automaton.ts";
-import { kindOf } from "./pattern.ts";
+import { kindOf, mayStand } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
 import { holdsDigit, holdsLetter, isOneCharacter, isWordy, MAX_MEMBER_JUDGED, standInAt } from "./values.ts";
 
-const BEFORE_VALUE = /authorization\\{0,7}["'`]?\]?\)? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
+const BEFORE_VALUE = new Automaton(/authorization\\{0,7}["'`]?\]?\)? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/i);
 /** RFC 9110 section 11.4: a scheme, and then a token or parameters; no scheme at all is common, too. */
-const CREDENTIALS = /(?:([A-Za-z][\w-]{1,31}) {1,3})?([\w.~+/=:-]{8,2048})/y;
+const SCHEME = kindOf("\\w-");
+const MAX_SCHEME_CHARS = 32;
+const MIN_CHARS = 8;
+const ENDS_HEADER = kindOf("\"'`\r\n\\\\");
+const SPACE = 32;
+const EQUALS = 61;
+const MAX_NAME_CHARS = 40;
 const PARAMETERS =
   /[A-Za-z][\w-]{1,31} {1,3}([\w-]{1,40}=\\?"?[^"'\\,\s]{1,1024}(?:\\?"?, {0,2}[\w-]{1,40}=\\?"?[^"'\\,\s]{0,1024}){1,16})/y;
 const BEARER = /bearer {1,3}([\w.~+/=-]{12,2048})/iy;
@@ -26,9 +32,9 @@ class State {
 export function headerValue(reading: Reading, at: number, key: object): Span | undefined {
   const state = reading.memo(key, () => new State());
   if (at < state.until) return undefined;
-  const { text } = reading;
-  BEFORE_VALUE.lastIndex = at;
-  if (!BEFORE_VALUE.test(text)) {
+  const { text, units } = reading;
+  const from = BEFORE_VALUE.endOf(units, at, text.length);
+  if (from === -1) {
     BEARER.lastIndex = at;
     const value = BEARER.exec(text)?.[1];
     reading.work++;
@@ -37,25 +43,55 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
     reading.work += end - at;
     return judged(reading, state, BEARER.lastIndex - value.length, end, false);
   }
-  const from = BEFORE_VALUE.lastIndex;
   reading.work += from - at;
-  PARAMETERS.lastIndex = from;
-  const parameters = PARAMETERS.exec(text)?.[1];
-  if (parameters !== undefined) {
-    reading.work += parameters.length;
-    return judged(reading, state, PARAMETERS.lastIndex - parameters.length, PARAMETERS.lastIndex, false);
+  const schemeEnd = endOfScheme(units, from);
+  const behind = afterSpaces(units, schemeEnd);
+  if (behind > schemeEnd && namesParameter(units, behind)) {
+    PARAMETERS.lastIndex = from;
+    const parameters = PARAMETERS.exec(text)?.[1];
+    if (parameters !== undefined) {
+      reading.work += parameters.length;
+      return judged(reading, state, PARAMETERS.lastIndex - parameters.length, PARAMETERS.lastIndex, false);
+    }
   }
-  CREDENTIALS.lastIndex = from;
-  const match = CREDENTIALS.exec(text);
-  if (match === null) return undefined;
-  const [, scheme, value] = match as unknown as [string, string | undefined, string];
-  const end = endOfKind(reading, CREDENTIALS.lastIndex, IN_TOKEN);
+  if (behind > schemeEnd) {
+    const end = endOfKind(reading, behind, IN_TOKEN);
+    reading.work += end - from;
+    if (end - behind >= MIN_CHARS) {
+      const scheme = text.slice(from, schemeEnd);
+      // Words that happen to follow: a header holds one value after its scheme, and then ends.
+      const isAll = end === text.length || mayStand(ENDS_HEADER, units[end] as number);
+      if (!isAll && !KNOWN_SCHEME.test(scheme)) return undefined;
+      return judged(reading, state, behind, end, scheme.toLowerCase() === "basic");
+    }
+  }
+  const end = endOfKind(reading, from, IN_TOKEN);
   reading.work += end - from;
-  if (scheme === undefined && value.length < MIN_ALONE_CHARS) return undefined;
-  // Words that happen to follow: a header holds one value after its scheme, and then ends.
-  const isAll = end === text.length || /["'`\r\n\\]/.test(text[end] as string);
-  if (scheme !== undefined && !KNOWN_SCHEME.test(scheme) && !isAll) return undefined;
-  return judged(reading, state, CREDENTIALS.lastIndex - value.length, end, scheme?.toLowerCase() === "basic");
+  return end - from < MIN_ALONE_CHARS ? undefined : judged(reading, state, from, end, false);
+}
+
+/** Where a scheme that begins at a place ends, or the place. */
+function endOfScheme(units: Uint16Array, at: number): number {
+  if (!isLetter(units[at] as number)) return at;
+  let end = at + 1;
+  while (end <= at + MAX_SCHEME_CHARS && mayStand(SCHEME, units[end] as number)) end++;
+  return end - at < 2 || end - at > MAX_SCHEME_CHARS ? at : end;
+}
+
+const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
+
+/** Behind up to three spaces. */
+function afterSpaces(units: Uint16Array, at: number): number {
+  let i = at;
+  while (i < at + 3 && units[i] === SPACE) i++;
+  return i;
+}
+
+/** Whether a name and a sign begin at a place, as of a scheme's first parameter. */
+function namesParameter(units: Uint16Array, at: number): boolean {
+  let end = at;
+  while (end < at + MAX_NAME_CHARS && mayStand(SCHEME, units[end] as number)) end++;
+  return end > at && units[end] === EQUALS;
 }
 
 const URL_START = new Automaton(/[a-z][a-z0-9+.-]{1,12}:\/\//i);

@@ -1,5 +1,5 @@
 /** Redacts a JSON document in place: only string literals that hold a secret change, every other byte stays as sent. */
-import { isEncodedLogin } from "./encoded.ts";
+import { isEncodedLogin, isTinkType } from "./encoded.ts";
 import { withoutScheme } from "./headers.ts";
 import { isSecretName } from "./names.ts";
 import { ASSIGNED_RULE } from "./probes.ts";
@@ -60,8 +60,9 @@ const isCookies = (name: string): boolean => /^(?:set-)?cookie$/i.test(name);
 /** What stands before cookies in a request; their value is searched as it stands there. */
 const HEADER = "cookie: ";
 
-/** Whether a member's name says something of its value: that it is a secret, a registry's login, or cookies. */
-const isTelling = (name: string): boolean => name === "auth" || isSecretName(name) || isCookies(name);
+/** Whether a member's name, or the type before it, says of its value that it is a secret, a registry's login, or cookies. */
+const isTelling = (name: string): boolean =>
+  name === "auth" || isSecretName(name) || isCookies(name) || isTinkType(name);
 
 /** What the literals before one say of it. */
 class Surroundings {
@@ -86,7 +87,7 @@ class Surroundings {
 
   /** @param isFollowed whether a comma and then another string follow */
   tookValue(value: string, isFollowed: boolean): void {
-    const isName = this.#key === "key" || this.#key === "name";
+    const isName = this.#key === "key" || this.#key === "name" || (this.#key === "typeUrl" && isTinkType(value));
     this.#isListed = this.#key === undefined && isFollowed && (AUTHORIZATION.test(value) || isCookies(value));
     this.#named = this.#isListed || (isName && isTelling(value)) ? value : undefined;
     this.#key = undefined;

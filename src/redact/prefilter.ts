@@ -8,6 +8,9 @@
  * rule, but never hide an anchor.
  */
 
+import { isGlued, MAX_ESCAPE } from "./fresh.ts";
+import { WORTH_A_CALL } from "./units.ts";
+
 const CHUNK = 1 << 16;
 /** Room before the text, so that a short anchor at its very start has something before it. */
 const LEAD = 4;
@@ -172,7 +175,9 @@ export class Prefilter<T> {
     const shift = this.#shift;
     const ends = this.#ends;
     const part = base === 0 && text.length <= CHUNK ? text : text.slice(base, base + CHUNK);
-    const end = LEAD + bytes.write(part, LEAD, "latin1");
+    const end = LEAD + part.length;
+    if (part.length > WORTH_A_CALL) bytes.write(part, LEAD, "latin1");
+    else for (let i = 0; i < part.length; i++) bytes[LEAD + i] = part.charCodeAt(i);
     const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
     bytes[LEAD - 1] = 0;
     for (let i = first; i < end; ) {
@@ -186,8 +191,8 @@ export class Prefilter<T> {
       if (ended !== 0) {
         const four = ((bytes[i - 3] as number) << 24) | three;
         const at = base + i - LEAD;
-        if ((ended & ENDS_FOUR) !== 0 && four !== three && this.#visitAll(four, at, visit)) return undefined;
-        if ((ended & ENDS_THREE) !== 0 && this.#visitAll(three, at, visit)) return undefined;
+        if ((ended & ENDS_FOUR) !== 0 && four !== three && this.#visitAll(four, text, i, at, visit)) return undefined;
+        if ((ended & ENDS_THREE) !== 0 && this.#visitAll(three, text, i, at, visit)) return undefined;
       }
       i++;
     }
@@ -196,13 +201,24 @@ export class Prefilter<T> {
     return next < text.length ? next : undefined;
   }
 
-  #visitAll(key: number, at: number, visit: Visit<T>): boolean {
+  /** @param i where the window ends among the bytes, and @param at in the text */
+  #visitAll(key: number, text: string, i: number, at: number, visit: Visit<T>): boolean {
     const lists = this.#lists;
     let slot = slotOf(key);
     while (lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
     const list = lists[slot] as number;
     if (list === -1) return false;
-    for (const seen of this.#seen[list] as Seen<T>[]) if (at >= seen.back && visit(at - seen.back, seen)) return true;
+    const all = this.#seen[list] as Seen<T>[];
+    for (let n = 0; n < all.length; n++) {
+      const seen = all[n] as Seen<T>;
+      if (at < seen.back || (seen.isApart && this.#isGlued(text, i - seen.back, at - seen.back))) continue;
+      if (visit(at - seen.back, seen)) return true;
+    }
     return false;
+  }
+
+  /** Whether no token starts at a place, as far as the bytes tell: a sign beyond them may look like a letter. */
+  #isGlued(text: string, i: number, at: number): boolean {
+    return i > LEAD + MAX_ESCAPE && isGlued(this.#bytes, i) && text.charCodeAt(at - 1) < 256;
   }
 }

@@ -1,7 +1,24 @@
 /** Every anchor with what is done where it is seen. */
 import { assignedValue, mayBeAssigned } from "./assigned.ts";
-import { COMMANDS, commandPassword, mayBeCommand, mayBeIdentified, netrcPassword, sqlPassword } from "./commands.ts";
-import { encodedKey, encodedLogin, manifestValues, mayBeLogin, mayBeManifest } from "./encoded.ts";
+import {
+  COMMANDS,
+  commandPassword,
+  mayBeCommand,
+  mayBeIdentified,
+  mayBeSecurePassword,
+  netrcPassword,
+  securePassword,
+  sqlPassword,
+} from "./commands.ts";
+import {
+  encodedKey,
+  encodedLogin,
+  manifestValues,
+  mayBeLogin,
+  mayBeManifest,
+  mayBeTinkKey,
+  tinkKey,
+} from "./encoded.ts";
 import { cookieValues, headerValue, mayBeCookies, mayBeHeader } from "./headers.ts";
 import type { Target } from "./prefilter.ts";
 import { armourAt, armourHeader } from "./private-key.ts";
@@ -18,6 +35,7 @@ const KEY_RULE = "private-key";
 const KEY_HEADER_RULE = "private-key-header";
 
 const armour: Probe = {
+  gate: undefined,
   find(reading, at) {
     reading.work++;
     const found = armourAt(reading, at);
@@ -40,12 +58,14 @@ function judged(
   strength: Strength = "likely",
 ): Probe {
   const probe: Probe = {
+    gate: undefined,
     find(reading, at) {
       reading.work++;
       const found = find(reading, at, probe);
       if (found === undefined || found.length === 0) return;
-      const spans = typeof found[0] === "number" ? [found as Span] : (found as readonly Span[]);
-      for (const [start, end] of spans) reading.candidates.push({ rule, strength, start, end });
+      if (typeof found[0] === "number")
+        reading.candidates.push({ rule, strength, start: found[0], end: found[1] as number });
+      else for (const [start, end] of found as readonly Span[]) reading.candidates.push({ rule, strength, start, end });
     },
     may,
   };
@@ -68,6 +88,7 @@ const ORDER: readonly string[] = [
   "netrc-password",
   "sql-password",
   "registry-login",
+  "tink-key",
   "kubernetes-secret",
   ASSIGNED_RULE,
 ];
@@ -112,12 +133,15 @@ export const targets = (): Target<Probe>[] => [
     ["machine "],
     judged("netrc-password", netrcPassword, (text, at) => /login/.test(text.slice(at, at + 600))),
   ),
+  ...folded(["convertto-securestring"], judged("command-password", securePassword, mayBeSecurePassword)),
+  ...exact(["google.crypto.tink."], judged("tink-key", tinkKey, mayBeTinkKey)),
   ...folded(["identified "], judged("sql-password", sqlPassword, mayBeIdentified)),
   ...exact(['"auth"', '"auth\\', "_auth"], judged("registry-login", encodedLogin, mayBeLogin)),
   ...exact(
     ["kind: Secret", 'kind: "Secret', "kind: 'Secret"],
     judged("kubernetes-secret", manifestValues, mayBeManifest),
   ),
+  ...folded(["sonar.login", "sonar_login"], assigned),
   ...folded(
     ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization"],
     assigned,

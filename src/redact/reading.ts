@@ -57,6 +57,9 @@ export class Reading implements Units {
   #markerAt = -1;
   #readUntil: Int32Array | undefined;
   #memos: Map<object, object> | undefined;
+  #lastKey: object | undefined;
+  #lastMemo: object | undefined;
+  #isNarrow: boolean | undefined;
 
   /** @param rules how many rows the table has */
   constructor(text: string, rules: number) {
@@ -89,12 +92,19 @@ export class Reading implements Units {
 
   /** What a probe remembers of this text, made at its first use. @param key whose it is */
   memo<T extends object>(key: object, make: () => T): T {
+    if (key === this.#lastKey) return this.#lastMemo as T;
     this.#memos ??= new Map();
-    const stored = this.#memos.get(key);
-    if (stored) return stored as T;
-    const made = make();
-    this.#memos.set(key, made);
-    return made;
+    const stored = (this.#memos.get(key) as T | undefined) ?? make();
+    this.#memos.set(key, stored);
+    this.#lastKey = key;
+    this.#lastMemo = stored;
+    return stored;
+  }
+
+  /** Whether the text holds nothing beyond Latin 1, which an expression knows at once of one with a byte a character. */
+  get isNarrow(): boolean {
+    this.#isNarrow ??= !/[^\0-\xff]/.test(this.text);
+    return this.#isNarrow;
   }
 }
 
@@ -108,6 +118,8 @@ export function endOfKind({ text, units }: Units, at: number, kind: Kind): numbe
 
 /** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */
 export interface Probe {
+  /** Asked before `find`, where there is one: it knows of most places that nothing starts there. */
+  readonly gate: { refuses(reading: Reading, at: number): boolean } | undefined;
   find(reading: Reading, at: number): void;
   may(text: string, at: number): boolean;
 }

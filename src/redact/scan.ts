@@ -1,9 +1,9 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
+import { isFresh, startsFreshIn } from "./fresh.ts";
 import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
 import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
-import { isFresh, startsFreshIn } from "./table-probe.ts";
 
 /**
  * Work in pieces, none of which takes long: a generator that may be left alone for a while wherever it yields. What it
@@ -27,7 +27,7 @@ const thePrefilter = (): Prefilter<Probe> => {
 };
 
 const DOT = 46;
-const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/g;
+const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/y;
 const MAX_MARKER_CHARS = 75;
 
 /** Whether an earlier redaction stands in a finding or touches it: that was judged then, with the secret still there. */
@@ -36,10 +36,10 @@ function touchesMarker(text: string, finding: Finding): boolean {
   const start = text.charCodeAt(finding.start - 1) === DOT ? finding.start - 1 : finding.start;
   const from = Math.max(0, start - MAX_MARKER_CHARS);
   const around = text.slice(from, finding.end + MAX_MARKER_CHARS);
-  if (!around.includes(MARKER_START)) return false;
-  for (const marker of around.matchAll(MARKER)) {
-    const at = from + marker.index;
-    if (at <= finding.end && at + marker[0].length >= start) return true;
+  for (let at = finding.end - from + 1; at > 0; ) {
+    at = around.lastIndexOf(MARKER_START, at - 1);
+    MARKER.lastIndex = at;
+    if (at !== -1 && MARKER.test(around)) return from + MARKER.lastIndex >= start;
   }
   return false;
 }
@@ -50,6 +50,15 @@ const better = (a: Finding, b: Finding): Finding => {
   if (longer !== 0) return longer > 0 ? b : a;
   return rankOf(b.rule) < rankOf(a.rule) ? b : a;
 };
+
+const inOrder = (a: Finding, b: Finding): number => a.start - b.start || b.end - a.end;
+
+/** Candidates come roughly in order, and a look is sooner done than a sort. */
+function areSorted(candidates: readonly Finding[]): boolean {
+  for (let i = 1; i < candidates.length; i++)
+    if (inOrder(candidates[i - 1] as Finding, candidates[i] as Finding) > 0) return false;
+  return true;
+}
 
 /** No probe finds anything that starts further before its anchor than this, but for manifests, which are read as a whole. */
 const LOOKED_BACK = 32_768;
@@ -67,13 +76,13 @@ class Merge {
 
   /** Takes up the candidates that start before a place; those behind it may still get company. */
   take(candidates: Finding[], before: number): void {
-    candidates.sort((a, b) => a.start - b.start || b.end - a.end);
+    if (!areSorted(candidates)) candidates.sort(inOrder);
     let taken = 0;
     for (const next of candidates) {
       if (next.start >= before) break;
       taken++;
       if (this.#mayHoldMarkers && touchesMarker(this.#text, next)) continue;
-      const last = this.merged.at(-1);
+      const last = this.merged[this.merged.length - 1];
       if (last === undefined || next.start >= last.end) this.merged.push(next);
       else
         this.merged[this.merged.length - 1] = {
@@ -82,7 +91,8 @@ class Merge {
           end: Math.max(last.end, next.end),
         };
     }
-    candidates.splice(0, taken);
+    if (taken === candidates.length) candidates.length = 0;
+    else candidates.splice(0, taken);
   }
 }
 
@@ -109,8 +119,14 @@ class Search {
 
   readonly #visit = (at: number, { isApart, payloads }: Seen<Probe>): boolean => {
     this.#reading ??= new Reading(this.#text, RULES.length);
-    this.#reading.work++;
-    if (!isApart || isFresh(this.#reading, at)) for (const probe of payloads) probe.find(this.#reading, at);
+    const reading = this.#reading;
+    reading.work++;
+    if (isApart && !isFresh(reading, at)) return false;
+    for (let i = 0; i < payloads.length; i++) {
+      const probe = payloads[i] as Probe;
+      const { gate } = probe;
+      if (gate === undefined || !gate.refuses(reading, at)) probe.find(reading, at);
+    }
     return false;
   };
 
@@ -155,8 +171,15 @@ export function findSecrets(text: string): Finding[] {
 
 /** What stands in a stored text where a secret stood. */
 export function marker(rule: string): string {
-  return `[REDACTED:${rule}]`;
+  const known = markers.get(rule);
+  if (known !== undefined) return known;
+  const made = `${MARKER_START}${rule}]`;
+  markers.set(rule, made);
+  return made;
 }
+
+/** There are as many as rules. */
+const markers = new Map<string, string>();
 
 /** A text with its secrets replaced, and what they were (offsets in the text given). */
 export interface Redacted {
@@ -169,18 +192,14 @@ export const BATCH_REPLACED = 10_000;
 
 /** The text with its findings replaced. */
 export function* replaceInSlices(text: string, findings: readonly Finding[]): Slices<string> {
-  const parts: string[] = [];
-  let piece: string[] = [];
+  let replaced = "";
   let done = 0;
-  for (const finding of findings) {
-    piece.push(text.slice(done, finding.start), marker(finding.rule));
-    done = finding.end;
-    if (piece.length < 2 * BATCH_REPLACED) continue;
-    parts.push(piece.join(""));
-    piece = [];
-    yield;
+  for (const [i, { start, end, rule }] of findings.entries()) {
+    replaced += text.slice(done, start) + marker(rule);
+    done = end;
+    if ((i + 1) % BATCH_REPLACED === 0) yield;
   }
-  return `${parts.join("")}${piece.join("")}${text.slice(done)}`;
+  return replaced + text.slice(done);
 }
 
 /** See `redactText`. */

@@ -19,6 +19,8 @@ export interface Shape {
   /** The longest stretch of places that may hold the same; none of them is in `places`. */
   readonly run: { readonly from: number; readonly to: number; readonly kind: Kind };
   readonly hinge: Hinge | undefined;
+  /** What every match ends with, where it is one text. */
+  readonly tail: string;
 }
 
 /** A stretch of one kind that has no fixed length, and a sign behind it that ends it for sure. */
@@ -59,6 +61,7 @@ export function shapeOf(pattern: RegExp, known: readonly [from: number, to: numb
     kinds: Array.from(order, (place) => kinds[place] as Kind),
     run,
     hinge: hingeOf("all" in root ? root.all : []),
+    tail: tailOf("all" in root ? root.all : []),
   };
 }
 
@@ -84,6 +87,17 @@ function hingeOf(parts: readonly Node[]): Hinge | undefined {
     return { from, least: fewest, most, kind, next, isAll };
   }
   return undefined;
+}
+
+/** The signs at the end of which each is one and no other, behind a part of no fixed length. */
+function tailOf(parts: readonly Node[]): string {
+  let tail = "";
+  for (const part of parts.toReversed()) {
+    const codes = "kind" in part ? Array.from(part.kind.keys()).filter((code) => part.kind[code] === 1) : [];
+    if (codes.length !== 1) break;
+    tail = String.fromCharCode(codes[0] as number) + tail;
+  }
+  return tail;
 }
 
 /** Collects what parts in a row may begin with. @returns whether they hold at least one sign */

@@ -1,86 +1,16 @@
 /** Finds what a row of the table describes, where one of its anchors stands. */
 
-import { type Kind, kindOf, mayStand } from "./pattern.ts";
+import { isAlnum, isFresh, startsFreshIn } from "./fresh.ts";
+import { Gate } from "./gate.ts";
+import { BEYOND, KIND_SIZE, mayStand } from "./pattern.ts";
 import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Shape, shapeOf } from "./shape.ts";
-import { unitsOf } from "./units.ts";
+import { QUICKER, unitBefore } from "./units.ts";
 
-const DOT = 46;
 const DASH = 45;
 const SLASH = 47;
-const BACKSLASH = 92;
-const PERCENT = 37;
-const OPEN_BRACKET = 91;
-const SMALL_M = 109;
-const SMALL_U = 117;
-const SMALL_X = 120;
-
-export function isAlnum(code: number): boolean {
-  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
-}
-
-const SIMPLE_ESCAPE = kindOf("nrtbfv0");
-const HEX = kindOf("0-9A-Fa-f");
-const COLOUR = kindOf("0-9;");
-const MAX_COLOUR = 12;
-
-/** Whether the character before `end` is the last of an escape: `\\n`, `%3D`, `\\x1b`, `\\u001b`, a colour's `[32m`. */
-function endsEscape(units: Uint16Array, end: number): boolean {
-  const last = units[end - 1] as number;
-  if (mayStand(SIMPLE_ESCAPE, last) && units[end - 2] === BACKSLASH) return true;
-  if (last === SMALL_M) {
-    let i = end - 2;
-    while (i >= end - 2 - MAX_COLOUR && mayStand(COLOUR, units[i] as number)) i--;
-    return units[i] === OPEN_BRACKET;
-  }
-  if (!mayStand(HEX, last)) return false;
-  const before = units[end - 3] as number;
-  if (before === PERCENT || (before === SMALL_X && units[end - 4] === BACKSLASH))
-    return mayStand(HEX, units[end - 2] as number);
-  if (units[end - 5] !== SMALL_U || units[end - 6] !== BACKSLASH) return false;
-  for (let i = end - 4; i < end - 1; i++) if (!mayStand(HEX, units[i] as number)) return false;
-  return true;
-}
-
-/** Where the word ends that something at `at` would be glued to. "favicon.ico-…", "this.s.…": a dot is a part of it. */
-const gluedTo = (units: Uint16Array, at: number): number => (units[at - 1] === DOT ? at - 1 : at);
-
-/**
- * Whether a token may start at `at`: nothing there before it, or no letter or digit. A letter that ends an escape
- * (`\n`, `%3D`, a terminal colour's `[32m`, a six-character Unicode escape) is none of the token's. So on raw JSON
- * this is true wherever it is true of the decoded text.
- */
-function startsFresh(units: Uint16Array, at: number): boolean {
-  if (at === 0) return true;
-  const wordEnd = gluedTo(units, at);
-  if (wordEnd === 0) return true;
-  return !isAlnum(units[wordEnd - 1] as number) || endsEscape(units, wordEnd);
-}
-
-/** No escape before a place, and no dot, is longer. */
-const MAX_BEFORE = 24;
-
-/** What a letter or digit before a token may be the end of: an escape, or nothing. */
-const ENDS_ESCAPE = kindOf("nrtbfv0-9A-Fa-fm");
-
-/** As `startsFresh`, for a text that is looked at here and there. */
-export function startsFreshIn(text: string, at: number): boolean {
-  const before = text.charCodeAt(at - 1);
-  if (before !== DOT && !isAlnum(before)) return true;
-  if (before !== DOT && !mayStand(ENDS_ESCAPE, before)) return false;
-  const from = Math.max(0, at - MAX_BEFORE);
-  return startsFresh(unitsOf(text.slice(from, at)), at - from);
-}
-
-/** As `startsFresh`; rows whose marks begin alike ask for the same place one after another. */
-export function isFresh(reading: Reading, at: number): boolean {
-  if (reading.freshAt !== at) {
-    reading.freshAt = at;
-    reading.isFresh = startsFresh(reading.units, at);
-  }
-  return reading.isFresh;
-}
+const UNDERSCORE = 95;
 
 const PLACEHOLDER = /x{6,}|\*{4,}|\.{4,}|#{4,}|0{16,}|placeholder|redacted|your[_-]|changeme|here$/i;
 const PROVIDER_MARK = 8;
@@ -90,12 +20,19 @@ const LONG_BODY = 20;
  * Whether a text of a secret's form is a stand-in that nobody takes for one: rows of x, `your-…`, or words where the
  * form's random part should be. Refusing an upload for those would teach people to switch the check off.
  */
-function isPlaceholder(value: string): boolean {
-  if (PLACEHOLDER.test(value)) return true;
-  if (/[A-Z0-9]/.test(value)) return false;
-  // Small letters alone are words ("sk_live_put_your_own_key"), unless they run on longer than words do.
-  const body = value.slice(PROVIDER_MARK);
-  return body.length < LONG_BODY || /[_-]/.test(body);
+function isPlaceholder({ text, units }: Reading, start: number, end: number): boolean {
+  return isOfWords(units, start, end) || PLACEHOLDER.test(text.slice(start, end));
+}
+
+/** Small letters alone are words ("sk_live_put_your_own_key"), unless they run on longer than words do. */
+function isOfWords(units: Uint16Array, start: number, end: number): boolean {
+  let holdsSign = false;
+  for (let i = start; i < end; i++) {
+    const code = units[i] as number;
+    if ((code >= 48 && code <= 57) || (code >= 65 && code <= 90)) return false;
+    holdsSign ||= i >= start + PROVIDER_MARK && (code === DASH || code === UNDERSCORE);
+  }
+  return holdsSign || end - start < PROVIDER_MARK + LONG_BODY;
 }
 
 /** Documentation shows keys in full form; AWS's end in EXAMPLE. They are replaced, but refuse nothing. */
@@ -111,7 +48,9 @@ const NEAR = 400;
 
 /** A shape, and what was seen of the stretches it names. */
 interface Looks extends Shape {
-  readonly seen: Run;
+  readonly gate: Gate;
+  /** All of `kinds`, one behind the other. */
+  readonly table: Uint8Array;
   readonly beforeHinge: Run | undefined;
 }
 
@@ -124,11 +63,14 @@ export class TableProbe implements Probe {
   /** Whether each start is asked whether a token may begin there: where there is one only, that was asked before. */
   readonly #asksFresh: boolean;
   readonly #apart: boolean;
+  /** Where all matches start at the place asked about; known from the first look on. */
+  gate: Gate | undefined;
   #shape: Looks | undefined;
   #hingeAt = 0;
-  /** The last hinge behind which nothing of the form stood, and in which text. */
-  #failedIn = 0;
-  #failedAt = 0;
+  /** Between the two no tail of the form begins, in the reading of `#tailIn`; at the second one does, or the text ends. */
+  #tailFrom = 0;
+  #tailAt = 0;
+  #tailIn = 0;
 
   /** @param rank the row's place in the table */
   constructor(rule: Rule, rank: number) {
@@ -140,13 +82,24 @@ export class TableProbe implements Probe {
   }
 
   find(reading: Reading, at: number): void {
-    const { units } = reading;
-    for (let start = at - this.#range; start <= at; start++) {
-      reading.work++;
-      if (start < reading.readUntil(this.#rank) || (this.#asksFresh && !isFresh(reading, start))) continue;
-      if (this.#apart && isInPath(units[start - 1] as number)) continue;
-      if (this.#fits(reading, start) && this.#passesHinge(reading, start)) this.#match(reading, start);
+    reading.work++;
+    if (this.gate !== undefined) {
+      this.#look(reading, at);
+      return;
     }
+    this.#shape ??= this.#looks();
+    const { gate } = this.#shape;
+    for (let start = Math.max(0, at - this.#range); start <= at; start++) {
+      reading.work++;
+      if (!gate.refuses(reading, start) && (!this.#asksFresh || isFresh(reading, start))) this.#look(reading, start);
+    }
+  }
+
+  /** @param start where the gate was passed, and a token may begin */
+  #look(reading: Reading, start: number): void {
+    if (start < reading.readUntil(this.#rank) || (this.#apart && isInPath(unitBefore(reading.units, start)))) return;
+    if (this.#fits(reading, start) && this.#passesHinge(reading, start) && this.#holdsTail(reading, start))
+      this.#match(reading, start);
   }
 
   may(text: string, at: number): boolean {
@@ -159,25 +112,26 @@ export class TableProbe implements Probe {
     return false;
   }
 
-  /** Whether each of the first places holds a character that may stand there. */
+  /** Whether each of the first places outside of the run holds a character that may stand there. */
   #fits(reading: Reading, start: number): boolean {
-    this.#shape ??= this.#looks();
-    const { kinds, places, fewest, run, seen } = this.#shape;
-    const { text, units } = reading;
-    if (text.length - start < fewest) return false;
-    reading.work += 2;
-    // The ends of the run first: it is the longest part, and marks that follow each other break it soon.
-    if (!mayStand(run.kind, units[start + run.from] as number)) return false;
-    if (!mayStand(run.kind, units[start + run.to - 1] as number)) return false;
+    const { table, places } = this.#shape as Looks;
+    const { units } = reading;
     let i = 0;
-    while (i < kinds.length && mayStand(kinds[i] as Kind, units[start + (places[i] as number)] as number)) i++;
-    reading.work += i;
-    return i === kinds.length && seen.endOf(reading, start + run.from, run.to - run.from) === start + run.to;
+    for (; i < places.length; i++) {
+      const code = Math.min(units[start + (places[i] as number)] as number, BEYOND);
+      if (table[i * KIND_SIZE + code] === 0) break;
+    }
+    reading.work += i + 1;
+    return i === places.length;
   }
 
   #looks(): Looks {
     const shape = shapeOf(this.#rule.pattern, this.#anchored());
-    return { ...shape, seen: new Run(shape.run.kind), beforeHinge: shape.hinge && new Run(shape.hinge.kind) };
+    const gate = new Gate(shape);
+    if (this.#range === 0) this.gate = gate;
+    const table = new Uint8Array(shape.kinds.length * KIND_SIZE);
+    for (const [i, kind] of shape.kinds.entries()) table.set(kind, i * KIND_SIZE);
+    return { ...shape, gate, table, beforeHinge: shape.hinge && new Run(shape.hinge.kind) };
   }
 
   /** Where in a match an anchor stands for sure. */
@@ -188,34 +142,53 @@ export class TableProbe implements Probe {
   }
 
   #passesHinge(reading: Reading, start: number): boolean {
-    const { hinge, beforeHinge } = this.#shape as Looks;
+    const { hinge, beforeHinge, gate } = this.#shape as Looks;
     if (hinge === undefined || beforeHinge === undefined) return true;
     const from = start + hinge.from;
     const { text, units } = reading;
     const end = beforeHinge.endOf(reading, from, hinge.most + 1);
-    if (end - from < hinge.least || end >= text.length || !mayStand(hinge.next, units[end] as number)) return false;
-    if (this.#failedIn === reading.id && this.#failedAt === end) return false;
     this.#hingeAt = end;
-    return true;
+    if (end - from >= hinge.least && end < text.length && mayStand(hinge.next, units[end] as number)) return true;
+    // What begins later in the same stretch comes to the same sign, and has less before it.
+    if (end - from <= hinge.most) gate.refuseUntil(start, end - hinge.from + 1);
+    return false;
+  }
+
+  /** Whether the text that ends every match stands where it may. */
+  #holdsTail(reading: Reading, start: number): boolean {
+    const { tail, fewest, most } = this.#shape as Looks;
+    if (tail === "") return true;
+    const from = start + fewest - tail.length;
+    // Starts come roughly from first to last; a step back must not search the rest of the text anew.
+    if (this.#tailIn === reading.id && from < this.#tailFrom) return true;
+    if (this.#tailIn !== reading.id || from > this.#tailAt) {
+      const at = reading.text.indexOf(tail, from);
+      this.#tailIn = reading.id;
+      this.#tailFrom = from;
+      this.#tailAt = at === -1 ? reading.text.length : at;
+      reading.work += Math.ceil((this.#tailAt - from) / QUICKER);
+    }
+    return this.#tailAt <= start + most - tail.length;
   }
 
   #match(reading: Reading, start: number): void {
     const { id, pattern, glued, needs, softenedBy, strength } = this.#rule;
-    const { fewest, hinge } = this.#shape as Looks;
+    const { fewest, hinge, gate } = this.#shape as Looks;
     const { text } = reading;
     pattern.lastIndex = start;
     if (!pattern.test(text)) {
-      if (hinge?.isAll) {
-        this.#failedIn = reading.id;
-        this.#failedAt = this.#hingeAt;
-      }
+      if (hinge?.isAll) gate.refuseUntil(start, this.#hingeAt - hinge.from + 1);
       reading.work += fewest;
       return;
     }
     const end = pattern.lastIndex;
     reading.work += end - start;
     const value = text.slice(start, end);
-    if ((!glued && isAlnum(text.charCodeAt(end))) || isPlaceholder(value) || needs?.test(value) === false) {
+    if (
+      (!glued && isAlnum(text.charCodeAt(end))) ||
+      isPlaceholder(reading, start, end) ||
+      needs?.test(value) === false
+    ) {
       // Half of what was refused may hold the next start: a stretch is read twice, and not once for each mark in it.
       reading.setReadUntil(this.#rank, end - start > LONG_MATCH ? end : start + ((end - start) >> 1));
       return;

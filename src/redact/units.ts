@@ -4,7 +4,16 @@
 export interface Units {
   readonly text: string;
   readonly units: Uint16Array;
+  /** Whether the text is known to hold nothing beyond Latin 1. */
+  readonly isNarrow?: boolean;
 }
+
+/**
+ * The unit so many places before one, or NUL where the text has not begun: a place below zero is none of an array's, and
+ * one look there makes every later look of the same code cost ten times as much.
+ */
+export const unitBefore = (units: Uint16Array, at: number, by = 1): number =>
+  at >= by ? (units[at - by] as number) : 0;
 
 /** Room for one short text that is looked at and forgotten. */
 export class Scratch {
@@ -27,7 +36,7 @@ export class Scratch {
 }
 
 /** A shorter text is copied sooner than a call is made. */
-const WORTH_A_CALL = 48;
+export const WORTH_A_CALL = 48;
 
 const scratch = new Scratch();
 

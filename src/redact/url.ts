@@ -25,7 +25,7 @@ export function urlPassword(reading: Reading, at: number): Span | undefined {
   // A development default named after itself (postgres:postgres) is no secret.
   if ("$%{[:*".includes(text[start] as string) || isOneCharacter(units, start, end)) return undefined;
   if (end - start === user.length && text.startsWith(user, start)) return undefined;
-  if (isPlainWord(reading, start, end) || MY_PASSWORD.spans(units, start, end)) return undefined;
+  if (isPlainWord(units, start, end) || MY_PASSWORD.spans(units, start, end)) return undefined;
   return standInAt(reading, start, end) === -1 ? [start, whole] : undefined;
 }
 

@@ -7,11 +7,11 @@ import { type Units, unitsOf } from "./units.ts";
 export const MAX_MEMBER_JUDGED = 4_096;
 export const MAX_JUDGED = 256;
 
-const WORDS = new Set(
+const WORDS =
   "true false null none nil undefined nan void never unknown any str string text number int integer bool boolean bytes object array list map dict optional required require default empty unset missing invalid valid password passwd passphrase secret token bearer basic digest apikey key value name user username email admin root guest test testing tester demo foo bar baz foobar abc abc123 abcd1234 123456 12345678 123456789 1234567890 hidden masked redacted removed secure private public enabled disabled yes no on off todo tbd fixme hello world inherit prompt input output postgres mysql mariadb redis mongo rabbitmq localhost minioadmin pass pwd pw pat p4ssw0rd passw0rd password1 password12 password123 password1234 self this changeit write read readonly".split(
     " ",
-  ),
-);
+  );
+const WORD = new Automaton(new RegExp(WORDS.join("|"), "i"));
 const MAX_WORD_CHARS = 12;
 const DASH = 45;
 const DOT = 46;
@@ -26,10 +26,10 @@ const LIKE_A_WORD = new Uint8Array((MAX_WORD_CHARS + 1) << 10);
 for (const word of WORDS) LIKE_A_WORD[likeness(word.length, word.charCodeAt(0), word.charCodeAt(word.length - 1))] = 1;
 
 /** Whether a value is a word that stands for any: a type, a default, a name of what it should be. */
-export const isPlainWord = ({ text, units }: Units, start: number, end: number): boolean =>
+export const isPlainWord = (units: Uint16Array, start: number, end: number): boolean =>
   end - start <= MAX_WORD_CHARS &&
   LIKE_A_WORD[likeness(end - start, units[start] as number, units[end - 1] as number)] === 1 &&
-  WORDS.has(text.slice(start, end).toLowerCase());
+  WORD.spans(units, start, end);
 
 const STAND_IN =
   /example|placeholder|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|your[_-]|-your|<|>|\{\{|\$\{|\$\(|x{4}|\*{2}|\.{3}|…|•|redact|dummy|sample|insert[_-]|fill[_-]?(?:in|me)|not[_-]?(?:a[_-]?)?(?:real|secret)|process\.env|import\.meta|os\.environ|getenv|env\(|secrets?\.|vars\.|var\.|config\.|settings\.|\[REDACTED/i;
@@ -49,23 +49,17 @@ const REFERENCE = new Automaton(
 export class Clear {
   from = 0;
   to = 0;
-  /** Whether the text is known to hold nothing beyond Latin 1. */
-  readonly isNarrow: boolean;
-
-  constructor(isNarrow = false) {
-    this.isNarrow = isNarrow;
-  }
 }
 
 /** No stand-in is longer. */
 const STAND_IN_CAP = 16;
 
-function holdsStandIn({ text, units }: Units, start: number, end: number, clear: Clear): boolean {
+function holdsStandIn({ text, units, isNarrow }: Units, start: number, end: number, clear: Clear): boolean {
   const goesOn = start >= clear.from && start <= clear.to;
   if (HAS_STAND_IN.test(units, goesOn ? Math.max(start, clear.to - STAND_IN_CAP) : start, end)) return true;
   if (!goesOn) clear.from = start;
   clear.to = goesOn ? Math.max(end, clear.to) : end;
-  return !clear.isNarrow && DOTS.test(text.slice(start, end));
+  return isNarrow !== true && DOTS.test(text.slice(start, end));
 }
 
 /**
@@ -209,11 +203,11 @@ export function judgeValue(
   const end = Math.min(whole, start + MAX_MEMBER_JUDGED);
   const length = end - start;
   if (length < (password ? 6 : 8)) return "other";
-  if (REFERENCE.test(units, start, end) || isPlainWord(source, start, end) || isOneCharacter(units, start, end))
+  if (REFERENCE.test(units, start, end) || isPlainWord(units, start, end) || isOneCharacter(units, start, end))
     return "other";
   if (setting === "member" && holdsSentence(password, text.slice(start, end))) return "other";
   const isPassword = password && setting !== "bare";
-  if (!clear.isNarrow && PROSE.test(text.slice(start, end))) return "other";
+  if (source.isNarrow !== true && PROSE.test(text.slice(start, end))) return "other";
   const hasDigit = holdsDigit(units, start, end);
   if (!isPassword && (!hasDigit || !holdsLetter(units, start, end))) return "plain";
   if (setting === "quoted" && !hasDigit && isWordy(units, start, end)) return "wordy";

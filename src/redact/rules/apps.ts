@@ -206,10 +206,11 @@ export const APP_RULES: readonly Rule[] = [
   row(
     "json-web-token",
     ["eyJ"],
-    /eyJ[\w-]{8,1024}={0,2}\.(?:eyJ|ewo)[\w-]{8,8192}={0,2}\.[\w-]{10,2048}/y,
+    /eyJ[\w-]{8,1024}={0,2}\.(?:eyJ|ewo)[\w-]{8,8192}={0,2}(?:\.[\w-]{10,2048})?/y,
     "https://www.rfc-editor.org/rfc/rfc7519",
-    () => `eyJ${word(30)}.eyJ${word(60)}.${word(43)}`,
-    { strength: "likely" },
+    () => [`eyJ${word(30)}.eyJ${word(60)}.${word(43)}`, `eyJhbGciOiJub25lIn0.eyJ${word(60)}`],
+    // Two parts, without a signature or cut off before it, are a token where the first names its algorithm.
+    { strength: "likely", needs: /\..*\.|^[\w-]*(?:ImFsZyI|JhbGci|iYWxnI)[\w-]*={0,2}\.[\w-]{16}/ },
   ),
   row(
     "twitter-bearer-token",

@@ -54,6 +54,20 @@ describe("a JSON document", () => {
     }
   });
 
+  test("loses the value of a key of Tink that its type does not call public", () => {
+    const key = (type: string) => ({
+      keyMaterialType: "SYMMETRIC",
+      typeUrl: `type.googleapis.com/google.crypto.tink.${type}`,
+      value: "GhDLeulEJRDC8/19NMUXqw==",
+    });
+    const out = redactJson(JSON.stringify([key("AesGcmKey"), key("EcdsaPublicKey"), key("KmsAeadKey")]));
+    expect(JSON.parse(out.text)).toEqual([
+      { ...key("AesGcmKey"), value: "[REDACTED:assigned-secret]" },
+      key("EcdsaPublicKey"),
+      key("KmsAeadKey"),
+    ]);
+  });
+
   test("loses it with any white space JSON allows around the colon", () => {
     const gap = " \t\r\n".repeat(50);
     expect(redactJson(`{"password"${gap}:${gap}"Zebra2024x"}`).text).toBe(

@@ -1,0 +1,67 @@
+/**
+ * The first look at a place where a form's mark stands: whether its longest part of one kind of sign may stand where it
+ * would have to. A sign that may not stand there refuses every start around it at once, as in Boyer and Moore's search,
+ * so that rows of marks cost a comparison each.
+ */
+import { type Kind, mayStand } from "./pattern.ts";
+import type { Reading } from "./reading.ts";
+import type { Shape } from "./shape.ts";
+
+export class Gate {
+  readonly #fewest: number;
+  readonly #from: number;
+  readonly #to: number;
+  readonly #kind: Kind;
+  #reading = 0;
+  /** From the one place up to the other no match starts. */
+  #deadFrom = 0;
+  #deadTo = 0;
+  /** From the one place up to the other all signs are of the kind. */
+  #goodFrom = 0;
+  #goodTo = 0;
+
+  constructor({ fewest, run }: Shape) {
+    this.#fewest = fewest;
+    this.#from = run.from;
+    this.#to = run.to;
+    this.#kind = run.kind;
+  }
+
+  /** Whether no match starts at a place; asked roughly from first to last, it examines each sign once. */
+  refuses(reading: Reading, start: number): boolean {
+    if (reading.id !== this.#reading) this.#begin(reading);
+    else if (start >= this.#deadFrom && start < this.#deadTo) return true;
+    const { text, units } = reading;
+    if (text.length - start < this.#fewest) return true;
+    const from = start + this.#from;
+    const to = start + this.#to;
+    const isKnown = from >= this.#goodFrom && from <= this.#goodTo;
+    const stop = isKnown ? Math.max(from, this.#goodTo) : from;
+    let i = to - 1;
+    while (i >= stop && mayStand(this.#kind, units[i] as number)) i--;
+    reading.work += to - i;
+    if (i < stop) {
+      if (!isKnown) this.#goodFrom = from;
+      this.#goodTo = isKnown ? Math.max(to, this.#goodTo) : to;
+      return false;
+    }
+    this.#goodFrom = i + 1;
+    this.#goodTo = to;
+    this.#deadFrom = start;
+    this.#deadTo = i - this.#from + 1;
+    return true;
+  }
+
+  /** Told that no match starts from the one place, which was not refused, up to the other. */
+  refuseUntil(start: number, until: number): void {
+    this.#deadFrom = start;
+    this.#deadTo = until;
+  }
+
+  #begin(reading: Reading): void {
+    this.#reading = reading.id;
+    this.#deadTo = 0;
+    this.#goodFrom = 0;
+    this.#goodTo = 0;
+  }
+}
