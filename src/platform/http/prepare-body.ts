@@ -1,11 +1,12 @@
 import type { H3Event } from "h3";
 import type { Core } from "../../core.ts";
-import { Problem } from "../../kit/problem.ts";
+import { fail, Problem } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { NoThreads, type Payer, workers } from "../workers/workers.ts";
+import { JobLost, NoThreads, type Payer, workers } from "../workers/workers.ts";
 import { HEAVY_BODY_BYTES } from "./admission.ts";
 import { type Arrival, claimedBytes, readArrived, readJsonBytes } from "./body.ts";
 import type { BodySpec, Prepare, Schema } from "./endpoint.ts";
+import { unread } from "./faults.ts";
 import { ownMemory, type Prepared, type SentBytes } from "./preparation.ts";
 import { validate } from "./read-json.ts";
 
@@ -27,7 +28,8 @@ export const isPrepared = (spec: BodySpec<Schema>): spec is PreparedSpec => spec
 
 /**
  * Reads a body, judges it and prepares it, in a thread of its own if it is large: the outcome is the same.
- * @throws Problem as `readBody` and `validate` do, then what `given` throws, then what the preparation throws
+ * @throws Problem as `readBody` and `validate` do, then what `given` throws, then what the preparation throws; storeUnavailable (503)
+ * when a thread could not finish it
  */
 export async function prepareBody(spec: PreparedSpec, delivery: Delivery): Promise<unknown> {
   const { core, event, intake, principal } = delivery;
@@ -64,6 +66,7 @@ async function prepareInThread(
     })) as Prepared;
   } catch (error) {
     if (error instanceof NoThreads) return undefined;
+    if (error instanceof JobLost) fail(unread);
     throw error;
   }
   if (done === "extraordinary") return undefined;

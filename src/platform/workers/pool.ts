@@ -1,6 +1,5 @@
 import type { Worker } from "node:worker_threads";
 import type { Log } from "../../kit/log.ts";
-import { Problem, unavailable } from "../../kit/problem.ts";
 import { errorOf, type FromThread, type ToThread } from "./messages.ts";
 import { FairQueue, type Payer } from "./queue.ts";
 
@@ -29,16 +28,10 @@ export class NoThreads extends Error {
   override readonly name = "NoThreads";
 }
 
-const interrupted = () =>
-  new Problem(
-    unavailable,
-    "The server could not read what was sent. Nothing of this request was kept; send it again later.",
-  );
-const overdue = () =>
-  new Problem(
-    unavailable,
-    "The server took too long to read what was sent. Nothing of this request was kept; send it again later, in smaller parts if need be.",
-  );
+/** Work that was begun came to no end: its thread ended, it took too long, or all threads are to end. */
+export class JobLost extends Error {
+  override readonly name = "JobLost";
+}
 
 interface Task {
   readonly job: Job;
@@ -87,7 +80,7 @@ export class Pool {
 
   /**
    * Has a job done. @returns what came of it
-   * @throws what the work threw; NoThreads; Problem unavailable (503) when its thread ended, or it took too long
+   * @throws what the work threw; NoThreads, JobLost
    */
   run(job: Job): Promise<unknown> {
     if (!this.isOpen) return Promise.reject(new NoThreads());
@@ -100,10 +93,10 @@ export class Pool {
   /** Ends all threads. What waits or is being done is refused. */
   async close(): Promise<void> {
     this.#isOpen = false;
-    this.#rejectWaiting(interrupted);
+    this.#rejectWaiting(() => new JobLost("no more work is done"));
     await Promise.all(
       [...this.#threads].map((thread) => {
-        this.#release(thread)?.reject(interrupted());
+        this.#release(thread)?.reject(new JobLost("no more work is done"));
         return this.#end(thread);
       }),
     );
@@ -131,7 +124,7 @@ export class Pool {
     }
     thread.timer = setTimeout(() => {
       this.#options.log.warn("job_overdue", { job: name, afterMs: this.#options.jobMs });
-      this.#release(thread)?.reject(overdue());
+      this.#release(thread)?.reject(new JobLost("it took too long"));
       void this.#end(thread);
       this.#hand();
     }, this.#options.jobMs);
@@ -200,7 +193,7 @@ export class Pool {
     if (!thread.isReady) this.#giveUp(cause);
     else {
       this.#options.log.error("worker_ended", { job: task?.job.name, cause: String(cause) });
-      task?.reject(interrupted());
+      task?.reject(new JobLost("its thread ended"));
       this.#hand();
     }
   }
