@@ -53,15 +53,25 @@ async function prepareInThread(
 ): Promise<{ readonly result: unknown } | undefined> {
   const { bytes, isGzip, maxBytes, size, given } = body;
   if (size > HEAVY_BODY_BYTES) await intake.turn();
+  const isHeavy = size > HEAVY_BODY_BYTES;
   // Compressed bytes are few, and needed here if they turn out to hold too much.
-  const input: SentBytes = { bytes, isGzip, maxBytes, freeForm, given: given instanceof Problem ? undefined : given };
+  const moved = isHeavy && !isGzip ? ownMemory(bytes) : [];
+  // A view is copied with all the memory that it looks at.
+  const sent = bytes.buffer.byteLength === bytes.length ? bytes : Uint8Array.from(bytes);
+  const input: SentBytes = {
+    bytes: sent,
+    isGzip,
+    maxBytes,
+    freeForm,
+    given: given instanceof Problem ? undefined : given,
+  };
   let done: Prepared;
   try {
     done = (await workers(core).run({
       name: prepare.by.name,
       payer: sender,
       input,
-      transfer: isGzip ? [] : ownMemory(bytes),
+      ...(isHeavy ? { transfer: moved } : {}),
       answer: (question) => prepare.answer?.(core, principal, question),
     })) as Prepared;
   } catch (error) {

@@ -111,6 +111,20 @@ describe("a pool of threads", () => {
     },
   );
 
+  it.each(["exit", "spin"])(
+    "tries jobs again that were handed over with one that ends their thread (%s)",
+    async (name) => {
+      const one = pool({ jobMs: 2_000 });
+      const first = held(one);
+      await first.begun;
+      const jobs = [1, name, 2].map((input) =>
+        one.run({ name: typeof input === "string" ? input : "echo", payer: ANNA, input }).catch((error) => error),
+      );
+      first.end("go");
+      expect(await Promise.all(jobs)).toEqual([1, expect.any(JobLost), 2]);
+    },
+  );
+
   it("ends a job that takes too long, with its thread", async () => {
     const one = pool({ jobMs: 50 });
     const ended = one.run({ name: "spin", payer: ANNA, input: 0 });
