@@ -31,6 +31,9 @@ shift
 exec env -i "$@"`;
 const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
+/** A free port, and a thread for large bodies on however small a machine. */
+const SETTINGS = ["RECKON_PORT=0", "RECKON_WORKERS=1"];
+
 let passed = 0;
 let failed = 0;
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -65,18 +68,18 @@ interface Place {
 
 type Running = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Starts the executable with `args` in the place, without any environment but `RECKON_PORT`. */
+/** Starts the executable with `args` in the place, without any environment but `RECKON_PORT` and `RECKON_WORKERS`. */
 function start({ program, scratch, mounted }: Place, args: readonly string[]): Running {
   const reckon = join(program, "reckon");
   const [command, ...rest] = mounted
-    ? ["unshare", "--mount", "sh", "-c", MOUNTS, "sh", program, "RECKON_PORT=0", reckon, ...args]
+    ? ["unshare", "--mount", "sh", "-c", MOUNTS, "sh", program, ...SETTINGS, reckon, ...args]
     : [reckon, ...args];
   return spawn(command, rest, {
     cwd: scratch,
     stdio: ["ignore", "pipe", "pipe"],
     timeout: PATIENCE_MILLISECONDS,
     // With mounts, the environment is emptied after the shell that makes them.
-    env: mounted ? { PATH: SYSTEM_PATH } : { RECKON_PORT: "0" },
+    env: mounted ? { PATH: SYSTEM_PATH } : Object.fromEntries(SETTINGS.map((each) => each.split("="))),
   });
 }
 
@@ -220,6 +223,14 @@ async function checks(place: Place): Promise<void> {
     const { accepted } = await ask(url, "api/telemetry/ingest", { entries }, device);
     must(accepted === 1, `accepted ${accepted}`);
   });
+  await check("a thread reads a large delivery", async () => {
+    const entries = Array.from({ length: 500 }, (_, i) => ({
+      seq: 2 + i,
+      payload: { text: "some words ".repeat(20) },
+    }));
+    const { accepted, maxSeq } = await ask(url, "api/telemetry/ingest", { entries }, device);
+    must(accepted === 500 && maxSeq === 501, `accepted ${accepted}, maxSeq ${maxSeq}`);
+  });
   await check("GET /openapi.json answers an OpenAPI 3.1 document", async () => {
     const { openapi, paths } = await ask(url, "openapi.json");
     must(String(openapi).startsWith("3.1") && paths, `openapi ${openapi}`);
@@ -243,7 +254,9 @@ async function checks(place: Place): Promise<void> {
     const ended = once(server.child, "close");
     server.child.kill("SIGTERM");
     const [exit, signal] = await ended;
-    must(exit === 0, `${signal ?? `exit ${exit}`}: «${clip(await server.stderr)}»`);
+    const logged = await server.stderr;
+    must(exit === 0, `${signal ?? `exit ${exit}`}: «${clip(logged)}»`);
+    must(!logged.includes("workers_unavailable"), `no thread could be started: «${clip(logged)}»`);
   });
 }
 

@@ -163,4 +163,23 @@ describe("large bodies", () => {
     expect([...statuses].sort()).toEqual([400, 402, 413, 429]);
     expect(here.stored.deliveries).toEqual([]);
   });
+
+  it("are refused, to be sent again, when the thread that reads them ends", async () => {
+    const t = await startInstance({ settings: { workers: "1" } });
+    const { token } = await t.device();
+    const bodies = [
+      [TELEMETRY, batch(60)] as const,
+      [TRACES, traces(20)] as const,
+      [BRAIN, snapshot(1, texts)] as const,
+    ];
+    const sent = bodies.map(([path, json]) => t.post(path, { json, token }));
+    const pool = workers(t.instance.core);
+    await expect.poll(() => pool.waiting + pool.busy).toBe(sent.length);
+    await pool.close();
+    for (const { status, body } of await Promise.all(sent)) {
+      expect(status).toBe(503);
+      expect(body).toEqual({ error: expect.stringContaining("Nothing of this request was kept") });
+    }
+    expect(t.count("deliveries")).toBe(0);
+  });
 });

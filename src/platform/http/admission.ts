@@ -28,7 +28,7 @@ const MAX_OF_CREDENTIAL = 32 * MIB;
 /** Bodies that hold more than this once inflated are read in turn. */
 export const HEAVY_BODY_BYTES = 256 * 1024;
 /** Heavy bodies that are read, checked and stored at the same time; each yields to the others, and holds memory. */
-const MAX_TURNS = 4;
+const MIN_TURNS = 4;
 
 /** How often the arriving bodies are looked at, and how much each must bring in between: 8 KiB a second. */
 const WATCH_MS = 5_000;
@@ -49,7 +49,13 @@ export class Admission {
   readonly #arriving = new Set<Intake>();
   #watch: NodeJS.Timeout | undefined;
   readonly #running: Intake[] = [];
+  readonly #turns: number;
   readonly #waiting: Waiting[] = [];
+
+  /** @param threads that read bodies: none of them shall lack work because the others' bodies are being stored */
+  constructor(threads = 0) {
+    this.#turns = Math.max(MIN_TURNS, threads + 2);
+  }
 
   /** Finds room for more bytes of a large body that is arriving. @returns whether there is */
   hold(intake: Intake, bytes: number): boolean {
@@ -76,7 +82,7 @@ export class Admission {
 
   /** Settles when it is a body's turn to be read. */
   turn(intake: Intake): Promise<void> {
-    if (this.#running.length >= MAX_TURNS) return new Promise((go) => this.#waiting.push({ intake, go }));
+    if (this.#running.length >= this.#turns) return new Promise((go) => this.#waiting.push({ intake, go }));
     this.#running.push(intake);
     return Promise.resolve();
   }
@@ -104,7 +110,7 @@ export class Admission {
     const weights = this.#waiting.map(({ intake: { sender } }) => {
       const ofTeam = this.#running.filter(({ sender: other }) => other.team === sender.team).length;
       const ofCredential = this.#running.filter(({ sender: other }) => other.credential === sender.credential).length;
-      return ofTeam * (MAX_TURNS + 1) + ofCredential;
+      return ofTeam * (this.#turns + 1) + ofCredential;
     });
     return weights.indexOf(Math.min(...weights));
   }

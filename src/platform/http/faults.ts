@@ -26,6 +26,12 @@ export const storeUnavailable = problem({
   code: "unavailable",
   message: "The server cannot read or store data at the moment. Nothing of this request was kept; send it again later.",
 });
+/** Why a body that arrived was not read to its end: a thread ended, it took too long, or the server is stopping. */
+export const unread = problem({
+  ...storeUnavailable,
+  message:
+    "The server could not finish reading what was sent. Nothing of this request was kept; send it again later, in smaller parts if need be.",
+});
 /** Why a body is not waited for any longer. Both are worth another try. */
 export const noRoom = problem({
   ...storeUnavailable,

@@ -1,11 +1,12 @@
 import type { H3Event } from "h3";
 import type { Core } from "../../core.ts";
-import { Problem } from "../../kit/problem.ts";
+import { fail, Problem } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { NoThreads, type Payer, workers } from "../workers/workers.ts";
+import { JobLost, NoThreads, type Payer, workers } from "../workers/workers.ts";
 import { HEAVY_BODY_BYTES } from "./admission.ts";
 import { type Arrival, claimedBytes, readArrived, readJsonBytes } from "./body.ts";
 import type { BodySpec, Prepare, Schema } from "./endpoint.ts";
+import { unread } from "./faults.ts";
 import { ownMemory, type Prepared, type SentBytes } from "./preparation.ts";
 import { validate } from "./read-json.ts";
 
@@ -27,7 +28,8 @@ export const isPrepared = (spec: BodySpec<Schema>): spec is PreparedSpec => spec
 
 /**
  * Reads a body, judges it and prepares it, in a thread of its own if it is large: the outcome is the same.
- * @throws Problem as `readBody` and `validate` do, then what `given` throws, then what the preparation throws
+ * @throws Problem as `readBody` and `validate` do, then what `given` throws, then what the preparation throws; storeUnavailable (503)
+ * when a thread could not finish it
  */
 export async function prepareBody(spec: PreparedSpec, delivery: Delivery): Promise<unknown> {
   const { core, event, intake, principal } = delivery;
@@ -51,19 +53,30 @@ async function prepareInThread(
 ): Promise<{ readonly result: unknown } | undefined> {
   const { bytes, isGzip, maxBytes, size, given } = body;
   if (size > HEAVY_BODY_BYTES) await intake.turn();
+  const isHeavy = size > HEAVY_BODY_BYTES;
   // Compressed bytes are few, and needed here if they turn out to hold too much.
-  const input: SentBytes = { bytes, isGzip, maxBytes, freeForm, given: given instanceof Problem ? undefined : given };
+  const moved = isHeavy && !isGzip ? ownMemory(bytes) : [];
+  // A view is copied with all the memory that it looks at.
+  const sent = bytes.buffer.byteLength === bytes.length ? bytes : Uint8Array.from(bytes);
+  const input: SentBytes = {
+    bytes: sent,
+    isGzip,
+    maxBytes,
+    freeForm,
+    given: given instanceof Problem ? undefined : given,
+  };
   let done: Prepared;
   try {
     done = (await workers(core).run({
       name: prepare.by.name,
       payer: sender,
       input,
-      transfer: isGzip ? [] : ownMemory(bytes),
+      ...(isHeavy ? { transfer: moved } : {}),
       answer: (question) => prepare.answer?.(core, principal, question),
     })) as Prepared;
   } catch (error) {
     if (error instanceof NoThreads) return undefined;
+    if (error instanceof JobLost) fail(unread);
     throw error;
   }
   if (done === "extraordinary") return undefined;

@@ -27,7 +27,7 @@ type Route = Endpoint | Page;
 export function createApp(core: Core, endpoints: readonly Endpoint[], options: ServeOptions): H3 {
   const { baseUrl, pages } = options;
   const trusted = proxyRanges(core.config.trustedProxies);
-  const serving = { core, baseUrl, trusted, buckets: new Buckets(), admission: new Admission() };
+  const serving = { core, baseUrl, trusted, buckets: new Buckets(), admission: new Admission(core.config.workers) };
   const app = new H3({ silent: true, onError: (error) => answerUnhandled(core, error.status, error.cause ?? error) });
   const subPath = new URL(baseUrl()).pathname.replace(/\/$/, "");
   // A proxy may or may not strip the public sub-path; both reach the same route.

@@ -1,19 +1,21 @@
 import { Problem, type ProblemDetails, type ProblemRow } from "../../kit/problem.ts";
 
-/** What a thread is sent: work, or the answer to what it asked while it does it. */
+/** What a thread is sent: jobs, or the answer to what it asked while it does them. */
 export type ToThread =
-  | { readonly kind: "work"; readonly name: string; readonly input: unknown }
+  | { readonly kind: "jobs"; readonly jobs: readonly { readonly name: string; readonly input: unknown }[] }
   | { readonly kind: "answer"; readonly answer: unknown };
 
-/** What a thread sends: that it is there, a question, or what came of its work. */
+/** What a thread sends: that it is there, a question about one of its jobs, or what came of all of them. */
 export type FromThread =
   | { readonly kind: "ready" }
-  | { readonly kind: "question"; readonly question: unknown }
-  | { readonly kind: "made"; readonly made: unknown }
-  | { readonly kind: "failed"; readonly failure: Failure };
+  | { readonly kind: "question"; readonly index: number; readonly question: unknown }
+  | { readonly kind: "done"; readonly outcomes: readonly Outcome[] };
+
+/** What came of a job. */
+export type Outcome = { readonly made: unknown } | { readonly failure: Failure };
 
 /** An error on its way between threads. */
-type Failure =
+export type Failure =
   | { readonly row: ProblemRow; readonly details: ProblemDetails }
   | { readonly message: string; readonly stack: string | undefined };
 

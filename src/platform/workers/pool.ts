@@ -1,7 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import type { Log } from "../../kit/log.ts";
-import { Problem, unavailable } from "../../kit/problem.ts";
-import { errorOf, type FromThread, type ToThread } from "./messages.ts";
+import { errorOf, type FromThread, type Outcome, type ToThread } from "./messages.ts";
 import { FairQueue, type Payer } from "./queue.ts";
 
 /** Work for another thread. */
@@ -9,7 +8,10 @@ export interface Job {
   readonly name: string;
   readonly payer: Payer;
   readonly input: unknown;
-  /** Memory that moves with the input; nothing is left of it here once the work has begun. */
+  /**
+   * Memory that moves with the input instead of being copied; nothing is left of it here once the work has begun. Such a job, a large one,
+   * has a thread for itself; others are handed over several at a time.
+   */
   readonly transfer?: readonly ArrayBuffer[];
   /** Answers what the work asks. */
   readonly answer?: (question: unknown) => unknown;
@@ -29,31 +31,35 @@ export class NoThreads extends Error {
   override readonly name = "NoThreads";
 }
 
-const interrupted = () =>
-  new Problem(
-    unavailable,
-    "The server could not read what was sent. Nothing of this request was kept; send it again later.",
-  );
-const overdue = () =>
-  new Problem(
-    unavailable,
-    "The server took too long to read what was sent. Nothing of this request was kept; send it again later, in smaller parts if need be.",
-  );
+/** Work that was begun came to no end: its thread ended, it took too long, or all threads are to end. */
+export class JobLost extends Error {
+  override readonly name = "JobLost";
+}
+
+/**
+ * Jobs that a thread gets at once, at most. What came of them comes back at once, too, so that a group is stored together, and meanwhile
+ * the thread has its next ones.
+ */
+const MAX_BUNCH = 16;
 
 interface Task {
   readonly job: Job;
   readonly resolve: (made: unknown) => void;
   readonly reject: (error: Error) => void;
+  /** It was lost with others: one of them may be at fault, which is to be lost alone. */
+  isSuspect: boolean;
 }
+
+const isAlone = ({ job, isSuspect }: Task) => isSuspect || job.transfer !== undefined;
 
 interface Thread {
   readonly worker: Worker;
   isReady: boolean;
-  task: Task | undefined;
+  tasks: readonly Task[];
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Threads that take jobs one at a time, fairly; one that ends is replaced when there is work for it. */
+/** Threads that take jobs, fairly; one that ends is replaced when there is work for it. */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #threads = new Set<Thread>();
@@ -82,17 +88,17 @@ export class Pool {
 
   /** Threads at work. */
   get busy(): number {
-    return [...this.#threads].filter(({ task }) => task !== undefined).length;
+    return [...this.#threads].filter(({ tasks }) => tasks.length > 0).length;
   }
 
   /**
    * Has a job done. @returns what came of it
-   * @throws what the work threw; NoThreads; Problem unavailable (503) when its thread ended, or it took too long
+   * @throws what the work threw; NoThreads, JobLost
    */
   run(job: Job): Promise<unknown> {
     if (!this.isOpen) return Promise.reject(new NoThreads());
     return new Promise((resolve, reject) => {
-      this.#waiting.push(job.payer, { job, resolve, reject });
+      this.#waiting.push(job.payer, { job, resolve, reject, isSuspect: false });
       this.#hand();
     });
   }
@@ -100,10 +106,10 @@ export class Pool {
   /** Ends all threads. What waits or is being done is refused. */
   async close(): Promise<void> {
     this.#isOpen = false;
-    this.#rejectWaiting(interrupted);
+    this.#rejectWaiting(() => new JobLost("no more work is done"));
     await Promise.all(
       [...this.#threads].map((thread) => {
-        this.#release(thread)?.reject(interrupted());
+        for (const task of this.#release(thread)) task.reject(new JobLost("no more work is done"));
         return this.#end(thread);
       }),
     );
@@ -111,30 +117,44 @@ export class Pool {
 
   /** Gives jobs to threads that are free, and starts one where none is. */
   #hand(): void {
-    for (const thread of this.#threads) if (thread.isReady && !thread.task) this.#begin(thread);
+    for (const thread of this.#threads) if (thread.isReady && thread.tasks.length === 0) this.#begin(thread);
     const starting = [...this.#threads].filter(({ isReady }) => !isReady).length;
     if (this.#isOpen && this.#waiting.length > starting && this.#threads.size < this.#options.size) this.#startThread();
   }
 
   #begin(thread: Thread): void {
-    const task = this.#waiting.shift();
-    if (!task) return;
-    thread.task = task;
+    const tasks = this.#takeBunch();
+    if (tasks.length === 0) return;
+    thread.tasks = tasks;
     // A thread without work keeps no process alive.
     thread.worker.ref();
-    const { name, input, transfer = [] } = task.job;
+    const jobs = tasks.map(({ job: { name, input } }) => ({ name, input }));
     try {
-      this.#post(thread, { kind: "work", name, input }, transfer);
+      this.#post(thread, { kind: "jobs", jobs }, tasks[0]?.job.transfer);
     } catch (error) {
-      this.#release(thread)?.reject(error as Error);
+      for (const task of this.#release(thread)) task.reject(error as Error);
       return;
     }
     thread.timer = setTimeout(() => {
-      this.#options.log.warn("job_overdue", { job: name, afterMs: this.#options.jobMs });
-      this.#release(thread)?.reject(overdue());
+      this.#options.log.warn("job_overdue", { job: jobs[0]?.name, afterMs: this.#options.jobMs });
+      this.#lose(this.#release(thread), "it took too long");
       void this.#end(thread);
       this.#hand();
     }, this.#options.jobMs);
+  }
+
+  /** Who is next, with others where they are small, and no more than what leaves work for the other threads. */
+  #takeBunch(): Task[] {
+    const most = Math.min(MAX_BUNCH, Math.ceil(this.#waiting.length / this.#options.size));
+    const tasks: Task[] = [];
+    while (tasks.length < most) {
+      const next = this.#waiting.peek();
+      if (!next || (tasks.length > 0 && isAlone(next))) break;
+      this.#waiting.shift();
+      tasks.push(next);
+      if (isAlone(next)) break;
+    }
+    return tasks;
   }
 
   #post({ worker }: Thread, message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
@@ -149,7 +169,7 @@ export class Pool {
       this.#giveUp(error);
       return;
     }
-    const thread: Thread = { worker, isReady: false, task: undefined, timer: undefined };
+    const thread: Thread = { worker, isReady: false, tasks: [], timer: undefined };
     this.#threads.add(thread);
     worker.on("message", (message: FromThread) => this.#took(thread, message));
     worker.on("error", (error) => this.#lost(thread, error));
@@ -157,50 +177,62 @@ export class Pool {
   }
 
   async #took(thread: Thread, message: FromThread): Promise<void> {
+    if (message.kind === "question") {
+      await this.#answer(thread, thread.tasks[message.index] as Task, message.question);
+      return;
+    }
     if (message.kind === "ready") {
       thread.isReady = true;
       thread.worker.unref();
-    } else if (message.kind === "question") {
-      await this.#answer(thread, message.question);
-      return;
-    } else {
-      const task = this.#release(thread);
-      if (message.kind === "made") task?.resolve(message.made);
-      else task?.reject(errorOf(message.failure));
-    }
+    } else settle(this.#release(thread), message.outcomes);
     this.#hand();
   }
 
   /** An answer that cannot be given ends the work: its thread waits for it in vain. */
-  async #answer(thread: Thread, question: unknown): Promise<void> {
-    const { task } = thread;
+  async #answer(thread: Thread, task: Task, question: unknown): Promise<void> {
+    const isCurrent = () => thread.tasks.includes(task);
     try {
-      const answer = await task?.job.answer?.(question);
-      if (task && thread.task === task) this.#post(thread, { kind: "answer", answer });
+      const answer = await task.job.answer?.(question);
+      if (isCurrent()) this.#post(thread, { kind: "answer", answer });
     } catch (error) {
-      if (thread.task !== task) return;
-      this.#release(thread)?.reject(error as Error);
+      if (!isCurrent()) return;
+      const tasks = this.#release(thread);
+      task.reject(error as Error);
+      this.#lose(
+        tasks.filter((other) => other !== task),
+        "its thread ended",
+      );
       void this.#end(thread);
       this.#hand();
     }
   }
 
-  /** Takes its job away from a thread. */
-  #release(thread: Thread): Task | undefined {
-    const { task } = thread;
+  /** Takes its jobs away from a thread. */
+  #release(thread: Thread): readonly Task[] {
+    const { tasks } = thread;
     clearTimeout(thread.timer);
-    thread.task = undefined;
+    thread.tasks = [];
     thread.worker.unref();
-    return task;
+    return tasks;
+  }
+
+  /** A job that was lost is refused; of several each is tried once more, alone. */
+  #lose(tasks: readonly Task[], why: string): void {
+    for (const task of tasks)
+      if (task.isSuspect || tasks.length === 1 || !this.#isOpen) task.reject(new JobLost(why));
+      else {
+        task.isSuspect = true;
+        this.#waiting.push(task.job.payer, task);
+      }
   }
 
   #lost(thread: Thread, cause: unknown): void {
     if (!this.#threads.delete(thread)) return;
-    const task = this.#release(thread);
+    const tasks = this.#release(thread);
     if (!thread.isReady) this.#giveUp(cause);
     else {
-      this.#options.log.error("worker_ended", { job: task?.job.name, cause: String(cause) });
-      task?.reject(interrupted());
+      this.#options.log.error("worker_ended", { job: tasks[0]?.job.name, cause: String(cause) });
+      this.#lose(tasks, "its thread ended");
       this.#hand();
     }
   }
@@ -219,5 +251,13 @@ export class Pool {
 
   #rejectWaiting(error: () => Error): void {
     for (let task = this.#waiting.shift(); task; task = this.#waiting.shift()) task.reject(error());
+  }
+}
+
+function settle(tasks: readonly Task[], outcomes: readonly Outcome[]): void {
+  for (const [i, { resolve, reject }] of tasks.entries()) {
+    const outcome = outcomes[i] as Outcome;
+    if ("made" in outcome) resolve(outcome.made);
+    else reject(errorOf(outcome.failure));
   }
 }

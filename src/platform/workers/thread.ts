@@ -1,6 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import type { FromThread, ToThread } from "./messages.ts";
-import { failureOf } from "./messages.ts";
+import { type FromThread, failureOf, type Outcome, type ToThread } from "./messages.ts";
 
 /** What came of a job, and which of its memory goes along with it instead of being copied. */
 export interface Made {
@@ -11,29 +10,38 @@ export interface Made {
 /** Work that a thread can do. @param ask asks the thread that gave the work; one question at a time */
 export type Work = (input: never, ask: (question: unknown) => Promise<unknown>) => Promise<Made>;
 
-/** Serves a pool from inside its thread: one job at a time, by name. */
+/** Serves a pool from inside its thread: one job after the other, by name. */
 export function serve(works: Readonly<Record<string, Work>>): void {
   const port = parentPort;
   if (!port) throw new Error("this is no thread of a pool");
   const post = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
   let answered: ((answer: unknown) => void) | undefined;
-  const ask = (question: unknown) =>
+  const ask = (index: number, question: unknown) =>
     new Promise<unknown>((resolve) => {
       answered = resolve;
-      post({ kind: "question", question });
+      post({ kind: "question", index, question });
     });
   port.on("message", async (message: ToThread) => {
     if (message.kind === "answer") {
       answered?.(message.answer);
       return;
     }
+    const outcomes: Outcome[] = [];
+    const transfer: ArrayBuffer[] = [];
+    for (const [index, { name, input }] of message.jobs.entries())
+      try {
+        const work = works[name];
+        if (!work) throw new Error(`no thread knows work called ${name}`);
+        const done = await work(input as never, (question) => ask(index, question));
+        outcomes.push({ made: done.made });
+        transfer.push(...(done.transfer ?? []));
+      } catch (error) {
+        outcomes.push({ failure: failureOf(error) });
+      }
     try {
-      const work = works[message.name];
-      if (!work) throw new Error(`no thread knows work called ${message.name}`);
-      const { made, transfer } = await work(message.input as never, ask);
-      post({ kind: "made", made }, transfer);
+      post({ kind: "done", outcomes }, transfer);
     } catch (error) {
-      post({ kind: "failed", failure: failureOf(error) });
+      post({ kind: "done", outcomes: outcomes.map(() => ({ failure: failureOf(error) })) });
     }
   });
   post({ kind: "ready" });

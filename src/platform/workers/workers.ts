@@ -28,6 +28,6 @@ export const workers = slot(
     }),
 );
 
-export { NoThreads } from "./pool.ts";
+export { JobLost, NoThreads } from "./pool.ts";
 export type { Payer } from "./queue.ts";
 export { type Made, serve, type Work } from "./thread.ts";
