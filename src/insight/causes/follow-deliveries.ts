@@ -2,7 +2,7 @@ import { type Core, slot } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { deliveriesAfter } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
-import { type SessionPlace, sessionsBetween } from "../../record/traces/traces.ts";
+import { sessionsBetween } from "../../record/traces/traces.ts";
 import { type Defect, entriesProjection, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
@@ -93,6 +93,8 @@ interface Reach {
 }
 
 const reachNothing = (): Reach => ({ from: "9999-12-31", to: "0000-01-01", linked: new Set(), anyCommit: false });
+
+type SessionPlace = ReturnType<typeof sessionsBetween>[number];
 
 /** Correlates the entries that sessions may have caused, or were thought to. */
 async function correlateSessions(core: Core, sessions: readonly SessionPlace[], done: ReadonlySet<string>) {

@@ -5,7 +5,6 @@
  */
 export {
   listSessions,
-  type SessionFacets,
   type SessionFilter,
   type SessionPage,
   type SessionRow,
@@ -15,7 +14,6 @@ export { traceErasure } from "./erase.ts";
 export {
   countSessionsAfter,
   readSessionSource,
-  type SessionPlace,
   type SessionSource,
   type SpanSource,
   sessionsAfter,
