@@ -116,8 +116,8 @@ export function prepareRows(db: LocalDatabase) {
       "INSERT OR REPLACE INTO spans (session, id, revision, body) VALUES (@session, @id, @revision, @body)",
     ),
     // By spans_by_revision.
-    spansAfter: db.prepare<[string, number, number], SpanRow>(
-      "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision > ? ORDER BY revision, id LIMIT ?",
+    spansAfter: db.prepare<[string, number], SpanRow>(
+      "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision > ? ORDER BY revision, id",
     ),
     spansAt: db.prepare<[string, number], SpanRow>(
       "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision = ? ORDER BY id",
