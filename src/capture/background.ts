@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SECOND_MS } from "../kit/clock.ts";
 import { type PassResult, runPass } from "./pass.ts";
-import type { Capture } from "./state.ts";
+import { type Capture, type CaptureParts, isConnected, openCapture } from "./state.ts";
 
 /**
  * When a pass that a hook started looks again, in milliseconds after the last time: agents write the last records of a turn after
@@ -11,8 +11,21 @@ const LOOK_AGAIN_MS = [700, 1_500, 4_000];
 /** A server that will be back soon is waited for; for longer, the next hook or the timer comes. */
 const WAIT_AT_MOST_MS = 120 * SECOND_MS;
 
-/** The pass of a hook: reads and sends, looks again a few times for what comes late, and ends. */
-export async function runInBackground(capture: Capture): Promise<void> {
+/**
+ * The pass of a hook: reads and sends, looks again a few times for what comes late, and ends. A hook may have rung just before the machine
+ * was disconnected: what was taken away stays away.
+ */
+export async function runInBackground(parts: CaptureParts): Promise<void> {
+  if (!isConnected(parts)) return;
+  const capture = openCapture(parts);
+  try {
+    await passAndLookAgain(capture);
+  } finally {
+    capture.close();
+  }
+}
+
+async function passAndLookAgain(capture: Capture): Promise<void> {
   let result = await runPass(capture);
   for (const pause of LOOK_AGAIN_MS) {
     // Another process has the lock: it hears of what rang.

@@ -9,7 +9,7 @@ import { makeHome } from "./home.ts";
 import { type Capture, type Credentials, readCredentials, writeCredentials } from "./state.ts";
 
 /** Version of what a person agrees to when they connect: the summary that `reckon agent connect` prints. */
-export const CONSENT_VERSION = "agent-1";
+export const CONSENT_VERSION = "agent-2";
 
 export interface Binding {
   readonly url: string;
@@ -38,8 +38,8 @@ export async function bind(capture: Capture, { url, code, label }: Binding): Pro
     teamName: asText(answer.body.teamName) ?? teamId,
     connectedAt: isoInstant(capture.clock.now()),
   };
-  // First what the old binding recorded: what it was for must never reach another team.
-  if (before?.url === url && before.teamId === teamId) startAnew(capture);
+  // First what the old binding recorded: what it was for must never reach another team. A server may have moved; its teams have not.
+  if (before?.teamId === teamId) startAnew(capture);
   else forgetAll(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);

@@ -64,6 +64,8 @@ export interface RequestOptions {
   /** The media type of the reply; JSON by default. */
   readonly accept?: string;
   readonly timeoutMs?: number;
+  /** Whether the server may get it twice: then it is sent again where the line was cut before a reply came. */
+  readonly isRepeatable?: boolean;
 }
 
 /** Asks the server. Never throws. */
@@ -72,6 +74,7 @@ export async function ask(url: string, path: string, options: RequestOptions = {
     return await answerOf(await send(url, path, options), options);
   } catch (error) {
     if (isUntrusted(error) && trustSystem()) return ask(url, path, options);
+    if (options.isRepeatable && isCut(error)) return ask(url, path, { ...options, isRepeatable: false });
     return { kind: "later", reason: reasonOf(error) };
   }
 }
@@ -151,6 +154,9 @@ const causeOf = (error: unknown): { code?: string; message?: string } =>
 
 const UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED|UNABLE_TO_VERIFY)/;
 const isUntrusted = (error: unknown) => UNTRUSTED.test(causeOf(error).code ?? "");
+
+/** A line that lay idle while a transcript was read may have been closed by the server, which shows when it is used again. */
+const isCut = (error: unknown) => /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(causeOf(error).code ?? "");
 
 /** Adds the certificates that the operating system trusts: a company's own authority is among them. @returns false when it did nothing new */
 function trustSystem(): boolean {

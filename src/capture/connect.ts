@@ -1,10 +1,13 @@
 import { rmdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { asObjects } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { fail, invalid } from "../kit/problem.ts";
+import { local } from "../platform/store/store.ts";
 import { bind } from "./bind.ts";
 import { removeManagedBlocks } from "./brain/nightly.ts";
+import { FILES, FOLDERS } from "./brain/tree.ts";
 import { ask, readServerUrl } from "./client.ts";
 import type { Change } from "./install/installer.ts";
 import { type PassResult, runPass } from "./pass.ts";
@@ -23,6 +26,10 @@ import { readStatus } from "./status.ts";
 /** How far back is read where nobody says. */
 export const DEFAULT_SINCE_MS = 30 * DAY_MS;
 
+/** A pass that reads or sends much takes its time. */
+const WAIT_FOR_PASS_MS = 30_000;
+const ASK_AGAIN_MS = 100;
+
 export interface ConnectOptions {
   /** Only these; by default all that are found, and those that come. */
   readonly agents?: readonly string[] | undefined;
@@ -40,6 +47,8 @@ export interface ConnectPlan {
   readonly code: string | undefined;
   readonly found: readonly FoundAgent[];
   readonly timer: readonly Change[];
+  /** What of a repository is published as its brain. */
+  readonly brain: readonly string[];
   /** Milliseconds since the epoch: nothing from before is read. */
   readonly since: number;
   readonly options: ConnectOptions;
@@ -61,6 +70,7 @@ export function planConnect(
     code,
     found: findAgents(capture, since, options.agents),
     timer: options.timer ? planTimerHere(capture) : [],
+    brain: [...FOLDERS.map((folder) => `${folder}/**.md`), ...FILES],
     since,
     options,
   };
@@ -127,16 +137,9 @@ export async function disconnectMachine(
   capture: Capture,
   force: boolean,
 ): Promise<Pick<Connected, "changed" | "problems">> {
-  const credentials = readCredentials(capture.places);
-  if (credentials && !force) await sendTheRest(capture);
-  const untold = credentials && (await unbind(credentials));
-  if (untold !== undefined && !force)
-    fail(
-      invalid,
-      `the server could not be told (${untold}); nothing was changed. With --force the device stays listed there until it is revoked`,
-    );
-  const { changed, problems } = removeHooks(capture);
-  problems.push(...stopTimer(capture), ...removeManagedBlocks(capture));
+  if (!force && readCredentials(capture.places)) await sendTheRest(capture);
+  const release = await lockOutPasses(capture);
+  const { changed, problems } = await undo(capture, force).finally(release);
   capture.close();
   rmSync(capture.places.home, { recursive: true, force: true });
   const around = dirname(capture.places.home);
@@ -146,6 +149,30 @@ export async function disconnectMachine(
   } catch {
     // Not empty.
   }
+  return { changed, problems };
+}
+
+/** Waits for the pass that is running. @returns what lets the next one in @throws Problem when it does not end */
+async function lockOutPasses({ places }: Capture): Promise<() => void> {
+  for (const until = performance.now() + WAIT_FOR_PASS_MS; ; await sleep(ASK_AGAIN_MS)) {
+    const release = local.tryLock(places.lock);
+    if (release) return release;
+    if (performance.now() > until) fail(invalid, "a pass is running that does not end: try later; nothing was changed");
+  }
+}
+
+/** All but the folder. Without credentials no pass that comes late begins. */
+async function undo(capture: Capture, force: boolean): Promise<Pick<Connected, "changed" | "problems">> {
+  const credentials = readCredentials(capture.places);
+  const untold = credentials && (await unbind(credentials));
+  if (untold !== undefined && !force)
+    fail(
+      invalid,
+      `the server could not be told (${untold}); nothing was changed. With --force the device stays listed there until it is revoked`,
+    );
+  const { changed, problems } = removeHooks(capture);
+  problems.push(...stopTimer(capture), ...removeManagedBlocks(capture));
+  rmSync(capture.places.credentials, { force: true });
   return { changed, problems };
 }
 

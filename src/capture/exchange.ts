@@ -73,7 +73,9 @@ export class Exchange {
    */
   async request(path: string, options: RequestOptions, task: Task): Promise<Answer> {
     const { capture, credentials } = this;
-    const answer = await ask(credentials.url, path, { ...options, token: credentials.token });
+    // A token is replaced once.
+    const isRepeatable = task !== "rotate";
+    const answer = await ask(credentials.url, path, { ...options, token: credentials.token, isRepeatable });
     if (answer.kind === "ok") {
       this.hasAnswered = true;
       this.wentWell("server");

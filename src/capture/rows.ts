@@ -113,11 +113,12 @@ export function prepareRows(db: LocalDatabase) {
 
     span: db.prepare<[string, string], string>("SELECT body FROM spans WHERE session = ? AND id = ?").pluck(),
     putSpan: db.prepare<[SpanRow]>(
-      "INSERT OR REPLACE INTO spans (session, id, revision, body) VALUES (@session, @id, @revision, @body)",
+      `INSERT OR REPLACE INTO spans (session, id, revision, body, bytes)
+       VALUES (@session, @id, @revision, @body, octet_length(@body))`,
     ),
     // By spans_by_revision.
-    spansAfter: db.prepare<[string, number, number], SpanRow>(
-      "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision > ? ORDER BY revision, id LIMIT ?",
+    spansAfter: db.prepare<[string, number], SpanRow>(
+      "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision > ? ORDER BY revision, id",
     ),
     spansAt: db.prepare<[string, number], SpanRow>(
       "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision = ? ORDER BY id",
@@ -192,12 +193,13 @@ export function prepareRows(db: LocalDatabase) {
     pruneEntries: db.prepare<[number]>("DELETE FROM entries WHERE sent_at < ?"),
     // By the primary key: what was acknowledged is not looked at.
     countEntries: db.prepare<[], { waiting: number; bytes: number }>(
-      `SELECT count(*) AS waiting, coalesce(sum(length(e.payload)), 0) AS bytes
+      `SELECT count(*) AS waiting, coalesce(sum(octet_length(e.payload)), 0) AS bytes
        FROM streams s CROSS JOIN entries e ON e.repo = s.repo AND e.seq > s.acknowledged`,
     ),
+    // By spans_by_revision alone.
     waitingSpanBytes: db
       .prepare<[], number>(
-        `SELECT coalesce(sum(length(p.body)), 0) FROM sessions s JOIN spans p ON p.session = s.id AND p.revision > s.sent
+        `SELECT coalesce(sum(p.bytes), 0) FROM sessions s JOIN spans p ON p.session = s.id AND p.revision > s.sent
        WHERE s.revision > s.sent`,
       )
       .pluck(),
@@ -250,6 +252,7 @@ export function prepareRows(db: LocalDatabase) {
     brain: db.prepare<[string], { version: number; manifest: string; sentAt: number | null }>(
       "SELECT version, manifest, sent_at AS sentAt FROM brains WHERE repo = ?",
     ),
+    brains: db.prepare<[], { repo: string; manifest: string }>("SELECT repo, manifest FROM brains ORDER BY repo"),
     // Published anew with the next pass, under the next version.
     forgetBrains: db.prepare<[]>("UPDATE brains SET sent_at = NULL, manifest = '{}'"),
     putBrain: db.prepare<[string, number, string, number | null]>(

@@ -84,4 +84,11 @@ CREATE TABLE folders (path TEXT PRIMARY KEY, root TEXT, below TEXT NOT NULL, rep
 -- Brains as published: the version counter of each repository and what was last sent.
 CREATE TABLE brains (repo TEXT PRIMARY KEY, version INTEGER NOT NULL, manifest TEXT NOT NULL, sent_at INTEGER) WITHOUT ROWID;
 `,
+  `
+-- Tells how much waits without a look at what it says.
+ALTER TABLE spans ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE spans SET bytes = octet_length(body);
+DROP INDEX spans_by_revision;
+CREATE INDEX spans_by_revision ON spans (session, revision, id, bytes);
+`,
 ];

@@ -5,7 +5,8 @@ import { outgoingJson } from "./texts.ts";
 
 const MAX_SESSIONS = 20;
 const MAX_SPANS = 4_000;
-const MAX_BYTES = 3 * 1024 * 1024;
+/** Held several times over while it is sent, by a process that is a guest on its machine. */
+const MAX_BYTES = 1024 * 1024;
 const MAX_REJECTED_CHARS = 1024 * 1024;
 const PATH = "/api/agent-traces/ingest";
 
@@ -22,41 +23,48 @@ interface Part {
 export async function sendSessions(exchange: Exchange): Promise<boolean> {
   const { rows } = exchange.capture;
   for (;;) {
-    const waiting = rows.unsentSessions.all(MAX_SESSIONS).map((row) => partOf(exchange, row));
-    if (waiting.length === 0) break;
-    const repo = waiting[0]?.row.repo;
-    const batch = fitting(waiting.filter(({ row }) => row.repo === repo));
+    const batch = nextBatch(exchange, rows.unsentSessions.all(MAX_SESSIONS));
+    if (batch.length === 0) break;
     if (!(await sendBatch(exchange, batch))) return false;
   }
   exchange.wentWell("traces");
   return true;
 }
 
+/** Sessions of the first one's repository, as many as fit together; no more than that is read. */
+function nextBatch(exchange: Exchange, waiting: readonly SessionRow[]): Part[] {
+  const batch: Part[] = [];
+  let bytes = 0;
+  for (const row of waiting.filter(({ repo }) => repo === waiting[0]?.repo)) {
+    const part = partOf(exchange, row);
+    bytes += part.bytes;
+    if (bytes > MAX_BYTES && batch.length > 0) break;
+    batch.push(part);
+  }
+  return batch;
+}
+
 /** As many revisions as fit; one that does not by itself is there with all of its spans, and sent in pieces. */
-function partOf({ capture }: Exchange, row: SessionRow): Part {
-  const all = capture.rows.spansAfter.all(row.id, row.sent, MAX_SPANS + 1);
+function partOf({ capture: { rows } }: Exchange, row: SessionRow): Part {
+  const first: SpanRow[] = [];
   let bytes = row.head.length;
-  const beyond = all.findIndex(({ body }, i) => {
-    bytes += body.length;
-    return bytes > MAX_BYTES || i === MAX_SPANS;
-  });
-  if (beyond === -1) return { row, spans: all, revision: row.revision, bytes };
-  const cut = (all[beyond] as SpanRow).revision;
-  const whole = all.filter(({ revision }) => revision < cut);
-  const spans = whole.length > 0 ? whole : capture.rows.spansAt.all(row.id, cut);
-  return { row, spans, revision: spans.at(-1)?.revision ?? cut, bytes: row.head.length + bytesOf(spans) };
+  let beyond: number | undefined;
+  // One by one: what does not fit is not held.
+  for (const span of rows.spansAfter.iterate(row.id, row.sent)) {
+    if (bytes + span.body.length > MAX_BYTES || first.length === MAX_SPANS) {
+      beyond = span.revision;
+      break;
+    }
+    bytes += span.body.length;
+    first.push(span);
+  }
+  if (beyond === undefined) return { row, spans: first, revision: row.revision, bytes };
+  const whole = first.filter(({ revision }) => revision < beyond);
+  const spans = whole.length > 0 ? whole : rows.spansAt.all(row.id, beyond);
+  return { row, spans, revision: spans.at(-1)?.revision ?? beyond, bytes: row.head.length + bytesOf(spans) };
 }
 
 const bytesOf = (spans: readonly SpanRow[]) => spans.reduce((sum, { body }) => sum + body.length, 0);
-
-function fitting(parts: readonly Part[]): Part[] {
-  let bytes = 0;
-  const count = parts.findIndex((part, i) => {
-    bytes += part.bytes;
-    return bytes > MAX_BYTES && i > 0;
-  });
-  return count === -1 ? [...parts] : parts.slice(0, count);
-}
 
 async function sendBatch(exchange: Exchange, batch: readonly Part[]): Promise<boolean> {
   const [first] = batch;

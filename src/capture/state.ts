@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
@@ -55,6 +55,9 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
     close: () => db.close(),
   };
 }
+
+/** Whether the machine is connected, as a look tells that makes nothing. */
+export const isConnected = ({ machine }: CaptureParts): boolean => existsSync(placesIn(agentHome(machine)).credentials);
 
 /** @returns undefined when the machine is not connected @throws Error when the file is not one of ours */
 export function readCredentials(places: Places): Credentials | undefined {

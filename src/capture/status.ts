@@ -1,3 +1,4 @@
+import { ignoredBrains } from "./brain/publish.ts";
 import { rejectionOf } from "./exchange.ts";
 import { knownPolicy, quietNow } from "./policy.ts";
 import { SERVER_WAS_RESTORED, STATE_WAS_OLDER } from "./send-telemetry.ts";
@@ -22,6 +23,8 @@ export interface Status {
   readonly unknown: readonly { readonly agent: string; readonly kind: string; readonly count: number }[];
   /** Transcripts that the last pass could not read. */
   readonly unreadable: readonly { readonly path: string; readonly reason: string }[];
+  /** Repositories of which files of the brain are not published, because git ignores them. */
+  readonly ignoredBrains: readonly { readonly repo: string; readonly files: number }[];
   readonly lastPass: number | null;
   readonly lastContact: number | null;
   /** Why the server is not asked now, or not for all, and until when. */
@@ -58,6 +61,7 @@ export function readStatus(capture: Capture): Status {
     rejected: rows.countRejected.get() ?? 0,
     unknown: rows.unknown.all(),
     unreadable: readSetting(capture, "unreadable") ?? [],
+    ignoredBrains: ignoredBrains(capture),
     lastPass: readSetting<number>(capture, "lastPass") ?? null,
     lastContact: readSetting<number>(capture, "lastContact") ?? null,
     trouble: rejection

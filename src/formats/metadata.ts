@@ -150,8 +150,8 @@ export const METADATA = {
     ...COMMON,
     message: object({ ...all(["id", "role", "type", "model", "stop_reason"], name), usage }),
   }),
-  /** A session, without its spans; of prompts when they were given. */
-  session: object({ ...COMMON, prompts: list(object({ ...all(INSTANTS, instant), id })) }),
+  /** A session, without its spans; of prompts when they were given and how long they were. */
+  session: object({ ...COMMON, prompts: list(object({ ...all(INSTANTS, instant), id, chars: number })) }),
   span: object({
     ...COMMON,
     context: object({ span_id: id, trace_id: id }),

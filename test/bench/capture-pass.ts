@@ -1,8 +1,8 @@
 /**
- * One reading of the capture client, in a process of its own so that its memory can be told: `node capture-pass.ts WHAT HOME`.
- * WHAT is `idle`, `record` or `parse`; prints the milliseconds it took, the bytes and the most memory that it held.
+ * One reading of the capture client, in a process of its own: `node capture-pass.ts WHAT HOME`.
+ * WHAT is `idle`, `record` or `parse`; prints the milliseconds it took, the bytes and the events that it found.
  */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openCapture, runPass } from "../../src/capture/capture.ts";
 import { notBefore } from "../../src/capture/schedule.ts";
@@ -17,7 +17,6 @@ export interface Reading {
   readonly milliseconds: number;
   readonly bytes: number;
   readonly events: number;
-  readonly residentMb: number;
 }
 
 keepHeapSmall();
@@ -27,9 +26,7 @@ const bytes = readdirSync(transcripts).reduce((sum, name) => sum + statSync(join
 const began = { at: performance.now() };
 const events = what === "parse" ? parse() : await record();
 const milliseconds = performance.now() - began.at;
-const peak = /^VmHWM:\s+(\d+) kB/m.exec(process.platform === "linux" ? readFileSync("/proc/self/status", "utf8") : "");
-const residentMb = peak ? Number(peak[1]) / 1e3 : process.memoryUsage.rss() / 1e6;
-process.stdout.write(JSON.stringify({ milliseconds, bytes, events, residentMb } satisfies Reading));
+process.stdout.write(JSON.stringify({ milliseconds, bytes, events } satisfies Reading));
 
 function parse(): number {
   let found = 0;

@@ -1,26 +1,29 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { openCapture } from "../../src/capture/capture.ts";
 import { writeHookScript } from "../../src/capture/hook.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { makeRepository, textOf, turns } from "../support/turns.ts";
+import { makeRepository, textOf, turn, turns } from "../support/turns.ts";
 import type { Reading } from "./capture-pass.ts";
+import { bundleClient, clientIn, startTeamServer } from "./client.ts";
 import type { Settings } from "./run.ts";
-import { newDirectory, ROOT, removeDirectory } from "./servers.ts";
+import { newDirectory, pause, ROOT, removeDirectory } from "./servers.ts";
 import { figure, quantile, type Report } from "./table.ts";
 import { randomOf, Vocabulary } from "./text.ts";
 
 const FILES = 5_000;
-const LONG_BYTES = 2_000_000_000;
+const LONG_BYTES = 500_000_000;
 const HOOKS = 60;
 
 /** What the capture client costs the machine that agents run on. */
 export async function measureCapture({ quick }: Settings, report: Report): Promise<void> {
   measureIdle(quick, report);
-  measureReading(quick, report);
+  const program = await bundleClient();
+  await measureReading(quick, program, report);
+  await measureTurn(quick, program, report);
   measureHook(quick, report);
   report.note("capture", `load of the machine while it was measured: ${loadavg().map(figure).join(", ")}`);
 }
@@ -54,9 +57,9 @@ function measureIdle(quick: boolean, report: Report): void {
   removeDirectory(home);
 }
 
-function measureReading(quick: boolean, report: Report): void {
+async function measureReading(quick: boolean, program: string, report: Report): Promise<void> {
   const { home, folder, transcripts } = machine();
-  const wanted = quick ? LONG_BYTES / 20 : LONG_BYTES;
+  const wanted = quick ? LONG_BYTES / 10 : LONG_BYTES;
   const path = join(transcripts, "long.jsonl");
   const words = new Vocabulary(1_000);
   const next = randomOf(1);
@@ -69,26 +72,61 @@ function measureReading(quick: boolean, report: Report): void {
   }
   closeSync(file);
   const megabytes = statSync(path).size / 1e6;
-  const parsed = read("parse", home);
-  const recorded = read("record", home);
+  const client = clientIn(program, home);
+  const { server, url, code } = await startTeamServer();
+  const first = await client.run("connect", url, code, "--agents", "claude-code", "--yes", "--json");
+  const idle = await client.run("run", "--json");
+  await server.stop();
   report.result({
-    ...{
-      scenario: `memory reading ${figure(megabytes)} MB`,
-      unit: "MB",
-      ours: [recorded.residentMb],
-      aim: { below: 150 },
-    },
+    ...{ scenario: "memory of an idle pass", unit: "MB", ours: [idle.residentMb], aim: { below: 150 } },
   });
+  report.result({
+    ...{ scenario: `memory reading ${figure(megabytes)} MB`, unit: "MB", aim: { below: 150 } },
+    ours: [first.residentMb],
+  });
+  const parsed = read("parse", home);
   report.result({
     ...{ scenario: "parse a transcript", unit: "MB/s", aim: { atLeast: 100 } },
     ours: [megabytes / (parsed.milliseconds / 1e3)],
   });
-  const speed = figure(megabytes / (recorded.milliseconds / 1e3));
+  const recorded = read("record", home);
   const outbox = statSync(join(home, ".local/state/reckon/agent/agent.db")).size / 1e6;
   report.note(
     "capture",
-    `recording it, redacted, runs at ${speed} MB/s: ${recorded.events} events, ${figure(outbox)} MB kept`,
+    `recording it, redacted, runs at ${speedOf(recorded)} MB/s, ${speedOf({ bytes: recorded.bytes, ...first })} MB/s with a server on this machine: ${recorded.events} events, ${figure(outbox)} MB kept`,
   );
+  removeDirectory(home);
+}
+
+const speedOf = ({ bytes, milliseconds }: { bytes: number; milliseconds: number }) =>
+  figure(bytes / 1e3 / milliseconds);
+
+/** From the last record of a turn, written after the hook was called as agents do, until the server tells of it. */
+async function measureTurn(quick: boolean, program: string, report: Report): Promise<void> {
+  const { home, folder, transcripts } = machine();
+  const client = clientIn(program, home);
+  const { server, url, code, token } = await startTeamServer();
+  await client.run("connect", url, code, "--agents", "claude-code", "--yes", "--json");
+  const path = join(transcripts, "turns.jsonl");
+  const times: number[] = [];
+  for (let n = 1; n <= (quick ? 3 : 10); n++) {
+    const records = turn({ session: "turns", n, at: Date.now(), cwd: folder });
+    appendFileSync(path, textOf(records.slice(0, 2)));
+    client.hook();
+    appendFileSync(path, textOf(records.slice(2)));
+    const began = performance.now();
+    const question = `${url}/api/prompt-for-line?path=src/${n % 7}.ts&line=${n}`;
+    for (;;) {
+      const reply = await fetch(question, { headers: { authorization: `Bearer ${token}` } });
+      const { matches } = (await reply.json()) as { matches: { prompt: string }[] };
+      if (matches.some(({ prompt }) => prompt === `Do turns-${n}`)) break;
+      if (performance.now() - began > 60_000) throw new Error(`turn ${n} did not arrive`);
+      await pause(20);
+    }
+    times.push(performance.now() - began);
+  }
+  await server.stop();
+  report.result({ scenario: "end of turn → told by the server", unit: "ms", ours: times, aim: { below: 5_000 } });
   removeDirectory(home);
 }
 

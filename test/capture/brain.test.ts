@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runPass } from "../../src/capture/capture.ts";
+import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
@@ -60,6 +60,19 @@ describe("publishing a brain", () => {
       "docs/solutions/proxy.md": "Set the header.",
       "memory-bank/progress.md": "Half way.",
     });
+    expect(readStatus(machine.capture).ignoredBrains).toEqual([{ repo: "git.example.com/acme/shop", files: 1 }]);
+  });
+
+  it("tells of a brain that git keeps out as a whole, until it does no more", async () => {
+    const machine = await startMachine();
+    const files = { [ERRORS]: entry("2026-11-20", "Login loop"), "CLAUDE.md": "Be brief.", ".gitignore": "*.md\n" };
+    const root = machine.repository("shop", files);
+    await pass(machine);
+    expect(readStatus(machine.capture).ignoredBrains).toMatchObject([{ files: 2 }]);
+    write(root, { ".gitignore": "nothing\n" });
+    await pass(machine);
+    expect(readStatus(machine.capture).ignoredBrains).toEqual([]);
+    expect(Object.keys(brainOf(machine))).toEqual([ERRORS, "CLAUDE.md"]);
   });
 
   it("sends nothing while nothing changes, and counts versions without a gap", async () => {

@@ -22,7 +22,10 @@ if (agents === "" || !hasKit)
 /** A session's turns: the first of it, going on with it, and a fork of it where the agent knows them. */
 const FORKS = ["claude-code", "codex", "opencode"];
 const AGENTS = ["claude-code", "codex", "gemini-cli", "opencode", "copilot-cli"];
+/** Whose hooks may say something to the model when a session begins. */
+const BRIEFED = ["claude-code", "codex", "gemini-cli", "copilot-cli"];
 const TURN_MS = 120_000;
+const OPEN_ERROR = "2026-11-20 Login loop";
 
 interface Usage {
   readonly input: number;
@@ -38,6 +41,8 @@ interface Turn {
   readonly usage: Usage;
   readonly commits: readonly { readonly sha: string }[];
   readonly written: readonly { readonly path: string; readonly added: readonly (readonly [number, number])[] }[];
+  /** The file with every request that the model got. */
+  readonly modelLog: string;
   readonly out: string;
 }
 
@@ -73,7 +78,8 @@ for (let tries = 0; tries < 200 && same < 12; tries++) {
 class Machine {
   readonly #agent: string;
   readonly #folder: string;
-  readonly #reckon: string;
+  /** The program under test. */
+  readonly reckon: string;
   #turns = 0;
 
   constructor(agent: string) {
@@ -81,14 +87,21 @@ class Machine {
     this.#folder = mkdtempSync(join(tmpdir(), "reckon-agents-"));
     onTestFinished(() => rmSync(this.#folder, { recursive: true, force: true }));
     mkdirSync(join(this.#folder, "bin"));
-    this.#reckon = join(this.#folder, "bin", "reckon");
-    writeFileSync(this.#reckon, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+    this.reckon = join(this.#folder, "bin", "reckon");
+    writeFileSync(this.reckon, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
     writeFileSync(join(this.#folder, "ask.mjs"), ASK);
+  }
+
+  /** Writes a scenario of turns that the kit has, and of others. @returns its file */
+  scenario(name: string, ...turns: readonly unknown[]): string {
+    const file = join(this.#folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify({ name, turns }));
+    return file;
   }
 
   /** Plays a turn, and waits until the server tells of it. */
   async turn(scenario: string, ...how: string[]): Promise<Turn & { readonly answers: Answers }> {
-    const reckon = this.#reckon;
+    const reckon = this.reckon;
     const connect = `${reckon} agent connect "$RECKON_BASE_URL" "$RECKON_CONNECT_CODE" --agents ${this.#agent} --yes --json >"$KIT_OUT/connect.json"`;
     const args = [
       ...["run.mjs", this.#agent, "--scenario", scenario],
@@ -108,6 +121,15 @@ class Machine {
     return { ...turn, answers: JSON.parse(readFileSync(join(turn.out, "answers.json"), "utf8")) as Answers };
   }
 }
+
+const turnsOf = (scenario: string): readonly unknown[] =>
+  JSON.parse(readFileSync(join(kit, "scenarios", `${scenario}.json`), "utf8")).turns;
+
+/** Notes an open error in the brain of the repository, and waits until the briefing with it lies ready. */
+const noteError = (reckon: string) =>
+  `mkdir -p .claude/brain && printf '## ${OPEN_ERROR}\\n\\nIt broke.\\n\\n**Status:** open\\n' >.claude/brain/errors.md &&
+  git add .claude && git -c user.name=kim -c user.email=kim@example.com commit -qm 'Note an error' &&
+  for i in $(seq 100); do ${reckon} agent run >/dev/null; ${reckon} agent briefing | grep -q 'Login loop' && exit 0; sleep 0.2; done; exit 1`;
 
 interface Answers {
   readonly lines: readonly ({
@@ -165,6 +187,38 @@ describe.each(AGENTS)("%s, as it is", (agent) => {
       expectTruth([first, second, third]);
     },
     3 * TURN_MS,
+  );
+
+  it.skipIf(!isHere || agent !== "claude-code")(
+    "tells the same after its history was compacted",
+    async () => {
+      const machine = new Machine(agent);
+      const [first, second] = turnsOf("edit-and-commit");
+      const compact = { prompt: "/compact", steps: [], answer: "<summary>A greeting was added.</summary>" };
+      const scenario = machine.scenario("compact", first, compact, second);
+      const before = await machine.turn(scenario);
+      await machine.turn(scenario, "--resume", before.session, "--turn", "2");
+      const after = await machine.turn(scenario, "--resume", before.session, "--turn", "3");
+      // What compacting itself cost stands in no record of the transcript.
+      expectTruth([before, after]);
+    },
+    3 * TURN_MS,
+  );
+
+  it.skipIf(!isHere || !BRIEFED.includes(agent))(
+    "tells its model what is on record of the repository",
+    async () => {
+      const machine = new Machine(agent);
+      // Codex calls no hook that nobody has trusted: with a hook of the kit's own, it is told to trust them all.
+      const trust = agent === "codex" ? ["--hook", "true"] : [];
+      const first = await machine.turn("edit-and-commit", "--after", noteError(machine.reckon), ...trust);
+      expect(readFileSync(first.modelLog, "utf8")).not.toContain(OPEN_ERROR);
+      const second = await machine.turn("fail-then-fix", ...trust);
+      const requests = readFileSync(second.modelLog, "utf8").trimEnd().split("\n");
+      expect(requests.filter((request) => request.includes(OPEN_ERROR)).length).toBeGreaterThan(0);
+      expectTruth([first, second]);
+    },
+    2 * TURN_MS,
   );
 
   it.skipIf(!isHere)(

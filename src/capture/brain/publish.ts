@@ -22,6 +22,8 @@ interface Remembered {
   readonly seen?: string;
   /** What was sent. */
   readonly digest?: string;
+  /** How many files stay on the machine because git ignores them. */
+  readonly ignored?: number;
 }
 
 const INTERVAL_MS = MINUTE_MS;
@@ -54,6 +56,14 @@ export async function publishBrains(exchange: Exchange): Promise<ReadonlySet<str
   return published;
 }
 
+/** Repositories of which git keeps files of the brain out, and how many. */
+export function ignoredBrains({ rows }: Capture): { readonly repo: string; readonly files: number }[] {
+  return rows.brains.all().flatMap(({ repo, manifest }) => {
+    const { ignored = 0 }: Remembered = asObject(parseJson(manifest));
+    return ignored > 0 ? [{ repo, files: ignored }] : [];
+  });
+}
+
 /** One repository's brain on its way. */
 class Publication {
   readonly #exchange: Exchange;
@@ -79,11 +89,12 @@ class Publication {
     if (!tree || tree.signature === this.#known.seen) return false;
     const candidates = unignoredFiles(tree);
     if (!candidates) return false;
+    const looked = { seen: tree.signature, ignored: tree.files.length - candidates.length };
     const files = compose(tree, candidates, CAPS);
     const digest = digestOf(files);
     const isNothing = files.length === 0 && this.#version === 0;
     if (isNothing || digest === this.#known.digest) {
-      this.#remember({ ...this.#known, seen: tree.signature }, this.#sentAt);
+      this.#remember({ ...this.#known, ...looked }, this.#sentAt);
       return false;
     }
     const outcome = await this.#send(files, (caps) => compose(tree, candidates, caps));
@@ -93,7 +104,7 @@ class Publication {
     }
     const { clock } = this.#exchange.capture;
     // What was refused is not sent again before it changes.
-    this.#remember({ seen: tree.signature, digest }, outcome === "sent" ? clock.now() : this.#sentAt);
+    this.#remember({ ...looked, digest }, outcome === "sent" ? clock.now() : this.#sentAt);
     return outcome === "sent";
   }
 

@@ -36,9 +36,9 @@ export interface Tree {
  * All markdown below these is part of the brain: what agents note for each other (the last two where tools keep their notes
  * elsewhere), and records of decisions.
  */
-const FOLDERS = [".claude/brain", "docs/adr", "docs/adrs", "docs/decisions", "docs/solutions", "memory-bank"];
+export const FOLDERS = [".claude/brain", "docs/adr", "docs/adrs", "docs/decisions", "docs/solutions", "memory-bank"];
 /** And these, which agents read before every session. */
-const FILES = ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
+export const FILES = ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
 const MAX_DEPTH = 8;
 /** So many names are looked at: more is no brain. */

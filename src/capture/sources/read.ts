@@ -6,8 +6,8 @@ import type { Found } from "./stores.ts";
 import { compressedRecords, type Mark, Tail, type TailRecord } from "./tail.ts";
 
 /** What is recorded in one transaction, at most. */
-const CHUNK_RECORDS = 2_000;
-const CHUNK_BYTES = 4 * 1024 * 1024;
+const CHUNK_RECORDS = 1_000;
+const CHUNK_BYTES = 1024 * 1024;
 /** Stands for the time of a file that was not read to its end yet: it counts as changed. */
 const UNFINISHED = -1;
 const OVERSIZED = "record over 8 MiB";

@@ -23,7 +23,7 @@ export interface TailRecord {
   readonly next: number;
 }
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 /** A longer record is passed over: nothing that is recorded is as long. */
 export const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 const GUARD_BYTES = 4 * 1024;

@@ -89,24 +89,21 @@ function readMessage(message: Fields, memory: GeminiMemory): TranscriptEvent[] {
 /** The client's own words to the model, and commands to the client. */
 const NOT_TYPED =
   /^\s*(?:<(?:session_context|hook_context|state_snapshot|loaded_context)>|(?:System: )?Please continue\.\s*$|[/?][\w:-]*(?:\s|$))/;
-/** Hooks add to what was typed. */
-const HOOK_CONTEXT = "<hook_context>";
+/** Hooks add to what was typed, behind it or, as a session begins, before it. */
+const HOOK_CONTEXT = /<hook_context>[\s\S]*?(?:<\/hook_context>|$)/g;
 const WORKSPACE = /\*\*Workspace Directories:\*\*\n {2}- (.{1,1024})\n/;
 
 function readPrompt(content: unknown, memory: GeminiMemory, common: Common): TranscriptEvent[] {
-  const parts = Array.isArray(content) ? asObjects(content).filter((part) => !isAdded(part.text)) : content;
-  const text = Array.isArray(parts) ? textOfBlocks(parts.map(namePicture)) : textOf(parts);
+  const text = Array.isArray(content) ? textOfBlocks(asObjects(content).map(namePicture)) : textOf(content);
   if (text?.startsWith("<session_context>")) {
     const cwd = WORKSPACE.exec(text)?.[1];
     return sessionFacts(memory, { cwd }, common.at);
   }
-  const added = text?.indexOf(HOOK_CONTEXT) ?? -1;
-  const typed = added === -1 ? text : text?.slice(0, added).trimEnd();
+  const rest = text?.replace(HOOK_CONTEXT, "");
+  const typed = rest === text ? text : rest?.trim();
   if (!typed || memory.parentId !== "" || NOT_TYPED.test(typed)) return [];
   return [{ type: "prompt", ...common, text: typed }];
 }
-
-const isAdded = (text: unknown) => typeof text === "string" && text.trimStart().startsWith(HOOK_CONTEXT);
 
 const namePicture = (part: Fields): Fields =>
   part.inlineData === undefined && part.fileData === undefined ? part : { type: "image" };

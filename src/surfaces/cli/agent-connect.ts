@@ -55,9 +55,9 @@ async function connect(
   plan: ConnectPlan,
   { dryRun, yes }: ConnectOptions,
 ): Promise<void> {
-  const { url, found, timer } = plan;
+  const { url, found, timer, brain } = plan;
   if (!output.json) output.note(planLines(plan, dryRun ?? false));
-  if (dryRun) return output.result({ url, agents: found, timer }, () => "");
+  if (dryRun) return output.result({ url, agents: found, timer, brain }, () => "");
   if (!yes) await confirm();
   const { credentials, changed, problems, pass, usd } = await connectMachine(
     capture,

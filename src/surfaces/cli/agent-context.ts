@@ -31,14 +31,19 @@ function useProxy({ env }: Cli): void {
   setGlobalProxyFromEnv({ ...env, no_proxy: exempt, NO_PROXY: exempt });
 }
 
+/** For commands of a process that is a guest on its machine. */
+export function settleIn(cli: Cli): void {
+  keepHeapSmall();
+  useProxy(cli);
+}
+
 /** Opens the client's own database for one command. */
 export async function withCapture(
   cli: Cli,
   options: CommonOptions,
   work: (capture: Capture, output: Output) => Promise<void> | void,
 ): Promise<void> {
-  keepHeapSmall();
-  useProxy(cli);
+  settleIn(cli);
   const capture = openCapture(partsOf(cli));
   try {
     await work(capture, createOutput(options.json ?? false));

@@ -16,7 +16,7 @@ function size(bytes: number): string {
 }
 
 /** What connecting reads and changes, for whoever is asked to agree. */
-export function planLines({ url, found, timer }: ConnectPlan, isDryRun: boolean): string {
+export function planLines({ url, found, timer, brain }: ConnectPlan, isDryRun: boolean): string {
   const [sends, changes] = isDryRun ? ["Connecting would send", "It would change"] : ["This sends", "It changes"];
   const lines = found.map(
     ({ name, transcripts, bytes }) =>
@@ -26,6 +26,7 @@ export function planLines({ url, found, timer }: ConnectPlan, isDryRun: boolean)
   lines.unshift(`${sends} to ${url}:`);
   lines.push(
     "Prompts, answers, commands with their output, edits, commits and tokens; secrets are taken out first.",
+    `Of each repository that agents work in, as far as git does not ignore it: ${brain.join(", ")}.`,
     "",
   );
   const files = [...found.flatMap((one) => one.changes), ...timer];
@@ -100,6 +101,8 @@ export function statusLines(status: Status): string {
     ["last contact", at(status.lastContact)],
     ["token expires", status.tokenExpiresAt],
   ];
+  for (const { repo, files } of status.ignoredBrains)
+    rows.push(["brain kept here", `${repo}: git ignores ${plural(files, "file")} of it`]);
   if (status.isFull) rows.push(["outbox", "full: reading goes on once the server has taken some of it"]);
   if (status.serverWasRestored !== null)
     rows.push(["server restored", `${at(status.serverWasRestored)}: what it had lost was sent again`]);

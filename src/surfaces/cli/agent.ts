@@ -18,7 +18,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { agentBrainCommands } from "./agent-brain.ts";
 import { connectCommand, disconnectCommand } from "./agent-connect.ts";
-import { DEFAULT_SINCE_MS, names, partsOf, withCapture, withJson } from "./agent-context.ts";
+import { DEFAULT_SINCE_MS, names, partsOf, settleIn, withCapture, withJson } from "./agent-context.ts";
 import { checkLines, importLines, passLine, scanLines, statusLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -51,15 +51,18 @@ function runCommand(agent: Command, cli: Cli): void {
   withJson(agent.command("run").description("read what is new and send what waits"))
     .option("--watch", "go on until it is stopped", false)
     .option("--background", "as hooks call it: quietly, and looking again a few times", false)
-    .action((options: CommonOptions & { watch: boolean; background: boolean }) =>
-      withCapture(cli, options, async (capture, output) => {
-        if (options.background) return runInBackground(capture);
+    .action((options: CommonOptions & { watch: boolean; background: boolean }) => {
+      if (options.background) {
+        settleIn(cli);
+        return runInBackground(partsOf(cli));
+      }
+      return withCapture(cli, options, async (capture, output) => {
         if (options.watch) return watchUntilStopped(capture, output);
         const result = await runPass(capture, { force: true, onProgress: output.progress("reading and sending") });
         if (result?.stopped !== undefined) cli.exitCode = 1;
         output.result(result ?? { running: true }, () => passLine(result));
-      }),
-    );
+      });
+    });
 }
 
 async function watchUntilStopped(capture: Capture, output: Output): Promise<void> {

@@ -4,30 +4,7 @@ import { programVersion } from "../../kit/assets.ts";
 import { DataDirectoryInUse, StoreUnavailable } from "../../kit/errors.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 import { agentCommands } from "./agent.ts";
-import { cliCommands } from "./cli.ts";
-import { codeCommands } from "./code.ts";
 import type { Cli, Env } from "./context.ts";
-import { devCommand } from "./dev.ts";
-import { deviceCommands } from "./device.ts";
-import { eraseCommand } from "./erase.ts";
-import { holdCommands } from "./hold.ts";
-import { jobsCommands } from "./jobs.ts";
-import { keyCommands } from "./key.ts";
-import { ledgerCommands } from "./ledger.ts";
-import { licenseCommands } from "./license.ts";
-import { maintenanceCommands } from "./maintenance.ts";
-import { noticesCommand } from "./notices.ts";
-import { openapiCommand } from "./openapi.ts";
-import { packCommands } from "./pack.ts";
-import { policyCommands } from "./policy.ts";
-import { readTokenCommands } from "./read-token.ts";
-import { releaseCommands } from "./release.ts";
-import { requestCommands } from "./request.ts";
-import { retentionCommands } from "./retention.ts";
-import { serveCommand } from "./serve.ts";
-import { spendCommands } from "./spend.ts";
-import { teamCommands } from "./team.ts";
-import { userCommands } from "./user.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 75 (EX_TEMPFAIL of sysexits.h) the data directory is in use. */
 const FAILED = 1;
@@ -45,33 +22,9 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     .showHelpAfterError("(add --help for the options)")
     .showSuggestionAfterError()
     .exitOverride();
-  for (const add of [
-    serveCommand,
-    devCommand,
-    agentCommands,
-    teamCommands,
-    userCommands,
-    codeCommands,
-    deviceCommands,
-    cliCommands,
-    readTokenCommands,
-    policyCommands,
-    licenseCommands,
-    requestCommands,
-    releaseCommands,
-    packCommands,
-    spendCommands,
-    keyCommands,
-    jobsCommands,
-    eraseCommand,
-    holdCommands,
-    retentionCommands,
-    maintenanceCommands,
-    ledgerCommands,
-    openapiCommand,
-    noticesCommand,
-  ])
-    add(program, cli);
+  // What runs beside an agent is a guest on its machine: it loads nothing of the server.
+  const commands = argv[0] === "agent" ? [agentCommands] : (await import("./commands.ts")).COMMANDS;
+  for (const add of commands) add(program, cli);
   // Sub-commands made before exitOverride was called on the program do not inherit it.
   for (const command of walk(program)) command.exitOverride();
   try {

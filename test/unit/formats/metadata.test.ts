@@ -38,6 +38,14 @@ describe("of metadata", () => {
       expect(kept(kind, { [name]: value })).toEqual({ [name]: value });
   });
 
+  it("of prompts their times and how long they were stay", () => {
+    const prompts = [
+      { at: AT, text: TEXT, chars: TEXT.length },
+      { at: AT, chars: TEXT },
+    ];
+    expect(kept("session", { prompts })).toEqual({ prompts: [{ at: AT, chars: TEXT.length }, { at: AT }] });
+  });
+
   it("no member lets text through, under whatever name and at whatever depth", () => {
     const names = [
       ...["text", "prompt", "content", "output", "input", "error", "message", "result", "command", "diff", "title"],

@@ -102,6 +102,8 @@ describe("a prompt of Gemini CLI", () => {
       "Sell more.",
     ],
     ["before what a hook added", "Sell more.\n\n<hook_context>Be kind.</hook_context>", "Sell more."],
+    ["behind what a hook added", "<hook_context>&gt; Be\nkind.</hook_context>\n\nSell more.", "Sell more."],
+    ["behind it, in parts", [{ text: "<hook_context>Be kind.</hook_context>\n\nSell more." }], "Sell more."],
     [
       "with a picture",
       [{ text: "Like this?" }, { inlineData: { mimeType: "image/png", data: "x" } }],

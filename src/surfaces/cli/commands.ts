@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { agentCommands } from "./agent.ts";
+import { cliCommands } from "./cli.ts";
+import { codeCommands } from "./code.ts";
+import type { Cli } from "./context.ts";
+import { devCommand } from "./dev.ts";
+import { deviceCommands } from "./device.ts";
+import { eraseCommand } from "./erase.ts";
+import { holdCommands } from "./hold.ts";
+import { jobsCommands } from "./jobs.ts";
+import { keyCommands } from "./key.ts";
+import { ledgerCommands } from "./ledger.ts";
+import { licenseCommands } from "./license.ts";
+import { maintenanceCommands } from "./maintenance.ts";
+import { noticesCommand } from "./notices.ts";
+import { openapiCommand } from "./openapi.ts";
+import { packCommands } from "./pack.ts";
+import { policyCommands } from "./policy.ts";
+import { readTokenCommands } from "./read-token.ts";
+import { releaseCommands } from "./release.ts";
+import { requestCommands } from "./request.ts";
+import { retentionCommands } from "./retention.ts";
+import { serveCommand } from "./serve.ts";
+import { spendCommands } from "./spend.ts";
+import { teamCommands } from "./team.ts";
+import { userCommands } from "./user.ts";
+
+/** All commands, in the order in which they are listed. */
+export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
+  serveCommand,
+  devCommand,
+  agentCommands,
+  teamCommands,
+  userCommands,
+  codeCommands,
+  deviceCommands,
+  cliCommands,
+  readTokenCommands,
+  policyCommands,
+  licenseCommands,
+  requestCommands,
+  releaseCommands,
+  packCommands,
+  spendCommands,
+  keyCommands,
+  jobsCommands,
+  eraseCommand,
+  holdCommands,
+  retentionCommands,
+  maintenanceCommands,
+  ledgerCommands,
+  openapiCommand,
+  noticesCommand,
+];

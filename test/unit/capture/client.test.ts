@@ -1,0 +1,32 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { ask } from "../../../src/capture/client.ts";
+
+/** A server that cuts the line instead of answering what it has not got before. */
+async function cutting(): Promise<{ readonly url: string; readonly bodies: string[] }> {
+  const bodies: string[] = [];
+  const answer: RequestListener = async (request, response) => {
+    const body = (await request.setEncoding("utf8").toArray()).join("");
+    bodies.push(body);
+    if (bodies.indexOf(body) === bodies.length - 1) request.socket.destroy();
+    else response.setHeader("service-api-version", "1").end("{}");
+  };
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies };
+}
+
+it("sends once more what a closed line has swallowed, where it may come twice", async () => {
+  const { url, bodies } = await cutting();
+  const answer = await ask(url, "/", { method: "POST", body: "entries", isRepeatable: true });
+  expect(answer).toMatchObject({ kind: "ok", status: 200 });
+  expect(bodies).toEqual(["entries", "entries"]);
+});
+
+it("does not send again what counts once", async () => {
+  const { url, bodies } = await cutting();
+  expect(await ask(url, "/", { method: "POST", body: "code" })).toMatchObject({ kind: "later" });
+  expect(bodies).toEqual(["code"]);
+});
