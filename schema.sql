@@ -104,8 +104,8 @@ CREATE TABLE delivery_streams (
   UNIQUE (device_id, kind, repo_key)
 ) STRICT;
 
--- One row for each delivery that changed anything; `id` is the number of its leaf. `content_sha256` is the root over its items, whose
--- salts follow from `item_key`; `sent_sha256` the digest of the body as sent and a salt that only the sender knows. `previous` is the
+-- One row for each delivery that changed anything; `id` is the number of its leaf. `content_sha256` is the root over its `item_count` items,
+-- whose salts follow from `item_key`; `sent_sha256` the digest of the body as sent and a salt that only the sender knows. `previous` is the
 -- delivery before it in its stream. Rows from before there was a tree were chained by hash instead: `chain_sha256` is that of the row
 -- and all before it, `content_sha256` that of the content. `capture_mode` is the one in force when it came, null where that was not
 -- noted yet; `withheld` counts what it kept something of from being stored.
@@ -126,6 +126,7 @@ CREATE TABLE deliveries (
   withheld        INTEGER NOT NULL DEFAULT 0,
   stream_id       INTEGER REFERENCES delivery_streams (id),
   previous        INTEGER,
+  item_count      INTEGER,
   item_key        BLOB,
   sent_sha256     BLOB
 ) STRICT;
@@ -178,10 +179,12 @@ CREATE TABLE telemetry_segments (
   texts        BLOB
 ) STRICT;
 CREATE UNIQUE INDEX telemetry_segments_by_seq ON telemetry_segments (stream_id, first_seq);
+CREATE INDEX telemetry_segments_unsealed ON telemetry_segments (stream_id, first_seq) WHERE block_id IS NULL;
 
--- `content` is the texts of the segments that lie in it, end to end, compressed with zstd (RFC 8878).
+-- `content` is the texts of the segments that lie in it, end to end, compressed with zstd (RFC 8878). What is
+-- under an id never changes, and no id is given twice: texts are kept in memory by it.
 CREATE TABLE telemetry_blocks (
-  id         INTEGER PRIMARY KEY,
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
   stream_id  INTEGER NOT NULL,
   content    BLOB NOT NULL
 ) STRICT;

@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { build, type Metafile } from "esbuild";
+import { type BuildOptions, build, type Metafile } from "esbuild";
 import { readPackageJSON } from "pkg-types";
 import { notices } from "./notices.ts";
 
@@ -24,6 +24,9 @@ const LEFT_OUT = /^docs\/(?:decisions\/|generated\/openapi\.json$|dev\.md$)/;
 
 /** Licence texts of what the program is made of; `reckon notices` prints it. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
+
+/** What threads begin with: a module that imports no other, since no thread sees the files within an executable. */
+const THREAD = "worker.mjs";
 
 /** A bundle on disk. Paths in `files` are relative to `folder` and have forward slashes. */
 export interface Bundle {
@@ -68,21 +71,27 @@ export const metafile = () => compile(hostTarget());
 async function compile(target: Target, folder?: string): Promise<Metafile> {
   const { version } = await readPackageJSON(ROOT);
   if (!version) throw new BuildError("package.json has no version");
-  const result = await build({
+  const common = {
     absWorkingDir: ROOT,
-    entryPoints: { main: "src/main.ts" },
-    outdir: folder ?? join(ROOT, "dist", "bundle"),
     write: folder !== undefined,
     metafile: true,
     bundle: true,
     platform: "node",
     target: `node${process.versions.node}`,
     format: "esm",
-    // A chunk for each lazily imported module: a short command does not load what only the server needs.
-    splitting: true,
     // Names and lines stay, for stack traces; squeezing them out measurably bought neither size nor start-up time.
     minifySyntax: true,
     legalComments: "none",
+    define: { RECKON_VERSION: JSON.stringify(version), RECKON_ASSETS: JSON.stringify(".") },
+    logLevel: "warning",
+  } as const satisfies BuildOptions;
+  const outdir = folder ?? join(ROOT, "dist", "bundle");
+  const main = await build({
+    ...common,
+    entryPoints: { main: "src/main.ts" },
+    outdir,
+    // A chunk for each lazily imported module: a short command does not load what only the server needs.
+    splitting: true,
     // Assets and chunks lie beside main, so that `import.meta.dirname` is the same folder in all of them.
     outExtension: { ".js": ".mjs" },
     chunkNames: "[name]-[hash]",
@@ -92,10 +101,12 @@ async function compile(target: Target, folder?: string): Promise<Metafile> {
     banner: {
       js: 'import { createRequire as bundleRequire } from "node:module"; const require = bundleRequire(import.meta.url);',
     },
-    define: { RECKON_VERSION: JSON.stringify(version), RECKON_ASSETS: JSON.stringify(".") },
-    logLevel: "warning",
   });
-  return result.metafile;
+  const thread = await build({ ...common, entryPoints: ["src/worker.ts"], outfile: join(outdir, THREAD) });
+  return {
+    inputs: { ...main.metafile.inputs, ...thread.metafile.inputs },
+    outputs: { ...main.metafile.outputs, ...thread.metafile.outputs },
+  };
 }
 
 async function embeddedFiles(): Promise<string[]> {

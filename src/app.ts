@@ -31,10 +31,12 @@ import { createApp, type ServeOptions } from "./platform/http/serve.ts";
 import { startJobs } from "./platform/jobs/jobs.ts";
 import { keys } from "./platform/keys/room.ts";
 import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
+import { workerMetrics } from "./platform/metrics/worker-figures.ts";
 import { catchUp, runProjections } from "./platform/projections/projections.ts";
 import { compose, type Room, room } from "./platform/rooms/rooms.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";
 import { transparency } from "./platform/transparency/room.ts";
+import { workers } from "./platform/workers/workers.ts";
 import { brain } from "./record/brain/room.ts";
 import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
@@ -51,6 +53,7 @@ import { site } from "./surfaces/web/site/site.ts";
 export const ROOMS: readonly Room[] = [
   room({ name: "requests", metrics: requestMetrics }),
   checkpointer,
+  room({ name: "workers", metrics: workerMetrics, close: (core) => void workers(core).close() }),
   health,
   audit,
   signIn,

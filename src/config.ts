@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { Quota } from "./kit/buckets.ts";
@@ -205,7 +206,20 @@ export const SETTINGS = {
   maxTraceSpans: size("RECKON_MAX_TRACE_SPANS", 20_000, "spans in a trace batch"),
   maxTraceLabels: size("RECKON_MAX_TRACE_LABELS", 20_000, "labels in a trace batch"),
   maxTraceBytes: size("RECKON_MAX_TRACE_BYTES", 8 * MIB, "bytes of a trace batch"),
+  sealAfterHours: setting<number>({
+    env: "RECKON_SEAL_AFTER_HOURS",
+    fallback: 24,
+    description: "hours without a new entry after which the rest of a stream of telemetry is compressed",
+    read: whole(1, 87_600),
+  }),
   maxConnections: size("RECKON_MAX_CONNECTIONS", 4_096, "sockets held open at once"),
+  workers: setting<number>({
+    env: "RECKON_WORKERS",
+    fallback: availableParallelism() - 1,
+    shown: "cores - 1",
+    description: "threads that read large bodies; 0: they are read where requests are answered, in slices",
+    read: whole(0, 64),
+  }),
   maxWalBytes: size("RECKON_MAX_WAL_BYTES", 256 * MIB, "bytes of write-ahead log above which a warning is logged"),
 } as const;
 

@@ -16,6 +16,12 @@ export function readAsset(path: string): string {
   return readFileSync(join(import.meta.dirname, ROOT, path), "utf8");
 }
 
+/** What a thread of this program begins with: the text of a module, since no thread sees the files within an executable, or a file. */
+export function threadSource(): { readonly source: string | URL; readonly isText: boolean } {
+  if (typeof RECKON_ASSETS === "string") return { source: readAsset("worker.mjs"), isText: true };
+  return { source: new URL("../worker.ts", import.meta.url), isText: false };
+}
+
 /** The program's version, as in package.json. */
 export function programVersion(): string {
   if (typeof RECKON_VERSION === "string") return RECKON_VERSION;

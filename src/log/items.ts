@@ -1,15 +1,8 @@
 import type { Core } from "../core.ts";
 import { sameDigest } from "../kit/hash.ts";
+import { contextText, hashesUnder, itemUnder, saltOf } from "../kit/items.ts";
 import { inclusionProof, rootOf } from "../kit/merkle.ts";
-import { commitTo, type Items, itemsUnder, itemUnder, saltOf } from "../platform/transparency/transparency.ts";
 import { type DeliveryRow, rows } from "./rows.ts";
-
-/** The first item of every delivery: what its leaf does not tell in the open. */
-const contextText = (repoKey: string, mode: string | null) => JSON.stringify({ repoKey, mode });
-
-/** Commits to what a delivery brought. @param texts of its items, from the second on */
-export const deliveryItems = (repoKey: string, mode: string | null, texts: readonly (string | Uint8Array)[]): Items =>
-  commitTo([contextText(repoKey, mode), ...texts]);
 
 /**
  * Notes the hash of an item that is about to be replaced, so that its delivery's root can still be made. Call inside the transaction
@@ -36,7 +29,8 @@ export function isAsDelivered(
     const found = row.chainSha256 ? digest() : undefined;
     return found !== undefined && sameDigest(found, row.contentSha256);
   }
-  return sameDigest(itemHashes(core, row, row.itemKey, texts)?.root ?? Buffer.alloc(0), row.contentSha256);
+  const hashes = itemHashes(core, row, row.itemKey, texts);
+  return hashes !== undefined && sameDigest(rootOf(hashes), row.contentSha256);
 }
 
 /** An item of a delivery with what leads from it to the delivery's root. */
@@ -60,10 +54,9 @@ export function proveItems(
   texts: ReadonlyMap<number, string | Uint8Array>,
   chosen: readonly number[],
 ): ProvedItem[] | undefined {
-  const items = row.itemKey ? itemHashes(core, row, row.itemKey, texts) : undefined;
-  if (!items || !row.itemKey || !sameDigest(items.root, row.contentSha256)) return undefined;
-  const { hashes } = items;
   const key = row.itemKey;
+  const hashes = key ? itemHashes(core, row, key, texts) : undefined;
+  if (!key || !hashes || !sameDigest(rootOf(hashes), row.contentSha256)) return undefined;
   return chosen.map((index) => ({
     index,
     count: hashes.length,
@@ -81,17 +74,19 @@ function itemHashes(
   row: DeliveryRow,
   key: Buffer,
   texts: ReadonlyMap<number, string | Uint8Array>,
-): Items | undefined {
-  const replaced = rows(core.store).items.all(row.id);
-  const count = 1 + texts.size + replaced.filter(({ item }) => !texts.has(item)).length;
+): Buffer[] | undefined {
+  const count = row.itemCount ?? 0;
+  if (texts.size >= count) return undefined;
+  const replaced = new Map(
+    rows(core.store)
+      .items.all(row.id)
+      .map(({ item, sha256 }) => [item, sha256]),
+  );
   const all = Array.from({ length: count }, (_, i) => (i === 0 ? contextText(row.repoKey, row.mode) : texts.get(i)));
-  const items = itemsUnder(
+  if (all.some((text, i) => text === undefined && !replaced.has(i))) return undefined;
+  const made = hashesUnder(
     key,
     all.map((text) => text ?? ""),
   );
-  if (replaced.length === 0) return all.includes(undefined) ? undefined : items;
-  const hashes = [...items.hashes];
-  for (const { item, sha256 } of replaced) if (!texts.has(item)) hashes[item] = sha256;
-  const isWhole = all.every((text, i) => text !== undefined || replaced.some(({ item }) => item === i));
-  return isWhole ? { key, hashes, root: rootOf(hashes) } : undefined;
+  return made.map((hash, i) => (all[i] === undefined ? (replaced.get(i) ?? hash) : hash));
 }

@@ -20,6 +20,7 @@ export function leafText(facts: LeafFacts): string {
     flagged: facts.flagged,
     captureMode: facts.captureMode,
     withheld: facts.withheld,
+    itemCount: facts.itemCount,
     items: facts.contentSha256.toString("hex"),
     sent: facts.sentSha256?.toString("hex") ?? null,
   });

@@ -8,8 +8,9 @@ import type { Core } from "../core.ts";
 import { type DevicePrincipal, deviceFinder } from "../identity/devices/devices.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { sameDigest } from "../kit/hash.ts";
+import type { Items } from "../kit/items.ts";
 import type { Towards } from "../kit/page.ts";
-import { appendLeaf, findLeaf, type Items, nextLeaf } from "../platform/transparency/transparency.ts";
+import { appendLeaf, findLeaf, nextLeaf } from "../platform/transparency/transparency.ts";
 import { chain, GENESIS, leafOf, leafText } from "./leaf.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
@@ -41,6 +42,7 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     contentSha256: content.root,
     streamId,
     previous: stream?.last ?? null,
+    itemCount: content.count,
   };
   appendLeaf(core, leafText(facts));
   sql.insert.run(
@@ -59,6 +61,7 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     content.root,
     streamId,
     facts.previous,
+    facts.itemCount,
     content.key,
     facts.sentSha256,
   );
@@ -150,7 +153,7 @@ export function teamDeliveries(
 
 export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
-export { deliveryItems, isAsDelivered, keepItem, proveItems } from "./items.ts";
+export { isAsDelivered, keepItem, proveItems } from "./items.ts";
 export { leafTextOf } from "./leaf.ts";
 export { countDeliveries } from "./rows.ts";
 export type { DeliveryFacts };

@@ -26,6 +26,8 @@ export interface DeliveryRow extends DeliveryFacts {
   /** Its stream's number, and the delivery before it in that. Null for what was chained. */
   readonly streamId: number | null;
   readonly previous: number | null;
+  /** Of what was chained: null. */
+  readonly itemCount: number | null;
   /** What the items' salts follow from. */
   readonly itemKey: Buffer | null;
   /** SHA-256 of a salt, which only its sender was told, and the body as it was sent. */
@@ -57,8 +59,8 @@ const factsOf = (
   flagged, ${hasModes ? "capture_mode AS captureMode, withheld" : "NULL AS captureMode, 0 AS withheld"}`;
 
 const LEAF_FACTS = `mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256`;
-const TREE_FACTS = `stream_id AS streamId, previous, item_key AS itemKey, sent_sha256 AS sentSha256`;
-const NO_TREE_FACTS = "NULL AS streamId, NULL AS previous, NULL AS itemKey, NULL AS sentSha256";
+const TREE_FACTS = `stream_id AS streamId, previous, item_count AS itemCount, item_key AS itemKey, sent_sha256 AS sentSha256`;
+const NO_TREE_FACTS = "NULL AS streamId, NULL AS previous, NULL AS itemCount, NULL AS itemKey, NULL AS sentSha256";
 
 export const rows = statements((db, has) => {
   const FACTS = factsOf(has("deliveries", "capture_mode"));
@@ -70,12 +72,12 @@ export const rows = statements((db, has) => {
         ...[id: number, teamId: string, deviceId: string, kind: string, repoKey: string, mode: string | null],
         ...[receivedAt: number, items: number, redacted: number, flagged: string | null],
         ...[captureMode: string | null, withheld: number, contentSha256: Buffer, streamId: number],
-        ...[previous: number | null, itemKey: Buffer, sentSha256: Buffer],
+        ...[previous: number | null, itemCount: number, itemKey: Buffer, sentSha256: Buffer],
       ]
     >(
       `INSERT INTO deliveries (id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged, capture_mode, withheld,
-         content_sha256, stream_id, previous, item_key, sent_sha256)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         content_sha256, stream_id, previous, item_count, item_key, sent_sha256)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     // By delivery_streams' unique index (device_id, kind, repo_key).
     stream: db.prepare<[string, string, string], StreamRow>(

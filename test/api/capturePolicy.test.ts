@@ -42,6 +42,8 @@ const holds = (t: TestInstance, text: string) =>
     .filter(({ name }) => JSON.stringify(t.rows(`SELECT * FROM ${name}`)).includes(text))
     .map(({ name }) => name);
 
+const firstDelivery = (t: TestInstance): number => t.rows("SELECT min(id) AS id FROM deliveries")[0].id;
+
 describe("while the capture mode is off", () => {
   it("telemetry is answered as taken, stored as numbers only, and the stream goes on without a flag", async () => {
     const { t, device } = await open();
@@ -129,11 +131,11 @@ describe("while the capture mode is off", () => {
       ["UPDATE withheld_ranges SET last = 1 WHERE kind = 'telemetry'", "content"],
       ["UPDATE withheld_ranges SET stream_id = 99 WHERE kind = 'brain'", "owner"],
       ["DELETE FROM withheld_ranges WHERE kind = 'brain'", "content"],
-      ["UPDATE deliveries SET withheld = 0 WHERE id = 1", "chain"],
-      ["UPDATE deliveries SET capture_mode = 'full' WHERE id = 1", "chain"],
+      ["UPDATE deliveries SET withheld = 0 WHERE kind = 'telemetry'", "chain"],
+      ["UPDATE deliveries SET capture_mode = 'full' WHERE kind = 'telemetry'", "chain"],
       ["UPDATE telemetry_streams SET max_seq = 1", "newest"],
       [
-        "INSERT INTO withheld_ranges (kind, stream_id, first, last, delivery_id) VALUES ('telemetry', 1, 9, 9, 2)",
+        "INSERT INTO withheld_ranges (kind, stream_id, first, last, delivery_id) SELECT 'telemetry', 1, 9, 9, max(id) FROM deliveries",
         "stray",
       ],
     ] as const) {
@@ -264,9 +266,9 @@ describe("while the capture mode is metadata", () => {
       '{"id":"b","startTimeUnixNano":"1763712000000000000","attributes":[{"key":"gen_ai.usage.output_tokens","value":{"intValue":"12"}}]}',
     ]);
     expect(documents("trace_labels")).toEqual(['{"sessionId":"s","name":"review","value":"good"}']);
-    expect(t.rows("SELECT items, capture_mode, withheld FROM deliveries WHERE id > 1")).toEqual([
-      { items: 1, capture_mode: "metadata", withheld: 4 },
-    ]);
+    expect(
+      t.rows("SELECT items, capture_mode, withheld FROM deliveries WHERE id > (SELECT min(id) FROM deliveries)"),
+    ).toEqual([{ items: 1, capture_mode: "metadata", withheld: 4 }]);
     expect(faults(t)).toEqual([]);
   });
 
@@ -300,14 +302,14 @@ describe("while the capture mode is metadata", () => {
     expect(await send(t, device, BRAIN, snapshot(2))).toMatchObject({ ledger: { gap: false, rollback: false } });
     expect(t.count("deliveries")).toBe(2);
     t.instance.core.store.db.exec("UPDATE brain_blobs SET bytes = 1 WHERE withheld_sha256 IS NOT NULL AND bytes > 0");
-    expect(faults(t)).toMatchObject([{ deliveryId: 1, problem: "content" }]);
+    expect(faults(t)).toMatchObject([{ deliveryId: firstDelivery(t), problem: "content" }]);
   });
 
   it("content that was delivered cannot be passed off as withheld", async () => {
     const { t, device } = await open();
     await send(t, device, BRAIN, { version: 1, files: [{ path: "a.md", content: SECRET_TEXT }] });
     t.instance.core.store.db.exec("UPDATE brain_blobs SET content = '', withheld_sha256 = sha256");
-    expect(faults(t)).toMatchObject([{ deliveryId: 1, problem: "content" }]);
+    expect(faults(t)).toMatchObject([{ deliveryId: firstDelivery(t), problem: "content" }]);
   });
 
   it("of a pulse counts under names stay", async () => {

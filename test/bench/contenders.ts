@@ -12,6 +12,7 @@ import {
   start,
   startFloor,
   startReckon,
+  withoutThreads,
 } from "./servers.ts";
 
 /** Where server and client run: `pinned` gives each a core of its own, `free` lets both have all. */
@@ -19,7 +20,7 @@ export type Placement = "pinned" | "free";
 
 /** A server under the same load as the others. */
 export interface Contender {
-  readonly name: "ours" | "Node, gunzipSync" | "Node, gunzip" | "Go";
+  readonly name: "ours" | "ours, no threads" | "Node, gunzipSync" | "Node, gunzip" | "Go";
   readonly server: Running;
   readonly directory: string;
   /** The request that carries a body to a stream nobody wrote to before; the body is the same for every contender. */
@@ -62,8 +63,8 @@ export function placeClient(placement: Placement): () => void {
   return () => move(before);
 }
 
-const placed = ({ file, args }: Program, placement: Placement): Program =>
-  placement === "pinned" ? { file: "taskset", args: ["-c", "0", file, ...args] } : { file, args };
+const placed = (program: Program, placement: Placement): Program =>
+  placement === "pinned" ? { ...program, file: "taskset", args: ["-c", "0", program.file, ...program.args] } : program;
 
 /** Starts ours, then the floors. @param streams how many each may write to */
 export async function startContenders(
@@ -72,20 +73,25 @@ export async function startContenders(
   placement: Placement,
   streams: number,
 ): Promise<Contender[]> {
-  const ours = newDirectory();
-  const tokens = await bindDevices(ours, streams);
   const path = "/api/telemetry/ingest";
-  const contenders: Contender[] = [
-    {
-      name: "ours",
-      server: await startReckon(ours, placed(reckon, placement)),
-      directory: ours,
-      request: (stream, body, gzip) =>
-        requestBytes({ method: "POST", path, token: tokens[stream] as string, body, gzip }),
+  const contenders: Contender[] = [];
+  let tokens: readonly string[] = [];
+  const programs: [Contender["name"], Program][] = [["ours", reckon]];
+  // On one core there are none anyway.
+  if (placement === "free") programs.push(["ours, no threads", withoutThreads(reckon)]);
+  for (const [name, program] of programs) {
+    const directory = newDirectory();
+    const own = await bindDevices(directory, streams);
+    tokens = own;
+    contenders.push({
+      name,
+      server: await startReckon(directory, placed(program, placement)),
+      directory,
+      request: (stream, body, gzip) => requestBytes({ method: "POST", path, token: own[stream] as string, body, gzip }),
       countSql: "SELECT coalesce(sum(entries), 0) FROM telemetry_segments",
       sentEntries: 0,
-    },
-  ];
+    });
+  }
   const node = (mode: string) => (directory: string) =>
     startFloor(["ingest", mode, directory], (program) => placed(program, placement));
   const floors: [Contender["name"], (directory: string) => Promise<Running>][] = [

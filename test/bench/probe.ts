@@ -19,13 +19,13 @@ export interface Probed {
   stop(): Promise<Stall>;
 }
 
-export async function startProbed(directory: string, reckon: Program, more?: NodeJS.ProcessEnv): Promise<Probed> {
+export async function startProbed(directory: string, reckon: Program): Promise<Probed> {
   const beside = newDirectory();
   const out = join(beside, "stall");
   const probe = pathToFileURL(join(import.meta.dirname, "stall-probe.ts"));
   probe.searchParams.set("out", out);
   const program = { ...reckon, args: ["--import", probe.href, ...reckon.args] };
-  const server = await startReckon(directory, program, more);
+  const server = await startReckon(directory, program);
   return {
     server,
     watch: () => server.signal("SIGUSR2"),

@@ -40,6 +40,7 @@ export function removeDirectory(directory: string): void {
 export interface Program {
   readonly file: string;
   readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export const RECKON: Program = { file: process.execPath, args: [join(ROOT, "src/main.ts"), "serve"] };
@@ -51,8 +52,14 @@ export function profiledReckon(directory: string): Program {
 
 const LIMITS = ["EXCHANGE", "TELEMETRY", "BRAIN", "TRACES", "INFLATION", "READ"].map((name) => `RECKON_LIMIT_${name}`);
 
-/** The limits as an installation has them. */
-export const DEFAULT_LIMITS: NodeJS.ProcessEnv = Object.fromEntries(LIMITS.map((name) => [name, undefined]));
+/** Reckon with the limits that an installation has. */
+export const withLimits = (program: Program): Program => ({
+  ...program,
+  env: { ...program.env, ...Object.fromEntries(LIMITS.map((name) => [name, undefined])) },
+});
+
+/** Reckon that reads every body on the thread that answers. */
+export const withoutThreads = (program: Program): Program => ({ ...program, env: { RECKON_WORKERS: "0" } });
 
 /** The machine's own settings must not reach a server, and no limit may refuse what a measurement sends. */
 function environment(): NodeJS.ProcessEnv {
@@ -98,12 +105,7 @@ export class Running {
   }
 }
 
-function launch(
-  { file, args }: Program,
-  more: readonly string[],
-  stdout: "pipe" | "ignore",
-  env: NodeJS.ProcessEnv = {},
-): ChildProcess {
+function launch({ file, args, env }: Program, more: readonly string[], stdout: "pipe" | "ignore"): ChildProcess {
   const child = spawn(file, [...args, ...more], {
     env: { ...environment(), ...env },
     stdio: ["ignore", stdout, "inherit"],
@@ -114,8 +116,8 @@ function launch(
 }
 
 /** Starts a server that prints its address as JSON, and waits for that line. */
-export async function start(program: Program, more: readonly string[], env?: NodeJS.ProcessEnv): Promise<Running> {
-  const child = launch(program, more, "pipe", env);
+export async function start(program: Program, more: readonly string[]): Promise<Running> {
+  const child = launch(program, more, "pipe");
   const line = await new Promise<string>((resolve, reject) => {
     let text = "";
     child.once("error", reject);
@@ -129,9 +131,8 @@ export async function start(program: Program, more: readonly string[], env?: Nod
   return new Running(child, { host: hostname, port: Number(port) });
 }
 
-/** @param env settings; where one is undefined, the program's own default holds */
-export const startReckon = (directory: string, program = RECKON, env?: NodeJS.ProcessEnv) =>
-  start(program, ["--data", directory, "--port", "0", "--json"], env);
+export const startReckon = (directory: string, program = RECKON) =>
+  start(program, ["--data", directory, "--port", "0", "--json"]);
 
 /** Runs a command of Reckon to its end, beside a server. @throws Error where it fails */
 export async function runBeside(directory: string, ...args: readonly string[]): Promise<void> {

@@ -6,13 +6,13 @@ import { deliver, type Probed, type Stall, startProbed, TELEMETRY } from "./prob
 import type { Settings } from "./run.ts";
 import {
   bindDevices,
-  DEFAULT_LIMITS,
   idle,
   newDirectory,
   type Program,
   pause,
   removeDirectory,
   runBeside,
+  withLimits,
 } from "./servers.ts";
 import { sealJob } from "./size.ts";
 import { makeFiles } from "./snapshot.ts";
@@ -151,7 +151,7 @@ async function measureFlood(reckon: Program, milliseconds: number, report: Repor
   const requests = floods(await bindDevices(directory, 3 * FLOOD_CONNECTIONS));
   const others: string[] = [];
   for (let i = 0; i < OTHERS; i++) others.push(...(await bindDevices(directory, 1)));
-  const probed = await startProbed(directory, reckon, DEFAULT_LIMITS);
+  const probed = await startProbed(directory, withLimits(reckon));
   const { address } = probed.server;
   await deliver(address, others[0] as string, pause(500), { from: 1, apartMs: 100, atLeast: 0 });
   probed.watch();

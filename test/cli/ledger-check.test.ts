@@ -8,7 +8,7 @@ import { reckon } from "../faults/support/process.ts";
 import { cosignerOf, itemsOf, TestLog } from "../support/ledger.ts";
 
 const items = itemsOf(Buffer.alloc(32, 5), ['{"repoKey":"shop","mode":null}', '1\0\0{"prompt":"\u001b[31mred"}\0']);
-const leaf = JSON.stringify({ v: 2, kind: "telemetry", items: items.root, itemCount: 2 });
+const leaf = JSON.stringify({ v: 2, kind: "telemetry", at: 1_795_374_000_000, items: items.root, itemCount: 2 });
 const log = new TestLog().append("{}", leaf, "{}");
 const cosigner = cosignerOf("audit.example/w1", 2);
 const checkpoint =
@@ -50,7 +50,9 @@ it("proves what a log took in, with nothing but its key", async () => {
   const plain = await check(path, ...KEY, ...WITNESS);
   expect([plain.code, plain.stderr]).toEqual([0, ""]);
   expect(plain.stdout).toContain("PROVEN: the log had taken this in when it signed.");
-  expect(plain.stdout).toContain(leaf);
+  expect(plain.stdout).toMatch(/^ {2}kind +telemetry$/m);
+  expect(plain.stdout).toMatch(/^ {2}at +1795374000000 \(2026-11-22T19:00:00.000Z\)$/m);
+  expect(plain.stdout).toContain('1⟨U+0000⟩⟨U+0000⟩{"prompt":"⟨U+001B⟩[31mred"}⟨U+0000⟩');
   expect(plain.stdout).toContain("2026-11-22T19:00:00.000Z by audit.example/w1");
   expect(plain.stdout).not.toContain("\u001b");
 });

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -115,6 +115,19 @@ describe.skipIf(noOpenssl)("openssl", () => {
   it("verifies the log's signature of a checkpoint", () => {
     expect(verifies(log.signer.publicKey, text, own)).toBe(true);
     expect(verifies(log.signer.publicKey, text.replace("\n6", "\n7"), own)).toBe(false);
+  });
+
+  it("verifies it in the way that the documentation shows", () => {
+    const page = readFileSync(join(import.meta.dirname, "../../docs/proofs.md"), "utf8");
+    const recipe = page.match(/```sh\n([^`]*openssl pkeyutl[^`]*)```/)?.[1] as string;
+    const run = (checkpoint: string) => {
+      const folder = mkdtempSync(join(tmpdir(), "reckon-recipe-"));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      writeFileSync(join(folder, "checkpoint"), checkpoint);
+      return spawnSync("sh", ["-ec", recipe], { cwd: folder, env: { ...process.env, KEY: vkeyOf(log.signer) } }).status;
+    };
+    expect(run(cosigned)).toBe(0);
+    expect(run(cosigned.replace(`\n${SIZE}\n`, `\n${SIZE + 1}\n`))).toBe(1);
   });
 
   it("verifies a witness's cosignature of it", () => {

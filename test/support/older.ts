@@ -7,15 +7,22 @@ import { expect, onTestFinished } from "vitest";
 import { entriesOf } from "./entries.ts";
 import { startInstance } from "./instance.ts";
 
+interface TelemetryBatch {
+  readonly repoKey: string;
+  readonly entries: readonly { readonly seq: number; readonly payload: object; readonly clientTimestamp?: string }[];
+}
+
 /**
  * A data directory as the program of the first schema left it: a team, its device and a delivery of each kind in a ledger that
  * verifies, and the signing key. Removed with the test.
+ * @param more telemetry that came after the first entry
  */
-export async function firstSchemaDirectory(): Promise<string> {
+export async function firstSchemaDirectory(more: readonly TelemetryBatch[] = []): Promise<string> {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   const deliver = async (path: string, json: object) => expect((await t.post(path, { token, json })).status).toBe(200);
   await deliver("/api/telemetry/ingest", { repoKey: "r", entries: [{ seq: 1, payload: { a: "prompt" } }] });
+  for (const batch of more) await deliver("/api/telemetry/ingest", batch);
   await deliver("/api/brain/ingest", { repoKey: "r", version: 1, files: [{ path: "a.md", content: "# A" }] });
   await deliver("/api/agent-traces/ingest", { repoKey: "r", sessions: [{ outcome: "ok", spans: [{}] }] });
   await t.close();
@@ -51,17 +58,26 @@ export async function firstSchemaDirectory(): Promise<string> {
   return directory;
 }
 
+const DELIVERED = [
+  "telemetry_entries",
+  "telemetry_conflicts",
+  "brain_snapshots",
+  "trace_sessions",
+  "trace_spans",
+  "trace_labels",
+];
+
 /** What a delivery's digest was taken over then. */
 function contentAsThen(db: Sqlite.Database, id: unknown, kind: unknown): Buffer | undefined {
   const digest = (...parts: (string | Buffer)[]) =>
     parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
   if (kind === "telemetry") {
-    const entries = db.prepare(
-      "SELECT seq, client_timestamp, payload FROM main.telemetry_entries WHERE delivery_id = ?",
-    );
-    return digest(
-      (entries.raw().all(id) as unknown[][]).map((row) => `${row.map((value) => value ?? "").join("\0")}\0`).join(""),
-    );
+    const textsIn = (table: string) => {
+      const select = `SELECT seq, client_timestamp, payload FROM main.${table} WHERE delivery_id = ? ORDER BY id`;
+      const found = db.prepare(select).raw().all(id) as unknown[][];
+      return found.map((row) => `${row.map((value) => value ?? "").join("\0")}\0`);
+    };
+    return digest([...textsIn("telemetry_entries"), ...textsIn("telemetry_conflicts")].join(""));
   }
   const brain = `SELECT m.sha256, s.version || ' accepted' FROM main.brain_snapshots s JOIN main.brain_manifests m ON m.id = s.manifest_id
     WHERE s.delivery_id = ?`;
@@ -73,8 +89,7 @@ function contentAsThen(db: Sqlite.Database, id: unknown, kind: unknown): Buffer 
 function chainAsThen(db: Sqlite.Database): void {
   db.pragma("foreign_keys = OFF");
   const first = (db.prepare("SELECT min(id) FROM main.deliveries").pluck().get() as number) - 1;
-  for (const table of ["telemetry_entries", "brain_snapshots", "trace_sessions", "trace_spans"])
-    db.exec(`UPDATE main.${table} SET delivery_id = delivery_id - ${first}`);
+  for (const table of DELIVERED) db.exec(`UPDATE main.${table} SET delivery_id = delivery_id - ${first}`);
   db.exec(`UPDATE main.deliveries SET id = id - ${first}`);
   let chain = Buffer.alloc(32);
   const facts = "id, team_id, device_id, kind, repo_key, mode, received_at, items, redacted, flagged";

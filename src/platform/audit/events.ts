@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
-import { appendLeaf, commitTo } from "../transparency/transparency.ts";
+import { commitTo } from "../../kit/items.ts";
+import { appendLeaf } from "../transparency/transparency.ts";
 import { eventLeafText, eventText } from "./leaf.ts";
 import { rows } from "./rows.ts";
 

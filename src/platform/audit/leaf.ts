@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
 import { sameDigest } from "../../kit/hash.ts";
+import { itemUnder } from "../../kit/items.ts";
 import { leafHash } from "../../kit/merkle.ts";
-import { findLeaf, itemsUnder } from "../transparency/transparency.ts";
+import { findLeaf } from "../transparency/transparency.ts";
 import { type EventRow, type LeafRow, rows } from "./rows.ts";
 
 /** What a leaf of an event commits to: all that is recorded of it. */
@@ -26,7 +27,8 @@ export function eventText(row: Omit<EventRow, "id">): string {
 export const eventLeafText = (
   { action, teamId, at }: Pick<EventRow, "action" | "teamId" | "at">,
   root: Buffer,
-): string => JSON.stringify({ v: 2, kind: "event", action, team: teamId, at, items: root.toString("hex") });
+): string =>
+  JSON.stringify({ v: 2, kind: "event", action, team: teamId, at, itemCount: 1, items: root.toString("hex") });
 
 /** An event by the number of its leaf. */
 export const eventOfLeaf = (core: Core, leaf: number): LeafRow | undefined => rows(core.store).ofLeaf.get(leaf);
@@ -40,7 +42,7 @@ export interface AuditStep {
 /** Walks the events that are leaves of the log, oldest first. */
 export function* walkAudit(core: Core): Generator<AuditStep> {
   for (const row of rows(core.store).leaves.iterate()) {
-    const { root } = itemsUnder(row.itemKey, [eventText(row)]);
+    const root = itemUnder(row.itemKey, 0, eventText(row));
     const hash = leafHash(Buffer.from(eventLeafText(row, root)));
     yield { leaf: row.leaf, holds: sameDigest(findLeaf(core, row.leaf) ?? Buffer.alloc(0), hash) };
   }

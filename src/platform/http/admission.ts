@@ -125,6 +125,7 @@ export class Intake {
   #size = 0;
   #reserved = 0;
   #sizeWhenAsked: number | undefined;
+  #turn: Promise<void> | undefined;
 
   constructor(admission: Admission, sender: Sender) {
     this.#admission = admission;
@@ -164,7 +165,8 @@ export class Intake {
 
   /** Settles when a heavy body may be read; its turn lasts until it leaves. */
   turn(): Promise<void> {
-    return this.#admission.turn(this);
+    this.#turn ??= this.#admission.turn(this);
+    return this.#turn;
   }
 
   /** The request is answered, or its client is gone. */

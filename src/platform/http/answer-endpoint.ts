@@ -2,11 +2,13 @@ import { getQuery, getRouterParams } from "h3";
 import * as v from "valibot";
 import { Problem } from "../../kit/problem.ts";
 import type { Sender } from "./admission.ts";
-import { readBody, validate } from "./body.ts";
+import { type Arrival, readBody } from "./body.ts";
 import { authenticate } from "./credential.ts";
 import { type Call, type Endpoint, faultOf, type Limit, Reply } from "./endpoint.ts";
 import { internal, storeUnavailable, tooSlow } from "./faults.ts";
 import { type Exchange, ShortCircuit, type Steps } from "./pipeline.ts";
+import { isPrepared, prepareBody } from "./prepare-body.ts";
+import { ORDINARY_RATIO, validate } from "./read-json.ts";
 import { bodyOf, type HeaderList, rateHeaders, respond, respondFault } from "./render.ts";
 import { type LimitUse, logUnforeseen } from "./request.ts";
 
@@ -30,8 +32,6 @@ export interface Observation {
   readonly milliseconds: number;
 }
 
-/** Text of any ordinary kind inflates to less than this many times its compressed size. */
-const ORDINARY_RATIO = 20;
 /** Work that costs its sender next to nothing: counted by what comes out beyond the ordinary. */
 const INFLATION: Limit = {
   name: "inflation",
@@ -93,7 +93,12 @@ export class EndpointSteps implements Steps {
       const excess = bytes - ORDINARY_RATIO * wireBytes;
       if (excess > 0) this.#exchange.draw([INFLATION], "token", sender.credential, excess);
     };
-    const { text, value } = await readBody(event, spec, spec.maxBytes(core.config), { intake, onInflated });
+    const arrival: Arrival = { intake, onInflated };
+    if (isPrepared(spec)) {
+      this.#body = await prepareBody(spec, { ...arrival, event, core, principal: this.#principal, sender });
+      return;
+    }
+    const { text, value } = await readBody(event, spec, spec.maxBytes(core.config), arrival);
     this.#text = text;
     this.#body = validate(spec.schema, value, "body");
   }

@@ -2,32 +2,15 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { gunzip as gunzipCallback, gunzipSync } from "node:zlib";
+import { gunzip as gunzipCallback } from "node:zlib";
 import type { H3Event } from "h3";
-import * as v from "valibot";
-import { repeatsMember } from "../../kit/json.ts";
-import { exceededBound, type JsonLimits } from "../../kit/json-bounds.ts";
 import { fail, malformed, Problem, type ProblemRow, tooLarge } from "../../kit/problem.ts";
 import { HEAVY_BODY_BYTES, type Intake } from "./admission.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
 import { noRoom, tooSlow } from "./faults.ts";
-import { describeIssue } from "./validation-message.ts";
+import { INFLATE_CHUNK_BYTES, inflateNow, inflateWith, parseJson } from "./read-json.ts";
 
 const gunzip = promisify(gunzipCallback);
-
-/**
- * What one body may hold. Parsing holds up everybody else, and a body at its cap in bytes takes ten times as long to parse as it
- * should when all of it is brackets, or objects of which no two are alike: the largest honest ones (20,000 spans with edits and
- * usage) have 400,000 values, and what a thousand entries of a transcript hold begins in 200 ways.
- */
-const LIMITS: JsonLimits = { depth: 64, values: 500_000, containers: 300_000, beginnings: 25_000 };
-
-const EXCESS: Readonly<Record<keyof JsonLimits, string>> = {
-  depth: `The body nests deeper than ${LIMITS.depth} levels.`,
-  values: `The body holds more than ${LIMITS.values} values. Send it in smaller parts.`,
-  containers: `The body holds more than ${LIMITS.containers} arrays and objects. Send it in smaller parts.`,
-  beginnings: `The body's objects name their members in more than ${LIMITS.beginnings} ways. Send it in smaller parts.`,
-};
 
 /** How a body comes in. */
 export interface Arrival {
@@ -51,15 +34,37 @@ export async function readBody(
   if (spec.form && type !== null && FORM_TYPE.test(type))
     // Of a field sent twice the last counts.
     return { text: "", value: Object.fromEntries(await readFormFields(event, maxBytes, arrival.intake)) };
+  const { bytes, isGzip } = await readJsonBytes(event, spec, maxBytes, arrival.intake);
+  return readArrived(bytes, isGzip, spec, maxBytes, arrival);
+}
+
+/** The bytes of a JSON body as they arrived. */
+export async function readJsonBytes(
+  event: H3Event,
+  spec: BodySpec<Schema>,
+  maxBytes: number,
+  intake: Intake,
+): Promise<{ bytes: Buffer; isGzip: boolean }> {
+  const type = event.req.headers.get("content-type");
   if (type !== null && !JSON_TYPE.test(type))
     fail(malformed, spec.form ? JSON_OR_FORM : "The body must be application/json.");
   const isGzip = requireCoding(event, spec.gzip ? GZIP_ALONE : PLAIN_ALONE, spec.gzip);
   requireDeclaredSize(event, maxBytes);
-  let bytes = await readBytes(event, maxBytes, arrival.intake);
-  if (isGzip && bytes.length > 0) bytes = await inflate(bytes, maxBytes, arrival);
-  else if (bytes.length > HEAVY_BODY_BYTES) await arrival.intake.turn();
-  if (bytes.length > 0) return parse(bytes, spec.freeForm);
-  return spec.optional ? { text: "", value: {} } : fail(malformed, "A JSON body is required.");
+  return { bytes: await readBytes(event, maxBytes, intake), isGzip };
+}
+
+/** Reads a body that has arrived, letting others in between. */
+export async function readArrived(
+  bytes: Buffer,
+  isGzip: boolean,
+  spec: BodySpec<Schema>,
+  maxBytes: number,
+  arrival: Arrival,
+): Promise<{ text: string; value: unknown }> {
+  if (!isGzip && bytes.length > HEAVY_BODY_BYTES) await arrival.intake.turn();
+  const plain = isGzip && bytes.length > 0 ? await inflate(bytes, maxBytes, arrival) : bytes;
+  if (plain.length === 0 && spec.optional) return { text: "", value: {} };
+  return parse(plain, spec.freeForm);
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
@@ -79,27 +84,8 @@ function requireDeclaredSize(event: H3Event, maxBytes: number): void {
 }
 
 /** What cannot be cut into slices is done in steps, between which others get their turn. */
-async function parse(bytes: Buffer, freeForm = false): Promise<{ text: string; value: unknown }> {
-  if (!isUtf8(bytes)) fail(malformed, "The body is not valid UTF-8.");
-  if (bytes[0] === 0xef && bytes[1] === 0xbb)
-    fail(malformed, "The body begins with a byte order mark; send JSON without one.");
-  const text = bytes.toString("utf8");
-  const pause = () => (bytes.length > HEAVY_BODY_BYTES ? setImmediate() : undefined);
-  await pause();
-  const excess = await exceededBound(text, LIMITS, pause);
-  if (excess) fail(excess === "depth" ? malformed : tooLarge, EXCESS[excess]);
-  await pause();
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    fail(malformed, "The body is not valid JSON.");
-  }
-  await pause();
-  if (!freeForm && (await repeatsMember(text, pause))) fail(malformed, "The body names a member twice.");
-  await pause();
-  return { text, value };
-}
+const parse = (bytes: Buffer, freeForm = false) =>
+  parseJson(bytes, freeForm, () => (bytes.length > HEAVY_BODY_BYTES ? setImmediate() : undefined));
 
 const JSON_OR_FORM = "The body must be application/json or application/x-www-form-urlencoded.";
 
@@ -173,18 +159,14 @@ async function readRequest(event: H3Event, maxBytes: number): Promise<Buffer> {
 /** Up to this many compressed bytes inflating here is cheaper than handing it to another thread. */
 const SMALL_GZIP_BYTES = 4_096;
 
-/** Inflated in pieces of this size; zlib's default is a quarter of it and slower. */
-const INFLATE_CHUNK_BYTES = 64 * 1024;
-
 /**
  * Inflates gzip (RFC 1952) up to a cap; memory never exceeds the cap, whatever the body claims to hold. What turns out heavy
  * waits for its turn first: a few kilobytes may hold megabytes.
  */
 async function inflate(bytes: Buffer, maxBytes: number, { intake, onInflated }: Arrival): Promise<Buffer> {
   const light = Math.min(maxBytes, HEAVY_BODY_BYTES);
-  // The last four bytes tell the size, if nobody lied (section 2.3.1): it spares inflating heavy ones twice.
-  const claimed = bytes.length >= 4 ? bytes.readUInt32LE(bytes.length - 4) : 0;
-  let inflated = claimed <= light ? await gunzipUpTo(bytes, light) : undefined;
+  // It spares inflating heavy ones twice.
+  let inflated = claimedBytes(bytes) <= light ? await gunzipUpTo(bytes, light) : undefined;
   if (!inflated && light < maxBytes) {
     await intake.turn();
     inflated = await gunzipUpTo(bytes, maxBytes);
@@ -194,26 +176,11 @@ async function inflate(bytes: Buffer, maxBytes: number, { intake, onInflated }: 
   return inflated;
 }
 
-/** @returns undefined when more than `maxBytes` come out */
-async function gunzipUpTo(bytes: Buffer, maxBytes: number): Promise<Buffer | undefined> {
-  const options = { maxOutputLength: maxBytes, chunkSize: INFLATE_CHUNK_BYTES };
-  try {
-    return bytes.length <= SMALL_GZIP_BYTES ? gunzipSync(bytes, options) : await gunzip(bytes, options);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
-    return fail(malformed, "The body is not a complete gzip stream.");
-  }
-}
+/** The size that gzip claims to inflate to, in its last four bytes (RFC 1952 section 2.3.1); who sends it may lie. */
+export const claimedBytes = (bytes: Buffer): number => (bytes.length >= 4 ? bytes.readUInt32LE(bytes.length - 4) : 0);
 
-/**
- * Checks a value against a schema.
- * @throws Problem malformed, naming the first member that does not fit and why, never its value
- */
-export function validate<S extends Schema>(schema: S, value: unknown, what: "body" | "query"): v.InferOutput<S> {
-  const result = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true });
-  if (result.success) return result.output;
-  const issue = result.issues[0];
-  const path = v.getDotPath(issue);
-  const where = path ? `"${path.slice(0, 200).replace(/[^\x20-\x7e]/g, "?")}"` : `the ${what}`;
-  return fail(malformed, `${what === "body" ? "In the body" : "In the query"}, ${where} ${describeIssue(issue)}.`);
-}
+/** @returns undefined when more than `maxBytes` come out */
+const gunzipUpTo = (bytes: Buffer, maxBytes: number): Promise<Buffer | undefined> =>
+  bytes.length <= SMALL_GZIP_BYTES
+    ? inflateNow(bytes, maxBytes)
+    : inflateWith(() => gunzip(bytes, { maxOutputLength: maxBytes, chunkSize: INFLATE_CHUNK_BYTES }));

@@ -6,8 +6,11 @@ import { malformed, type ProblemRow, rateLimited, tooLarge, unauthorized } from 
 import type { Credential } from "./credential.ts";
 import type { Fault, Shape } from "./faults.ts";
 import { internal, storeUnavailable, unsupportedVersion } from "./faults.ts";
+import type { Preparation } from "./preparation.ts";
+import type { Schema } from "./read-json.ts";
 
-export type Schema = v.GenericSchema<unknown, unknown>;
+export type { Schema } from "./read-json.ts";
+
 type Out<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
 /** A quota on an endpoint. */
@@ -26,7 +29,7 @@ export interface Limit {
   readonly stored?: (core: Core, key: string) => Decision;
 }
 
-export interface BodySpec<B extends Schema> {
+export interface BodySpec<B extends Schema, P = unknown, M = unknown> {
   readonly schema: B;
   /** Cap in bytes, after inflating where gzip is accepted. */
   readonly maxBytes: (config: Config) => number;
@@ -37,9 +40,33 @@ export interface BodySpec<B extends Schema> {
   readonly optional?: boolean;
   /** Parts of the body are the client's own and kept as sent; the handler looks for members named twice in the others. */
   readonly freeForm?: boolean;
+  /** What is made of the body before the handler gets it: off the main thread, where it is large. */
+  readonly prepare?: Prepare<P, M>;
 }
 
-export interface EndpointSpec<P, Q extends Schema | undefined, B extends Schema | undefined, R extends Schema> {
+/** A preparation of an endpoint's bodies, see `prepared`. */
+export interface Prepare<P, M> {
+  readonly by: Preparation<Schema, unknown, M>;
+  /** What it is given, once the body is there. What this throws is answered after what is wrong with the body itself. */
+  given(core: Core, principal: P): unknown;
+  /** Answers what it asks. */
+  answer?(core: Core, principal: P, question: unknown): unknown;
+}
+
+/** Says how an endpoint's bodies are prepared. */
+export const prepared = <S extends Schema, P, Given, M>(
+  by: Preparation<S, Given, M>,
+  given: (core: Core, principal: P) => Given,
+  answer?: (core: Core, principal: P, question: never) => unknown,
+): Prepare<P, M> => ({ by, given, ...(answer ? { answer } : {}) }) as unknown as Prepare<P, M>;
+
+export interface EndpointSpec<
+  P,
+  Q extends Schema | undefined,
+  B extends Schema | undefined,
+  R extends Schema,
+  M = Out<B>,
+> {
   /** The OpenAPI operationId. */
   readonly id: string;
   readonly method: "GET" | "POST";
@@ -54,7 +81,7 @@ export interface EndpointSpec<P, Q extends Schema | undefined, B extends Schema 
   /** Whose credential it demands. */
   readonly auth: "none" | Credential<P>;
   readonly query?: Q;
-  readonly body?: B extends Schema ? BodySpec<B> : never;
+  readonly body?: B extends Schema ? BodySpec<B, P, M> : never;
   readonly ok: R;
   /** Media type of a success. Default `application/json`. */
   readonly media?: string;
@@ -82,7 +109,7 @@ export interface EndpointSpec<P, Q extends Schema | undefined, B extends Schema 
   };
 }
 
-/** A request as a handler sees it: validated, and of a known caller. */
+/** A request as a handler sees it: validated, prepared where its endpoint says so, and of a known caller. */
 export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly core: Core;
   readonly principal: P;
@@ -92,7 +119,7 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** The JSON text as sent, for what must be kept in its own spelling; `""` without a body. */
+  /** The JSON text as sent, for what must be kept in its own spelling; `""` without a body, and of one that was prepared. */
   readonly text: string;
   /** The client's address, proxies seen through. */
   readonly ip: () => string;
@@ -141,7 +168,8 @@ export function endpoint<
   P = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
->(spec: EndpointSpec<P, Q, B, R>, handler: Handler<P, Out<Q>, Out<B>, v.InferInput<R>>): Endpoint {
+  M = Out<B>,
+>(spec: EndpointSpec<P, Q, B, R, M>, handler: Handler<P, Out<Q>, M, v.InferInput<R>>): Endpoint {
   return { spec: spec as unknown as Endpoint["spec"], handle: handler as unknown as Endpoint["handle"] };
 }
 

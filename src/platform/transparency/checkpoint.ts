@@ -57,14 +57,15 @@ export function ledgerVerifierKey(core: Core): string | undefined {
  * and the checkpoint's signature, and the salt of the digest of the body in the leaf. Six parts with dots between, the last four in
  * base64url. The server keeps the salt nowhere.
  * @param n the leaf's number; committed
+ * @param salt in base64url
  * @returns undefined where the tree cannot be signed
  */
-export function receiptFor(core: Core, n: number, salt: Buffer): string | undefined {
+export function receiptFor(core: Core, n: number, salt: string): string | undefined {
   const leaf = findLeaf(core, n);
   const head = leaf && signable(core);
   if (!leaf || !head || head.size < n) return undefined;
-  const parts = [leaf, head.root, head.signature, salt].map((bytes) => bytes.toString("base64url"));
-  return [n - 1, head.size, ...parts].join(".");
+  const parts = [leaf, head.root, head.signature].map((bytes) => bytes.toString("base64url"));
+  return [n - 1, head.size, ...parts, salt].join(".");
 }
 
 /** A delivery is as durable without a receipt: what keeps the tree from being signed is told by the ledger's own job. */

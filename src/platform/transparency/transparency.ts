@@ -5,7 +5,6 @@
  */
 export { checkpoint, ledgerVerifierKey, proveGrowth, proveLeaf, receiptFor } from "./checkpoint.ts";
 export { epochs } from "./epoch.ts";
-export { commitTo, type Items, itemsUnder, itemUnder, saltOf } from "./items.ts";
 export { appendLeaf, findLeaf, nextLeaf } from "./leaves.ts";
 export { signedBeside } from "./open-epoch.ts";
 export { recomputeTree } from "./recompute.ts";

@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
 import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
-import { snapshotTexts, withheldDigest } from "./store-snapshot.ts";
+import { withheldDigest } from "./snapshot.ts";
+import { snapshotTexts } from "./store-snapshot.ts";
 
 interface File {
   readonly path: string;

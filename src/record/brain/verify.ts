@@ -3,7 +3,8 @@ import { type DeliveryKind, isAsDelivered, RowsByDelivery } from "../../log/log.
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
 import { fileReader } from "./items.ts";
 import { rows, type StoredSnapshotRow } from "./rows.ts";
-import { manifestDigest, snapshotDigest, snapshotTexts } from "./store-snapshot.ts";
+import { manifestDigest } from "./snapshot.ts";
+import { snapshotDigest, snapshotTexts } from "./store-snapshot.ts";
 
 type Delivery = Parameters<ReturnType<DeliveryKind["openCheck"]>["check"]>[0];
 

@@ -16,7 +16,8 @@ import {
   RepoKey,
 } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
-import { Intake } from "../intake/intake.ts";
+import { admit, Intake } from "../intake/intake.ts";
+import { cleanRepoKey, digestOfSent } from "../sent-body/sent-body.ts";
 import { rows } from "./rows.ts";
 
 const MAX_COUNTS = 64;
@@ -89,8 +90,9 @@ export const ingest = endpoint(
     },
   },
   async (request) => {
-    const { core, body } = request;
-    const intake = new Intake(request, "brain");
+    const { core, principal, body, text } = request;
+    const ready = { ...admit(core, principal, "brain"), repoKey: cleanRepoKey(body.repoKey), sent: digestOfSent(text) };
+    const intake = new Intake(request, "brain", ready);
     const at = Date.parse(body.at);
     if (at < 0) fail(malformed, 'In the body, "at" lies before 1970.');
     if (at > core.clock.now() + DAY_MS) fail(malformed, 'In the body, "at" lies more than a day ahead.');

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { deliveryItems, findDelivery } from "../../log/log.ts";
-import type { Items } from "../../platform/transparency/transparency.ts";
+import { deliveryItems, type Items } from "../../kit/items.ts";
+import { findDelivery } from "../../log/log.ts";
 import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangesOf, rangeText, withhold } from "../withheld/withheld.ts";
 import { entryAt, type PackedEntries, pick, textAt, textsIn } from "./packed.ts";
@@ -66,7 +66,7 @@ export function appendBatch(intake: Intake, { mode, packed, content, redacted }:
  * Takes the numbers of a batch of which nothing may be kept, so that its stream goes on without a gap. Call inside a transaction.
  * @param seqs as they were sent
  */
-export function withholdBatch(intake: Intake, seqs: readonly number[], now: number): Appended {
+export function withholdBatch(intake: Intake, seqs: Iterable<number>, now: number): Appended {
   const { core, device, repoKey } = intake;
   const sql = rows(core.store);
   const stream = sql.stream.get(device.deviceId, repoKey);

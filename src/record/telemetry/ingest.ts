@@ -1,27 +1,12 @@
 import * as v from "valibot";
-import { device } from "../../identity/devices/devices.ts";
+import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
-import { deliveryItems } from "../../log/log.ts";
-import { endpoint } from "../../platform/http/endpoint.ts";
+import { endpoint, prepared } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
-import { Count, Counter, DateTime, FreeObject, identifier, RepoKey } from "../../platform/http/fields.ts";
-import { redactText } from "../../redact/redact.ts";
-import { Intake, requireAtMost } from "../intake/intake.ts";
+import { Count } from "../../platform/http/fields.ts";
+import { admit, Intake } from "../intake/intake.ts";
 import { appendBatch, withholdBatch } from "./append.ts";
-import { textsIn } from "./packed.ts";
-import { readBatch } from "./read-batch.ts";
-
-const TelemetryBatch = v.object({
-  entries: v.array(
-    v.object({
-      seq: v.pipe(Counter, v.description("Sequence number, counting up per device and repository.")),
-      payload: v.pipe(FreeObject, v.description("Kept as sent, after redaction.")),
-      clientTimestamp: v.optional(DateTime),
-    }),
-  ),
-  mode: v.optional(identifier(100)),
-  repoKey: v.optional(RepoKey),
-});
+import { readTelemetry, TelemetryBatch } from "./read-batch.ts";
 
 /** Takes a batch of entries; 200 means that they survive a power cut. */
 export const ingest = endpoint(
@@ -32,7 +17,17 @@ export const ingest = endpoint(
     summary: "Append telemetry entries",
     tag: "Telemetry",
     auth: device,
-    body: { schema: TelemetryBatch, maxBytes: (config) => config.maxTelemetryBytes, gzip: true, freeForm: true },
+    body: {
+      schema: TelemetryBatch,
+      maxBytes: (config) => config.maxTelemetryBytes,
+      gzip: true,
+      freeForm: true,
+      prepare: prepared(readTelemetry, (core, principal: DevicePrincipal) => ({
+        ...admit(core, principal, "telemetry"),
+        maxEntries: core.config.maxTelemetryEntries,
+        maxPayloadBytes: core.config.maxTelemetryPayloadBytes,
+      })),
+    },
     ok: v.object({
       ok: v.boolean(),
       accepted: v.pipe(
@@ -63,28 +58,12 @@ export const ingest = endpoint(
     },
   },
   async (request) => {
-    const { body, text } = request;
-    const intake = new Intake(request, "telemetry");
-    const { maxTelemetryEntries } = intake.core.config;
-    requireAtMost(maxTelemetryEntries, body.entries.length, ["batch", "entries"]);
-    if (intake.captureMode === "off") {
-      intake.withheld = body.entries.length;
-      const seqs = body.entries.map(({ seq }) => seq);
-      const taken = await intake.store((now) => withholdBatch(intake, seqs, now));
-      return intake.reply({ ok: true, ...taken, serverRedacted: 0 });
-    }
-    const { withheld, ...read } = await readBatch(
-      text,
-      body.entries,
-      intake.core.config,
-      intake.captureMode,
-      intake.yieldNow,
+    const { body: batch } = request;
+    const intake = new Intake(request, "telemetry", batch);
+    intake.withheld = batch.withheld;
+    const appended = await intake.store((now) =>
+      batch.captureMode === "off" ? withholdBatch(intake, batch.packed.seqs, now) : appendBatch(intake, batch, now),
     );
-    const isFreeText = intake.captureMode === "metadata" && /\s/.test(body.mode ?? "");
-    const mode = body.mode === undefined || isFreeText ? null : redactText(body.mode).text;
-    const content = deliveryItems(intake.repoKey, mode, textsIn(read.packed));
-    intake.withheld = withheld;
-    const appended = await intake.store((now) => appendBatch(intake, { ...read, mode, content }, now));
-    return intake.reply({ ok: true, ...appended, serverRedacted: read.redacted });
+    return intake.reply({ ok: true, ...appended, serverRedacted: batch.redacted });
   },
 );

@@ -1,49 +1,108 @@
-import type { Config } from "../../config.ts";
+import * as v from "valibot";
+import { deliveryItems, type Items } from "../../kit/items.ts";
 import { duplicateKey, findMember, type Member, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
-import { requireWholeNumber, SentBody } from "../intake/intake.ts";
+import { Counter, DateTime, FreeObject, identifier, RepoKey } from "../../platform/http/fields.ts";
+import { bufferOf, ownMemory, preparation, type Tools } from "../../platform/http/preparation.ts";
+import { redactText } from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
-import { type PackedEntries, pack } from "./packed.ts";
+import {
+  cleanRepoKey,
+  digestOfSent,
+  requireAtMost,
+  requireWholeNumber,
+  SentBody,
+  type SentDigest,
+} from "../sent-body/sent-body.ts";
+import { type PackedEntries, pack, textsIn } from "./packed.ts";
 import type { Entry } from "./rules.ts";
 
-/** What validation made of an entry; its payload is taken from the text. */
-export interface ParsedEntry {
-  readonly seq: number;
-  readonly clientTimestamp?: string | undefined;
+export const TelemetryBatch = v.object({
+  entries: v.array(
+    v.object({
+      seq: v.pipe(Counter, v.description("Sequence number, counting up per device and repository.")),
+      payload: v.pipe(FreeObject, v.description("Kept as sent, after redaction.")),
+      clientTimestamp: v.optional(DateTime),
+    }),
+  ),
+  mode: v.optional(identifier(100)),
+  repoKey: v.optional(RepoKey),
+});
+
+type ParsedBatch = v.InferOutput<typeof TelemetryBatch>;
+
+/** What reading a batch needs to know of where it came. */
+export interface BatchGiven {
+  readonly captureMode: CaptureMode;
+  readonly maxEntries: number;
+  readonly maxPayloadBytes: number;
 }
 
 /** A batch ready to be stored. */
 export interface ReadBatch {
+  readonly captureMode: CaptureMode;
+  readonly repoKey: string;
+  readonly mode: string | null;
+  /** Without a text where nothing may be kept. */
   readonly packed: PackedEntries;
+  /** What a delivery of all of them commits to. */
+  readonly content: Items;
+  /** Of the body. */
+  readonly sent: SentDigest;
   /** Entries in which a secret was replaced. */
   readonly redacted: number;
-  /** Entries of which text was left out, because only metadata may be kept. */
+  /** Entries of which text was left out, because only metadata may be kept; all of them where nothing may. */
   readonly withheld: number;
 }
 
+/** Makes a telemetry batch ready. */
+export const readTelemetry = preparation({
+  name: "telemetry",
+  schema: TelemetryBatch,
+  run: readBatch,
+  pack(batch) {
+    const { packed } = batch;
+    const seqs = Float64Array.from(packed.seqs);
+    const made = { ...batch, packed: { ...packed, seqs } };
+    return { made, transfer: ownMemory(seqs, packed.ends, packed.texts) };
+  },
+  unpack: (batch: ReadBatch): ReadBatch => ({
+    ...batch,
+    packed: { ...batch.packed, texts: bufferOf(batch.packed.texts) },
+    content: { ...batch.content, key: bufferOf(batch.content.key), root: bufferOf(batch.content.root) },
+  }),
+});
+
 /**
- * Takes each payload as its own slice of the text, redacted where need be, in ascending order of seq. What comes out hangs on nothing but
- * what goes in.
- * @param parsed the entries of the text, validated
+ * Takes each payload as its own slice of the text, redacted where need be, in ascending order of seq.
  * @throws Problem malformed (400), tooLarge (413)
  */
-export async function readBatch(
+async function readBatch(
+  { entries: parsed, mode: sentMode, repoKey }: ParsedBatch,
   text: string,
-  parsed: readonly ParsedEntry[],
-  config: Pick<Config, "maxTelemetryPayloadBytes">,
-  captureMode: CaptureMode,
-  yieldNow: () => Promise<void> | undefined,
+  { captureMode, maxEntries, maxPayloadBytes }: BatchGiven,
+  { yieldNow }: Pick<Tools, "yieldNow">,
 ): Promise<ReadBatch> {
+  requireAtMost(maxEntries, parsed.length, ["batch", "entries"]);
+  const known = { captureMode, repoKey: cleanRepoKey(repoKey), sent: digestOfSent(text) };
+  if (captureMode === "off") {
+    const packed = { seqs: parsed.map(({ seq }) => seq), ends: new Uint32Array(), texts: Buffer.alloc(0) };
+    const content = deliveryItems(known.repoKey, null, []);
+    return { ...known, mode: null, packed, content, redacted: 0, withheld: parsed.length };
+  }
   const sent = await SentBody.open(text, yieldNow, captureMode);
   const slices = sent.list("entries");
   const entries: Entry[] = [];
   for (const [i, { seq, clientTimestamp = null }] of parsed.entries()) {
     await yieldNow();
-    const payload = payloadAt(config.maxTelemetryPayloadBytes, text, slices[i]?.start as number, i);
+    const payload = payloadAt(maxPayloadBytes, text, slices[i]?.start as number, i);
     entries.push({ seq, clientTimestamp, payload: sent.isKeptAsSent ? payload : await sent.clean(payload, "payload") });
   }
   const packed = pack(entries.sort((a, b) => a.seq - b.seq));
-  return { packed, redacted: sent.redacted, withheld: sent.withheld };
+  const isFreeText = captureMode === "metadata" && /\s/.test(sentMode ?? "");
+  const mode = sentMode === undefined || isFreeText ? null : redactText(sentMode).text;
+  const content = deliveryItems(known.repoKey, mode, textsIn(packed));
+  return { ...known, mode, packed, content, redacted: sent.redacted, withheld: sent.withheld };
 }
 
 function payloadAt(maxBytes: number, text: string, start: number, i: number): string {

@@ -77,6 +77,15 @@ export const segmentRows = statements((db, has) => {
       .pluck(),
     // By the primary key.
     block: db.prepare<[number], Buffer>("SELECT content FROM telemetry_blocks WHERE id = ?").pluck(),
+    // Both by telemetry_segments_unsealed.
+    unsealedStream: db.prepare<[number], { streamId: number; updatedAt: number }>(
+      `SELECT stream_id AS streamId, (SELECT updated_at FROM telemetry_streams WHERE id = stream_id) AS updatedAt
+       FROM telemetry_segments WHERE block_id IS NULL AND stream_id > ? ORDER BY stream_id LIMIT 1`,
+    ),
+    unsealed: db.prepare<[number], Pick<SegmentRow, "firstId" | "entries" | "bytes">>(
+      "SELECT first_id AS firstId, entries, bytes FROM telemetry_segments WHERE stream_id = ? AND block_id IS NULL ORDER BY first_seq",
+    ),
+    insertBlock: db.prepare<[number, Buffer]>("INSERT INTO telemetry_blocks (stream_id, content) VALUES (?, ?)"),
     // In the order of ids, which is the order of deliveries.
     all: db.prepare<[], SegmentRow>(`SELECT ${SEGMENT} FROM ${any} ORDER BY first_id`),
     // Streams whose highest number is not that of their last entry, which is found by telemetry_segments_by_seq, from its end.

@@ -72,7 +72,10 @@ export function indexOf(seqs: PackedEntries["seqs"], seq: number): number {
   return low;
 }
 
-/** Finds entries of a stream by seq; where one after the other lies in the same segment, that is read once. */
+/**
+ * Finds entries of a stream by seq; where one after the other lies in the same segment, that is read once.
+ * @throws Error where it is damaged, so that nothing is taken for new that may be stored
+ */
 export function streamReader(core: Core, streamId: number): (seq: number) => StoredAt | undefined {
   let segment: SegmentRow | undefined;
   let packed: PackedEntries | undefined;
@@ -81,6 +84,7 @@ export function streamReader(core: Core, streamId: number): (seq: number) => Sto
       segment = segmentRows(core.store).ofStreamFrom.get(streamId, seq);
       if (segment && seq > segment.lastSeq) segment = undefined;
       packed = segment && readSegment(core, segment);
+      if (packed?.seqs.length !== segment?.entries) throw new Error(`telemetry segment ${segment?.firstId} is damaged`);
     }
     if (!segment || !packed) return undefined;
     const index = indexOf(packed.seqs, seq);
@@ -90,8 +94,8 @@ export function streamReader(core: Core, streamId: number): (seq: number) => Sto
 
 /** The entry of a stream under a seq. */
 export function entryBySeq(core: Core, streamId: number, seq: number): StoredEntry | undefined {
-  const found = streamReader(core, streamId)(seq);
-  return found && storedAt(found.segment, found.packed, found.index);
+  const [entry] = streamDown(core, streamId, seq + 1, 1);
+  return entry?.seq === seq ? entry : undefined;
 }
 
 /** The entry of a number. */

@@ -3,9 +3,12 @@ import { type PackedEntries, slice } from "./packed.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 import { indexOf, readSegment } from "./segments.ts";
 
+/** Looking for one entry reads its whole segment, and a batch may ask for a thousand in as many segments. */
+const MAX_SEGMENT_BYTES = 256 * 1024;
+
 /**
  * Stores the entries of a delivery, of which none is stored yet. Numbers of one stream never overlap from segment to segment: where
- * those of the delivery lie between stored ones, it becomes several, and so does what lies around them.
+ * those of the delivery lie between stored ones, it becomes several, and so does what lies around them; a large one does, too.
  * @param maxSeq the stream's highest number before, undefined for a new one
  */
 export function storeEntries(
@@ -16,10 +19,11 @@ export function storeEntries(
   maxSeq: number | undefined,
 ): void {
   const sql = segmentRows(core.store);
-  const ends = maxSeq === undefined || (packed.seqs[0] as number) > maxSeq ? [] : cutsOf(core, streamId, packed.seqs);
+  const isAbove = maxSeq === undefined || (packed.seqs[0] as number) > maxSeq;
+  const ends = [...largeCuts(packed), ...(isAbove ? [] : cutsOf(core, streamId, packed.seqs))];
   let firstId = sql.nextId.get() ?? 1;
   let start = 0;
-  for (const end of [...ends, packed.seqs.length]) {
+  for (const end of [...new Set(ends), packed.seqs.length].sort((a, b) => a - b)) {
     const { seqs, texts } = start === 0 && end === packed.seqs.length ? packed : slice(packed, start, end);
     const last = seqs[seqs.length - 1] as number;
     sql.insert.run(
@@ -37,6 +41,19 @@ export function storeEntries(
     firstId += seqs.length;
     start = end;
   }
+}
+
+/** Where a large delivery is cut, as indexes. */
+function largeCuts({ ends, texts }: PackedEntries): number[] {
+  const cuts: number[] = [];
+  if (texts.length <= MAX_SEGMENT_BYTES) return cuts;
+  let start = 0;
+  for (let i = 1; i < ends.length; i++) {
+    if ((ends[i] as number) - start <= MAX_SEGMENT_BYTES) continue;
+    start = ends[i - 1] as number;
+    cuts.push(i);
+  }
+  return cuts;
 }
 
 /** Where new numbers have stored ones between them, as indexes; what is stored on both sides of one is parted before. */

@@ -1,29 +1,12 @@
 import * as v from "valibot";
-import { device } from "../../identity/devices/devices.ts";
+import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
-
-import { endpoint } from "../../platform/http/endpoint.ts";
+import { endpoint, prepared } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
-import { Count, DateTime, FreeObject, openObject, RepoKey } from "../../platform/http/fields.ts";
-import { Intake, requireAtMost, SentBody } from "../intake/intake.ts";
-import { MAX_ROWS, partsOf } from "./parts.ts";
-import { readBatch } from "./read-batch.ts";
+import { Count } from "../../platform/http/fields.ts";
+import { admit, Intake } from "../intake/intake.ts";
+import { readTraces, TraceBatch } from "./prepare.ts";
 import { requireRoom, storePart } from "./store-batch.ts";
-
-const TraceBatch = v.object({
-  sessions: v.array(
-    openObject({
-      outcome: v.string(),
-      spans: v.pipe(
-        v.array(FreeObject),
-        v.description("Free-form; id, parentId, name, kind, startedAt, endedAt, usage and edits are understood."),
-      ),
-    }),
-  ),
-  repoKey: v.optional(RepoKey),
-  clientTimestamp: v.optional(DateTime),
-  labels: v.optional(v.array(FreeObject)),
-});
 
 /** Takes agent sessions with their spans and labels; sessions known by their id grow. */
 export const ingest = endpoint(
@@ -34,7 +17,17 @@ export const ingest = endpoint(
     summary: "Publish agent sessions, spans and labels",
     tag: "Agent traces",
     auth: device,
-    body: { schema: TraceBatch, maxBytes: (config) => config.maxTraceBytes, freeForm: true },
+    body: {
+      schema: TraceBatch,
+      maxBytes: (config) => config.maxTraceBytes,
+      freeForm: true,
+      prepare: prepared(readTraces, (core, principal: DevicePrincipal) => ({
+        ...admit(core, principal, "traces"),
+        maxSessions: core.config.maxTraceSessions,
+        maxSpans: core.config.maxTraceSpans,
+        maxLabels: core.config.maxTraceLabels,
+      })),
+    },
     ok: v.object({
       ok: v.boolean(),
       sessions: v.optional(Count),
@@ -64,24 +57,13 @@ export const ingest = endpoint(
     },
   },
   async (request) => {
-    const { core, body, text } = request;
-    const intake = new Intake(request, "traces");
-    const { maxTraceSessions, maxTraceSpans, maxTraceLabels } = core.config;
-    const sessions = body.sessions.length;
-    const spans = body.sessions.reduce((sum, session) => sum + session.spans.length, 0);
-    const labels = body.labels?.length ?? 0;
-    requireAtMost(maxTraceSessions, sessions, ["batch", "sessions"]);
-    requireAtMost(maxTraceSpans, spans, ["batch", "spans"]);
-    requireAtMost(maxTraceLabels, labels, ["batch", "labels"]);
-    if (intake.captureMode === "off") {
-      intake.withheld = sessions + labels;
-      await intake.store(() => undefined);
-      return { ok: true, sessions: 0, spans: 0, labels: 0, serverRedacted: 0 };
-    }
-    const batch = await readBatch(await SentBody.open(text, intake.yieldNow, intake.captureMode));
+    const { core, body: batch } = request;
+    const intake = new Intake(request, "traces", batch);
     intake.withheld = batch.withheld;
-    if (sessions + spans + labels > MAX_ROWS) requireRoom(core, intake.device, batch);
-    for (const part of partsOf(batch)) await intake.store((now) => storePart(intake, part, now));
-    return intake.reply({ ok: true, sessions, spans, labels, serverRedacted: batch.redacted });
+    if (batch.captureMode === "off") await intake.store(() => undefined);
+    await requireRoom(core, intake.device, batch.heads);
+    for (const part of batch.parts) await intake.store((now) => storePart(intake, part, now));
+    const { sessions, spans, labels, redacted } = batch;
+    return intake.reply({ ok: true, sessions, spans, labels, serverRedacted: redacted });
   },
 );

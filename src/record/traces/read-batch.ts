@@ -2,7 +2,7 @@ import { readId } from "../../formats/values.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
-import type { SentBody } from "../intake/intake.ts";
+import type { SentBody } from "../sent-body/sent-body.ts";
 import {
   contentId,
   parsedMembers,

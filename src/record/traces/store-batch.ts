@@ -1,13 +1,16 @@
 import type { Core } from "../../core.ts";
 import { metadataOf } from "../../formats/metadata.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
+import { deliveryItems } from "../../kit/items.ts";
 import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
-import { deliveryItems, keepItem } from "../../log/log.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { keepItem } from "../../log/log.ts";
 import type { Intake } from "../intake/intake.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import type { Part } from "./parts.ts";
-import type { ReadBatch, ReadLabel, ReadSession, ReadSpan } from "./read-batch.ts";
+import type { Head } from "./prepare.ts";
+import type { ReadLabel, ReadSession, ReadSpan } from "./read-batch.ts";
 import { rows, type SessionRow, type StoredSession, type StoredSpan } from "./rows.ts";
 import { mergeMembers, parsedMembers, readSession, refilled, SESSION_FACTS, spell, spelledMembers } from "./rules.ts";
 
@@ -16,10 +19,12 @@ import { mergeMembers, parsedMembers, readSession, refilled, SESSION_FACTS, spel
  * would leave half of it behind.
  * @throws Problem tooLarge (413)
  */
-export function requireRoom(core: Core, device: DevicePrincipal, batch: ReadBatch): void {
-  for (const session of batch.sessions) {
-    const stored = rows(core.store).session.get(device.deviceId, session.externalId);
-    if (stored) grown(core, stored.document, session.members);
+export async function requireRoom(core: Core, device: DevicePrincipal, heads: Iterable<Head>): Promise<void> {
+  const yieldNow = cooperative(core.clock);
+  for (const { externalId, members } of heads) {
+    const stored = rows(core.store).session.get(device.deviceId, externalId);
+    if (stored) grown(core, stored.document, members);
+    await yieldNow();
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Core } from "../../core.ts";
+import { itemUnder, saltOf } from "../../kit/items.ts";
 import { conflict, fail, notFound } from "../../kit/problem.ts";
 import { type ProofBundle, writeBundle } from "../../kit/transparency/bundle.ts";
 import { findWholeDelivery, leafTextOf, proveItems } from "../../log/log.ts";
 import { eventLeafText, eventOfLeaf, eventText } from "../../platform/audit/audit.ts";
-import { itemsUnder, proveLeaf, saltOf } from "../../platform/transparency/transparency.ts";
+import { proveLeaf } from "../../platform/transparency/transparency.ts";
 import { snapshotItems } from "../../record/brain/brain.ts";
 import { itemsAround } from "../../record/telemetry/telemetry.ts";
 import { itemsOfSession } from "../../record/traces/traces.ts";
@@ -65,7 +66,7 @@ function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBund
   const row = eventOfLeaf(core, leaf);
   if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, `There is no event with leaf ${leaf}.`);
   const text = eventText(row);
-  const { root } = itemsUnder(row.itemKey, [text]);
+  const root = itemUnder(row.itemKey, 0, text);
   const items = [{ index: 0, count: 1, salt: saltOf(row.itemKey, 0), text, path: [] }];
   return { ...inTree(core, leaf), leaf: eventLeafText(row, root), items };
 }

@@ -4,7 +4,9 @@ import { readTextFile } from "../../kit/bounded-text.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
+import { isObject } from "../../kit/json.ts";
 import { fail, invalid, Problem, unavailable } from "../../kit/problem.ts";
+import { parseJson } from "../../kit/transparency/bundle.ts";
 import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
 import { COSIGNATURE_V1, ED25519, type NoteKey, parseVkey, type SignatureType } from "../../kit/transparency/note.ts";
 import { MAX_PROOF_BYTES } from "../../kit/transparency/proof.ts";
@@ -168,10 +170,25 @@ const checkJson = ({ proven, steps, checkpoint, bundle, cosignatures }: CheckRep
 });
 
 const MAX_SHOWN_CHARS = 2_000;
+const MAX_SHOWN_FACTS = 40;
+/** Later than any time (ECMA-262, time values). */
+const MAX_TIME_MS = 8.64e15;
 const shown = (text: string) =>
-  text.length > MAX_SHOWN_CHARS
-    ? `${text.slice(0, MAX_SHOWN_CHARS)}… (${text.length} characters; --json shows all)`
-    : text;
+  visible(text.slice(0, MAX_SHOWN_CHARS)) +
+  (text.length > MAX_SHOWN_CHARS ? `… (${text.length} characters; --json shows all)` : "");
+
+/** What a leaf says, member by member, times in words as well. */
+function leafFacts(text: string): [string, string][] {
+  const leaf = parseJson(text);
+  if (!isObject(leaf)) return [["  text", shown(text)]];
+  return Object.entries(leaf)
+    .slice(0, MAX_SHOWN_FACTS)
+    .map(([name, value]) => {
+      const isTime = name === "at" && typeof value === "number" && Math.abs(value) < MAX_TIME_MS;
+      const said = typeof value === "string" ? value : JSON.stringify(value);
+      return [`  ${shown(name)}`, shown(isTime ? `${said} (${isoInstant(value)})` : said)];
+    });
+}
 
 function checkText({ proven, steps, checkpoint, bundle, cosignatures }: CheckReport): string {
   const judged = table(
@@ -182,8 +199,9 @@ function checkText({ proven, steps, checkpoint, bundle, cosignatures }: CheckRep
   if (!proven || !bundle || !checkpoint) return `${judged}\n\nNOT PROVEN: believe nothing of what the file says.`;
   const proved = facts([
     ["log", checkpoint.origin],
+    ["root", checkpoint.root.toString("base64")],
     ["leaf", `index ${bundle.index} of ${checkpoint.size}`],
-    ["its text", shown(bundle.leaf)],
+    ...leafFacts(bundle.leaf),
     ...bundle.items.map(({ index, text }) => [`item ${index}`, shown(text)] as const),
     ...cosignatures.map(({ key, at }) => ["cosigned", `${isoInstant(at ?? 0)} by ${key.name}`] as const),
   ]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SentBody } from "../../../src/record/intake/intake.ts";
+import { SentBody } from "../../../src/record/sent-body/sent-body.ts";
 import { readBatch } from "../../../src/record/traces/read-batch.ts";
 import {
   mightHoldSecret,

@@ -12,9 +12,10 @@ CREATE TABLE telemetry_segments (
   texts        BLOB
 ) STRICT;
 CREATE UNIQUE INDEX telemetry_segments_by_seq ON telemetry_segments (stream_id, first_seq);
+CREATE INDEX telemetry_segments_unsealed ON telemetry_segments (stream_id, first_seq) WHERE block_id IS NULL;
 
 CREATE TABLE telemetry_blocks (
-  id         INTEGER PRIMARY KEY,
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
   stream_id  INTEGER NOT NULL,
   content    BLOB NOT NULL
 ) STRICT;

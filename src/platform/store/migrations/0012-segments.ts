@@ -11,7 +11,7 @@ interface EntryRow {
 const ROWS_A_STEP = 2_000;
 /** Beyond these a segment ends, so that memory stays bounded whatever the database holds. */
 const MAX_ENTRIES = 1_000;
-const MAX_BYTES = 1024 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /**
  * Moves `telemetry_entries` into `telemetry_segments`, in the order of ids, which stay as they are. What was moved is deleted on the

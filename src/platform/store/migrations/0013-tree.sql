@@ -43,6 +43,7 @@ CREATE TABLE deliveries_new (
   withheld        INTEGER NOT NULL DEFAULT 0,
   stream_id       INTEGER REFERENCES delivery_streams (id),
   previous        INTEGER,
+  item_count      INTEGER,
   item_key        BLOB,
   sent_sha256     BLOB
 ) STRICT;

@@ -110,6 +110,12 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         summary: "What is protected against whom, what is not, and the life of every credential.",
       },
       {
+        slug: "proofs",
+        file: "proofs.md",
+        summary:
+          "Proofs for auditors: checking one, witnessing the log from elsewhere, the formats, with openssl and Go.",
+      },
+      {
         slug: "air-gap",
         file: "air-gap.md",
         summary: "Licences without a network: minting, carrying and checking them, with openssl alone if need be.",

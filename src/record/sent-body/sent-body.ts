@@ -1,7 +1,15 @@
+/**
+ * Sent body: what the preparations of deliveries share, in whatever thread they run: the parts of a body as slices of the text that was
+ * sent, what the capture policy withholds left out, secrets replaced.
+ * Not here: what a body holds (telemetry, brain, traces), the way of a delivery into the store (intake).
+ */
 import { keepMetadata, type MetadataKind } from "../../formats/metadata.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members, type Slice } from "../../kit/json.ts";
-import { fail, malformed } from "../../kit/problem.ts";
-import { mightLongHoldSecret, redactLongJson } from "../../redact/redact.ts";
+import { fail, malformed, tooLarge } from "../../kit/problem.ts";
+import { systemRandom } from "../../kit/random.ts";
+import { NO_REPO } from "../../platform/http/fields.ts";
+import { mightLongHoldSecret, redactLongJson, redactText } from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 
 type YieldNow = () => Promise<void> | undefined;
@@ -88,4 +96,34 @@ export class SentBody {
 export function requireWholeNumber(text: string, own: readonly Member[], name: string, subject: string): void {
   const { start, end } = findMember(own, name) as Member;
   if (!isWholeNumber(text.slice(start, end))) fail(malformed, `${subject} must be a whole number.`);
+}
+
+/**
+ * Demands that a delivery holds no more of something than is taken at once.
+ * @param what as in "The batch has 3 entries": its name and that of what it holds
+ * @throws Problem tooLarge (413)
+ */
+export function requireAtMost(most: number, count: number, [whole, parts]: readonly [string, string]): void {
+  if (count > most) fail(tooLarge, `The ${whole} has ${count} ${parts}; at most ${most} fit in one.`);
+}
+
+/** The repository that a client names, free of secrets; `""` where it names none. */
+export const cleanRepoKey = (sent: string | undefined): string =>
+  sent === undefined ? NO_REPO : redactText(sent).text;
+
+/** What a leaf tells of a body as it was sent. */
+export interface SentDigest {
+  /**
+   * 16 random bytes in base64url: known to the sender alone once it is answered, because with it and the digest a secret that was taken
+   * out of the body could be guessed.
+   */
+  readonly salt: string;
+  /** SHA-256 of salt and body, in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** @param text the body, without its content coding */
+export function digestOfSent(text: string): SentDigest {
+  const salt = systemRandom(16);
+  return { salt: salt.toString("base64url"), sha256: sha256Hex(Buffer.concat([salt, Buffer.from(text)])) };
 }

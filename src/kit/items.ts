@@ -1,0 +1,43 @@
+import { itemHash, rootOf, SALT_BYTES, saltsOf } from "./merkle.ts";
+import { systemRandom } from "./random.ts";
+
+/**
+ * What a leaf commits to: texts, each hashed with a salt of its own, so that neither a short one can be guessed from its hash nor one
+ * be forgotten without the others' proofs holding on. The salts follow from one key.
+ */
+export interface Items {
+  /** 32 random bytes, see `saltsOf`. */
+  readonly key: Buffer;
+  readonly count: number;
+  /** The root (RFC 6962, section 2.1) over the items' hashes. */
+  readonly root: Buffer;
+}
+
+/** Commits to texts under a new key. */
+export function commitTo(texts: readonly (string | Uint8Array)[]): Items {
+  const key = systemRandom(32);
+  return { key, count: texts.length, root: rootOf(hashesUnder(key, texts)) };
+}
+
+/** The first item of every delivery: what its leaf does not tell in the open. */
+export const contextText = (repoKey: string, mode: string | null): string => JSON.stringify({ repoKey, mode });
+
+/** Commits to what a delivery brought. @param texts of its items, from the second on */
+export const deliveryItems = (repoKey: string, mode: string | null, texts: readonly (string | Uint8Array)[]): Items =>
+  commitTo([contextText(repoKey, mode), ...texts]);
+
+/** The hashes of items under a key that is known, for who checks. */
+export function hashesUnder(key: Buffer, texts: readonly (string | Uint8Array)[]): Buffer[] {
+  const salts = saltsOf(key, texts.length);
+  return texts.map((text, i) => itemHash(saltAt(salts, i), bytesOf(text)));
+}
+
+/** The salt of one of the items under a key. */
+export const saltOf = (key: Buffer, item: number): Buffer => saltAt(saltsOf(key, item + 1), item);
+
+/** The hash of one of the items under a key. */
+export const itemUnder = (key: Buffer, item: number, text: string): Buffer =>
+  itemHash(saltOf(key, item), bytesOf(text));
+
+const saltAt = (salts: Buffer, i: number) => salts.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES);
+const bytesOf = (text: string | Uint8Array) => (typeof text === "string" ? Buffer.from(text) : text);

@@ -1,0 +1,74 @@
+import type * as v from "valibot";
+import type { Made, Work } from "../workers/workers.ts";
+import { inflateNow, ORDINARY_RATIO, parseJson, type Schema, validate } from "./read-json.ts";
+
+/** What a preparation may use of the thread that it runs in. */
+export interface Tools {
+  /** To be awaited between small pieces of work, see `kit/yield.ts`; where nobody else waits there is nothing to await. */
+  readonly yieldNow: () => Promise<void> | undefined;
+  /** Asks the endpoint something that only the store knows. */
+  readonly ask: (question: unknown) => Promise<unknown>;
+}
+
+/**
+ * What is made of a body before it is stored, wherever that is done: in a thread of its own for a large one, or where the request is
+ * answered. It hangs on nothing but what it is given. Each has its line in `worker.ts`.
+ */
+export interface Preparation<S extends Schema, Given, Result> {
+  readonly name: string;
+  readonly schema: S;
+  /**
+   * @param body validated
+   * @param text as it was sent
+   * @param given what the endpoint knows of who sent it
+   * @throws Problem that the endpoint answers with
+   */
+  run(body: v.InferOutput<S>, text: string, given: Given, tools: Tools): Promise<Result>;
+  /** Writes a result as what messages between threads carry cheaply, with the memory that moves along. */
+  pack?(result: Result): Made;
+  /** Reads it again. Buffers come out of a message as mere arrays of bytes. */
+  unpack?(made: never): Result;
+}
+
+/** Declares a preparation. */
+export const preparation = <S extends Schema, Given, Result>(
+  declared: Preparation<S, Given, Result>,
+): Preparation<S, Given, Result> => declared;
+
+/** A body on its way to a thread. */
+export interface SentBytes {
+  readonly bytes: Uint8Array;
+  readonly isGzip: boolean;
+  readonly maxBytes: number;
+  readonly freeForm: boolean;
+  /** In an object of its own; without it the body is only judged. */
+  readonly given: { readonly value: unknown } | undefined;
+}
+
+/** What a thread says of a body: its result, or that it inflates to more than an ordinary text, which is not for it to allow. */
+export type Prepared = { readonly result: unknown } | "extraordinary";
+
+const neverYields = () => undefined;
+
+/** A preparation as work for a thread. */
+export function workOf<S extends Schema, Given, Result>(prepared: Preparation<S, Given, Result>): Work {
+  const { schema, run, pack = (made): Made => ({ made }) } = prepared;
+  return async ({ bytes, isGzip, maxBytes, freeForm, given }: SentBytes, ask) => {
+    const plain = isGzip ? await inflateNow(bytes, Math.min(maxBytes, ORDINARY_RATIO * bytes.length)) : bufferOf(bytes);
+    if (!plain) return { made: "extraordinary" };
+    const { text, value } = await parseJson(plain, freeForm, neverYields);
+    const body = validate(schema, value, "body");
+    if (!given) return { made: { result: undefined } };
+    const { made, transfer = [] } = pack(await run(body, text, given.value as Given, { yieldNow: neverYields, ask }));
+    return { made: { result: made }, transfer };
+  };
+}
+
+/** The same memory as a Buffer. */
+export const bufferOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length);
+
+/** The memory of arrays that is theirs alone: what they share with others, as small Buffers do, cannot move. */
+export const ownMemory = (...arrays: readonly ArrayBufferView[]): ArrayBuffer[] =>
+  arrays
+    .filter(({ buffer, byteLength }) => byteLength > 0 && buffer.byteLength === byteLength)
+    .map(({ buffer }) => buffer as ArrayBuffer);

@@ -1,0 +1,38 @@
+/** Who a job is for: a team, and one of its credentials. */
+export interface Payer {
+  readonly team: string;
+  readonly credential: string;
+}
+
+/** What waits, taken in turn: from team to team, within a team from credential to credential, of one credential in order. */
+export class FairQueue<T> {
+  /** Whoever is next stands first. */
+  readonly #teams = new Map<string, Map<string, T[]>>();
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push({ team, credential }: Payer, item: T): void {
+    const ofTeam = this.#teams.get(team) ?? new Map<string, T[]>();
+    const ofCredential = ofTeam.get(credential) ?? [];
+    ofCredential.push(item);
+    this.#teams.set(team, ofTeam.set(credential, ofCredential));
+    this.#length++;
+  }
+
+  /** Takes who is next; they come last then. */
+  shift(): T | undefined {
+    const [team, ofTeam] = this.#teams.entries().next().value ?? [];
+    const [credential, ofCredential] = ofTeam?.entries().next().value ?? [];
+    if (team === undefined || !ofTeam || credential === undefined || !ofCredential) return undefined;
+    const item = ofCredential.shift();
+    ofTeam.delete(credential);
+    if (ofCredential.length > 0) ofTeam.set(credential, ofCredential);
+    this.#teams.delete(team);
+    if (ofTeam.size > 0) this.#teams.set(team, ofTeam);
+    this.#length--;
+    return item;
+  }
+}

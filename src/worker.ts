@@ -1,0 +1,12 @@
+import { workOf } from "./platform/http/preparation.ts";
+import { serve } from "./platform/workers/workers.ts";
+import { readSnapshot } from "./record/brain/prepare.ts";
+import { readTelemetry } from "./record/telemetry/read-batch.ts";
+import { readTraces } from "./record/traces/prepare.ts";
+
+/** What a thread begins with: everything that threads can do. Whatever these import is loaded once a thread. */
+serve({
+  [readTelemetry.name]: workOf(readTelemetry),
+  [readSnapshot.name]: workOf(readSnapshot),
+  [readTraces.name]: workOf(readTraces),
+});

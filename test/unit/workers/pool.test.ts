@@ -1,0 +1,158 @@
+import { Worker } from "node:worker_threads";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { silentLog } from "../../../src/kit/log.ts";
+import { Problem } from "../../../src/kit/problem.ts";
+import { NoThreads, Pool, type PoolOptions } from "../../../src/platform/workers/pool.ts";
+
+const start = () =>
+  new Worker(new URL("./thread.ts", import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 },
+  });
+
+function pool(options: Partial<PoolOptions> = {}): Pool {
+  const made = new Pool({ size: 1, start, jobMs: 60_000, log: silentLog, ...options });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+const ANNA = { team: "a", credential: "anna" };
+const unavailable = expect.objectContaining({ status: 503, code: "unavailable" });
+
+/** A job that goes on until it is told to end. */
+function held(of: Pool, payer = ANNA) {
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<unknown>();
+  const answer = () => {
+    begun.resolve();
+    return end.promise;
+  };
+  return { begun: begun.promise, end: end.resolve, done: of.run({ name: "ask", payer, input: "held", answer }) };
+}
+
+describe("a pool of threads", () => {
+  it("starts no thread before there is work, and no more than there is work for", async () => {
+    const three = pool({ size: 3 });
+    expect([three.isOpen, three.threads]).toEqual([true, 0]);
+    expect(await three.run({ name: "echo", payer: ANNA, input: { a: [1] } })).toEqual({ a: [1] });
+    await three.run({ name: "echo", payer: ANNA, input: 1 });
+    expect([three.threads, three.busy, three.waiting]).toEqual([1, 0, 0]);
+    const both = [held(three), held(three)];
+    await Promise.all(both.map(({ begun }) => begun));
+    expect([three.threads, three.busy]).toEqual([2, 2]);
+    for (const { end } of both) end("go");
+    expect(await Promise.all(both.map(({ done }) => done))).toEqual([
+      ["held", "go"],
+      ["held", "go"],
+    ]);
+  });
+
+  it("moves memory instead of copying it, once the work begins", async () => {
+    const bytes = new Uint8Array(100_000).fill(7);
+    const made = await pool().run({ name: "add", payer: ANNA, input: bytes, transfer: [bytes.buffer] });
+    expect(made).toEqual(new Uint8Array(100_000).fill(8));
+    expect(bytes.byteLength).toBe(0);
+  });
+
+  it("takes turns between teams, then between the credentials of a team", async () => {
+    const one = pool();
+    const first = held(one);
+    await first.begun;
+    const order: unknown[] = [];
+    const jobs = [
+      ["a", "anna", 1],
+      ["a", "anna", 2],
+      ["a", "anna", 3],
+      ["a", "ada", 4],
+      ["b", "bob", 5],
+    ].map(([team, credential, input]) =>
+      one
+        .run({ name: "echo", payer: { team: `${team}`, credential: `${credential}` }, input })
+        .then((made) => order.push(made)),
+    );
+    expect(one.waiting).toBe(5);
+    first.end("go");
+    await Promise.all(jobs);
+    expect(order).toEqual([1, 5, 4, 2, 3]);
+  });
+
+  it("hands on what the work throws: a problem as it is, anything else as an error", async () => {
+    const one = pool();
+    const problem = await one.run({ name: "refuse", payer: ANNA, input: 0 }).catch((error) => error);
+    expect(problem).toBeInstanceOf(Problem);
+    expect(problem).toMatchObject({
+      message: "Too many.",
+      status: 413,
+      row: { name: "tooLarge", code: "too_large" },
+      details: { members: { most: 3 }, retryAfterSeconds: 7 },
+    });
+    const error = await one.run({ name: "err", payer: ANNA, input: 0 }).catch((error) => error);
+    expect(error).not.toBeInstanceOf(Problem);
+    expect(error).toMatchObject({ message: "off the rails", stack: expect.stringContaining("thread.ts") });
+    await expect(one.run({ name: "unheard of", payer: ANNA, input: 0 })).rejects.toThrow("unheard of");
+    await expect(one.run({ name: "function", payer: ANNA, input: 0 })).rejects.toThrow("could not be cloned");
+    await expect(one.run({ name: "echo", payer: ANNA, input: () => {} })).rejects.toThrow("could not be cloned");
+    expect(one.threads).toBe(1);
+  });
+
+  it("refuses a job whose question cannot be answered, and does the next", async () => {
+    const one = pool();
+    const answer = () => Promise.reject(new Error("no answer"));
+    await expect(one.run({ name: "ask", payer: ANNA, input: 0, answer })).rejects.toThrow("no answer");
+    expect(await one.run({ name: "echo", payer: ANNA, input: 1 })).toBe(1);
+  });
+
+  it.each(["exit", "hoard"])(
+    "refuses the job of a thread that ends (%s), and puts another in its place",
+    async (name) => {
+      const one = pool();
+      const ended = one.run({ name, payer: ANNA, input: 0 });
+      const next = one.run({ name: "echo", payer: ANNA, input: 1 });
+      await expect(ended).rejects.toEqual(unavailable);
+      expect(await next).toBe(1);
+    },
+  );
+
+  it("ends a job that takes too long, with its thread", async () => {
+    const one = pool({ jobMs: 50 });
+    const ended = one.run({ name: "spin", payer: ANNA, input: 0 });
+    const next = one.run({ name: "echo", payer: ANNA, input: 1 });
+    await expect(ended).rejects.toEqual(unavailable);
+    expect(await next).toBe(1);
+    expect(one.threads).toBe(1);
+  });
+
+  it("refuses what waits and what is being done when it closes, and ends its threads", async () => {
+    const two = pool({ size: 2 });
+    const running = [held(two), held(two)];
+    await Promise.all(running.map(({ begun }) => begun));
+    const jobs = [...running.map(({ done }) => done), two.run({ name: "echo", payer: ANNA, input: 1 })];
+    const refused = Promise.allSettled(jobs);
+    await two.close();
+    expect((await refused).map((each) => each.status === "rejected" && each.reason)).toEqual(
+      jobs.map(() => unavailable),
+    );
+    expect([two.threads, two.busy, two.waiting, two.isOpen]).toEqual([0, 0, 0, false]);
+    await expect(two.run({ name: "echo", payer: ANNA, input: 1 })).rejects.toBeInstanceOf(NoThreads);
+  });
+
+  it.each([
+    ["does not begin", () => new Worker("throw new Error('not today')", { eval: true })],
+    [
+      "cannot be made",
+      () => {
+        throw new Error("not today");
+      },
+    ],
+  ])("gives jobs back untouched where a thread %s", async (_, start) => {
+    const none = pool({ start });
+    const bytes = new Uint8Array(10);
+    const job = none.run({ name: "add", payer: ANNA, input: bytes, transfer: [bytes.buffer] });
+    await expect(job).rejects.toBeInstanceOf(NoThreads);
+    expect(bytes.byteLength).toBe(10);
+    expect(none.isOpen).toBe(false);
+  });
+
+  it("takes no jobs where it may have no threads", async () => {
+    expect(pool({ size: 0 }).isOpen).toBe(false);
+  });
+});
