@@ -77,16 +77,17 @@ function itemHashes(
 ): Buffer[] | undefined {
   const count = row.itemCount ?? 0;
   if (texts.size >= count) return undefined;
-  const replaced = new Map(
-    rows(core.store)
-      .items.all(row.id)
-      .map(({ item, sha256 }) => [item, sha256]),
-  );
-  const all = Array.from({ length: count }, (_, i) => (i === 0 ? contextText(row.repoKey, row.mode) : texts.get(i)));
-  if (all.some((text, i) => text === undefined && !replaced.has(i))) return undefined;
-  const made = hashesUnder(
-    key,
-    all.map((text) => text ?? ""),
-  );
-  return made.map((hash, i) => (all[i] === undefined ? (replaced.get(i) ?? hash) : hash));
+  const replaced = rows(core.store).items.all(row.id);
+  const all: (string | Uint8Array)[] = [contextText(row.repoKey, row.mode)];
+  const noted: { item: number; sha256: Buffer }[] = [];
+  for (let item = 1; item < count; item++) {
+    const text = texts.get(item);
+    const instead = text === undefined ? replaced.find((one) => one.item === item) : undefined;
+    if (text === undefined && !instead) return undefined;
+    if (instead) noted.push(instead);
+    all.push(text ?? "");
+  }
+  const hashes = hashesUnder(key, all);
+  for (const { item, sha256 } of noted) hashes[item] = sha256;
+  return hashes;
 }

@@ -10,7 +10,7 @@ import {
 } from "./contenders.ts";
 import { drive, type Load } from "./load.ts";
 import type { Settings } from "./run.ts";
-import { type Program, pause, settle } from "./servers.ts";
+import { idle, type Program, pause } from "./servers.ts";
 import { figure, median, quantile, type Report } from "./table.ts";
 import { randomOf, telemetryPayload, Vocabulary } from "./text.ts";
 
@@ -123,8 +123,8 @@ async function oneRound(contender: Contender, shape: Shape, bodies: Buffer[][], 
   );
   const before = contender.server.cpuSeconds();
   const load = await drive(contender.server.address, CONNECTIONS, (connection, turn) => requests[connection]?.[turn]);
-  await settle();
-  // With what the load left to be checkpointed, which is a part of its cost.
+  await idle(contender.server);
+  // With what the load left to be checkpointed and derived, which is a part of its cost.
   const after = contender.server.cpuSeconds();
   contender.sentEntries += load.answered * shape.entries;
   return {

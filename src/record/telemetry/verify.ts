@@ -1,7 +1,7 @@
 import { sha256 } from "../../kit/hash.ts";
 import { type DeliveryKind, isAsDelivered, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, withheldByDelivery } from "../withheld/withheld.ts";
-import { scan, textsIn } from "./packed.ts";
+import { type PackedEntries, scan, textsIn } from "./packed.ts";
 import { rows } from "./rows.ts";
 import { entryText } from "./rules.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
@@ -27,10 +27,10 @@ export const telemetryDeliveries: DeliveryKind = {
     const withheld = new RowsByDelivery(withheldByDelivery(core, "telemetry"), head, stray("withheld range"));
     let lastId = 0;
     /** Reading goes by what a segment says of its texts. */
-    const isAsItSays = (segment: SegmentRow, texts: Buffer) => {
+    const isAsItSays = (segment: SegmentRow, packed: PackedEntries) => {
       const isApart = segment.firstId > lastId;
       lastId = segment.firstId + segment.entries - 1;
-      return isApart && describes(segment, texts);
+      return isApart && describes(segment, packed);
     };
     return {
       check(delivery) {
@@ -40,13 +40,10 @@ export const telemetryDeliveries: DeliveryKind = {
         const contradicting = [...evidence.of(deliveryId, 0)];
         const segments = [...entries.of(deliveryId, items - contradicting.length)];
         const ranges = [...withheld.of(deliveryId, captureMode === "off" ? 1 : 0)];
-        const stored = segments.map((segment) => textsOf(core, segment));
-        const isWhole = segments.every((segment, i) => isAsItSays(segment, stored[i] as Buffer));
-        const texts = [
-          ...stored.flatMap((one) => textsIn(scan(one))),
-          ...contradicting.map(entryText),
-          ...ranges.map(rangeText),
-        ].map((text) => Buffer.from(text));
+        const stored = segments.map((segment) => scan(textsOf(core, segment)));
+        const isWhole = segments.every((segment, i) => isAsItSays(segment, stored[i] as PackedEntries));
+        const apart = [...contradicting.map(entryText), ...ranges.map(rangeText)];
+        const texts = [...stored.flatMap(textsIn), ...apart.map((text) => Buffer.from(text))];
         const byItem = new Map(texts.map((text, i) => [i + 1, text]));
         if (!isWhole || !isAsDelivered(core, delivery, byItem, () => sha256(Buffer.concat(texts))))
           report(deliveryId, "content", "its entries are not those that were delivered");
@@ -79,8 +76,7 @@ export const telemetryDeliveries: DeliveryKind = {
   },
 };
 
-function describes({ firstSeq, lastSeq, entries, bytes }: SegmentRow, texts: Buffer): boolean {
-  const { seqs, ends } = scan(texts);
+function describes({ firstSeq, lastSeq, entries, bytes }: SegmentRow, { seqs, ends, texts }: PackedEntries): boolean {
   return (
     seqs.length === entries &&
     texts.length === bytes &&
