@@ -1,17 +1,14 @@
-import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type Address, requestBytes, Wire } from "./load.ts";
+import { deliver, type Stall, startProbed, TELEMETRY } from "./probe.ts";
 import type { Settings } from "./run.ts";
-import { bindDevices, newDirectory, type Program, pause, removeDirectory, startReckon } from "./servers.ts";
+import { bindDevices, newDirectory, type Program, pause, removeDirectory } from "./servers.ts";
 import { figure, quantile, type Report } from "./table.ts";
 
 const MIB = 1024 * 1024;
-const TELEMETRY = "/api/telemetry/ingest";
-const BRAIN = "/api/brain/ingest";
-const TRACES = "/api/agent-traces/ingest";
+export const BRAIN = "/api/brain/ingest";
+export const TRACES = "/api/agent-traces/ingest";
 
 /** What a hostile client does, with one device's token, until it returns or is told that time is up. */
 interface Attack {
@@ -88,8 +85,8 @@ const brain = (contents: readonly string[]) =>
 const filling = (unit: string, count: number, bytes: number) =>
   Array.from({ length: count }, () => filled(unit, bytes));
 
-/** A trace batch at its caps, of what agents really send. */
-function fullBatch(): string {
+/** A trace batch at its caps, of what agents really send. @param name what its sessions' ids begin with */
+export function fullBatch(name = "s"): string {
   const span = (i: number) => ({
     id: `span-${i}`,
     name: "edit",
@@ -99,12 +96,12 @@ function fullBatch(): string {
     attributes: { "gen_ai.request.model": "claude-opus-4-1", note: filled("some words ", 60) },
   });
   const sessions = Array.from({ length: 200 }, (_, s) => ({
-    id: `s-${s}`,
+    id: `${name}-${s}`,
     outcome: "success",
     startedAt: "2026-11-21T08:00:00Z",
     spans: Array.from({ length: 100 }, (_, i) => span(i)),
   }));
-  const labels = Array.from({ length: 20_000 }, (_, i) => ({ sessionId: `s-${i % 200}`, name: "n", value: i }));
+  const labels = Array.from({ length: 20_000 }, (_, i) => ({ sessionId: `${name}-${i % 200}`, name: "n", value: i }));
   return JSON.stringify({ repoKey: "r", sessions, labels });
 }
 
@@ -149,8 +146,8 @@ const ATTACKS: readonly Attack[] = [
     inSession(`{${Array.from({ length: 350_000 }, (_, i) => `"name ${i}":0`).join(",")}}`),
   ),
   sends("170,000 empty entries", TELEMETRY, () => `{"entries":${list('{"seq":1,"payload":{}}', 170_000)}}`),
-  sends("a trace batch at its caps", TRACES, fullBatch),
-  sends("the same on two connections", TRACES, fullBatch, { times: 2 }),
+  sends("a trace batch at its caps", TRACES, () => fullBatch()),
+  sends("the same on two connections", TRACES, () => fullBatch(), { times: 2 }),
   sends("a brain of 8 files of 1 MB of headings, 2 at once", BRAIN, () => brain(filling("# a\n", 7, MIB)), {
     times: 2,
   }),
@@ -158,7 +155,7 @@ const ATTACKS: readonly Attack[] = [
 
 /** What one attack did to others. */
 interface Harm {
-  readonly stall: { readonly wall: number; readonly cpu: number };
+  readonly stall: Stall;
   readonly p99: number;
   readonly worst: number;
   readonly refused: number;
@@ -187,39 +184,14 @@ async function suffer(reckon: Program, attack: Attack, milliseconds: number): Pr
   const directory = newDirectory();
   const [attacker = ""] = await bindDevices(directory, 1);
   const [victim = ""] = await bindDevices(directory, 1);
-  const out = join(directory, "stall");
-  const probe = pathToFileURL(join(import.meta.dirname, "stall-probe.ts"));
-  probe.searchParams.set("out", out);
-  const server = await startReckon(directory, { ...reckon, args: ["--import", probe.href, ...reckon.args] });
+  const probed = await startProbed(directory, reckon);
+  const { address } = probed.server;
   // First requests compile code, which is no attack's doing.
-  await deliver(server.address, victim, pause(500));
-  server.signal("SIGUSR2");
-  const attacking = attack.run({ address: server.address, token: attacker, milliseconds });
-  const { times, refused } = await deliver(server.address, victim, attacking, 1_000_000);
-  await server.stop();
-  const stall = JSON.parse(readFileSync(out, "utf8")) as Harm["stall"];
+  await deliver(address, victim, pause(500));
+  probed.watch();
+  const attacking = attack.run({ address, token: attacker, milliseconds });
+  const { times, refused } = await deliver(address, victim, attacking, { from: 1_000_000 });
+  const stall = await probed.stop();
   removeDirectory(directory);
-  const sorted = times.sort((a, b) => a - b);
-  return { stall, p99: quantile(sorted, 0.99), worst: sorted.at(-1) ?? 0, refused, asked: sorted.length };
-}
-
-/** Delivers one entry after another for as long as something else goes on, a little apart. */
-async function deliver(address: Address, token: string, until: Promise<void>, from = 1) {
-  const times: number[] = [];
-  let refused = 0;
-  let going = true;
-  void until.finally(() => {
-    going = false;
-  });
-  const wire = await Wire.open(address);
-  for (let seq = from; going || times.length < 100; seq++) {
-    const body = Buffer.from(JSON.stringify({ repoKey: "r", entries: [{ seq, payload: { type: "prompt", seq } }] }));
-    const began = performance.now();
-    const { status } = await wire.ask(requestBytes({ method: "POST", path: TELEMETRY, token, body }));
-    times.push(performance.now() - began);
-    if (status !== 200) refused++;
-    await pause(5);
-  }
-  wire.close();
-  return { times, refused };
+  return { stall, p99: quantile(times, 0.99), worst: times.at(-1) ?? 0, refused, asked: times.length };
 }

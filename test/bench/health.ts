@@ -11,7 +11,7 @@ export async function measureHealth({ quick, reckon }: Settings, report: Report)
   const milliseconds = quick ? 700 : 1_500;
   const directory = newDirectory();
   const request = requestBytes({ path: "/api/health" });
-  const servers = [await startReckon(directory, reckon), await startFloor("health")] as const;
+  const servers = [await startReckon(directory, reckon), await startFloor(["health"])] as const;
   const loads: [Load[], Load[]] = [[], []];
   for (let i = 0; i <= rounds; i++)
     for (const which of i % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {

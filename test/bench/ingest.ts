@@ -1,22 +1,23 @@
 import { gzipSync } from "node:zlib";
-import { drive, type Load, requestBytes } from "./load.ts";
-import type { Settings } from "./run.ts";
 import {
-  bindDevices,
-  countRows,
-  newDirectory,
-  pause,
-  type Running,
-  removeDirectory,
-  settle,
-  startFloor,
-  startReckon,
-  withoutThreads,
-} from "./servers.ts";
+  buildGoFloor,
+  type Contender,
+  type Placement,
+  placeClient,
+  startContenders,
+  stopAndCount,
+  whyNotPinned,
+} from "./contenders.ts";
+import { drive, type Load } from "./load.ts";
+import type { Settings } from "./run.ts";
+import { idle, type Program, pause } from "./servers.ts";
 import { figure, median, quantile, type Report } from "./table.ts";
 import { randomOf, telemetryPayload, Vocabulary } from "./text.ts";
 
-const CONNECTIONS = 64;
+export const CONNECTIONS = 64;
+
+/** What ours over a floor's must come to. */
+type Aims = Readonly<Record<"Node" | "Go", number>>;
 
 interface Shape {
   readonly name: string;
@@ -24,35 +25,54 @@ interface Shape {
   readonly gzip: boolean;
   /** Batches each connection sends in a round. */
   readonly turns: number;
-  readonly aim: number;
+  readonly aims: Readonly<Record<Placement, Aims>>;
 }
 
+const ONE = { pinned: { Node: 0.7, Go: 0.7 }, free: { Node: 0.7, Go: 0.7 } };
 const SHAPES: readonly Shape[] = [
-  { name: "ingest, 100 entries, gzip", entries: 100, gzip: true, turns: 16, aim: 0.8 },
-  { name: "ingest, 1 entry", entries: 1, gzip: false, turns: 160, aim: 0.7 },
-  { name: "ingest, 1 entry, gzip", entries: 1, gzip: true, turns: 160, aim: 0.7 },
+  {
+    name: "ingest, 100 entries, gzip",
+    entries: 100,
+    gzip: true,
+    turns: 16,
+    aims: { pinned: { Node: 1, Go: 1.1 }, free: { Node: 1.5, Go: 1.2 } },
+  },
+  { name: "ingest, 1 entry", entries: 1, gzip: false, turns: 100, aims: ONE },
 ];
 
-/** A server under the same load as the others. */
-interface Contender {
-  readonly name: "ours" | "ours, no threads" | "floor, gunzipSync" | "floor, gunzip";
-  readonly server: Running;
-  readonly directory: string;
-  /** The request that carries a body to a stream nobody wrote to before; the body is the same for every contender. */
-  request(stream: number, body: Buffer, gzip: boolean): Buffer;
-  readonly countSql: string;
-  sentEntries: number;
-}
+const PLACES: Readonly<Record<Placement, string>> = { pinned: "a core each", free: "all cores" };
 
 /** Batches of entries at 64 connections, each with a stream of its own: group commit with many writers. */
 export async function measureIngest({ quick, reckon }: Settings, report: Report): Promise<void> {
+  const go = buildGoFloor();
+  if (typeof go === "string") report.note("ingest", go);
+  const unpinned = whyNotPinned();
+  if (unpinned !== undefined) report.note("ingest", `rows on ${PLACES.pinned} are left out: ${unpinned}`);
+  for (const placement of ["pinned", "free"] as const) {
+    if (placement === "pinned" && unpinned !== undefined) continue;
+    const goBack = placeClient(placement);
+    try {
+      await measurePlacement(reckon, typeof go === "string" ? undefined : go, placement, quick, report);
+    } finally {
+      goBack();
+    }
+  }
+}
+
+async function measurePlacement(
+  reckon: Program,
+  go: Program | undefined,
+  placement: Placement,
+  quick: boolean,
+  report: Report,
+): Promise<void> {
   const rounds = quick ? 3 : 7;
-  const contenders = await startContenders(reckon, CONNECTIONS * SHAPES.length * (rounds + 1));
+  const contenders = await startContenders(reckon, go, placement, CONNECTIONS * SHAPES.length * (rounds + 1));
   let round = 0;
   for (const shape of SHAPES) {
     const bodies = makeBodies(shape);
     const against = contenders.filter(
-      ({ name }) => (shape.gzip || name !== "floor, gunzip") && (shape.entries > 1 || name !== "ours, no threads"),
+      ({ name }) => (shape.gzip || name !== "Node, gunzip") && (shape.entries > 1 || name !== "ours, no threads"),
     );
     const loads = new Map(against.map((one) => [one, [] as Measured[]]));
     for (let i = 0; i <= rounds; i++) {
@@ -65,53 +85,14 @@ export async function measureIngest({ quick, reckon }: Settings, report: Report)
       }
       round++;
     }
-    tell(report, shape, loads);
+    tell(report, shape, placement, loads);
   }
-  await tellMemory(report, contenders[0] as Contender, quick);
+  if (placement === "free") await tellMemory(report, contenders[0] as Contender, quick);
   for (const contender of contenders) await stopAndCount(contender);
 }
 
-async function startContenders(reckon: Settings["reckon"], streams: number): Promise<Contender[]> {
-  const path = "/api/telemetry/ingest";
-  const contenders: Contender[] = [];
-  let tokens: readonly string[] = [];
-  for (const [name, program] of [
-    ["ours", reckon],
-    ["ours, no threads", withoutThreads(reckon)],
-  ] as const) {
-    const directory = newDirectory();
-    const own = await bindDevices(directory, streams);
-    tokens = own;
-    contenders.push({
-      name,
-      server: await startReckon(directory, program),
-      directory,
-      request: (stream, body, gzip) => requestBytes({ method: "POST", path, token: own[stream] as string, body, gzip }),
-      countSql: "SELECT coalesce(sum(entries), 0) FROM telemetry_segments",
-      sentEntries: 0,
-    });
-  }
-  for (const [name, mode] of [
-    ["floor, gunzipSync", "sync"],
-    ["floor, gunzip", "async"],
-  ] as const) {
-    const directory = newDirectory();
-    contenders.push({
-      name,
-      server: await startFloor("ingest", mode, directory),
-      directory,
-      // The token costs the floor nothing but its bytes, which a client sends either way.
-      request: (stream, body, gzip) =>
-        requestBytes({ method: "POST", path: `/${stream}`, token: tokens[stream] as string, body, gzip }),
-      countSql: "SELECT count(*) FROM floor_entries",
-      sentEntries: 0,
-    });
-  }
-  return contenders;
-}
-
 /** Bodies by connection and turn; the numbers of a connection's entries go on from turn to turn. */
-function makeBodies({ entries, gzip, turns }: Shape): Buffer[][] {
+export function makeBodies({ entries, gzip, turns }: Pick<Shape, "entries" | "gzip" | "turns">): Buffer[][] {
   const words = new Vocabulary(1_000);
   return Array.from({ length: CONNECTIONS }, (_, connection) => {
     const next = randomOf(connection + 1);
@@ -142,8 +123,8 @@ async function oneRound(contender: Contender, shape: Shape, bodies: Buffer[][], 
   );
   const before = contender.server.cpuSeconds();
   const load = await drive(contender.server.address, CONNECTIONS, (connection, turn) => requests[connection]?.[turn]);
-  await settle();
-  // With what the load left to be checkpointed, which is a part of its cost.
+  await idle(contender.server);
+  // With what the load left to be checkpointed and derived, which is a part of its cost.
   const after = contender.server.cpuSeconds();
   contender.sentEntries += load.answered * shape.entries;
   return {
@@ -152,34 +133,37 @@ async function oneRound(contender: Contender, shape: Shape, bodies: Buffer[][], 
   };
 }
 
-function tell(report: Report, shape: Shape, loads: ReadonlyMap<Contender, readonly Measured[]>): void {
-  const rates = (all: readonly Measured[]) => all.map((load) => load.rate * shape.entries);
+function tell(
+  report: Report,
+  { name, entries, aims }: Shape,
+  placement: Placement,
+  loads: ReadonlyMap<Contender, readonly Measured[]>,
+): void {
+  const scenario = `${name}, ${PLACES[placement]}`;
+  const rates = (all: readonly Measured[]) => all.map((load) => load.rate * entries);
   const [[, ours], ...others] = [...loads] as [[Contender, Measured[]], ...[Contender, Measured[]][]];
-  const floors = others.filter(([{ name }]) => name.startsWith("floor"));
+  const floors = others.filter(([one]) => one.name !== "ours, no threads");
   // Which way of inflating is faster depends on the machine's cores: the floor is whichever wins here.
   floors.sort(([, a], [, b]) => median(rates(b)) - median(rates(a)));
-  const [floor, floorLoads] = floors[0] as [Contender, Measured[]];
-  report.result({
-    scenario: shape.name,
-    unit: "entries/s",
-    ours: rates(ours),
-    floor: rates(floorLoads),
-    aim: { atLeast: shape.aim },
-  });
-  const says = (name: string, all: readonly Measured[]) => {
+  for (const [language, atLeast] of Object.entries(aims[placement])) {
+    const floor = floors.find(([one]) => one.name.startsWith(language));
+    if (!floor) continue;
+    const against = { ours: rates(ours), floor: rates(floor[1]), aim: { atLeast } };
+    report.result({ scenario: `${scenario}, against ${language}`, unit: "entries/s", ...against });
+  }
+  const says = (who: string, all: readonly Measured[]) => {
     const at = (share: number) => `${figure(median(all.map((load) => quantile(load.latencies, share))))} ms`;
     const cpu = all.map((load) => load.cpuEach).filter((each) => each !== undefined);
     return [
-      `${name} ${figure(median(rates(all)))}/s`,
+      `${who} ${figure(median(rates(all)))}/s`,
       `p50 ${at(0.5)}, p99 ${at(0.99)}`,
       ...(cpu.length > 0 ? [`${figure(median(cpu) * 1e6)} µs of processor a batch`] : []),
     ].join(", ");
   };
   report.note(
-    shape.name,
+    scenario,
     [
       ...[...loads].map(([one, all]) => says(one.name, all)),
-      `the floor is "${floor.name}"`,
       `client ${figure(100 * median(ours.map((load) => load.clientShare)))} % of a core`,
     ].join("; "),
   );
@@ -189,12 +173,4 @@ async function tellMemory(report: Report, ours: Contender, quick: boolean): Prom
   const seconds = quick ? 2 : 10;
   await pause(seconds * 1000);
   report.note("memory", `${figure(ours.server.residentMb())} MB resident ${seconds} s after the ingest load`);
-}
-
-/** Speed means nothing if what was answered is not there. */
-async function stopAndCount({ name, server, directory, countSql, sentEntries }: Contender): Promise<void> {
-  await server.stop();
-  const stored = countRows(directory, countSql);
-  if (stored !== sentEntries) throw new Error(`${name} acknowledged ${sentEntries} entries and holds ${stored}`);
-  removeDirectory(directory);
 }

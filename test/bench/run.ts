@@ -10,12 +10,16 @@ import { parseArgs } from "node:util";
 import { measureAttacks } from "./attacks.ts";
 import { measureCapture } from "./capture.ts";
 import { measureCorrelation } from "./correlate.ts";
+import { measureGrowth } from "./growth.ts";
 import { measureHealth } from "./health.ts";
 import { measureIngest } from "./ingest.ts";
+import { measureLedger } from "./ledger.ts";
 import { measureRedaction } from "./redaction.ts";
 import { measureSearch } from "./search.ts";
 import { cleanUp, newDirectory, type Program, profiledReckon, RECKON, ROOT } from "./servers.ts";
+import { measureSize } from "./size.ts";
 import { measureSnapshots } from "./snapshot.ts";
+import { measureStalls } from "./stalls.ts";
 import { measureStart } from "./start.ts";
 import { type Judged, judge, type Note, quantile, type Report, render } from "./table.ts";
 
@@ -23,8 +27,9 @@ const USAGE = `Measures Reckon against the least that could do the same job.
 
   npm run bench -- [--quick] [--only NAME] [--json FILE] [--profile DIRECTORY]
 
-  --quick    about half a minute; figures are rougher
-  --only     one of: start, health, ingest, search, snapshot, correlate, attacks, redaction, capture
+  --quick    a few minutes; figures are rougher
+  --only     one of: start, health, ingest, growth, size, ledger, search, snapshot, correlate, stalls, attacks, redaction,
+             capture
   --json     where the results go as JSON; default: dist/bench.json
   --profile  leave a CPU profile of each Reckon under load in this directory (slower; the aims then mean little)
 `;
@@ -42,9 +47,13 @@ const SCENARIOS: Record<string, Scenario> = {
   start: measureStart,
   health: measureHealth,
   ingest: measureIngest,
+  growth: measureGrowth,
+  size: measureSize,
+  ledger: measureLedger,
   search: measureSearch,
   snapshot: measureSnapshots,
   correlate: measureCorrelation,
+  stalls: measureStalls,
   attacks: measureAttacks,
   redaction: measureRedaction,
   capture: measureCapture,

@@ -10,7 +10,7 @@ import { createTeam } from "../../src/identity/teams/teams.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
-import { openStore } from "../../src/platform/store/store.ts";
+import { databasePath, openFile, openStore } from "../../src/platform/store/store.ts";
 import { type Address, Wire } from "./load.ts";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
@@ -50,17 +50,21 @@ export function profiledReckon(directory: string): Program {
   return { file: RECKON.file, args: ["--cpu-prof", `--cpu-prof-dir=${directory}`, ...RECKON.args] };
 }
 
+const LIMITS = ["EXCHANGE", "TELEMETRY", "BRAIN", "TRACES", "INFLATION", "READ"].map((name) => `RECKON_LIMIT_${name}`);
+
+/** Reckon with the limits that an installation has. */
+export const withLimits = (program: Program): Program => ({
+  ...program,
+  env: { ...program.env, ...Object.fromEntries(LIMITS.map((name) => [name, undefined])) },
+});
+
 /** Reckon that reads every body on the thread that answers. */
 export const withoutThreads = (program: Program): Program => ({ ...program, env: { RECKON_WORKERS: "0" } });
 
 /** The machine's own settings must not reach a server, and no limit may refuse what a measurement sends. */
 function environment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("RECKON_") && name !== "NODE_OPTIONS");
-  const limits = ["EXCHANGE", "TELEMETRY", "BRAIN", "TRACES", "INFLATION"].map((name) => [
-    `RECKON_LIMIT_${name}`,
-    "off",
-  ]);
-  return { ...Object.fromEntries([...own, ...limits]), RECKON_LOG: "warn" };
+  return { ...Object.fromEntries([...own, ...LIMITS.map((name) => [name, "off"])]), RECKON_LOG: "warn" };
 }
 
 /** A server in a process of its own. */
@@ -130,9 +134,30 @@ export async function start(program: Program, more: readonly string[]): Promise<
 export const startReckon = (directory: string, program = RECKON) =>
   start(program, ["--data", directory, "--port", "0", "--json"]);
 
-/** @param args what the floor does, see floor.ts */
-export const startFloor = (...args: readonly string[]) =>
-  start({ file: process.execPath, args: [join(import.meta.dirname, "floor.ts")] }, args);
+/** Runs a command of Reckon to its end, beside a server. @throws Error where it fails */
+export async function runBeside(directory: string, ...args: readonly string[]): Promise<void> {
+  const program = { file: process.execPath, args: [join(ROOT, "src/main.ts")] };
+  const child = launch(program, [...args, "--data", directory], "ignore");
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  if (code !== 0) throw new Error(`reckon ${args.join(" ")} ended with ${code}`);
+}
+
+/** Waits until a server has nothing left to do: no more than a tenth of a core for a second. */
+export async function idle(server: Running): Promise<void> {
+  for (let quiet = 0, before = server.cpuSeconds(); quiet < 2; ) {
+    await pause(500);
+    const now = server.cpuSeconds();
+    quiet = now === undefined || before === undefined || now - before <= 0.05 ? quiet + 1 : 0;
+    before = now;
+  }
+}
+
+/**
+ * @param args what the floor does, see floor.ts
+ * @param placed how it is started elsewhere than on any core
+ */
+export const startFloor = (args: readonly string[], placed = (program: Program) => program) =>
+  start(placed({ file: process.execPath, args: [join(import.meta.dirname, "floor.ts")] }), args);
 
 /**
  * Starts a server at a known port and asks until it answers.
@@ -194,10 +219,10 @@ export async function bindDevices(directory: string, count: number): Promise<str
 
 /** One number out of a server's database. */
 export function countRows(directory: string, sql: string): number {
-  const store = openStore(directory, { create: false, now: systemClock.now });
+  const db = openFile(databasePath(directory));
   try {
-    return store.db.prepare(sql).pluck().get() as number;
+    return db.prepare(sql).pluck().get() as number;
   } finally {
-    store.close();
+    db.close();
   }
 }

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
-import { entryAt, textAt } from "./packed.ts";
+import { isErasedText, textAt } from "./packed.ts";
 import { rows } from "./rows.ts";
-import { entryText, isErasedEntry } from "./rules.ts";
+import { entryText } from "./rules.ts";
 import { type SegmentFacts, type SegmentRow, segmentRows } from "./segment-rows.ts";
 import { readSegment } from "./segments.ts";
 
@@ -28,8 +28,10 @@ export function itemsAround(
   const texts = new Map<number, Buffer>();
   for (const { firstId } of segments) {
     const packed = readSegment(core, sql.segment.get(firstId) as SegmentRow);
-    for (let i = 0; i < packed.seqs.length; i++)
-      if (!isErasedEntry(entryAt(packed, i))) texts.set(firstId - first + i + 1, textAt(packed, i));
+    for (let i = 0; i < packed.seqs.length; i++) {
+      const text = textAt(packed, i);
+      if (!isErasedText(text)) texts.set(firstId - first + i + 1, text);
+    }
   }
   for (const row of rows(core.store).conflictsOf.all(own.streamId, deliveryId))
     if (row.item !== null) texts.set(row.item, Buffer.from(entryText(row)));

@@ -50,6 +50,9 @@ export function textAt({ ends, texts }: PackedEntries, i: number): Buffer {
   return texts.subarray(ends[i - 1] ?? 0, ends[i]);
 }
 
+/** Whether an entry's text is that of one that was erased: its payload is empty, which no other's is. */
+export const isErasedText = (text: Buffer): boolean => text.at(-2) === 0;
+
 /** The texts of all entries, one by one. */
 export const textsIn = (packed: PackedEntries): Buffer[] => Array.from(packed.seqs, (_, i) => textAt(packed, i));
 

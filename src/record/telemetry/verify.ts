@@ -2,9 +2,9 @@ import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { type DeliveryKind, isAsDelivered, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
-import { entryAt, scan, textAt } from "./packed.ts";
+import { isErasedText, type PackedEntries, scan, textAt } from "./packed.ts";
 import { rows, type StoredConflictRow } from "./rows.ts";
-import { entryText, isErasedEntry } from "./rules.ts";
+import { entryText } from "./rules.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 import { textsOf } from "./segments.ts";
 
@@ -30,10 +30,10 @@ export const telemetryDeliveries: DeliveryKind = {
     const withheld = new RowsByDelivery(withheldByDelivery(core, "telemetry"), head, stray("withheld range"));
     let lastId = 0;
     /** Reading goes by what a segment says of its texts. */
-    const isAsItSays = (segment: SegmentRow, texts: Buffer) => {
+    const isAsItSays = (segment: SegmentRow, packed: PackedEntries) => {
       const isApart = segment.firstId > lastId;
       lastId = segment.firstId + segment.entries - 1;
-      return isApart && describes(segment, texts);
+      return isApart && describes(segment, packed);
     };
     return {
       check(delivery) {
@@ -43,8 +43,8 @@ export const telemetryDeliveries: DeliveryKind = {
         const contradicting = [...evidence.of(deliveryId, 0)];
         const segments = [...entries.of(deliveryId, items - contradicting.length)];
         const ranges = [...withheld.of(deliveryId, captureMode === "off" ? 1 : 0)];
-        const stored = segments.map((segment) => textsOf(core, segment));
-        const isWhole = segments.every((segment, i) => isAsItSays(segment, stored[i] as Buffer));
+        const stored = segments.map((segment) => scan(textsOf(core, segment)));
+        const isWhole = segments.every((segment, i) => isAsItSays(segment, stored[i] as PackedEntries));
         const texts = textsByItem(stored, contradicting, ranges);
         const wrong = isWhole ? contentFault(core, delivery, texts, ranges.length) : "a segment is not what it says";
         if (wrong) report(deliveryId, "content", wrong);
@@ -79,16 +79,17 @@ export const telemetryDeliveries: DeliveryKind = {
 
 /** The texts of a delivery's items by their places; erased ones keep theirs. */
 function textsByItem(
-  stored: readonly Buffer[],
+  stored: readonly PackedEntries[],
   contradicting: readonly StoredConflictRow[],
   ranges: readonly WithheldRow[],
 ): Map<number, Buffer> {
   const texts = new Map<number, Buffer>();
   let item = 0;
-  for (const packed of stored.map(scan))
+  for (const packed of stored)
     for (let i = 0; i < packed.seqs.length; i++) {
+      const text = textAt(packed, i);
       item++;
-      if (!isErasedEntry(entryAt(packed, i))) texts.set(item, textAt(packed, i));
+      if (!isErasedText(text)) texts.set(item, text);
     }
   for (const row of contradicting) texts.set(row.item ?? ++item, Buffer.from(entryText(row)));
   for (const range of ranges) texts.set(++item, Buffer.from(rangeText(range)));
@@ -113,8 +114,7 @@ function contentFault(
     : "its entries are not those that were delivered";
 }
 
-function describes({ firstSeq, lastSeq, entries, bytes }: SegmentRow, texts: Buffer): boolean {
-  const { seqs, ends } = scan(texts);
+function describes({ firstSeq, lastSeq, entries, bytes }: SegmentRow, { seqs, ends, texts }: PackedEntries): boolean {
   return (
     seqs.length === entries &&
     texts.length === bytes &&

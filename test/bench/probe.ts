@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Address, requestBytes, Wire } from "./load.ts";
+import { newDirectory, type Program, pause, type Running, removeDirectory, startReckon } from "./servers.ts";
+
+/** The longest that a server's event loop was held up, in milliseconds; see stall-probe.ts. */
+export interface Stall {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+/** A server whose event loop is watched. */
+export interface Probed {
+  readonly server: Running;
+  /** Begins to watch. */
+  watch(): void;
+  /** Stops the server. @returns the longest stall since `watch` */
+  stop(): Promise<Stall>;
+}
+
+export async function startProbed(directory: string, reckon: Program): Promise<Probed> {
+  const beside = newDirectory();
+  const out = join(beside, "stall");
+  const probe = pathToFileURL(join(import.meta.dirname, "stall-probe.ts"));
+  probe.searchParams.set("out", out);
+  const program = { ...reckon, args: ["--import", probe.href, ...reckon.args] };
+  const server = await startReckon(directory, program);
+  return {
+    server,
+    watch: () => server.signal("SIGUSR2"),
+    async stop() {
+      await server.stop();
+      const stall = JSON.parse(readFileSync(out, "utf8")) as Stall;
+      removeDirectory(beside);
+      return stall;
+    },
+  };
+}
+
+export const TELEMETRY = "/api/telemetry/ingest";
+
+/** What who delivers one entry after another meets: milliseconds of each, ascending, and how many were refused. */
+export interface Met {
+  readonly times: readonly number[];
+  readonly refused: number;
+}
+
+/** Delivers one entry after another for as long as something else goes on, a little apart. */
+export async function deliver(
+  address: Address,
+  token: string,
+  until: Promise<unknown>,
+  { from = 1, apartMs = 5, atLeast = 100 } = {},
+): Promise<Met> {
+  const times: number[] = [];
+  let refused = 0;
+  let going = true;
+  void until.finally(() => {
+    going = false;
+  });
+  const wire = await Wire.open(address);
+  for (let seq = from; going || times.length < atLeast; seq++) {
+    const body = Buffer.from(JSON.stringify({ repoKey: "r", entries: [{ seq, payload: { type: "prompt", seq } }] }));
+    const began = performance.now();
+    const { status } = await wire.ask(requestBytes({ method: "POST", path: TELEMETRY, token, body }));
+    times.push(performance.now() - began);
+    if (status !== 200) refused++;
+    await pause(apartMs);
+  }
+  wire.close();
+  return { times: times.sort((a, b) => a - b), refused };
+}

@@ -1,0 +1,79 @@
+import { readConfig } from "../../src/config.ts";
+import type { Core } from "../../src/core.ts";
+import { type Clock, systemClock } from "../../src/kit/clock.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { systemRandom } from "../../src/kit/random.ts";
+import { openStore } from "../../src/platform/store/store.ts";
+import { telemetry } from "../../src/record/telemetry/room.ts";
+import { deliverEntries } from "./held.ts";
+import type { Settings } from "./run.ts";
+import { newDirectory, removeDirectory } from "./servers.ts";
+import { figure, type Report } from "./table.ts";
+
+const SEAL = "telemetry.seal";
+const YEAR_MS = 365 * 86_400_000;
+
+/** The job that compresses telemetry; undefined where the program has none. */
+export const sealJob = telemetry.jobs?.find((job) => job.name === SEAL && "run" in job);
+
+/** What the database takes of the disk for an entry, everything derived from it included: as sent, and once it is compressed. */
+export async function measureSize({ quick, reckon }: Settings, report: Report): Promise<void> {
+  const directory = newDirectory();
+  const count = quick ? 96_000 : 480_000;
+  const { payloadBytes } = await deliverEntries(directory, reckon, count);
+  const asSent = await weigh(directory, count);
+  report.note(
+    "size",
+    `${figure(asSent.each)} B an entry as sent, with payloads of ${figure(payloadBytes)} B and all tables; ${asSent.largest}`,
+  );
+  if (sealJob && "run" in sealJob) {
+    const seconds = await sealAll(directory, sealJob);
+    const sealed = await weigh(directory, count);
+    report.result({ scenario: "size of an entry, sealed", unit: "B", ours: [sealed.each], aim: { below: 200 } });
+    report.note("size", `sealed at ${figure(count / seconds)} entries/s; ${sealed.largest}`);
+  } else report.note("size", `nothing is compressed: the program has no job "${SEAL}"`);
+  removeDirectory(directory);
+}
+
+/** Pages in use over entries: free ones are used again. */
+async function weigh(directory: string, entries: number): Promise<{ each: number; largest: string }> {
+  const store = openStore(directory, { create: false, now: systemClock.now });
+  try {
+    const { db } = store;
+    const pragma = (name: string) => Number(db.pragma(name, { simple: true }));
+    const each = ((pragma("page_count") - pragma("freelist_count")) * pragma("page_size")) / entries;
+    const tables = db
+      .prepare<[], { name: string; bytes: number }>(
+        "SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name ORDER BY bytes DESC LIMIT 6",
+      )
+      .all();
+    return { each, largest: tables.map(({ name, bytes }) => `${name} ${figure(bytes / entries)}`).join(", ") };
+  } finally {
+    store.close();
+  }
+}
+
+type Run = Extract<NonNullable<typeof sealJob>, { run: unknown }>;
+
+/** Lets the job do all that it will ever do. @returns the seconds that it took */
+async function sealAll(directory: string, job: Run): Promise<number> {
+  // A year on, every stream has been quiet for long enough.
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + YEAR_MS };
+  const store = openStore(directory, { create: false, now: clock.now });
+  try {
+    const config = readConfig({ data: directory }, {});
+    const core: Core = { config, clock, random: systemRandom, log: silentLog, store, state: new Map() };
+    const left = store.db.prepare("SELECT count(*) FROM telemetry_segments WHERE texts IS NOT NULL").pluck();
+    const began = performance.now();
+    for (let before = Number.POSITIVE_INFINITY; ; ) {
+      await job.run(core);
+      const now = left.get() as number;
+      if (now === 0) break;
+      if (now === before) throw new Error(`${now} segments are never sealed`);
+      before = now;
+    }
+    return (performance.now() - began) / 1000;
+  } finally {
+    store.close();
+  }
+}
