@@ -143,6 +143,20 @@ export function deliveriesAfter(core: Core, id: number, count: number): Delivery
   return rows(core.store).after.all(id, count);
 }
 
+/** A team's deliveries with their digests in hex, oldest first; reads in short queries. */
+export function* exportDeliveries(core: Core, teamId: string) {
+  const sql = rows(core.store);
+  for (let after = 0; ; ) {
+    const some = sql.export.all(teamId, after, EXPORT_ROWS);
+    for (const { contentSha256, chainSha256, ...facts } of some)
+      yield { ...facts, contentSha256: contentSha256.toString("hex"), chainSha256: chainSha256.toString("hex") };
+    if (some.length < EXPORT_ROWS) return;
+    after = some.at(-1)?.id ?? after;
+  }
+}
+
+const EXPORT_ROWS = 500;
+
 /** A team's deliveries from one on, itself included, in the order of arrival or against it. */
 export function teamDeliveries(
   core: Core,

@@ -112,6 +112,11 @@ export const rows = statements((db, has) => {
     ofTeamUp: db.prepare<[string, number, number], DeliveryFacts>(
       `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
     ),
+    // By deliveries_by_team.
+    export: db.prepare<[string, number, number], DeliveryRow>(
+      `SELECT ${FACTS}, mode, content_sha256 AS contentSha256, chain_sha256 AS chainSha256 FROM deliveries
+     WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?`,
+    ),
     // By primary key.
     markErased: db.prepare<[string, number]>("UPDATE deliveries SET erased_by = ?, erased_items = items WHERE id = ?"),
     markErasedInPart: db.prepare<[string, number, number]>(

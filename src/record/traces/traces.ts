@@ -5,13 +5,13 @@
  */
 export {
   listSessions,
-  type SessionFacets,
   type SessionFilter,
   type SessionPage,
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
 export { traceErasure } from "./erase.ts";
+export { exportSessions } from "./export.ts";
 export {
   countSessionsAfter,
   readSessionSource,

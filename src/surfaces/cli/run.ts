@@ -10,6 +10,7 @@ import type { Cli, Env } from "./context.ts";
 import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
 import { eraseCommand } from "./erase.ts";
+import { exportCommand } from "./export.ts";
 import { holdCommands } from "./hold.ts";
 import { jobsCommands } from "./jobs.ts";
 import { keyCommands } from "./key.ts";
@@ -63,6 +64,7 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     keyCommands,
     jobsCommands,
     eraseCommand,
+    exportCommand,
     holdCommands,
     retentionCommands,
     maintenanceCommands,

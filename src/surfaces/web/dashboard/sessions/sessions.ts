@@ -1,13 +1,7 @@
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
-import {
-  listSessions,
-  type SessionFacets,
-  type SessionPage,
-  type SessionRow,
-  sessionFacets,
-} from "../../../../record/traces/traces.ts";
+import { listSessions, type SessionPage, type SessionRow, sessionFacets } from "../../../../record/traces/traces.ts";
 import type { Filter, Table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
@@ -86,7 +80,7 @@ async function sessionsPage(call: Member): Promise<Html> {
 
 function filtersOf(
   params: SessionParams,
-  { repoKeys, agents, models, outcomes, branches, devices }: SessionFacets,
+  { repoKeys, agents, models, outcomes, branches, devices }: ReturnType<typeof sessionFacets>,
 ): Filter[] {
   const select = (name: keyof SessionParams, label: string, values: readonly string[]) =>
     selectFilter(
