@@ -43,8 +43,12 @@ export const eraseRows = statements((db) => ({
      WHERE id = @id`,
   ),
   // By telemetry_conflicts_by_stream.
-  conflicts: db.prepare<[number], { id: number; deliveryId: number; seq: number; payload: string }>(
-    "SELECT id, delivery_id AS deliveryId, seq, payload FROM telemetry_conflicts WHERE stream_id = ? ORDER BY id",
+  conflicts: db.prepare<[number], { id: number; deliveryId: number }>(
+    "SELECT id, delivery_id AS deliveryId FROM telemetry_conflicts WHERE stream_id = ? ORDER BY id",
+  ),
+  // Both by primary key.
+  conflict: db.prepare<[number], { id: number; deliveryId: number; seq: number; payload: string }>(
+    "SELECT id, delivery_id AS deliveryId, seq, payload FROM telemetry_conflicts WHERE id = ?",
   ),
   dropConflict: db.prepare<[number]>("DELETE FROM telemetry_conflicts WHERE id = ?"),
 }));

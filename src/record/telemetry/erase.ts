@@ -102,9 +102,12 @@ function eraseStep(
         deliveryErasure.markErasedInPart(core, segment.deliveryId, gone.length, erasureId);
         entries += gone.length;
       }
-    const meantIds = new Set(places.flatMap(({ conflictIds }) => conflictIds));
-    const conflicts =
-      meantIds.size === 0 ? [] : sql.conflicts.all(streamId).filter((one) => meantIds.has(one.id) && isMeant(one));
+    const conflicts = places.flatMap(({ conflictIds }) =>
+      conflictIds.flatMap((id) => {
+        const one = sql.conflict.get(id);
+        return one && isMeant(one) ? one : [];
+      }),
+    );
     for (const { id, deliveryId } of conflicts) {
       sql.dropConflict.run(id);
       deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
