@@ -43,6 +43,7 @@ import { pulses } from "./record/pulses/room.ts";
 import { telemetry } from "./record/telemetry/room.ts";
 import { traces } from "./record/traces/room.ts";
 import { erasure } from "./share/erasure/room.ts";
+import { recordExport } from "./share/export/room.ts";
 import { featureRequests } from "./share/feature-requests/room.ts";
 import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
@@ -80,6 +81,7 @@ export const ROOMS: readonly Room[] = [
   readTokens,
   ask,
   erasure,
+  recordExport,
   featureRequests,
   packs,
   releases,

@@ -11,7 +11,7 @@ import { sameDigest } from "../kit/hash.ts";
 import type { Items } from "../kit/items.ts";
 import type { Towards } from "../kit/page.ts";
 import { appendLeaf, findLeaf, nextLeaf } from "../platform/transparency/transparency.ts";
-import { chain, GENESIS, leafOf, leafText } from "./leaf.ts";
+import { chain, GENESIS, leafOf, leafText, leafTextOf } from "./leaf.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
 /** What a delivery adds to the log; `items` are the entries, files or sessions newly stored. */
@@ -133,6 +133,24 @@ export function withDeliveries<Row extends { readonly deliveryId: number }>(
 export function deliveriesAfter(core: Core, id: number, count: number): DeliveryFacts[] {
   return rows(core.store).after.all(id, count);
 }
+
+/** A team's deliveries with what their leaves are made of, bytes in hexadecimal digits, oldest first; reads in short queries. */
+export function* exportDeliveries(core: Core, teamId: string) {
+  const sql = rows(core.store);
+  for (let after = 0; ; ) {
+    const some = sql.export.all(teamId, after, EXPORT_ROWS);
+    for (const { contentSha256, chainSha256, itemKey, itemSalts, sentSha256, ...facts } of some) {
+      const leaf = leafTextOf({ ...facts, contentSha256, chainSha256, itemKey, itemSalts, sentSha256 });
+      const bytes = { contentSha256, chainSha256, itemKey, itemSalts, sentSha256 };
+      const hex = Object.entries(bytes).map(([name, value]) => [name, value?.toString("hex") ?? null]);
+      yield { ...facts, ...(Object.fromEntries(hex) as Record<keyof typeof bytes, string | null>), leaf };
+    }
+    if (some.length < EXPORT_ROWS) return;
+    after = some.at(-1)?.id ?? after;
+  }
+}
+
+const EXPORT_ROWS = 500;
 
 /** A team's deliveries from one on, itself included, in the order of arrival or against it. */
 export function teamDeliveries(

@@ -146,6 +146,10 @@ export const rows = statements((db, has) => {
       `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND id >= ? ORDER BY id LIMIT ?`,
     ),
     whole: db.prepare<[number], DeliveryRow>(`SELECT ${WHOLE} FROM deliveries WHERE id = ?`),
+    // By deliveries_by_team.
+    export: db.prepare<[string, number, number], DeliveryRow>(
+      `SELECT ${WHOLE} FROM deliveries WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?`,
+    ),
     // By primary key.
     markErased: db.prepare<[string, number]>(
       "UPDATE deliveries SET erased_by = ?, erased_items = items, item_key = NULL, item_salts = NULL WHERE id = ?",

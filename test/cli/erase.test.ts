@@ -53,6 +53,24 @@ it("tells what would go and what holds copies, asks, erases, and the ledger stil
   expect(filesWith(data, "marigold")).toEqual([]);
 });
 
+it("erases beside a running server, which shows it no more, and from every file", async () => {
+  const { data, mine, other } = await directory();
+  const server = await testServer(data);
+  const search = async (word: string) => {
+    const asked = await fetch(`http://127.0.0.1:${server.port}/api/brain/search?q=${word}`, {
+      headers: { authorization: `Bearer ${other.token}` },
+    });
+    return ((await asked.json()) as { total: number }).total;
+  };
+  expect([await search("marigold"), await search("lavender")]).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(await search("marigold")).toBeGreaterThan(0);
+  expect((await run(data, "erase", "--device", mine.deviceId, "--reason", "x", "--yes")).code).toBe(0);
+  expect(filesWith(data, "marigold")).toEqual([]);
+  expect([await search("marigold"), (await search("lavender")) > 0]).toEqual([0, true]);
+  await server.end();
+  expect(filesWith(data, "marigold")).toEqual([]);
+});
+
 it("demands one target and a reason", async () => {
   const { data } = await directory();
   for (const wrong of [

@@ -84,9 +84,17 @@ export interface Inclusion {
   readonly hashes: readonly Buffer[];
 }
 
-/** Proves that a leaf is in the log; undefined where there is none, or nothing is signed yet. @throws BrokenTree */
-export function proveLeaf(core: Core, n: number): Inclusion | undefined {
-  const head = checkpoint(core);
+/**
+ * Proves that a leaf is in the log.
+ * @param head what it is proved against: the log as it is now, or was
+ * @returns undefined where there is no such leaf, or nothing is signed yet
+ * @throws BrokenTree
+ */
+export function proveLeaf(
+  core: Core,
+  n: number,
+  head: Checkpoint | undefined = checkpoint(core),
+): Inclusion | undefined {
   if (!head || n < 1 || n > head.size) return undefined;
   return { index: n - 1, checkpoint: head, hashes: inclusionProof(n - 1, head.size, tree(core).nodeAt) };
 }

@@ -5,10 +5,11 @@
 export { type FileContent, type FileList, listFiles, listRepositories, readFile } from "./browse.ts";
 export { diffSnapshotFile, diffSnapshots } from "./diff.ts";
 export { brainErasure } from "./erase.ts";
+export { exportSnapshots } from "./export.ts";
 export { currentBrains, nextCurrent, readBlob } from "./follow.ts";
 export { snapshotItems } from "./items.ts";
 export type { SnapshotFacts } from "./manifests.ts";
-export { findMentions, type Mentions } from "./mentions.ts";
+export { findMentions } from "./mentions.ts";
 export { type Answer, findSections, questionAsked, searchBrain } from "./query.ts";
 export { MIN_FULL_MATCHES } from "./search-index.ts";
 export { Source, sourceFinder } from "./source.ts";

@@ -22,6 +22,14 @@ export const eraseRows = statements((db) => ({
      FROM brain_streams t CROSS JOIN brain_snapshots s ON s.stream_id = t.id
      WHERE t.device_id = @deviceId AND (@repoKey IS NULL OR t.repo_key = @repoKey) ORDER BY s.id`,
   ),
+  // By primary keys.
+  exported: db.prepare<
+    [number],
+    { snapshotId: number; repoKey: string; version: number; accepted: 0 | 1; deliveryId: number; entries: string }
+  >(
+    `SELECT s.id AS snapshotId, s.repo_key AS repoKey, s.version, s.accepted, s.delivery_id AS deliveryId, m.entries
+     FROM brain_snapshots s CROSS JOIN brain_manifests m ON m.id = s.manifest_id WHERE s.id = ?`,
+  ),
   // By primary key; brain_currents by brain_currents_by_snapshot.
   isCurrent: db.prepare<[number], 1>("SELECT 1 FROM brain_currents WHERE snapshot_id = ?").pluck(),
   dropCurrent: db.prepare<[number]>("DELETE FROM brain_currents WHERE snapshot_id = ?"),

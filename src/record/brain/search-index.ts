@@ -71,14 +71,25 @@ class TeamIndex {
   }
 
   #isStale(core: Core, teamId: string): boolean {
-    return rows(core.store)
-      .currentIds.all(teamId)
-      .some(({ repoKey, snapshotId }) => this.#repos.get(repoKey)?.snapshotId !== snapshotId);
+    const current = rows(core.store).currentIds.all(teamId);
+    // One that has no brain any more was erased.
+    if (current.length !== this.#repos.size) return true;
+    return current.some(({ repoKey, snapshotId }) => this.#repos.get(repoKey)?.snapshotId !== snapshotId);
+  }
+
+  #dropErased(current: ReadonlySet<string>): void {
+    for (const [repoKey, { files }] of this.#repos) {
+      if (current.has(repoKey)) continue;
+      for (const [path, file] of [...files]) this.#remove(files, path, file);
+      this.#repos.delete(repoKey);
+    }
   }
 
   async #apply(core: Core, teamId: string): Promise<void> {
     const yieldNow = cooperative(core.clock);
-    for (const { repoKey, snapshotId, entries } of rows(core.store).currents.all(teamId)) {
+    const currents = rows(core.store).currents.all(teamId);
+    this.#dropErased(new Set(currents.map(({ repoKey }) => repoKey)));
+    for (const { repoKey, snapshotId, entries } of currents) {
       const repo = this.#repos.get(repoKey) ?? { snapshotId: 0, files: new Map<string, IndexedFile>() };
       if (repo.snapshotId === snapshotId) continue;
       const current = new Map(JSON.parse(entries) as ManifestEntries);

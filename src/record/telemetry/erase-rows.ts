@@ -52,9 +52,13 @@ export const eraseRows = statements((db) => ({
      WHERE id = @id`,
   ),
   // By telemetry_conflicts_by_stream.
-  conflicts: db.prepare<[number], ErasableConflict>(
+  conflicts: db.prepare<[number], { id: number; deliveryId: number }>(
+    "SELECT id, delivery_id AS deliveryId FROM telemetry_conflicts WHERE stream_id = ? ORDER BY id",
+  ),
+  // Both by primary key.
+  conflict: db.prepare<[number], ErasableConflict>(
     `SELECT id, delivery_id AS deliveryId, seq, client_timestamp AS clientTimestamp, payload, item FROM telemetry_conflicts
-     WHERE stream_id = ? ORDER BY id`,
+     WHERE id = ?`,
   ),
   dropConflict: db.prepare<[number]>("DELETE FROM telemetry_conflicts WHERE id = ?"),
 }));

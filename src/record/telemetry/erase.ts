@@ -108,9 +108,12 @@ function eraseStep(
         deliveryErasure.markErasedInPart(core, segment.deliveryId, gone.length, erasureId);
         entries += gone.length;
       }
-    const meantIds = new Set(places.flatMap(({ conflictIds }) => conflictIds));
-    const conflicts =
-      meantIds.size === 0 ? [] : sql.conflicts.all(streamId).filter((one) => meantIds.has(one.id) && isMeant(one));
+    const conflicts = places.flatMap(({ conflictIds }) =>
+      conflictIds.flatMap((id) => {
+        const one = sql.conflict.get(id);
+        return one && isMeant(one) ? one : [];
+      }),
+    );
     for (const { id, deliveryId, item, ...entry } of conflicts) {
       if (item !== null) deliveryErasure.forgetItems(core, deliveryId, new Map([[item, entryText(entry)]]));
       sql.dropConflict.run(id);

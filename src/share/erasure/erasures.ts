@@ -97,8 +97,16 @@ export async function carryOut(
     recordErasure(core, SYSTEM, "erasure.completed", { ...erasure, kind: erasure.target.kind, counts: went });
     return went;
   });
-  await core.store.reclaim();
+  await reclaim(core);
   return counts;
+}
+
+/** Gives room back and empties the log, as far as others let it. */
+export async function reclaim(core: Core): Promise<void> {
+  if (!(await core.store.reclaim()))
+    core.log.warn("write_ahead_log_in_use", {
+      effect: "what was erased may stand in it until whoever reads from it is done",
+    });
 }
 
 /** Makes the steps of an erasure, each in a transaction that also counts what went. */

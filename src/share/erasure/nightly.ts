@@ -12,7 +12,7 @@ import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseBrain, eraseTraces } from "./content-steps.ts";
-import { type Counts, countsOf, inSteps, recordErasure } from "./erasures.ts";
+import { type Counts, countsOf, inSteps, reclaim, recordErasure } from "./erasures.ts";
 import { heldOf } from "./holds.ts";
 import { RETENTION_KINDS, type Retention, type RetentionKind, retentionOf } from "./retention.ts";
 import { retentionRows } from "./retention-rows.ts";
@@ -75,7 +75,7 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
       recordErasure(core, SYSTEM, "retention.run", { id, kind: "retention", teamId, reason, counts: went });
     return went;
   });
-  if (Object.keys(counts).length > 0) await core.store.reclaim();
+  if (Object.keys(counts).length > 0) await reclaim(core);
   return counts;
 }
 

@@ -104,6 +104,7 @@ function takeOutFiles(path: string): { name: string; content: string }[] {
     const sound = backupFiles(db).filter(({ name }) => isCarried(name));
     db.exec("DROP TABLE backup_files; DROP TABLE backup_facts");
     db.pragma("secure_delete = ON");
+    db.pragma("auto_vacuum = INCREMENTAL");
     db.exec("VACUUM");
     return sound;
   } finally {

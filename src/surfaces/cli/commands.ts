@@ -6,6 +6,7 @@ import type { Cli } from "./context.ts";
 import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
 import { eraseCommand } from "./erase.ts";
+import { exportCommand } from "./export.ts";
 import { holdCommands } from "./hold.ts";
 import { jobsCommands } from "./jobs.ts";
 import { keyCommands } from "./key.ts";
@@ -45,6 +46,7 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   keyCommands,
   jobsCommands,
   eraseCommand,
+  exportCommand,
   holdCommands,
   retentionCommands,
   maintenanceCommands,

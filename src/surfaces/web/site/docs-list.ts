@@ -100,6 +100,11 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         summary: "Running the server: reverse proxy, service, backup and restore, upgrades, installers, health.",
       },
       {
+        slug: "retention",
+        file: "retention.md",
+        summary: "For how long what is kept, holds, erasing people and what they sent, what remains, and exports.",
+      },
+      {
         slug: "configuration",
         file: "generated/configuration.md",
         summary: "Every setting with its default: flags, environment variables, quotas and size limits.",

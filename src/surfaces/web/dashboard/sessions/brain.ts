@@ -1,5 +1,5 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import type { Mentions } from "../../../../record/brain/brain.ts";
+import type { findMentions } from "../../../../record/brain/brain.ts";
 import type { Session } from "../../../../record/traces/traces.ts";
 import { table } from "../../ui/list.ts";
 import { section } from "../../ui/parts.ts";
@@ -8,6 +8,8 @@ import { kindBadge, link, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 
 /** Places of the team's brain that name what a session committed or touched. */
+
+type Mentions = Awaited<ReturnType<typeof findMentions>>;
 
 export function mentionsSection(call: Member, session: Session, { mentions, cutShort }: Mentions): Content {
   if (session.commits.length === 0 && session.files.length === 0 && mentions.length === 0) return false;

@@ -1,0 +1,31 @@
+import type { Core } from "../../core.ts";
+import { eraseRows } from "./erase-rows.ts";
+import { type ManifestEntries, rows } from "./rows.ts";
+
+/** A snapshot and what its files are addressed by. */
+export interface ExportedSnapshot {
+  readonly snapshotId: number;
+  readonly deviceId: string;
+  readonly repoKey: string;
+  readonly version: number;
+  readonly accepted: boolean;
+  readonly deliveryId: number;
+  /** `blobId` names the content; `sha256`, in hex, is what it is addressed by. */
+  readonly files: readonly { readonly path: string; readonly sha256: string; readonly blobId: number }[];
+}
+
+/** Every snapshot that a device sent, oldest first. @param repoKey only of this repository; null for all */
+export function* exportSnapshots(core: Core, deviceId: string, repoKey: string | null): Generator<ExportedSnapshot> {
+  const sql = eraseRows(core.store);
+  for (const { id } of sql.snapshots.all({ deviceId, repoKey })) {
+    const found = sql.exported.get(id);
+    if (!found) continue;
+    const { entries, accepted, ...snapshot } = found;
+    const files = (JSON.parse(entries) as ManifestEntries).map(([path, blobId]) => ({
+      path,
+      sha256: rows(core.store).blobById.get(blobId)?.sha256.toString("hex") ?? "",
+      blobId,
+    }));
+    yield { ...snapshot, deviceId, accepted: accepted === 1, files };
+  }
+}

@@ -1,0 +1,81 @@
+import type { Core } from "../../core.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { exportDeliveries } from "../../log/log.ts";
+import { exportEvents } from "../../platform/audit/audit.ts";
+import { checkpoint, proveLeaf } from "../../platform/transparency/transparency.ts";
+import { exportSnapshots, readBlob } from "../../record/brain/brain.ts";
+import { exportEntries } from "../../record/telemetry/telemetry.ts";
+import { exportSessions } from "../../record/traces/traces.ts";
+import type { ExportScope } from "./scope.ts";
+
+/** Some of an archive: lines of a file that is cut where it grows long, or a file of its own. */
+export type Part =
+  | { readonly lines: string; readonly text: string }
+  | { readonly file: string; readonly content: string };
+
+/** Everything of a scope, in pieces that are held in memory one at a time. */
+export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<Part> {
+  const { teams, repoKey, person } = scope;
+  if (person) yield { file: "person.json", content: `${JSON.stringify(person, null, 2)}\n` };
+  const head = checkpoint(core);
+  if (head) yield { file: "checkpoint", content: head.note };
+  for (const { teamId, deviceIds } of teams) {
+    yield* deliveries(core, teamId, new Set(deviceIds), { repoKey, head });
+    yield* entries(core, teamId, scope.kind === "person" ? deviceIds : [undefined], repoKey);
+    for (const deviceId of deviceIds)
+      for (const text of exportSessions(core, deviceId, repoKey)) yield { lines: "sessions", text };
+    yield* brains(core, deviceIds, repoKey);
+    if (scope.kind === "team") yield* events(core, { teamId });
+  }
+  if (person) yield* events(core, { teamId: null, text: person.email });
+}
+
+/** Each with the audit path of its leaf to the checkpoint; null for what came after that. */
+function* deliveries(
+  core: Core,
+  teamId: string,
+  devices: ReadonlySet<string>,
+  { repoKey, head }: Pick<ExportScope, "repoKey"> & { readonly head: ReturnType<typeof checkpoint> },
+): Generator<Part> {
+  for (const delivery of exportDeliveries(core, teamId)) {
+    if (!devices.has(delivery.deviceId) || (repoKey !== null && delivery.repoKey !== repoKey)) continue;
+    const proof = proveLeaf(core, delivery.id, head);
+    yield lines("deliveries", {
+      ...delivery,
+      receivedAt: isoInstant(delivery.receivedAt),
+      inclusion: proof?.hashes.map((hash) => hash.toString("base64")) ?? null,
+    });
+  }
+}
+
+/** @param deviceIds each takes a walk over the team's deliveries; undefined for all at once */
+async function* entries(
+  core: Core,
+  teamId: string,
+  deviceIds: readonly (string | undefined)[],
+  repoKey: string | null,
+): AsyncGenerator<Part> {
+  for (const deviceId of deviceIds)
+    for await (const text of exportEntries(core, teamId, { deviceId, repoKey: repoKey ?? undefined }))
+      yield { lines: "telemetry", text };
+}
+
+async function* events(core: Core, filter: Parameters<typeof exportEvents>[1]): AsyncGenerator<Part> {
+  for await (const text of exportEvents(core, filter, "jsonl")) yield { lines: "audit", text };
+}
+
+const lines = (name: string, value: object): Part => ({ lines: name, text: `${JSON.stringify(value)}\n` });
+
+/** Snapshots, and each of their files once, by what it is addressed by. */
+function* brains(core: Core, deviceIds: readonly string[], repoKey: string | null): Generator<Part> {
+  const written = new Set<number>();
+  for (const deviceId of deviceIds)
+    for (const { files, ...snapshot } of exportSnapshots(core, deviceId, repoKey)) {
+      yield lines("brain", { ...snapshot, files: files.map(({ path, sha256 }) => ({ path, sha256 })) });
+      for (const { blobId, sha256 } of files) {
+        if (written.has(blobId)) continue;
+        written.add(blobId);
+        yield { file: `brain/${sha256}.md`, content: readBlob(core, blobId) };
+      }
+    }
+}

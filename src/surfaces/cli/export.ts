@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import { type ExportRequest, exportArchive, resolveScope } from "../../share/export/export.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+
+export function exportCommand(program: Command, cli: Cli): void {
+  const command = common(program.command("export"))
+    .description("write everything of a team, a repository or a person into one archive, with a digest of each file")
+    .option("--team <team>", "a team, by id or exact name; with --repo: of this team alone")
+    .option("--repo <key>", "a repository")
+    .option("--person <email>", "a person, with the devices that are theirs: e-mail address or id")
+    .requiredOption("--out <file>", "the archive to make, e.g. acme.tar.zst")
+    .action((options: CommonOptions & ExportRequest & { out: string }) => {
+      const { team, repo, person } = options;
+      if ((person !== undefined) === (team !== undefined || repo !== undefined))
+        command.error("error: name what to export, by --team, --repo or --person", { exitCode: 2 });
+      return withCore(cli, options, async (core, output) => {
+        const done = await exportArchive(core, resolveScope(core, options), options.out, (files) => {
+          if (files % 100 === 0) output.note(`${files} files`);
+        });
+        output.result(
+          done,
+          () => `${done.file} (${done.files} files, ${done.bytes} bytes)\nMANIFEST.json ${done.manifestSha256}`,
+        );
+      });
+    });
+}
