@@ -1,12 +1,16 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
 import { readPackageJSON } from "pkg-types";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { heaviest, judgeWeights, readBudget, weigh } from "../../../build/budget.ts";
 import { type Bundle, bundle, hostTarget, ROOT, readTarget } from "../../../build/bundle.ts";
+import { CONTRACT } from "../../../src/app.ts";
+import { silentLog } from "../../../src/kit/log.ts";
+import { Pool } from "../../../src/platform/workers/pool.ts";
 
 describe("the bundle", () => {
   let scratch: string;
@@ -41,6 +45,21 @@ describe("the bundle", () => {
     expect(named.length).toBeGreaterThan(10);
     expect([...new Set(named), "node-"].filter((name) => !stdout.includes(`\n\n${name}`))).toEqual([]);
     expect(stdout).toContain("Permission is hereby granted, free of charge");
+  });
+
+  test("begins threads with a module of its own, which knows every preparation", async () => {
+    const text = await readFile(join(made.folder, "worker.mjs"), "utf8");
+    const imported = [...text.matchAll(/^import .* from "([^"]+)"/gm)].map(([, name]) => name);
+    expect(imported.filter((name) => !name?.startsWith("node:"))).toEqual([]);
+    const names = CONTRACT.flatMap(({ spec }) => spec.body?.prepare?.by.name ?? []);
+    const start = () => new Worker(text, { eval: true });
+    const pool = new Pool({ size: 1, start, jobMs: 60_000, log: silentLog });
+    onTestFinished(() => pool.close());
+    const payer = { team: "a", credential: "a" };
+    const input = { bytes: Buffer.from("{"), isGzip: false, maxBytes: 10, freeForm: true, given: undefined };
+    const outcomes = await Promise.allSettled(names.map((name) => pool.run({ name, payer, input })));
+    const refused = { status: "rejected", reason: expect.objectContaining({ message: "The body is not valid JSON." }) };
+    expect(outcomes).toEqual([refused, refused, refused]);
   });
 
   test("stays under its ceilings", async () => {

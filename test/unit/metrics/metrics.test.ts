@@ -67,6 +67,15 @@ reckon_store_wal_bytes ${core.store.walBytes()}
 reckon_resident_bytes N
 # HELP reckon_job_runs_total Runs of background jobs.
 # TYPE reckon_job_runs_total counter
+# HELP reckon_worker_jobs_waiting Jobs that wait for a worker thread.
+# TYPE reckon_worker_jobs_waiting gauge
+reckon_worker_jobs_waiting 0
+# HELP reckon_workers Worker threads that there are.
+# TYPE reckon_workers gauge
+reckon_workers 0
+# HELP reckon_workers_busy Worker threads at work.
+# TYPE reckon_workers_busy gauge
+reckon_workers_busy 0
 `);
 });
 
