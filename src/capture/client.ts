@@ -15,6 +15,8 @@ export type Answer =
       readonly body: Record<string, unknown>;
       readonly text: string;
       readonly etag: string | null;
+      /** What the server signed of a delivery. */
+      readonly receipt: string | null;
     }
   /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
@@ -112,12 +114,16 @@ async function answerOf(response: Response, { accept = JSON_TYPE, etag }: Reques
   const value = parseJson(text);
   const body = asObject(value);
   const isOurs = headers.has("service-api-version");
-  if (status === 304 && etag !== undefined) return { kind: "ok", status, body, text, etag: headers.get("etag") };
+  const ok: Answer = {
+    ...{ kind: "ok", status, body, text },
+    ...{ etag: headers.get("etag"), receipt: headers.get("reckon-receipt") },
+  };
+  if (status === 304 && etag !== undefined) return ok;
   if (response.ok) {
     if (!isOurs) return STRANGER;
     if (accept === JSON_TYPE && text !== "" && !isObject(value))
       return { kind: "later", reason: "the server's reply cannot be read" };
-    return { kind: "ok", status, body, text, etag: headers.get("etag") };
+    return ok;
   }
   const reason = asText(body.error) ?? `the server answered ${status}`;
   if (status === 408 || status === 429 || status >= 500)

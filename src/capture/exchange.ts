@@ -1,5 +1,6 @@
 import { DAY_MS } from "../kit/clock.ts";
 import { type Answer, ask, type RequestOptions } from "./client.ts";
+import { keepReceipt } from "./receipts.ts";
 import { isDue, notBefore, putOff, succeeded, type Task } from "./schedule.ts";
 import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
 
@@ -79,7 +80,10 @@ export class Exchange {
     if (answer.kind === "ok") {
       this.hasAnswered = true;
       this.wentWell("server");
-      writeSetting(capture, "lastContact", capture.clock.now());
+      capture.transact(() => {
+        writeSetting(capture, "lastContact", capture.clock.now());
+        keepReceipt(capture, path, options.body ?? "", answer.receipt);
+      });
     } else if (answer.kind === "later") {
       this.stopped = answer.reason;
       this.retryInMs = putOff(capture, "server", answer.reason, answer.afterMs);

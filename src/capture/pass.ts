@@ -5,6 +5,7 @@ import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
 import { askPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
+import { pruneReceipts } from "./receipts.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
@@ -135,6 +136,7 @@ function prune(capture: Capture): void {
     rows.pruneSeen.run(now - KEEP_SEEN_MS, PRUNED_AT_ONCE);
     rows.pruneCalls.run(now - KEEP_SEEN_MS);
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
+    pruneReceipts(capture);
   });
   dropOldBriefings(capture);
   dropUnfinishedNotes(capture, now - DAY_MS);

@@ -85,11 +85,14 @@ function endQuiet({ rows, clock }: Capture, reason: QuietReason): void {
 }
 
 /** Records nothing from now on. @param until milliseconds since the epoch; null until it is resumed */
-export const pause = (capture: Capture, until: number | null): void =>
+const pause = (capture: Capture, until: number | null): void =>
   capture.transact(() => beginQuiet(capture, "paused", until));
 
 /** Records again. */
-export const resume = (capture: Capture): void => capture.transact(() => endQuiet(capture, "paused"));
+const resume = (capture: Capture): void => capture.transact(() => endQuiet(capture, "paused"));
+
+/** What a person says of it. */
+export const recording = { pause, resume };
 
 /** Why nothing is recorded now, and until when; undefined while it is. */
 export function quietNow({

@@ -159,6 +159,7 @@ export function prepareRows(db: LocalDatabase) {
       "schedule",
       "folders",
       "brains",
+      "receipts",
     ].map((table) => db.prepare<[]>(`DELETE FROM ${table}`)),
     acknowledge: db.prepare<[{ repo: string; seq: number }]>(
       "UPDATE streams SET acknowledged = @seq WHERE repo = @repo",
@@ -211,6 +212,16 @@ export function prepareRows(db: LocalDatabase) {
       "SELECT id, at, kind, reason FROM rejected ORDER BY id DESC LIMIT 100",
     ),
     countRejected: db.prepare<[], number>("SELECT count(*) FROM rejected").pluck(),
+
+    addReceipt: db.prepare<[number, string, string, string]>(
+      "INSERT INTO receipts (at, path, repo, receipt) VALUES (?, ?, ?, ?)",
+    ),
+    receipts: db.prepare<[], { at: number; path: string; repo: string; receipt: string }>(
+      "SELECT at, path, repo, receipt FROM receipts ORDER BY id",
+    ),
+    pruneReceipts: db.prepare<[number, number]>(
+      "DELETE FROM receipts WHERE at < ? OR id <= (SELECT max(id) FROM receipts) - ?",
+    ),
 
     countUnknown: db.prepare<[string, string]>(
       `INSERT INTO unknown_records (agent, kind, count) VALUES (?, ?, 1) ON CONFLICT (agent, kind) DO UPDATE SET count = count + 1`,

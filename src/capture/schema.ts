@@ -90,5 +90,9 @@ ALTER TABLE spans ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 UPDATE spans SET bytes = octet_length(body);
 DROP INDEX spans_by_revision;
 CREATE INDEX spans_by_revision ON spans (session, revision, id, bytes);
+
+-- What the server signed of deliveries that it took.
+CREATE TABLE receipts (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, path TEXT NOT NULL, repo TEXT NOT NULL, receipt TEXT NOT NULL);
+CREATE INDEX receipts_by_age ON receipts (at);
 `,
 ];

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
-import { pause, readStatus, resume } from "../../src/capture/capture.ts";
+import { readStatus, recording } from "../../src/capture/capture.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { plants } from "../real/planted.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
@@ -74,9 +74,12 @@ describe("without a policy", () => {
 describe("while nothing may be recorded", () => {
   const ways = {
     "by policy": [(a: TestAgent) => a.server.policy("off"), (a: TestAgent) => a.server.policy("redacted")],
-    "by pause": [async (a: TestAgent) => pause(a.capture, null), async (a: TestAgent) => resume(a.capture)],
+    "by pause": [
+      async (a: TestAgent) => recording.pause(a.capture, null),
+      async (a: TestAgent) => recording.resume(a.capture),
+    ],
     "for two hours": [
-      async (a: TestAgent) => pause(a.capture, a.server.clock.now() + 120 * MINUTE_MS),
+      async (a: TestAgent) => recording.pause(a.capture, a.server.clock.now() + 120 * MINUTE_MS),
       async (a: TestAgent) => a.advance(110 * MINUTE_MS),
     ],
   } as const;
@@ -125,11 +128,11 @@ describe("while nothing may be recorded", () => {
     };
     say("before");
     await a.pass();
-    pause(a.capture, null);
+    recording.pause(a.capture, null);
     a.advance(MINUTE_MS);
     say("UNHEARD");
     a.advance(MINUTE_MS);
-    resume(a.capture);
+    recording.resume(a.capture);
     a.advance(MINUTE_MS);
     say("at once after");
     await a.pass();

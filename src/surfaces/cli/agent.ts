@@ -4,9 +4,8 @@ import {
   examine,
   importTranscripts,
   managedFiles,
-  pause,
   readStatus,
-  resume,
+  recording,
   ring,
   runInBackground,
   runPass,
@@ -19,6 +18,7 @@ import { fail, invalid } from "../../kit/problem.ts";
 import { agentBrainCommands } from "./agent-brain.ts";
 import { connectCommand, disconnectCommand } from "./agent-connect.ts";
 import { DEFAULT_SINCE_MS, names, partsOf, settleIn, withCapture, withJson } from "./agent-context.ts";
+import { receiptsCommand } from "./agent-receipts.ts";
 import { checkLines, importLines, passLine, scanLines, statusLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -36,6 +36,7 @@ export function agentCommands(program: Command, cli: Cli): void {
   pauseCommands(agent, cli);
   importCommand(agent, cli);
   disconnectCommand(agent, cli);
+  receiptsCommand(agent, cli);
   agentBrainCommands(agent, cli);
   managedCommand(agent);
   agent
@@ -121,7 +122,7 @@ function pauseCommands(agent: Command, cli: Cli): void {
     .action((span: number | undefined, options: CommonOptions) =>
       withCapture(cli, options, (capture, output) => {
         const until = span === undefined ? null : capture.clock.now() + span;
-        pause(capture, until);
+        recording.pause(capture, until);
         const end = until === null ? null : isoInstant(until);
         output.result(
           { paused: true, until: end },
@@ -131,7 +132,7 @@ function pauseCommands(agent: Command, cli: Cli): void {
     );
   withJson(agent.command("resume").description("record again")).action((options: CommonOptions) =>
     withCapture(cli, options, (capture, output) => {
-      resume(capture);
+      recording.resume(capture);
       output.result({ paused: false }, () => "Recording again.");
     }),
   );
