@@ -5,7 +5,7 @@ import { pack } from "../../src/record/telemetry/packed.ts";
 import { drive, requestBytes } from "./load.ts";
 import { TELEMETRY } from "./probe.ts";
 import { bindDevices, idle, type Program, pause, startReckon } from "./servers.ts";
-import { randomOf, telemetryPayload, Vocabulary } from "./text.ts";
+import { randomOf, sessionOf, telemetryPayload, Vocabulary } from "./text.ts";
 
 /* Data directories that hold much already. */
 
@@ -103,16 +103,6 @@ export interface Held {
   readonly payloadBytes: number;
 }
 
-const SESSION_ENTRIES = 150;
-
-/** Around 450 bytes, with sessions and messages that have names of their own as agents give them. */
-function sessionPayload(words: Vocabulary, next: () => number, connection: number, seq: number): object {
-  const { usage, ...payload } = telemetryPayload(words, next);
-  const sessionId = `ses_${connection}_${Math.floor(seq / SESSION_ENTRIES)}`;
-  const named = usage ? { usage: { id: `msg_${connection}_${seq}`, ...usage } } : {};
-  return { ...payload, ...named, sessionId, note: words.sentence(next) };
-}
-
 /** Delivers entries to a server, as clients do, and lets it come to rest and end. @param count whole deliveries of every device */
 export async function deliverEntries(directory: string, reckon: Program, count: number): Promise<Held> {
   const tokens = await bindDevices(directory, CONNECTIONS);
@@ -125,7 +115,11 @@ export async function deliverEntries(directory: string, reckon: Program, count: 
     if (turn >= turns) return undefined;
     const entries = Array.from({ length: DELIVERY_ENTRIES }, (_, i) => {
       const seq = turn * DELIVERY_ENTRIES + i + 1;
-      const payload = sessionPayload(words, random[connection] as () => number, connection, seq);
+      const payload = {
+        ...telemetryPayload(words, random[connection] as () => number, sessionOf(connection, seq)),
+        // Makes it the 450 bytes that entries of agents have.
+        note: words.sentence(random[connection] as () => number),
+      };
       bytes += JSON.stringify(payload).length;
       return { seq, payload, clientTimestamp: instant(seq) };
     });

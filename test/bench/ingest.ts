@@ -12,7 +12,7 @@ import { drive, type Load } from "./load.ts";
 import type { Settings } from "./run.ts";
 import { idle, type Program, pause } from "./servers.ts";
 import { figure, median, quantile, type Report } from "./table.ts";
-import { randomOf, telemetryPayload, Vocabulary } from "./text.ts";
+import { randomOf, sessionOf, telemetryPayload, Vocabulary } from "./text.ts";
 
 export const CONNECTIONS = 64;
 
@@ -102,7 +102,7 @@ export function makeBodies({ entries, gzip, turns }: Pick<Shape, "entries" | "gz
         mode: "full",
         entries: Array.from({ length: entries }, (_, i) => ({
           seq: turn * entries + i + 1,
-          payload: telemetryPayload(words, next),
+          payload: telemetryPayload(words, next, sessionOf(connection, turn * entries + i)),
           clientTimestamp: new Date(Date.UTC(2026, 10, 21, 8) + (turn * entries + i) * 731).toISOString(),
         })),
       };

@@ -107,12 +107,22 @@ const OPAQUE = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
 const opaque = (next: () => number, count: number) =>
   Array.from({ length: count }, () => OPAQUE[Math.floor(next() * OPAQUE.length)]).join("");
 
+const SESSION_ENTRIES = 150;
+
+/** The session that an entry of a device is of. */
+export const sessionOf = (device: number, seq: number): string => `ses_${device}_${Math.floor(seq / SESSION_ENTRIES)}`;
+
 /**
  * The payload of one telemetry entry, around 400 bytes as JSON. As in transcripts of real agents, about one in a hundred makes
  * the scan for secrets look twice; one in a thousand holds one.
+ * @param sessionId of the session that the entry is of; one of its own otherwise
  */
-export function telemetryPayload(words: Vocabulary, next: () => number): Record<string, unknown> {
-  const base = { sessionId: `ses_${hex(next, 12)}`, cwd: "/home/dev/work/shop" };
+export function telemetryPayload(
+  words: Vocabulary,
+  next: () => number,
+  sessionId = `ses_${hex(next, 12)}`,
+): Record<string, unknown> {
+  const base = { sessionId, cwd: "/home/dev/work/shop" };
   const kind = next();
   const risk = next();
   if (risk < 0.001)
@@ -127,6 +137,7 @@ export function telemetryPayload(words: Vocabulary, next: () => number): Record<
       model: "large-2",
       text: words.paragraph(next, 2),
       usage: {
+        id: `msg_${hex(next, 12)}`,
         input_tokens: Math.floor(next() * 90_000),
         output_tokens: Math.floor(next() * 900),
         cached: next() < 0.8,
