@@ -128,10 +128,13 @@ export function treeHead(core: Core): TreeHead {
   return { size: own.size, root: own.rootAt(own.size) };
 }
 
-/** Stores what was computed of the tree, so that the next start need not. */
+/** Rows of one transaction: after an upgrade there may be thousands. */
+const MAX_SUBTREES = 500;
+
+/** Stores what was computed of the tree, some at a time, so that the next start need not. */
 export async function storeSubtrees(core: Core): Promise<void> {
   const own = tree(core);
-  const missing = own.unstored();
+  const missing = own.unstored().slice(0, MAX_SUBTREES);
   const last = missing.at(-1);
   if (!last) return;
   await core.store.write(() => {

@@ -56,7 +56,7 @@ export async function sessionPage(call: Member): Promise<Html> {
     title,
     intro: html`${outcomeBadge(session.outcome)} ${short(session.agent ?? "An agent that is not named", 80)}${session.model && ` with ${short(session.model, 80)}`} in ${repoName(session.repoKey)}`,
     crumbs: [{ label: "Sessions", href: call.href("/sessions") }, { label: short(session.externalId, 60) }],
-    actions: buttonLink("Download record", call.href(`/sessions/${session.id}/record`), { small: true }),
+    actions: html`${buttonLink("Download record", call.href(`/sessions/${session.id}/record`), { small: true })}${buttonLink("Download proof", call.href(`/sessions/${session.id}/proof`), { small: true })}`,
   })}
 ${stats(figures(session, files.size, conversation.usage))}
 ${section({ title: "Facts", framed: true, body: factList(call, session, conversation.usage) })}

@@ -12,6 +12,7 @@ import { repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
 import { listPage, type Pages } from "../shared/list.ts";
 import { DAYS, dayFilters, type Params, readParams, selectFilter, spanOf, text } from "../shared/params.ts";
 import { deviceIdsOf, personFilter, personName } from "../shared/people.ts";
+import { proofPage } from "../shared/proof.ts";
 import { short } from "../shared/text.ts";
 import { outcomeBadge } from "./labels.ts";
 import { sessionPage, sessionRecord } from "./one.ts";
@@ -180,4 +181,7 @@ export const sessionPages: Page[] = [
   page({ id: "sessions", method: "GET", path: "/sessions", access: "member" }, sessionsPage),
   page({ id: "session", method: "GET", path: "/sessions/:id", access: "member" }, sessionPage),
   page({ id: "sessionRecord", method: "GET", path: "/sessions/:id/record", access: "member" }, sessionRecord),
+  page({ id: "sessionProof", method: "GET", path: "/sessions/:id/proof", access: "member" }, (call) =>
+    proofPage("session", call),
+  ),
 ];

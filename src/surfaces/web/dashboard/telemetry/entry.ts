@@ -9,6 +9,7 @@ import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoName } from "../shared/links.ts";
 import { idIn } from "../shared/params.ts";
+import { proofPage } from "../shared/proof.ts";
 import { conflictBody, conflictSays } from "./conflicts.ts";
 import { repoValue } from "./filter.ts";
 import { entryPath } from "./list.ts";
@@ -29,7 +30,7 @@ function entryPage(call: Member): Html {
     title,
     intro: `Of ${repoName(entry.repoKey)} on ${deviceName(entry)}.`,
     crumbs: [{ label: "Telemetry", href: href("/telemetry") }, { label: title }],
-    actions: html`${previousId !== null && buttonLink("← Previous", href(entryPath(previousId)))}${nextId !== null && buttonLink("Next →", href(entryPath(nextId)))}`,
+    actions: html`${buttonLink("Download proof", href(`${entryPath(entry.id)}/proof`), { small: true })}${previousId !== null && buttonLink("← Previous", href(entryPath(previousId)))}${nextId !== null && buttonLink("Next →", href(entryPath(nextId)))}`,
   })}
 ${section({ title: "Facts", framed: true, body: entryFacts(call, entry) })}
 ${section({ title: "Payload", intro: "As it was sent, but for secrets, which are taken out before anything is stored.", body: payloadBlock(entry.payload) })}
@@ -82,4 +83,7 @@ function entryFacts(call: Member, entry: EntryDetail): Html {
 
 export const entryPages = [
   page({ id: "entry", method: "GET", path: "/telemetry/entries/:id", access: "member" }, entryPage),
+  page({ id: "entryProof", method: "GET", path: "/telemetry/entries/:id/proof", access: "member" }, (call) =>
+    proofPage("entry", call),
+  ),
 ];

@@ -1,0 +1,23 @@
+import { fail, notFound } from "../../../../kit/problem.ts";
+import { download, type PageReply } from "../../../../platform/http/page.ts";
+import { type Provable, prove } from "../../../../share/proofs/proofs.ts";
+import type { Member } from "./call.ts";
+import { exported } from "./exported.ts";
+import { idIn } from "./params.ts";
+
+/** Hands out what proves to anybody with the log's key that a thing of the team is in the log. */
+export async function proofPage(kind: Provable, call: Member): Promise<PageReply> {
+  const { core, session, params } = call;
+  const id = idIn(params.id) ?? fail(notFound, `The team has no such ${kind}.`);
+  const proof = prove(core, session.team.id, kind, id);
+  return exported(
+    call,
+    {
+      action: "proof.made",
+      teamId: session.team.id,
+      target: { kind, id: `${id}`, label: `${kind} ${id}` },
+      extent: {},
+    },
+    download(`${kind}-${id}.tlog-proof`, "text/plain; charset=utf-8", proof),
+  );
+}
