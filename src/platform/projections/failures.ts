@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { causeText } from "../jobs/jobs.ts";
 import { rows } from "./rows.ts";
 
@@ -26,3 +27,6 @@ export function recordFailure(core: Core, name: string, checkpoint: number, erro
 export function failures(core: Core): Failures[] {
   return rows(core.store).failures.all();
 }
+
+/** Row change: why something was passed over may quote what was sent; that it was stays. @returns how many changed */
+export const eraseCauses = (core: Core): number => rows(core.store).eraseCauses.run(MAX_ERASED_ROWS).changes;

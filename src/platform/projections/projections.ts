@@ -6,7 +6,7 @@
  * Not here: what is derived (spend, defects), or the ledger that deliveries are chained in.
  */
 export { inBatches, type RowChange } from "./batches.ts";
-export { failures, recordFailure } from "./failures.ts";
+export { eraseCauses, failures, recordFailure } from "./failures.ts";
 export {
   type Batch,
   catchUp,

@@ -18,6 +18,10 @@ export const rows = statements((db) => ({
     `SELECT name, count(*) AS count, max(checkpoint) AS checkpoint, failed_at AS failedAt, cause FROM projection_failures
      GROUP BY name ORDER BY name`,
   ),
+  eraseCauses: db.prepare<[number]>(
+    `UPDATE projection_failures SET cause = 'erased' WHERE (name, checkpoint) IN (
+       SELECT name, checkpoint FROM projection_failures WHERE cause <> 'erased' LIMIT ?)`,
+  ),
   advance: db.prepare<[{ name: string; checkpoint: number; part: number; toCheckpoint: number; toPart: number }]>(
     `UPDATE projections SET checkpoint = @toCheckpoint, part = @toPart
      WHERE name = @name AND checkpoint = @checkpoint AND part = @part`,

@@ -11,7 +11,7 @@ import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
 import { openOlder, tolerant } from "./older.ts";
 import { outsideWatch } from "./outside.ts";
-import { autoVacuum, INCREMENTAL, reclaim } from "./reclaim.ts";
+import { reclaim, vacuumOnce } from "./reclaim.ts";
 import type { HasColumn, Preparer, Store } from "./types.ts";
 
 /** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
@@ -124,26 +124,10 @@ function configure(db: Database): void {
     );
 }
 
+/** What only a server does to a file, which it has for itself. */
 function prepareFile(db: Database, directory: string, { now, log = silentLog }: OpenOptions): void {
   upgrade(db, directory, isoInstant(now()), log);
-  vacuumOnce(db, log);
-}
-
-/**
- * Makes an older file one that gives room back in steps, and rids it of what was removed before it was overwritten. Call while
- * nobody else has the directory; needs as much free space as the file takes. Where that lacks, the next start tries again.
- */
-function vacuumOnce(db: Database, log: Log): void {
-  if (autoVacuum(db) === INCREMENTAL) return;
-  log.info("vacuuming", { bytes: statSync(db.name).size });
-  try {
-    db.pragma("auto_vacuum = INCREMENTAL");
-    db.exec("VACUUM");
-    db.pragma("wal_checkpoint(TRUNCATE)");
-    log.info("vacuumed", { bytes: statSync(db.name).size });
-  } catch (error) {
-    log.warn("vacuum_failed", { cause: String(error) });
-  }
+  vacuumOnce(db, directory, log);
 }
 
 /** @param preparer what prepares the statements of rooms */

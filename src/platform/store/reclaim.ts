@@ -1,4 +1,6 @@
+import { statfsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
+import type { Log } from "../../kit/log.ts";
 
 /** Pages given back in one transaction: some milliseconds. */
 const PAGES_A_STEP = 500;
@@ -7,9 +9,9 @@ const TRIES = 100;
 const PAUSE_MS = 50;
 
 /** Pages are given back in steps, in files that were made so or vacuumed since. */
-export const INCREMENTAL = 2;
+const INCREMENTAL = 2;
 
-export const autoVacuum = (db: Database) => db.pragma("auto_vacuum", { simple: true }) as number;
+const autoVacuum = (db: Database) => db.pragma("auto_vacuum", { simple: true }) as number;
 
 /**
  * Gives back the room of rows that were removed, and empties the write-ahead log, where their text may stand still.
@@ -31,4 +33,34 @@ export async function reclaim(db: Database, write: (change: () => void) => Promi
     await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   return false;
+}
+
+/** Up to this the copy that a VACUUM makes is held in memory; a larger one lies where the system has its temporary files. */
+const MAX_IN_MEMORY_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Makes an older file one that gives room back in steps, and rids it of what was removed before removing overwrote. Call while
+ * nobody else has the directory. Where space lacks, the next start tries again.
+ */
+export function vacuumOnce(db: Database, directory: string, log: Log): void {
+  if (autoVacuum(db) === INCREMENTAL) return;
+  const { size: bytes } = statSync(db.name);
+  const { bavail, bsize } = statfsSync(directory);
+  // The new file passes through the log before it takes the place of the old.
+  if (bavail * bsize < 2 * bytes) {
+    log.warn("vacuum_put_off", { bytes, freeBytes: bavail * bsize });
+    return;
+  }
+  log.info("vacuuming", { bytes });
+  try {
+    if (bytes > MAX_IN_MEMORY_BYTES) db.pragma("temp_store = FILE");
+    db.pragma("auto_vacuum = INCREMENTAL");
+    db.exec("VACUUM");
+    db.pragma("wal_checkpoint(TRUNCATE)");
+    log.info("vacuumed", { bytes: statSync(db.name).size });
+  } catch (error) {
+    log.warn("vacuum_failed", { cause: String(error) });
+  } finally {
+    db.pragma("temp_store = MEMORY");
+  }
 }

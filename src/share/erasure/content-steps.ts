@@ -4,6 +4,7 @@ import { entriesAnew } from "../../insight/defects/defects.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import type { Portion } from "../../log/log.ts";
+import { eraseCauses } from "../../platform/projections/projections.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { erasePulses } from "../../record/pulses/pulses.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
@@ -20,6 +21,7 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
     yield* whileAny("pulses", () => erasePulses(core, portion));
   }
+  yield* whileAny("causes of failures", () => eraseCauses(core));
   for (const teamId of new Set(portions.map((portion) => portion.teamId)))
     yield* brainErasure.eraseUnusedFiles(core, teamId);
 }

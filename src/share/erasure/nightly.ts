@@ -85,10 +85,16 @@ interface Run {
 }
 
 async function* stepsOf(core: Core, teamId: string, retention: Retention, run: Run): AsyncGenerator<EraseStep> {
-  if (heldOf(core, teamId).team) return;
+  const { all, team } = heldOf(core, teamId);
+  if (team) return;
   for (const kind of RETENTION_KINDS) {
     const days = retention[kind];
-    if (days !== null) yield* stepsOfKind(core, teamId, kind, run.now - days * DAY_MS, run);
+    if (days === null) continue;
+    for await (const step of stepsOfKind(core, teamId, kind, run.now - days * DAY_MS, run)) {
+      // One that is placed meanwhile ends the run; the next goes by it.
+      if (heldOf(core, teamId).all.length > all.length) return;
+      yield step;
+    }
   }
 }
 
