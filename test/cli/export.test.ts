@@ -61,6 +61,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
   const whole = await made("team.tar.zst", "--team", "Acme");
   expect([...whole.files.keys()].filter((path) => !path.startsWith("brain/")).sort()).toEqual([
     "audit/00001.jsonl",
+    "checkpoint",
     "deliveries/00001.jsonl",
     "sessions/00001.jsonl",
     "telemetry/00001.jsonl",
