@@ -4,7 +4,7 @@
  */
 export { type Counts, carryOut, isOnRecord, requestErasure, resumeErasures, unfinishedErasures } from "./erasures.ts";
 export { type Hold, heldOf, listHolds, placeHold, releaseHold } from "./holds.ts";
-export { JOURNAL } from "./journal.ts";
+export { JOURNAL, readJournal } from "./journal.ts";
 export { lastRuns } from "./nightly.ts";
 export { type ErasurePlan, planErasure } from "./plan.ts";
 export {

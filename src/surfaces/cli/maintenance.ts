@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
 import { fail, unavailable } from "../../kit/problem.ts";
 import { CURRENT_SCHEMA, checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
-import { resumeErasures } from "../../share/erasure/erasure.ts";
+import { readJournal, resumeErasures } from "../../share/erasure/erasure.ts";
 import { backup, examine, inspectBackup, restore } from "../../share/maintenance/maintenance.ts";
 import { type Cli, type CommonOptions, common, configOf, outputOf, withCore, withCoreToLook } from "./context.ts";
 import { facts, table } from "./output.ts";
@@ -60,7 +60,9 @@ function addRestore(program: Command, cli: Cli): void {
       }
       const done = restore(file, config.data, isoInstant(systemClock.now()).replace(/[:.]/g, "-"));
       const isCurrent = done.schema === CURRENT_SCHEMA.version;
-      const erased = isCurrent ? await withCore(cli, options, (core) => resumeErasures(core)) : [];
+      // What was just put in place durably is not opened without need.
+      const isDue = isCurrent && readJournal(config.data).length > 0;
+      const erased = isDue ? await withCore(cli, options, (core) => resumeErasures(core)) : [];
       output.result(
         { ...done, erasedAgain: erased.length },
         () => `restored the backup of ${done.madeAt} into ${config.data}`,
