@@ -418,9 +418,12 @@ describe("safekeeping", () => {
     expect(sound).toMatchObject({
       deliveries: 3,
       faults: [],
-      head: { id: 3, chainSha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      head: { id: expect.any(Number), chainSha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
     const anchor = `${sound.head.id}:${sound.head.chainSha256}`;
+    const looked = new Sqlite(join(data, "reckon.db"), { readonly: true });
+    const [first, second, third] = looked.prepare("SELECT id FROM deliveries ORDER BY id").pluck().all() as number[];
+    looked.close();
     expect((await reckon(["ledger", "verify", "--anchor", anchor, "--data", data])).code).toBe(0);
     expect((await json(data, "doctor")).every((one: { status: string }) => one.status === "ok")).toBe(true);
 
@@ -444,19 +447,22 @@ describe("safekeeping", () => {
         `UPDATE telemetry_entries SET payload = '{"a":9}' WHERE seq = 1`,
         `UPDATE telemetry_entries SET payload = '{"a":1}' WHERE seq = 1`,
       ),
-    ).toEqual([[1, "content"]]);
+    ).toEqual([[first, "content"]]);
     expect(await faults("UPDATE brain_blobs SET content = '# B'", "UPDATE brain_blobs SET content = '# A'")).toEqual([
-      [2, "content"],
+      [second, "content"],
     ]);
     expect(
-      await faults("UPDATE deliveries SET items = 7 WHERE id = 2", "UPDATE deliveries SET items = 1 WHERE id = 2"),
-    ).toEqual([[2, "chain"]]);
+      await faults(
+        `UPDATE deliveries SET items = 7 WHERE id = ${second}`,
+        `UPDATE deliveries SET items = 1 WHERE id = ${second}`,
+      ),
+    ).toEqual([[second, "chain"]]);
     const db = new Sqlite(join(data, "reckon.db"));
     db.pragma("foreign_keys = OFF");
-    alterEntries(db, "DELETE FROM telemetry_entries WHERE seq = 2; DELETE FROM deliveries WHERE id = 3");
+    alterEntries(db, `DELETE FROM telemetry_entries WHERE seq = 2; DELETE FROM deliveries WHERE id = ${third}`);
     db.close();
     const cut = await reckon(["ledger", "verify", "--anchor", anchor, "--data", data]);
-    expect([cut.code, cut.stdout]).toEqual([1, expect.stringContaining("anchor")]);
+    expect([cut.code, cut.stdout]).toEqual([1, expect.stringContaining("chain")]);
     const doctor = await reckon(["doctor", "--data", data]);
     expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining("ledger\tfailed")]);
   });

@@ -42,6 +42,7 @@ export interface BackupResult {
   readonly file: string;
   readonly bytes: number;
   readonly schema: number;
+  /** Keys that sign licences, or did. */
   readonly keys: number;
 }
 
@@ -69,7 +70,7 @@ export function finishBackup(partial: string, target: string, directory: string,
     syncFile(partial);
     renameSync(partial, target);
     syncDirectory(dirname(target));
-    const keys = names.filter((name) => name.endsWith(".pem")).length;
+    const keys = names.filter((name) => name.endsWith(".pem") && name !== BESIDE.ledgerKey).length;
     return { file: target, bytes: statSync(target).size, schema, keys };
   } catch (error) {
     copy?.close();

@@ -1,4 +1,4 @@
-import type { Preparer } from "../../platform/store/store.ts";
+import { BESIDE, type Preparer } from "../../platform/store/store.ts";
 
 /** Statements for databases of any schema, a backup's too, so none is prepared ahead. */
 
@@ -18,7 +18,7 @@ export const hasTable = (db: Preparer, name: string): boolean =>
 /** What a backup says of itself. */
 export const describeBackup = (db: Preparer) => ({
   madeAt: one(db, "SELECT made_at FROM backup_facts") as string,
-  keys: one(db, "SELECT count(*) FROM backup_files WHERE name LIKE '%.pem'") as number,
+  keys: one(db, "SELECT count(*) FROM backup_files WHERE name LIKE '%.pem' AND name <> ?", BESIDE.ledgerKey) as number,
   ownPrices: one(db, "SELECT EXISTS (SELECT 1 FROM backup_files WHERE name = 'prices.json')") === 1,
 });
 
