@@ -12,16 +12,24 @@ import { openStore } from "../../../src/platform/store/store.ts";
 import { examine } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
-/** Adds up the numbers of the deliveries in a table of its own, `size` of them in one batch. */
+/** The places of deliveries among all, from 1 on: numbers of theirs have holes. */
+function places(core: Core, after: number, count: number): number[] {
+  const before = "(SELECT min(id) - 1 FROM deliveries)";
+  return core.store.db
+    .prepare<[number, number], number>(
+      `SELECT id - ${before} FROM deliveries WHERE id - ${before} > ? ORDER BY id LIMIT ?`,
+    )
+    .pluck()
+    .all(after, count);
+}
+
+/** Adds up the places of the deliveries among all, from 1 on, in a table of its own, `size` of them in one batch. */
 function summing(size: number, onApply?: () => void): Projection & { batches: number } {
   const self = {
     name: "test.sum",
     batches: 0,
     next(core: Core, checkpoint: number) {
-      const ids = core.store.db
-        .prepare<[number, number], number>("SELECT id FROM deliveries WHERE id > ? ORDER BY id LIMIT ?")
-        .pluck()
-        .all(checkpoint, size);
+      const ids = places(core, checkpoint, size);
       const to = ids.at(-1);
       if (to === undefined) return undefined;
       self.batches++;
@@ -195,11 +203,6 @@ it("tells once that it fails, and goes on when it can", async () => {
 
 /** Like `summing`, but it cannot take the deliveries of these numbers, and says where to go on. */
 function refusing(size: number, poison: readonly number[], where: "next" | "apply"): Projection {
-  const ids = (core: Core, checkpoint: number, most: number) =>
-    core.store.db
-      .prepare<[number, number], number>("SELECT id FROM deliveries WHERE id > ? ORDER BY id LIMIT ?")
-      .pluck()
-      .all(checkpoint, most);
   const refuse = (found: readonly number[]) => {
     const bad = found.find((id) => poison.includes(id));
     if (bad !== undefined) throw new TypeError(`cannot read ${bad}`);
@@ -207,7 +210,7 @@ function refusing(size: number, poison: readonly number[], where: "next" | "appl
   return {
     name: "test.sum",
     next(core, checkpoint, alone) {
-      const found = ids(core, checkpoint, alone ? 1 : size);
+      const found = places(core, checkpoint, alone ? 1 : size);
       const to = found.at(-1);
       if (to === undefined) return undefined;
       if (where === "next") refuse(found);
@@ -220,7 +223,7 @@ function refusing(size: number, poison: readonly number[], where: "next" | "appl
         },
       };
     },
-    skip: (core, checkpoint) => ids(core, checkpoint, 1)[0],
+    skip: (core, checkpoint) => places(core, checkpoint, 1)[0],
   };
 }
 
