@@ -42,7 +42,7 @@ async function post({ probed, token }: Target, path: string, text: string): Prom
   wire.close();
 }
 
-const HELD = 300_000;
+const HELD = 100_000;
 /** The job looks every 15 seconds, and pauses at twenty blocks. */
 const SEALING_MS = 35_000;
 
