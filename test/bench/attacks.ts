@@ -85,13 +85,17 @@ const brain = (contents: readonly string[]) =>
 const filling = (unit: string, count: number, bytes: number) =>
   Array.from({ length: count }, () => filled(unit, bytes));
 
-/** A trace batch at its caps, of what agents really send. @param name what its sessions' ids begin with */
-export function fullBatch(name = "s"): string {
-  const span = (i: number) => ({
+/**
+ * A trace batch at its caps, of what agents really send.
+ * @param name what its sessions' ids begin with
+ * @param messageOf the message that a span of a session tells of
+ */
+export function fullBatch(name = "s", messageOf = (s: number, i: number) => `m-${name}-${s}-${i}`): string {
+  const span = (s: number, i: number) => ({
     id: `span-${i}`,
     name: "edit",
     startedAt: "2026-11-21T08:00:00Z",
-    usage: { id: `m-${i}`, input_tokens: 10, output_tokens: 20 },
+    usage: { id: messageOf(s, i), input_tokens: 10, output_tokens: 20 },
     edits: [{ path: `src/file-${i % 500}.ts`, startLine: 1, endLine: 9 }],
     attributes: { "gen_ai.request.model": "claude-opus-4-1", note: filled("some words ", 60) },
   });
@@ -99,7 +103,7 @@ export function fullBatch(name = "s"): string {
     id: `${name}-${s}`,
     outcome: "success",
     startedAt: "2026-11-21T08:00:00Z",
-    spans: Array.from({ length: 100 }, (_, i) => span(i)),
+    spans: Array.from({ length: 100 }, (_, i) => span(s, i)),
   }));
   const labels = Array.from({ length: 20_000 }, (_, i) => ({ sessionId: `${name}-${i % 200}`, name: "n", value: i }));
   return JSON.stringify({ repoKey: "r", sessions, labels });
@@ -148,6 +152,9 @@ const ATTACKS: readonly Attack[] = [
   sends("170,000 empty entries", TELEMETRY, () => `{"entries":${list('{"seq":1,"payload":{}}', 170_000)}}`),
   sends("a trace batch at its caps", TRACES, () => fullBatch()),
   sends("the same on two connections", TRACES, () => fullBatch(), { times: 2 }),
+  sends("a trace batch that tells of 100 messages in all of its 200 sessions", TRACES, () =>
+    fullBatch("s", (_, i) => `m-${i}`),
+  ),
   sends("a brain of 8 files of 1 MB of headings, 2 at once", BRAIN, () => brain(filling("# a\n", 7, MIB)), {
     times: 2,
   }),

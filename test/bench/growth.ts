@@ -15,7 +15,7 @@ export async function measureGrowth({ quick, reckon }: Settings, report: Report)
   const rounds = quick ? 5 : 9;
   const full = newDirectory();
   const empty = newDirectory();
-  const { entries } = await fillDirectly(full, (filled) => filled.entries >= millions * 1e6);
+  const { entries } = await fillDirectly(full, (filled) => filled.entries >= millions * 1e6, false);
   const contenders = await Promise.all(
     [full, empty].map(async (directory) => {
       const tokens = await bindDevices(directory, CONNECTIONS * (rounds + 1));

@@ -13,6 +13,9 @@ import { randomOf, sessionOf, telemetryPayload, Vocabulary } from "./text.ts";
 export const DELIVERY_ENTRIES = 100;
 const STREAM_ENTRIES = 50_000;
 const SAMPLES = 500;
+/** What each entry has of its own in a sample. */
+const SESSION = "ses_";
+const MESSAGE = /"msg_[0-9a-f]*"/;
 
 const instant = (i: number) => new Date(Date.UTC(2026, 10, 21, 8) + i * 731).toISOString();
 
@@ -25,8 +28,13 @@ export interface Filled {
 /**
  * Fills a database of the real schema with telemetry, through SQL alone: nothing is derived from it yet, and the log does not verify.
  * @param isFull asked after every 50,000 entries, which are a stream's
+ * @param withUsage whether a quarter of them tell of usage, from which spend is derived
  */
-export async function fillDirectly(directory: string, isFull: (filled: Filled) => boolean): Promise<Filled> {
+export async function fillDirectly(
+  directory: string,
+  isFull: (filled: Filled) => boolean,
+  withUsage = true,
+): Promise<Filled> {
   await bindDevices(directory, 1);
   const store = openStore(directory, { now: systemClock.now });
   const { db } = store;
@@ -35,7 +43,9 @@ export async function fillDirectly(directory: string, isFull: (filled: Filled) =
   db.pragma("synchronous = OFF");
   const words = new Vocabulary(1_000);
   const next = randomOf(1);
-  const samples = Array.from({ length: SAMPLES }, () => JSON.stringify(telemetryPayload(words, next)));
+  const samples = Array.from({ length: SAMPLES }, () => telemetryPayload(words, next, SESSION))
+    .filter(({ usage }) => withUsage || !usage)
+    .map((payload) => JSON.stringify(payload));
   const add = inserts(db);
   const pages = () =>
     Number(db.pragma("page_count", { simple: true })) * Number(db.pragma("page_size", { simple: true }));
@@ -48,7 +58,9 @@ export async function fillDirectly(directory: string, isFull: (filled: Filled) =
         const entries = Array.from({ length: DELIVERY_ENTRIES }, (_, i) => ({
           seq: seq + i,
           clientTimestamp: instant(seq + i),
-          payload: samples[(seq + i) % SAMPLES] as string,
+          payload: (samples[(seq + i) % samples.length] as string)
+            .replace(SESSION, sessionOf(stream, seq + i))
+            .replace(MESSAGE, `"msg_${stream}_${seq + i}"`),
         }));
         const { texts } = pack(entries);
         const id = Number(add.leaf.run(randomBytes(32)).lastInsertRowid);
