@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { spendEntriesProjection } from "../../src/insight/spend/spend.ts";
 import { BRAIN, fullBatch, TRACES } from "./attacks.ts";
 import { fillDirectly } from "./held.ts";
 import { requestBytes, requireSuccess, Wire } from "./load.ts";
@@ -6,6 +7,7 @@ import { deliver, type Probed, type Stall, startProbed, TELEMETRY } from "./prob
 import type { Settings } from "./run.ts";
 import {
   bindDevices,
+  countRows,
   idle,
   newDirectory,
   type Program,
@@ -42,6 +44,12 @@ async function post({ probed, token }: Target, path: string, text: string): Prom
   wire.close();
 }
 
+/** Waits until spend, which is derived last and longest, has read what is held. */
+async function caughtUp(directory: string): Promise<void> {
+  const at = `SELECT coalesce(max(checkpoint), 0) FROM projections WHERE name = '${spendEntriesProjection.name}'`;
+  while (countRows(directory, at) < HELD) await pause(200);
+}
+
 const HELD = 100_000;
 /** The job looks every 15 seconds, and pauses at twenty blocks. */
 const SEALING_MS = 35_000;
@@ -58,7 +66,7 @@ const WORKS: readonly Work[] = [
     name: `${HELD} entries that nothing is derived from yet`,
     held: HELD,
     fromStart: true,
-    run: ({ probed }) => idle(probed.server),
+    run: ({ directory }) => caughtUp(directory),
   },
   {
     name: "backup beside it",
