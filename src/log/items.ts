@@ -92,7 +92,8 @@ function proveItems(
 ): ProvedItem[] | undefined {
   const salts = saltsFor(row);
   const hashes = itemHashes(core, row, texts);
-  if (!salts || !hashes || !sameDigest(rootOf(hashes), row.contentSha256)) return undefined;
+  const isHeld = chosen.every((item) => item === 0 || texts.has(item));
+  if (!isHeld || !salts || !hashes || !sameDigest(rootOf(hashes), row.contentSha256)) return undefined;
   return chosen.map((index) => ({
     index,
     count: hashes.length,

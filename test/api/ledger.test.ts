@@ -7,6 +7,8 @@ import { checkBundle } from "../../src/kit/transparency/check.ts";
 import { checkpointText, openCheckpoint } from "../../src/kit/transparency/checkpoint.ts";
 import { parseVkey } from "../../src/kit/transparency/note.ts";
 import { proveDelivery } from "../../src/log/log.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const text = async (t: TestInstance, path: string, token?: string) =>
@@ -127,6 +129,31 @@ it("proves to a team's devices what the team has in the log, and nothing to anot
   t.instance.core.store.db.exec("UPDATE trace_spans SET document = '{}' WHERE external_id = 'b'");
   const altered = await proof(ada.token, "session", 1);
   expect([altered.status, altered.body]).toMatchObject([409, { error: expect.anything() }]);
+});
+
+it("proves what is left of a delivery that something was erased of, and keeps nothing to guess that by", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const entries = ["yes", "no"].map((text, i) => ({ seq: i + 1, payload: { text } }));
+  await t.post("/api/telemetry/ingest", { token, json: { repoKey: "r", entries } });
+  const key = await logKey(t);
+  const proof = (id: number) => t.call("GET", `/ledger/proof?kind=entry&id=${id}`, { token });
+  const before = checkBundle((await proof(1)).text, key, []);
+  expect(before.proven).toBe(true);
+  const { core } = t.instance;
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked for"));
+  expect((await proof(1)).status).toBe(409);
+  const left = checkBundle((await proof(2)).text, key, []);
+  expect([left.proven, left.bundle?.items[1]?.text]).toEqual([true, '2\0\0{"text":"no"}\0']);
+  expect(verifyLedger(core, undefined, () => {})).toMatchObject({ faults: [], erased: 1 });
+  // The hash is there; without its salt it says nothing of the three letters.
+  const [row] = t.rows("SELECT item_key, item_salts FROM deliveries");
+  const salt = before.bundle?.items[1]?.salt as Buffer;
+  expect([row.item_key, row.item_salts.includes(salt), row.item_salts.subarray(16, 32)]).toEqual([
+    null,
+    false,
+    Buffer.alloc(16),
+  ]);
 });
 
 it("goes on under another name where the database is not the one that signed last", async () => {

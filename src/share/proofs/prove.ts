@@ -57,7 +57,7 @@ function deliveryBundle(core: Core, teamId: string | null, kind: Exclude<Provabl
   if (!items)
     fail(
       conflict,
-      `The ${kind} ${id} cannot be proved: it came before deliveries had items, or is not held as it was delivered. ` +
+      `The ${kind} ${id} cannot be proved: it came before deliveries had items, was erased, or is not held as it was delivered. ` +
         `"delivery ${found.deliveryId}" proves when it came.`,
     );
   return { ...inTree(core, found.deliveryId), leaf, items };

@@ -40,7 +40,7 @@ function addVerify(ledger: Command, cli: Cli): void {
         const report = verifyLedger(core, options.anchor, output.progress("ledger"));
         output.result(report, () =>
           report.faults.length === 0
-            ? `${report.deliveries} deliveries verify${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
+            ? `${report.deliveries} deliveries verify${report.erased > 0 ? `, something of ${report.erased} was erased` : ""}${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
             : table(
                 ["DELIVERY", "KIND", "RECEIVED", "PROBLEM", "DETAIL"],
                 report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem, one.detail]),
