@@ -3,8 +3,8 @@
  * sent, what the capture policy withholds left out, secrets replaced.
  * Not here: what a body holds (telemetry, brain, traces), the way of a delivery into the store (intake).
  */
+import { createHash } from "node:crypto";
 import { keepMetadata, type MetadataKind } from "../../formats/metadata.ts";
-import { sha256Hex } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, isWholeNumber, type Member, members, type Slice } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
@@ -125,5 +125,7 @@ export interface SentDigest {
 /** @param text the body, without its content coding */
 export function digestOfSent(text: string): SentDigest {
   const salt = systemRandom(16);
-  return { salt: salt.toString("base64url"), sha256: sha256Hex(Buffer.concat([salt, Buffer.from(text)])) };
+  // Piece by piece: a body of megabytes is not copied for its digest.
+  const sha256 = createHash("sha256").update(salt).update(text, "utf8").digest("hex");
+  return { salt: salt.toString("base64url"), sha256 };
 }
