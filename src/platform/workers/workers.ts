@@ -12,7 +12,7 @@ import { Pool } from "./pool.ts";
 const JOB_MS = 30_000;
 
 /** What a thread may hold: the largest bodies that are taken, many times over. */
-const LIMITS = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 64 };
+const LIMITS = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 };
 
 /** The instance's threads. */
 export const workers = slot(
