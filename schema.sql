@@ -363,6 +363,7 @@ CREATE TABLE trace_spans (
   item         INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX trace_spans_by_session ON trace_spans (session_id, external_id);
+CREATE INDEX trace_spans_by_delivery ON trace_spans (delivery_id, item) WHERE item IS NOT NULL;
 
 CREATE TABLE trace_labels (
   id              INTEGER PRIMARY KEY,
@@ -379,6 +380,7 @@ CREATE TABLE trace_labels (
   UNIQUE (device_id, repo_key, content_sha256)
 ) STRICT;
 CREATE INDEX trace_labels_by_session ON trace_labels (device_id, session_id);
+CREATE INDEX trace_labels_by_delivery ON trace_labels (delivery_id, item) WHERE item IS NOT NULL;
 
 -- People. `email_key` is the address as it is compared: trimmed, NFKC, lower case.
 CREATE TABLE users (

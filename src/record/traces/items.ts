@@ -14,12 +14,12 @@ export function itemsOfSession(
   const sql = rows(core.store);
   const session = sql.lastOf.get(id);
   if (!session || session.item === null) return undefined;
-  const { deliveryId, deviceId, externalId, item } = session;
-  const spans = sql.spansOf.all(deliveryId, deviceId, deliveryId);
+  const { deliveryId, externalId, item } = session;
+  const spans = sql.spansOf.all(deliveryId);
   const texts = new Map<number, string>();
   for (const one of sql.sessionsOf.iterate(deliveryId)) texts.set(one.item, sessionText(one.externalId, one.document));
   for (const one of spans) texts.set(one.item, spanText(one.sessionId, one.externalId, one.document));
-  for (const one of sql.labelsOf.iterate(deviceId, deliveryId)) texts.set(one.item, labelText(one.document));
+  for (const one of sql.labelsOf.iterate(deliveryId)) texts.set(one.item, labelText(one.document));
   const own = [item, ...spans.filter(({ sessionId }) => sessionId === externalId).map((span) => span.item)];
   return { deliveryId, own, texts };
 }

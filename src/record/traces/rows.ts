@@ -111,24 +111,20 @@ export const rows = statements((db, has) => {
       span: placed("trace_spans"),
       label: placed("trace_labels"),
     },
-    // Sessions by primary key and by trace_sessions_by_delivery, spans by trace_spans_by_session, labels by a walk of their device's.
-    lastOf: db.prepare<[number], { deliveryId: number; item: number | null; deviceId: string; externalId: string }>(
-      `SELECT delivery_id AS deliveryId, ${item("trace_sessions")}, device_id AS deviceId, external_id AS externalId
-     FROM trace_sessions WHERE id = ?`,
+    // By primary keys, and by the tables' indexes of deliveries.
+    lastOf: db.prepare<[number], { deliveryId: number; item: number | null; externalId: string }>(
+      `SELECT delivery_id AS deliveryId, ${item("trace_sessions")}, external_id AS externalId FROM trace_sessions WHERE id = ?`,
     ),
     sessionsOf: db.prepare<[number], { item: number; externalId: string; document: string }>(
       "SELECT item, external_id AS externalId, document FROM trace_sessions WHERE delivery_id = ? AND item IS NOT NULL",
     ),
-    spansOf: db.prepare<
-      [number, string, number],
-      { item: number; sessionId: string; externalId: string; document: string }
-    >(
+    spansOf: db.prepare<[number], { item: number; sessionId: string; externalId: string; document: string }>(
       `SELECT p.item, s.external_id AS sessionId, p.external_id AS externalId, p.document
-     FROM trace_sessions s CROSS JOIN trace_spans p ON p.session_id = s.id
-     WHERE s.delivery_id >= ? AND s.device_id = ? AND p.delivery_id = ? AND p.item IS NOT NULL`,
+       FROM trace_spans p CROSS JOIN trace_sessions s ON s.id = p.session_id
+       WHERE p.delivery_id = ? AND p.item IS NOT NULL ORDER BY p.item`,
     ),
-    labelsOf: db.prepare<[string, number], { item: number; document: string }>(
-      "SELECT item, document FROM trace_labels WHERE device_id = ? AND delivery_id = ? AND item IS NOT NULL",
+    labelsOf: db.prepare<[number], { item: number; document: string }>(
+      "SELECT item, document FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL",
     ),
     sessionItem: db.prepare<[number], { externalId: string; document: string }>(
       "SELECT external_id AS externalId, document FROM trace_sessions WHERE id = ?",

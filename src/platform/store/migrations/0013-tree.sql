@@ -67,6 +67,8 @@ ALTER TABLE telemetry_conflicts ADD COLUMN item INTEGER;
 ALTER TABLE trace_sessions ADD COLUMN item INTEGER;
 ALTER TABLE trace_spans ADD COLUMN item INTEGER;
 ALTER TABLE trace_labels ADD COLUMN item INTEGER;
+CREATE INDEX trace_spans_by_delivery ON trace_spans (delivery_id, item) WHERE item IS NOT NULL;
+CREATE INDEX trace_labels_by_delivery ON trace_labels (delivery_id, item) WHERE item IS NOT NULL;
 
 ALTER TABLE audit_events ADD COLUMN leaf INTEGER;
 ALTER TABLE audit_events ADD COLUMN item_key BLOB;
