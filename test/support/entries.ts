@@ -9,6 +9,17 @@ import { unpack } from "../../src/record/telemetry/packed.ts";
 
 type EntryRow = [id: number, stream: number, seq: number, delivery: number, timestamp: string | null, payload: string];
 
+/** A row of `telemetry_segments`, as far as it is read here. */
+interface SegmentRow {
+  readonly first_id: number;
+  readonly stream_id: number;
+  readonly delivery_id: number;
+  readonly block_id: number | null;
+  readonly block_at: number | null;
+  readonly bytes: number;
+  readonly texts: Buffer | null;
+}
+
 const isNamed = (sql: string) => /\btelemetry_entries\b/.test(sql);
 const has = (db: Database, table: string) =>
   db.prepare("SELECT count(*) FROM main.sqlite_schema WHERE name = ?").pluck().get(table) === 1;
@@ -28,15 +39,14 @@ export function dropEntries(db: Database): void {
 
 /** All entries, in the order of arrival. */
 export function entriesOf(db: Database): EntryRow[] {
-  // biome-ignore lint/suspicious/noExplicitAny: rows as they come
-  const segments = db.prepare("SELECT * FROM main.telemetry_segments ORDER BY first_id").all() as any[];
+  const segments = db.prepare<[], SegmentRow>("SELECT * FROM main.telemetry_segments ORDER BY first_id").all();
   const block = db.prepare<[number], Buffer>("SELECT content FROM main.telemetry_blocks WHERE id = ?").pluck();
   return segments.flatMap((segment) => {
     const texts: Buffer =
       segment.texts ??
-      zstdDecompressSync(block.get(segment.block_id) as Buffer).subarray(
-        segment.block_at,
-        segment.block_at + segment.bytes,
+      zstdDecompressSync(block.get(segment.block_id ?? 0) as Buffer).subarray(
+        segment.block_at ?? 0,
+        (segment.block_at ?? 0) + segment.bytes,
       );
     return unpack(texts).map(
       ({ seq, clientTimestamp, payload }, i): EntryRow => [

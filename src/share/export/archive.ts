@@ -9,7 +9,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { syncDirectory, syncFile } from "../../kit/files.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
-import { TAR_END, tarHeader, tarPadding } from "../../kit/tar.ts";
+import { TAR_END, tarMember } from "../../kit/tar.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Actor, COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
 import { ledgerVerifierKey } from "../../platform/transparency/transparency.ts";
@@ -90,7 +90,7 @@ class Archive {
   }
 
   /** The archive, a piece at a time. */
-  async *chunks(core: Core, scope: ExportScope): AsyncGenerator<Buffer> {
+  async *chunks(core: Core, scope: ExportScope): AsyncGenerator<Uint8Array> {
     const yieldNow = cooperative(core.clock);
     const open = new Map<string, { texts: string[]; chars: number; count: number }>();
     const cut = (name: string) => {
@@ -118,16 +118,14 @@ class Archive {
     yield TAR_END;
   }
 
-  *#file(path: string, text: string): Generator<Buffer> {
+  async *#file(path: string, text: string): AsyncGenerator<Uint8Array> {
     const content = Buffer.from(text);
     this.files.push({ path, bytes: content.length, sha256: sha256(content).toString("hex") });
     this.#onFile(this.files.length);
-    yield tarHeader(path, content.length, this.#at);
-    yield content;
-    yield tarPadding(content.length);
+    yield await tarMember(path, content, this.#at);
   }
 
-  *#manifest(core: Core, { kind, teams, repoKey, person }: ExportScope): Generator<Buffer> {
+  async *#manifest(core: Core, { kind, teams, repoKey, person }: ExportScope): AsyncGenerator<Uint8Array> {
     const manifest = {
       version: 1,
       madeAt: isoInstant(this.#at),

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { packTar } from "modern-tar";
+import { TAR_END, tarMember } from "../../kit/tar.ts";
 
 /** A file to be packed; `path` is relative, with no empty, `.` or `..` part. */
 export interface PackedFile {
@@ -9,7 +9,7 @@ export interface PackedFile {
 }
 
 /** The brain keeps no instants of files; this is the first that every archive format can hold. */
-const MTIME = new Date("1980-01-01T00:00:00Z");
+const MODIFIED_AT = Date.parse("1980-01-01T00:00:00Z");
 /** Where gzip names the system it ran on (RFC 1952 section 2.3.1), which would differ between machines; 255 is "unknown". */
 const OS_BYTE = 9;
 const OS_UNKNOWN = 255;
@@ -21,22 +21,8 @@ const OS_UNKNOWN = 255;
  */
 export async function packArchive(folder: string, files: readonly PackedFile[]): Promise<Buffer> {
   const sorted = files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
-  const tar = await packTar(
-    sorted.map(({ path, content }) => ({
-      header: {
-        name: `${folder}/${path}`,
-        size: content.length,
-        type: "file" as const,
-        mode: 0o644,
-        mtime: MTIME,
-        uid: 0,
-        gid: 0,
-        uname: "",
-        gname: "",
-      },
-      body: content,
-    })),
-  );
+  const members = sorted.map(({ path, content }) => tarMember(`${folder}/${path}`, content, MODIFIED_AT));
+  const tar = Buffer.concat([...(await Promise.all(members)), TAR_END]);
   // Node writes no time into gzip's header.
   const packed = await promisify(gzip)(tar, { level: 9 });
   packed[OS_BYTE] = OS_UNKNOWN;
