@@ -6,13 +6,14 @@ import { leafTextOf } from "./leaf.ts";
 import { type DeliveryRow, rows } from "./rows.ts";
 
 /**
- * Notes the hash of an item that is about to be replaced, so that its delivery's root can still be made. Call inside the transaction
- * that replaces it; does nothing for what was delivered before there were items.
- * @param item its place in the delivery, from 1 on
+ * Notes the hashes of items that are about to be replaced, so that their delivery's root can still be made. Call inside the transaction
+ * that replaces them, once a delivery: salts are one stream. Does nothing for what was delivered before there were items.
+ * @param texts by item, from 1 on
  */
-export function keepItem(core: Core, deliveryId: number, item: number | null, text: string): void {
-  const salts = item === null ? undefined : saltsFor(rows(core.store).whole.get(deliveryId));
-  if (salts && item !== null) rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));
+export function keepItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string>): void {
+  const salts = saltsFor(rows(core.store).whole.get(deliveryId));
+  if (!salts) return;
+  for (const [item, text] of texts) rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));
 }
 
 /**

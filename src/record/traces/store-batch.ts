@@ -5,7 +5,7 @@ import { deliveryItems } from "../../kit/items.ts";
 import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { keepItem } from "../../log/log.ts";
+import { keepItems } from "../../log/log.ts";
 import type { Intake } from "../intake/intake.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import type { Part } from "./parts.ts";
@@ -51,6 +51,7 @@ export function storePart(intake: Intake, part: Part, now: number): void {
     content: deliveryItems(repoKey, null, texts),
   });
   const { teamId, deviceId } = intake.device;
+  keepReplaced(core, changes);
   for (const [i, change] of changes.entries())
     apply(intake, change, { teamId, deviceId, deliveryId, now }, sessions[i] as number);
   labels.forEach((label, i) => {
@@ -129,6 +130,20 @@ function newLabels({ core, device, repoKey }: Intake, labels: readonly ReadLabel
 
 type Mark = Pick<SessionRow, "teamId" | "deviceId" | "deliveryId" | "now">;
 
+/** Leaves of what is about to be replaced the hashes that earlier deliveries' roots are made of. */
+function keepReplaced(core: Core, changes: readonly Change[]): void {
+  const replaced = changes.flatMap(({ session: { externalId }, stored, spans }) => [
+    ...(stored ? [{ ...stored, text: sessionText(externalId, stored.document) }] : []),
+    ...spans.flatMap(({ span, stored: known }) =>
+      known ? [{ ...known, text: spanText(externalId, span.externalId, known.document) }] : [],
+    ),
+  ]);
+  for (const [deliveryId, of] of Map.groupBy(replaced, (one) => one.deliveryId)) {
+    const texts = of.flatMap(({ item, text }): [number, string][] => (item === null ? [] : [[item, text]]));
+    keepItems(core, deliveryId, new Map(texts));
+  }
+}
+
 /** @param item of the session; its spans' follow */
 function apply(
   { core }: Intake,
@@ -142,12 +157,10 @@ function apply(
   if (sessionId === undefined || !stored) {
     sessionId = Number(sql.insertSession.run({ ...session, ...mark, repoKey, document, item }).lastInsertRowid);
   } else {
-    keepItem(core, stored.deliveryId, stored.item, sessionText(externalId, stored.document));
     const facts = readSession(parsedMembers(document, SESSION_FACTS));
     sql.updateSession.run({ ...facts, ...mark, externalId, repoKey, document, item });
   }
-  spans.forEach(({ span, stored: known }, i) => {
-    if (known) keepItem(core, known.deliveryId, known.item, spanText(externalId, span.externalId, known.document));
+  spans.forEach(({ span }, i) => {
     sql.putSpan.run({ ...span, sessionId, deliveryId: mark.deliveryId, item: item + i + 1 });
   });
 }
