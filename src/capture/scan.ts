@@ -28,7 +28,7 @@ export interface Scanned {
     readonly cacheWrite: number;
     readonly cacheRead: number;
   };
-  /** The documents themselves, redacted and cut: one for each entry and span. */
+  /** The documents themselves, redacted and cut: one for each entry and span. None where they were not asked for. */
   readonly documents: readonly unknown[];
 }
 
@@ -38,6 +38,8 @@ export interface ScanOptions {
   readonly mode: CaptureMode;
   readonly agents?: readonly string[] | undefined;
   readonly onProgress?: (share: number) => void;
+  /** Whether the documents are wanted, which may be as large as all transcripts. */
+  readonly isWhole?: boolean;
 }
 
 /**
@@ -51,9 +53,9 @@ export async function scan(parts: CaptureParts, options: ScanOptions, take: (ses
     machine: { ...machine, env: { ...machine.env, RECKON_AGENT_HOME: folder } },
   });
   try {
-    const { agents, onProgress, mode, since } = options;
+    const { agents, onProgress, mode, since, isWhole = false } = options;
     await new Sweep(capture, { agents, onProgress }, undefined).run({ mode, since, quiet: [] });
-    for (const row of capture.rows.recentSessions.all(0)) if (row.revision > 0) take(scanned(capture, row));
+    for (const row of capture.rows.recentSessions.all(0)) if (row.revision > 0) take(scanned(capture, row, isWhole));
   } finally {
     capture.close();
     rmSync(folder, { recursive: true, force: true });
@@ -62,13 +64,32 @@ export async function scan(parts: CaptureParts, options: ScanOptions, take: (ses
 
 const REDACTED = /\[REDACTED:/g;
 
-function scanned({ rows }: Capture, row: SessionRow): Scanned {
+const USAGE = [
+  ["input", "input_tokens"],
+  ["output", "output_tokens"],
+  ["cacheWrite", "cache_creation_input_tokens"],
+  ["cacheRead", "cache_read_input_tokens"],
+] as const;
+
+function scanned({ rows }: Capture, row: SessionRow, isWhole: boolean): Scanned {
   const head = JSON.parse(row.head) as SessionHead;
-  const spans = rows.spansOf.all(row.id).map(({ body }) => body);
-  const entries = rows.entriesOfSession.all(row.repo, row.id);
-  const texts = [...entries, ...spans];
-  const usages = entries.map((text) => JSON.parse(text)).filter(({ type }) => type === "usage");
-  const sum = (member: string) => usages.reduce((total, { usage }) => total + (usage[member] ?? 0), 0);
+  const usage = { input: 0, output: 0, cacheWrite: 0, cacheRead: 0 };
+  let [entries, bytes, redacted] = [0, 0, 0];
+  const documents: unknown[] = [];
+  // One after the other: a session may be larger than what may be held.
+  const count = (text: string): unknown => {
+    bytes += Buffer.byteLength(text);
+    redacted += text.match(REDACTED)?.length ?? 0;
+    const document: unknown = JSON.parse(text);
+    if (isWhole) documents.push(document);
+    return document;
+  };
+  for (const text of rows.entriesOfSession.iterate(row.repo, row.id)) {
+    entries++;
+    const { type, usage: told } = count(text) as { type?: unknown; usage?: Record<string, number> };
+    if (type === "usage") for (const [member, name] of USAGE) usage[member] += told?.[name] ?? 0;
+  }
+  for (const { body } of rows.spansOf.iterate(row.id)) count(body);
   return {
     id: row.id,
     agent: row.agent,
@@ -79,15 +100,10 @@ function scanned({ rows }: Capture, row: SessionRow): Scanned {
     prompts: head.prompts.length,
     files: head.files.length,
     commits: head.commits.length,
-    entries: entries.length,
-    bytes: texts.reduce((total, text) => total + Buffer.byteLength(text), 0),
-    redacted: texts.reduce((total, text) => total + (text.match(REDACTED)?.length ?? 0), 0),
-    usage: {
-      input: sum("input_tokens"),
-      output: sum("output_tokens"),
-      cacheWrite: sum("cache_creation_input_tokens"),
-      cacheRead: sum("cache_read_input_tokens"),
-    },
-    documents: texts.map((text) => JSON.parse(text)),
+    entries,
+    bytes,
+    redacted,
+    usage,
+    documents,
   };
 }

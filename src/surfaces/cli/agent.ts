@@ -91,8 +91,14 @@ function scanCommand(agent: Command, cli: Cli): void {
       const sessions: Scanned[] = [];
       await scan(
         parts,
-        { since, mode: "redacted", agents: options.agents, onProgress: output.progress("reading") },
-        (session) => sessions.push(options.json ? session : { ...session, documents: [] }),
+        {
+          since,
+          mode: "redacted",
+          agents: options.agents,
+          onProgress: output.progress("reading"),
+          isWhole: options.json ?? false,
+        },
+        (session) => sessions.push(session),
       );
       output.result({ sessions }, () => scanLines(sessions));
     });
