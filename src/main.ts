@@ -3,6 +3,8 @@ import { reasonOf, run } from "./surfaces/cli/run.ts";
 
 // Rules are written to be linear; should one not be, V8's linear engine takes over instead of stalling every request.
 setFlagsFromString("--enable-experimental-regexp-engine-on-excessive-backtracks");
+// The capture client is a guest on somebody's machine: a quarter less memory, and as fast on what it reads.
+if (process.argv[2] === "agent") setFlagsFromString("--memory-saver-mode");
 // Files made beside the database are their owner's alone.
 process.umask(0o077);
 // Inside a hook of git's own they would answer every question to git for the repository that the hook belongs to.

@@ -110,7 +110,7 @@ function note(
     }
     changed ||= wasShort;
     head.reflogAt = Math.max(head.reflogAt ?? 0, at);
-    for (const span of rows.spansOf.all(row.id)) {
+    for (const span of rows.spansWithEdits.all(row.id)) {
       const body = withCommit(span, sha, at, files);
       if (body === undefined) continue;
       rows.putSpan.run({ session: row.id, id: span.id, revision, body });
@@ -135,7 +135,6 @@ interface SentEdit {
 
 /** A span whose edits went into a commit, naming it; undefined where none did. */
 function withCommit({ body }: SpanRow, commit: string, at: number, files: readonly string[]): string | undefined {
-  if (!body.includes('"edits":')) return undefined;
   const span = JSON.parse(body) as { edits?: readonly SentEdit[] };
   const isIn = (edit: SentEdit) =>
     edit.commit === undefined &&

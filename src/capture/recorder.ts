@@ -17,6 +17,7 @@ import {
   learn,
   lookAgainFrom,
   newHead,
+  type SentPrompt,
   type SessionHead,
   widen,
 } from "./session-head.ts";
@@ -180,10 +181,16 @@ export class Recorder {
     const { mode } = this.#terms;
     const said = mode === "metadata" ? { chars: text.length } : { text: outgoingText(text, mode) };
     const id = `turn:${key}`;
-    if (!this.#read(draft, id)) addPrompt(draft.head, { at, ...said });
+    if (!this.#read(draft, id)) this.#addPrompt(draft, { at, ...said });
     draft.head.turn = id;
     this.#put(draft, { id, name: "turn", kind: "turn", startedAt: at, attributes: {} });
     this.#entry(draft, at, key, { type: "prompt", id: key, ...said });
+  }
+
+  #addPrompt({ id, head, revision }: Draft, prompt: SentPrompt): void {
+    const number = head.prompts;
+    const sent = addPrompt(head, prompt);
+    if (sent) this.#capture.rows.addPrompt.run({ session: id, number, revision, body: outgoingJson(sent) });
   }
 
   #result(draft: Draft, event: ToolResultEvent): void {

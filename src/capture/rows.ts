@@ -21,7 +21,7 @@ export interface SessionRow {
   readonly id: string;
   readonly agent: string;
   readonly repo: string;
-  /** JSON, see sessions.ts. */
+  /** JSON, see session-head.ts. */
   readonly head: string;
   readonly revision: number;
   readonly sent: number;
@@ -111,6 +111,18 @@ export function prepareRows(db: LocalDatabase) {
     ),
     recentSessions: db.prepare<[number], SessionRow>(`${SESSION} WHERE changed_at >= ? ORDER BY changed_at`),
 
+    addPrompt: db.prepare<[{ session: string; number: number; revision: number; body: string }]>(
+      `INSERT INTO prompts (session, number, revision, body, bytes) VALUES (@session, @number, @revision, @body, octet_length(@body))`,
+    ),
+    prompts: db.prepare<[string], string>("SELECT body FROM prompts WHERE session = ? ORDER BY number").pluck(),
+    // By prompts_by_revision alone: none where all were sent.
+    unsentPromptBytes: db
+      .prepare<[{ session: string; sent: number }], number>(
+        `SELECT coalesce(sum(bytes), 0) FROM prompts WHERE session = @session
+         AND EXISTS (SELECT * FROM prompts WHERE session = @session AND revision > @sent)`,
+      )
+      .pluck(),
+
     span: db.prepare<[string, string], string>("SELECT body FROM spans WHERE session = ? AND id = ?").pluck(),
     putSpan: db.prepare<[SpanRow]>(
       `INSERT OR REPLACE INTO spans (session, id, revision, body, bytes)
@@ -124,6 +136,9 @@ export function prepareRows(db: LocalDatabase) {
       "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision = ? ORDER BY id",
     ),
     spansOf: db.prepare<[string], SpanRow>("SELECT session, id, revision, body FROM spans WHERE session = ?"),
+    spansWithEdits: db.prepare<[string], SpanRow>(
+      `SELECT session, id, revision, body FROM spans WHERE session = ? AND instr(body, '"edits":') > 0`,
+    ),
     pruneSpans: db.prepare<[number]>(
       `DELETE FROM spans WHERE session IN (SELECT id FROM sessions WHERE revision <= sent AND changed_at < ?)`,
     ),
@@ -150,6 +165,7 @@ export function prepareRows(db: LocalDatabase) {
       "seen",
       "calls",
       "sessions",
+      "prompts",
       "spans",
       "streams",
       "entries",

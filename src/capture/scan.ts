@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionRow } from "./rows.ts";
-import type { SessionHead } from "./session-head.ts";
+import type { SentPrompt, SessionHead } from "./session-head.ts";
 import { type Capture, type CaptureParts, openCapture } from "./state.ts";
 import { Sweep } from "./sweep.ts";
 import type { CaptureMode } from "./texts.ts";
@@ -40,12 +40,19 @@ export interface ScanOptions {
   readonly onProgress?: (share: number) => void;
   /** Whether the documents are wanted, which may be as large as all transcripts. */
   readonly isWhole?: boolean;
+  /** How much is read before it stops. */
+  readonly maxBytes?: number;
 }
 
 /**
  * Reads what would be sent, session by session, without sending or remembering anything: on a database of its own, which goes with it.
+ * @returns false when there was more than `maxBytes`: the last session may be cut short, and later ones are missing
  */
-export async function scan(parts: CaptureParts, options: ScanOptions, take: (session: Scanned) => void): Promise<void> {
+export async function scan(
+  parts: CaptureParts,
+  options: ScanOptions,
+  take: (session: Scanned) => void,
+): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "reckon-scan-"));
   const { machine } = parts;
   const capture = openCapture({
@@ -53,9 +60,11 @@ export async function scan(parts: CaptureParts, options: ScanOptions, take: (ses
     machine: { ...machine, env: { ...machine.env, RECKON_AGENT_HOME: folder } },
   });
   try {
-    const { agents, onProgress, mode, since, isWhole = false } = options;
-    await new Sweep(capture, { agents, onProgress }, undefined).run({ mode, since, quiet: [] });
+    const { agents, onProgress, mode, since, isWhole = false, maxBytes } = options;
+    const sweep = new Sweep(capture, { agents, onProgress, maxOutboxBytes: maxBytes }, undefined);
+    await sweep.run({ mode, since, quiet: [] });
     for (const row of capture.rows.recentSessions.all(0)) if (row.revision > 0) take(scanned(capture, row, isWhole));
+    return !sweep.isFull;
   } finally {
     capture.close();
     rmSync(folder, { recursive: true, force: true });
@@ -90,14 +99,16 @@ function scanned({ rows }: Capture, row: SessionRow, isWhole: boolean): Scanned 
     if (type === "usage") for (const [member, name] of USAGE) usage[member] += told?.[name] ?? 0;
   }
   for (const { body } of rows.spansOf.iterate(row.id)) count(body);
+  const first = rows.prompts.get(row.id);
+  const firstPrompt = first === undefined ? undefined : (JSON.parse(first) as SentPrompt).text;
   return {
     id: row.id,
     agent: row.agent,
     repo: row.repo,
-    title: head.prompts[0]?.text ?? head.title ?? null,
+    title: firstPrompt ?? head.title ?? null,
     startedAt: head.startedAt ?? null,
     endedAt: head.endedAt ?? null,
-    prompts: head.prompts.length,
+    prompts: head.prompts,
     files: head.files.length,
     commits: head.commits.length,
     entries,

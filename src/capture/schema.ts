@@ -95,4 +95,20 @@ CREATE INDEX spans_by_revision ON spans (session, revision, id, bytes);
 CREATE TABLE receipts (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, path TEXT NOT NULL, repo TEXT NOT NULL, receipt TEXT NOT NULL);
 CREATE INDEX receipts_by_age ON receipts (at);
 `,
+  `
+-- What sessions were asked, redacted, as it is sent; a session's first has the number 0. Beside its facts, which are read and written
+-- with every part of a transcript.
+CREATE TABLE prompts (
+  session TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  PRIMARY KEY (session, number)
+) WITHOUT ROWID;
+INSERT INTO prompts (session, number, revision, body, bytes)
+  SELECT s.id, p.key, s.revision, p.value, octet_length(p.value) FROM sessions s, json_each(s.head, '$.prompts') p;
+UPDATE sessions SET head = json_set(head, '$.prompts', json_array_length(head, '$.prompts'));
+CREATE INDEX prompts_by_revision ON prompts (session, revision, bytes);
+`,
 ];

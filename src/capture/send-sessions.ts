@@ -16,7 +16,10 @@ interface Part {
   readonly spans: readonly SpanRow[];
   /** The session is sent up to this revision once the server has taken the part. */
   readonly revision: number;
+  /** Without its prompts. */
   readonly bytes: number;
+  /** 0 for a part without prompts. A session's last one has all of them, where one is new: a member that is sent replaces the one before. */
+  readonly promptBytes: number;
 }
 
 /** Sends the sessions that grew, with the spans that are new. @returns false when the server cannot take more now */
@@ -37,7 +40,7 @@ function nextBatch(exchange: Exchange, waiting: readonly SessionRow[]): Part[] {
   let bytes = 0;
   for (const row of waiting.filter(({ repo }) => repo === waiting[0]?.repo)) {
     const part = partOf(exchange, row);
-    bytes += part.bytes;
+    bytes += part.bytes + part.promptBytes;
     if (bytes > MAX_BYTES && batch.length > 0) break;
     batch.push(part);
   }
@@ -58,10 +61,14 @@ function partOf({ capture: { rows } }: Exchange, row: SessionRow): Part {
     bytes += span.body.length;
     first.push(span);
   }
-  if (beyond === undefined) return { row, spans: first, revision: row.revision, bytes };
+  if (beyond === undefined) {
+    const promptBytes = rows.unsentPromptBytes.get({ session: row.id, sent: row.sent }) ?? 0;
+    return { row, spans: first, revision: row.revision, bytes, promptBytes };
+  }
   const whole = first.filter(({ revision }) => revision < beyond);
   const spans = whole.length > 0 ? whole : rows.spansAt.all(row.id, beyond);
-  return { row, spans, revision: spans.at(-1)?.revision ?? beyond, bytes: row.head.length + bytesOf(spans) };
+  const revision = spans.at(-1)?.revision ?? beyond;
+  return { row, spans, revision, bytes: row.head.length + bytesOf(spans), promptBytes: 0 };
 }
 
 const bytesOf = (spans: readonly SpanRow[]) => spans.reduce((sum, { body }) => sum + body.length, 0);
@@ -87,7 +94,7 @@ async function sendBatch(exchange: Exchange, batch: readonly Part[]): Promise<bo
 
 function post(exchange: Exchange, batch: readonly Part[]) {
   const repo = batch[0]?.row.repo ?? "";
-  const body = `{${repo === "" ? "" : `"repoKey":${JSON.stringify(repo)},`}"sessions":[${batch.map(textOf).join(",")}]}`;
+  const body = `{${repo === "" ? "" : `"repoKey":${JSON.stringify(repo)},`}"sessions":[${batch.map((part) => textOf(exchange, part)).join(",")}]}`;
   return exchange.post(PATH, body, "traces");
 }
 
@@ -108,7 +115,7 @@ async function sendAlone(exchange: Exchange, part: Part, reason: string): Promis
     if (bare.kind === "ok") return sendHalves(exchange, part);
     if (bare.kind !== "refused" || (bare.status !== 400 && bare.status !== 413)) return false;
   }
-  const body = textOf(part).slice(0, MAX_REJECTED_CHARS);
+  const body = textOf(exchange, part).slice(0, MAX_REJECTED_CHARS);
   capture.transact(() => capture.rows.addRejected.run(capture.clock.now(), "traces", reason, body));
   acknowledge(exchange, [part]);
   return true;
@@ -118,17 +125,18 @@ async function sendAlone(exchange: Exchange, part: Part, reason: string): Promis
 async function sendHalves(exchange: Exchange, part: Part): Promise<boolean> {
   const { row, spans } = part;
   const half = Math.ceil(spans.length / 2);
-  const piece = (own: readonly SpanRow[], revision: number) => ({
-    ...{ row, spans: own, revision },
+  const piece = (own: readonly SpanRow[], revision: number, promptBytes: number) => ({
+    ...{ row, spans: own, revision, promptBytes },
     bytes: row.head.length + bytesOf(own),
   });
   return (
-    (await sendBatch(exchange, [piece(spans.slice(0, half), row.sent)])) &&
-    (await sendBatch(exchange, [piece(spans.slice(half), part.revision)]))
+    (await sendBatch(exchange, [piece(spans.slice(0, half), row.sent, 0)])) &&
+    (await sendBatch(exchange, [piece(spans.slice(half), part.revision, part.promptBytes)]))
   );
 }
 
-function textOf({ row, spans }: Part): string {
+function textOf({ capture }: Exchange, { row, spans, promptBytes }: Part): string {
   const document = outgoingJson(documentOf(row.id, row.agent, JSON.parse(row.head) as SessionHead));
-  return `${document.slice(0, -1)},"spans":[${spans.map(({ body }) => body).join(",")}]}`;
+  const prompts = promptBytes > 0 ? `,"prompts":[${capture.rows.prompts.all(row.id).join(",")}]` : "";
+  return `${document.slice(0, -1)}${prompts},"spans":[${spans.map(({ body }) => body).join(",")}]}`;
 }

@@ -5,7 +5,8 @@ import { writeSetting } from "./state.ts";
 
 /** What a batch may hold: less than the service takes at once. */
 const MAX_ENTRIES = 500;
-const MAX_BYTES = 2 * 1024 * 1024;
+/** Held several times over while it is sent, by a process that is a guest on its machine. */
+const MAX_BYTES = 1024 * 1024;
 const PATH = "/api/telemetry/ingest";
 
 /** Settings that say when numbers did not fit together, in milliseconds since the epoch. */
@@ -79,19 +80,22 @@ async function drain(exchange: Exchange, repo: string): Promise<boolean> {
   const { rows } = exchange.capture;
   for (;;) {
     const from = rows.stream.get(repo)?.acknowledged ?? 0;
-    const batch = fitting(rows.entriesAfter.all(repo, from, MAX_ENTRIES));
+    const batch = fitting(rows.entriesAfter.iterate(repo, from, MAX_ENTRIES));
     if (batch.length === 0) return true;
     if (!(await sendBatch(exchange, repo, batch))) return false;
   }
 }
 
-function fitting(entries: readonly EntryRow[]): EntryRow[] {
+/** As many as fit; what does not is not held. */
+function fitting(entries: Iterable<EntryRow>): EntryRow[] {
+  const batch: EntryRow[] = [];
   let bytes = 0;
-  const count = entries.findIndex(({ payload }, i) => {
-    bytes += Buffer.byteLength(payload) + 64;
-    return bytes > MAX_BYTES && i > 0;
-  });
-  return count === -1 ? [...entries] : entries.slice(0, count);
+  for (const entry of entries) {
+    bytes += Buffer.byteLength(entry.payload) + 64;
+    if (bytes > MAX_BYTES && batch.length > 0) break;
+    batch.push(entry);
+  }
+  return batch;
 }
 
 /** Sends a batch; one that is refused in halves, until the entry that is at fault stands alone. */

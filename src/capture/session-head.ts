@@ -23,7 +23,8 @@ export interface SessionHead {
   parentId?: string | undefined;
   startedAt?: string | undefined;
   endedAt?: string | undefined;
-  prompts: SentPrompt[];
+  /** How many there were, beyond MAX_PROMPTS as well. */
+  prompts: number;
   files: string[];
   commits: SentCommit[];
   hasReply: boolean;
@@ -34,7 +35,7 @@ export interface SessionHead {
   below?: string;
   /** The span of the prompt that is being worked on. */
   turn?: string | undefined;
-  /** How much of `prompts` is text, in UTF-16 units. */
+  /** How much text the prompts are that are sent, in UTF-16 units. */
   promptChars: number;
   /** Where a commit that the agent made was looked for last, see commits.ts; milliseconds since the epoch. */
   reflogAt?: number;
@@ -47,7 +48,7 @@ const MAX_FILES = 5_000;
 const MAX_COMMITS = 1_000;
 const LATE_PROMPT_CHARS = 200;
 
-export const newHead = (): SessionHead => ({ prompts: [], files: [], commits: [], hasReply: false, promptChars: 0 });
+export const newHead = (): SessionHead => ({ prompts: 0, files: [], commits: [], hasReply: false, promptChars: 0 });
 
 /** Lays the facts of an event over a head. */
 export function learn(head: SessionHead, { cwd, branch, model, agentVersion, parentId, title }: SessionEvent): void {
@@ -68,12 +69,14 @@ export function widen(head: SessionHead, at: string | undefined): void {
   if (head.endedAt === undefined || instant > (readInstant(head.endedAt) ?? 0)) head.endedAt = at;
 }
 
-export function addPrompt(head: SessionHead, prompt: SentPrompt): void {
-  if (head.prompts.length >= MAX_PROMPTS) return;
+/** Counts a prompt. @returns it as it is sent; undefined where a session's document has no more room */
+export function addPrompt(head: SessionHead, prompt: SentPrompt): SentPrompt | undefined {
+  head.prompts++;
+  if (head.prompts > MAX_PROMPTS) return undefined;
   const { text } = prompt;
   const isLate = text !== undefined && head.promptChars + text.length > MAX_PROMPT_CHARS;
-  head.prompts.push(isLate ? { ...prompt, text: `${text.slice(0, LATE_PROMPT_CHARS).toWellFormed()}…` } : prompt);
   head.promptChars += isLate ? LATE_PROMPT_CHARS : (text?.length ?? 0);
+  return isLate ? { ...prompt, text: `${text.slice(0, LATE_PROMPT_CHARS).toWellFormed()}…` } : prompt;
 }
 
 export function addFile(head: SessionHead, path: string): void {
@@ -99,9 +102,9 @@ export function lookAgainFrom(head: SessionHead, editAt: string | undefined): vo
   if (head.reflogAt !== undefined) head.reflogAt = Math.min(head.reflogAt, at - SECOND_MS);
 }
 
-/** The session as the service takes it, without its spans. */
+/** The session as the service takes it, without its prompts and spans. */
 export function documentOf(id: string, agent: string, head: SessionHead): Record<string, unknown> {
-  const { agentVersion, model, branch, title, parentId, startedAt, endedAt, prompts, files, commits, hasReply } = head;
+  const { agentVersion, model, branch, title, parentId, startedAt, endedAt, files, commits, hasReply } = head;
   return {
     id,
     agent,
@@ -113,7 +116,6 @@ export function documentOf(id: string, agent: string, head: SessionHead): Record
     startedAt,
     endedAt,
     outcome: commits.length > 0 ? "committed" : hasReply ? "completed" : "abandoned",
-    prompts,
     files,
     commits,
   };

@@ -65,8 +65,9 @@ async function measureReading(quick: boolean, program: string, report: Report): 
   const next = randomOf(1);
   const file = openSync(path, "w");
   for (let n = 0, bytes = 0; bytes < wanted; n += 20) {
-    const text = textOf(turns("long", 20, Date.now() - 86_400_000 + n, n, folder)).replace(/done long-\d+/g, () =>
-      words.phrase(next, 4_000),
+    const text = textOf(turns("long", 20, Date.now() - 86_400_000 + n, n, folder)).replace(
+      /(?:Do|done) long-\d+/g,
+      () => words.phrase(next, 4_000),
     );
     bytes += writeSync(file, text);
   }

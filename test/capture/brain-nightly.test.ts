@@ -138,7 +138,7 @@ describe("the nightly pass", () => {
       [ERRORS]: BRAIN.replaceAll(/(Half a cent|Wrong total)([\s\S]*?)src\/cookies/g, "$1$2src/money"),
       "AGENTS.md": "",
     });
-    const head = { prompts: [], files: ["src/money.ts"], commits: [], hasReply: true, promptChars: 0 };
+    const head = { prompts: 1, files: ["src/money.ts"], commits: [], hasReply: true, promptChars: 0 };
     const session = { id: "s-1", agent: "codex", repo: keyOf("shop"), head: JSON.stringify(head), revision: 1 };
     machine.capture.rows.putSession.run({ ...session, changedAt: machine.t.clock.now() });
     write(root, {

@@ -15,7 +15,8 @@ function open(path: string, schemas: readonly string[]): Database {
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
     db.pragma("temp_store = MEMORY");
-    db.pragma("cache_size = -8192");
+    // Its program is a guest on somebody's machine, and the operating system keeps the file's pages anyway.
+    db.pragma("cache_size = -2048");
     const migrate = db.transaction(() => {
       const version = db.pragma("user_version", { simple: true }) as number;
       if (version > schemas.length)

@@ -89,7 +89,7 @@ function scanCommand(agent: Command, cli: Cli): void {
       const output = createOutput(options.json ?? false);
       const since = parts.clock.now() - (options.since ?? DEFAULT_SINCE_MS);
       const sessions: Scanned[] = [];
-      await scan(
+      const isComplete = await scan(
         parts,
         {
           since,
@@ -100,7 +100,9 @@ function scanCommand(agent: Command, cli: Cli): void {
         },
         (session) => sessions.push(session),
       );
-      output.result({ sessions }, () => scanLines(sessions));
+      output.result({ sessions, isComplete }, () => scanLines(sessions));
+      if (!isComplete)
+        output.note('There is more than could be read at once: a shorter "--since", or "--agents", shows all of it.');
     });
 }
 

@@ -1,0 +1,56 @@
+import Sqlite from "better-sqlite3";
+import { expect, it } from "vitest";
+import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
+
+const promptsThere = ({ server }: TestAgent): string[] =>
+  server
+    .rows("SELECT document FROM trace_sessions")
+    .flatMap(({ document }) => (JSON.parse(document).prompts ?? []) as { text: string }[])
+    .map(({ text }) => text);
+
+it("prompts of a session arrive in their order, with what they are part of, and go again only where one is new", async () => {
+  const a = await startAgent();
+  const bodies: string[] = [];
+  a.server.between = (path, answer, body) => {
+    if (path === "/api/agent-traces/ingest") bodies.push(body);
+    return answer();
+  };
+  a.work("s1", 3);
+  await a.pass();
+  a.work("s1", 2, 3);
+  await a.pass();
+  expect(promptsThere(a)).toEqual(["Do s1-0", "Do s1-1", "Do s1-2", "Do s1-3", "Do s1-4"]);
+  // Only an answer is new.
+  const answer = { type: "text", text: "one thing more" };
+  a.write("s1", {
+    ...{ parentUuid: null, isSidechain: false, type: "assistant", uuid: "late", sessionId: "s1", version: "2.1.330" },
+    timestamp: new Date(a.server.clock.now()).toISOString(),
+    message: { role: "assistant", id: "msg_late", model: "claude-opus-5", content: [answer] },
+  });
+  await a.pass();
+  expect(bodies.map((body) => body.includes('"prompts":['))).toEqual([true, true, false]);
+  expect(promptsThere(a)).toHaveLength(5);
+  expectAgreement(a);
+});
+
+it("a session that was being kept by an earlier version loses none of its prompts", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  await a.server.unplug();
+  await a.pass();
+  const { rows, places } = a.capture;
+  const bodies = rows.prompts.all("s1");
+  a.capture.close();
+  // As the version before wrote it: prompts among the session's facts.
+  const db = new Sqlite(places.database);
+  db.prepare("UPDATE sessions SET head = json_set(head, '$.prompts', json(?))").run(`[${bodies.join(",")}]`);
+  db.exec("DROP TABLE prompts");
+  db.pragma("user_version = 2");
+  db.close();
+  a.capture = a.reopen();
+  a.work("s1", 1, 2);
+  await a.server.plug();
+  await a.pass();
+  expect(promptsThere(a)).toEqual(["Do s1-0", "Do s1-1", "Do s1-2"]);
+  expectAgreement(a);
+});

@@ -1,0 +1,50 @@
+import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { describe, expect, it } from "vitest";
+import { type Scanned, scan } from "../../src/capture/scan.ts";
+import { startAgent } from "../support/capture.ts";
+
+const scans = () => readdirSync(tmpdir()).filter((name) => name.startsWith("reckon-scan-"));
+
+describe("a scan", () => {
+  it("counts what would be sent, sends and remembers nothing, and leaves nothing behind", async () => {
+    const a = await startAgent();
+    const before = scans();
+    a.work("s1", 3);
+    const asked = a.server.asked.length;
+    const sessions: Scanned[] = [];
+    const isComplete = await scan(a.capture, { since: 0, mode: "redacted" }, (session) => sessions.push(session));
+    expect([isComplete, sessions]).toEqual([
+      true,
+      [
+        expect.objectContaining({
+          ...{ id: "s1", agent: "claude-code", repo: "github.com/acme/shop", title: "Do s1-0" },
+          ...{ prompts: 3, files: 3, entries: 9, redacted: 0, documents: [] },
+          usage: { input: 9, output: 27, cacheWrite: 0, cacheRead: 0 },
+        }),
+      ],
+    ]);
+    expect(a.server.asked).toHaveLength(asked);
+    expect(a.capture.rows.recentSessions.all(0)).toEqual([]);
+    expect(scans()).toEqual(before);
+    expect(existsSync(a.path("s1"))).toBe(true);
+  });
+
+  it("counts more prompts than a session is sent with", async () => {
+    const a = await startAgent();
+    a.work("s1", 2_005);
+    const sessions: Scanned[] = [];
+    await scan(a.capture, { since: 0, mode: "metadata" }, (session) => sessions.push(session));
+    expect(sessions.map(({ prompts }) => prompts)).toEqual([2_005]);
+  });
+
+  it("says so when there is more than it reads", async () => {
+    const a = await startAgent();
+    for (let i = 0; i < 6; i++) a.work(`s${i}`, 20);
+    const sessions: Scanned[] = [];
+    const options = { since: 0, mode: "redacted", maxBytes: 20_000 } as const;
+    expect(await scan(a.capture, options, (session) => sessions.push(session))).toBe(false);
+    expect(sessions.length).toBeGreaterThan(0);
+    expect(sessions.length).toBeLessThan(6);
+  });
+});
