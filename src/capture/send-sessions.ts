@@ -1,7 +1,8 @@
 import type { Exchange } from "./exchange.ts";
+import { knownPolicy } from "./policy.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { documentOf, type SessionHead } from "./session-head.ts";
-import { outgoingJson } from "./texts.ts";
+import { allowedNow, outgoingJson } from "./texts.ts";
 
 const MAX_SESSIONS = 20;
 const MAX_SPANS = 4_000;
@@ -136,7 +137,9 @@ async function sendHalves(exchange: Exchange, part: Part): Promise<boolean> {
 }
 
 function textOf({ capture }: Exchange, { row, spans, promptBytes }: Part): string {
-  const document = outgoingJson(documentOf(row.id, row.agent, JSON.parse(row.head) as SessionHead));
+  const mode = knownPolicy(capture)?.captureMode;
   const prompts = promptBytes > 0 ? `,"prompts":[${capture.rows.prompts.all(row.id).join(",")}]` : "";
-  return `${document.slice(0, -1)}${prompts},"spans":[${spans.map(({ body }) => body).join(",")}]}`;
+  const facts = outgoingJson(documentOf(row.id, row.agent, JSON.parse(row.head) as SessionHead));
+  const session = allowedNow(`${facts.slice(0, -1)}${prompts}}`, "session", mode);
+  return `${session.slice(0, -1)},"spans":[${spans.map(({ body }) => allowedNow(body, "span", mode)).join(",")}]}`;
 }

@@ -1,7 +1,9 @@
 import type { Answer } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
+import { knownPolicy } from "./policy.ts";
 import type { EntryRow, StreamRow } from "./rows.ts";
 import { writeSetting } from "./state.ts";
+import { allowedNow } from "./texts.ts";
 
 /** What a batch may hold: less than the service takes at once. */
 const MAX_ENTRIES = 500;
@@ -24,7 +26,7 @@ export async function sendTelemetry(exchange: Exchange, isLooking = false): Prom
   let isWell = true;
   for (const stream of rows.streams.all()) {
     if (!isLooking && stream.acknowledged >= stream.nextSeq - 1) continue;
-    const answer = await exchange.post(PATH, bodyOf(stream.repo, []), "telemetry");
+    const answer = await exchange.post(PATH, bodyOf(exchange, stream.repo, []), "telemetry");
     if (answer.kind !== "ok") {
       exchange.setBack("telemetry", answer);
       if (exchange.stopped !== undefined || !exchange.mayDo("telemetry")) return false;
@@ -101,7 +103,7 @@ function fitting(entries: Iterable<EntryRow>): EntryRow[] {
 /** Sends a batch; one that is refused in halves, until the entry that is at fault stands alone. */
 async function sendBatch(exchange: Exchange, repo: string, batch: readonly EntryRow[]): Promise<boolean> {
   exchange.capture.rows.attempt.run({ repo, seq: batch.at(-1)?.seq ?? 0 });
-  const answer = await exchange.post(PATH, bodyOf(repo, batch), "telemetry");
+  const answer = await exchange.post(PATH, bodyOf(exchange, repo, batch), "telemetry");
   if (answer.kind === "ok") {
     acknowledge(exchange, repo, batch, answer);
     return true;
@@ -153,10 +155,11 @@ async function reject(exchange: Exchange, repo: string, { seq, payload }: EntryR
   return sendBatch(exchange, repo, [{ seq, at: null, payload: text }]);
 }
 
-function bodyOf(repo: string, batch: readonly EntryRow[]): string {
+function bodyOf({ capture }: Exchange, repo: string, batch: readonly EntryRow[]): string {
+  const mode = knownPolicy(capture)?.captureMode;
   const entries = batch.map(
     ({ seq, at, payload }) =>
-      `{"seq":${seq},${at === null ? "" : `"clientTimestamp":${JSON.stringify(at)},`}"payload":${payload}}`,
+      `{"seq":${seq},${at === null ? "" : `"clientTimestamp":${JSON.stringify(at)},`}"payload":${allowedNow(payload, "payload", mode)}}`,
   );
   return `{${repo === "" ? "" : `"repoKey":${JSON.stringify(repo)},`}"entries":[${entries.join(",")}]}`;
 }

@@ -1,3 +1,4 @@
+import { type MetadataKind, metadataOf } from "../formats/metadata.ts";
 import { beginning } from "../kit/strings.ts";
 import { redactJson, redactText } from "../redact/redact.ts";
 
@@ -32,3 +33,7 @@ export function outgoingText(text: string, mode: CaptureMode): string {
 export function outgoingJson(value: unknown): string {
   return redactJson(JSON.stringify(value)).text;
 }
+
+/** A record as it may leave the machine now: what waits may have been recorded while the policy let more of it. */
+export const allowedNow = (text: string, kind: MetadataKind, mode: CaptureMode | undefined): string =>
+  mode === "metadata" ? metadataOf(text, kind) : text;

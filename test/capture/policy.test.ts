@@ -273,3 +273,28 @@ it("takes nothing that was recorded for one team to another", async () => {
   expect(readStatus(a.capture).waiting).toMatchObject({ entries: 0, sessions: 0 });
   expect([rowsOf(a, "entries"), rowsOf(a, "spans"), rowsOf(a, "sources")]).toEqual([0, 0, 0]);
 });
+
+it("what waits when the policy becomes stricter leaves without its text", async () => {
+  const a = await startAgent();
+  a.work("s1", 1);
+  await a.pass();
+  await a.server.unplug();
+  a.work("s1", 2, 1);
+  await a.pass();
+  await a.server.policy("metadata");
+  await a.server.plug();
+  const bodies: string[] = [];
+  a.server.between = (path, answer, body) => {
+    if (path === INGEST || path === TRACES) bodies.push(body);
+    return answer();
+  };
+  a.work("s1", 1, 3);
+  await a.pass();
+  expect(bodies.length).toBeGreaterThan(1);
+  expect(bodies.join("\n")).not.toMatch(/Do s1|I do s1|make s1|done s1/);
+  // The server had nothing to take out, and what it had before stays.
+  expect(a.server.rows("SELECT * FROM policy_violations")).toEqual([]);
+  expect(promptsAt(a)).toEqual(["Do s1-0", undefined, undefined, undefined]);
+  expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(12);
+  expect(a.server.verify()).toEqual([]);
+});
