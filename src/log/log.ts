@@ -44,7 +44,7 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     previous: stream?.last ?? null,
     itemCount: content.count,
   };
-  appendLeaf(core, leafText(facts));
+  appendLeaf(core, leafText(facts), id);
   sql.insert.run(
     id,
     teamId,

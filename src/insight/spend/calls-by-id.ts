@@ -24,11 +24,11 @@ export class CallsById {
 
   /** Reported under the key of a message, or of a request alone. */
   change(teamId: string, key: Buffer, changes: readonly Change[]): void {
-    if (changes.every((change) => this.#isKnown(teamId, key, change))) return;
     const named = messageOf(key);
     const message = named ?? this.#messageOf(teamId, key);
     const ofMessage = message ? this.#ofMessage(teamId, message) : [];
     const before = named ? ofMessage.filter((report) => report.key.equals(key)) : this.#rollup.reportsOf(teamId, key);
+    if (changes.every((change) => this.#isKnown(before, change))) return;
     const after = storedAfter(this.#rollup, before, key, changes);
     if (!this.#rollup.replace(teamId, before, after)) return;
     const others = named ? ofMessage.filter((report) => !report.key.equals(key)) : ofMessage;
@@ -41,15 +41,14 @@ export class CallsById {
     this.#recount(teamId, [whole(before)], [whole(after)]);
   }
 
-  /** Telemetry repeats itself: what is stored already needs no other report to be read. */
-  #isKnown(teamId: string, key: Buffer, { replaces, reports }: Change): boolean {
+  /** Telemetry repeats itself: of what is stored already nothing need be decided again. */
+  #isKnown(before: readonly StoredReport[], { replaces, reports }: Change): boolean {
     return (
       replaces === undefined &&
       reports.every((report) => {
         const cellId = this.#rollup.findCell(report.dimensions);
-        if (cellId === undefined) return false;
-        const row = rows(this.#core.store).report.get(teamId, key, report.source, cellId);
-        return row !== undefined && !isBetter(report, this.#rollup.read(row));
+        const row = before.find((stored) => stored.source === report.source && stored.cellId === cellId);
+        return row !== undefined && !isBetter(report, row);
       })
     );
   }

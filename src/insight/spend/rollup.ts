@@ -30,6 +30,8 @@ export const rowName = ({ key, source, cellId }: Pick<StoredReport, "key" | "sou
 export class Rollup {
   readonly #core: Core;
   readonly #cellIds = new Map<string, number>();
+  /** The same by the dimensions themselves: each report's are looked up several times, and naming them takes longer than that. */
+  readonly #cellIdsOf = new Map<Dimensions, number>();
   readonly #dimensions = new Map<number, Dimensions>();
   readonly #sums = new Map<number, Measures>();
   constructor(core: Core) {
@@ -52,9 +54,13 @@ export class Rollup {
   /** The same; undefined where there is none. */
   findCell(dimensions: Dimensions | null): number | undefined {
     if (!dimensions) return 0;
+    const found = this.#cellIdsOf.get(dimensions);
+    if (found !== undefined) return found;
     const name = nameOf(dimensions);
     const id = this.#cellIds.get(name) ?? rows(this.#core.store).cell.get(dimensions);
-    if (id !== undefined) this.#cellIds.set(name, id);
+    if (id === undefined) return undefined;
+    this.#cellIds.set(name, id);
+    this.#cellIdsOf.set(dimensions, id);
     return id;
   }
 

@@ -99,9 +99,6 @@ export const rows = statements((db) => {
     reportsFrom: db.prepare<[string, Buffer, number], StoredRow>(
       `${REPORT} WHERE team_id = ? AND usage_key = ? AND source = ?`,
     ),
-    report: db.prepare<[string, Buffer, number, number], StoredRow>(
-      `${REPORT} WHERE team_id = ? AND usage_key = ? AND source = ? AND cell_id = ?`,
-    ),
     within: db.prepare<[string, Buffer, Buffer], StoredRow>(
       `${REPORT} WHERE team_id = ? AND usage_key BETWEEN ? AND ?`,
     ),

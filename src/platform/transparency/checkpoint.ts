@@ -5,7 +5,6 @@ import { type Checkpoint as CheckpointFacts, checkpointText } from "../../kit/tr
 import { parseNote, signNote, vkeyOf } from "../../kit/transparency/note.ts";
 import { writeGrowthProof } from "../../kit/transparency/proof.ts";
 import { currentEpoch } from "./epoch.ts";
-import { findLeaf } from "./leaves.ts";
 import { ledgerSigner } from "./ledger-key.ts";
 import { tree, treeHead } from "./tree.ts";
 
@@ -61,10 +60,11 @@ export function ledgerVerifierKey(core: Core): string | undefined {
  * @returns undefined where the tree cannot be signed
  */
 export function receiptFor(core: Core, n: number, salt: string): string | undefined {
-  const leaf = findLeaf(core, n);
-  const head = leaf && signable(core);
-  if (!leaf || !head || head.size < n) return undefined;
-  const parts = [leaf, head.root, head.signature].map((bytes) => bytes.toString("base64url"));
+  // One that was signed since it was committed has it: those who were committed together share one.
+  const { last } = signed(core);
+  const head = last && last.size >= n ? last : signable(core);
+  if (!head || head.size < n) return undefined;
+  const parts = [tree(core).nodeAt(0, n - 1), head.root, head.signature].map((bytes) => bytes.toString("base64url"));
   return [n - 1, head.size, ...parts, salt].join(".");
 }
 

@@ -8,9 +8,12 @@ export const leafCount = (core: Core): number => rows(core.store).last.get() ?? 
 /** The number that the next leaf gets; to be asked inside the transaction that appends it. */
 export const nextLeaf = (core: Core): number => leafCount(core) + 1;
 
-/** Appends a leaf; call inside the transaction that stores what it tells of. @returns its number, from 1 on */
-export function appendLeaf(core: Core, text: string): number {
-  const n = nextLeaf(core);
+/**
+ * Appends a leaf; call inside the transaction that stores what it tells of.
+ * @param n `nextLeaf`, where it is known already
+ * @returns its number, from 1 on
+ */
+export function appendLeaf(core: Core, text: string, n = nextLeaf(core)): number {
   rows(core.store).insert.run(n, leafHash(Buffer.from(text)));
   return n;
 }
