@@ -19,6 +19,14 @@ export function commitTo(texts: readonly (string | Uint8Array)[]): Items {
   return { key, count: texts.length, root: rootOf(hashesUnder(key, texts)) };
 }
 
+/** An item as an export holds it. */
+export interface ExportedItem {
+  readonly deliveryId: number;
+  /** From 1 on. */
+  readonly item: number;
+  readonly text: string;
+}
+
 /** The first item of every delivery: what its leaf does not tell in the open. */
 export const contextText = (repoKey: string, mode: string | null): string => JSON.stringify({ repoKey, mode });
 

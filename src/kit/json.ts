@@ -169,3 +169,9 @@ export function isWholeNumber(text: string): boolean {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** JSON text as it can stand in a file of JSON Lines: line breaks, which stand only between its tokens, become spaces. */
+export const inOneLine = (text: string): string => text.replace(/[\r\n]/g, " ");
+
+/** The text itself, where `inOneLine` changes it, for whoever takes its digest; undefined otherwise. */
+export const exactly = (text: string): string | undefined => (/[\r\n]/.test(text) ? text : undefined);

@@ -1,4 +1,6 @@
-import { packTar } from "modern-tar";
+import { Readable } from "node:stream";
+import { createTarDecoder, packTar } from "modern-tar";
+import { fail, invalid } from "./problem.ts";
 
 /** What ends an archive (POSIX.1-1988, ustar): two blocks of zeros. */
 export const TAR_END = Buffer.alloc(1_024);
@@ -21,4 +23,25 @@ export async function tarMember(path: string, content: Uint8Array, modifiedAt: n
     gname: "",
   };
   return (await packTar([{ header, body: content }])).subarray(0, -TAR_END.length);
+}
+
+export interface TarFile {
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+/**
+ * The files of an archive one after the other, each held as a whole.
+ * @param maxBytes of each
+ * @throws Problem where there is something other than a file, or one too large; Error where it is no archive
+ */
+export async function* tarFiles(archive: Readable, maxBytes: number): AsyncGenerator<TarFile> {
+  const files = (Readable.toWeb(archive) as ReadableStream<Uint8Array>).pipeThrough(createTarDecoder({ strict: true }));
+  for await (const { header, body } of files) {
+    const { name, size, type } = header;
+    if (type !== "file" || size > maxBytes) fail(invalid, `${JSON.stringify(name)} is no file, or too large`);
+    const parts: Uint8Array[] = [];
+    for await (const part of body) parts.push(part);
+    yield { name, content: Buffer.concat(parts) };
+  }
 }

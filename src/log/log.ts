@@ -134,7 +134,10 @@ export function deliveriesAfter(core: Core, id: number, count: number): Delivery
   return rows(core.store).after.all(id, count);
 }
 
-/** A team's deliveries with what their leaves are made of, bytes in hexadecimal digits, oldest first; reads in short queries. */
+/**
+ * A team's deliveries with what their leaves are made of, bytes in hexadecimal digits, oldest first; `noted` has the hashes of items
+ * that are not held any more, by their places. Reads in short queries.
+ */
 export function* exportDeliveries(core: Core, teamId: string) {
   const sql = rows(core.store);
   for (let after = 0; ; ) {
@@ -143,7 +146,12 @@ export function* exportDeliveries(core: Core, teamId: string) {
       const leaf = leafTextOf({ ...facts, contentSha256, chainSha256, itemKey, itemSalts, sentSha256 });
       const bytes = { contentSha256, chainSha256, itemKey, itemSalts, sentSha256 };
       const hex = Object.entries(bytes).map(([name, value]) => [name, value?.toString("hex") ?? null]);
-      yield { ...facts, ...(Object.fromEntries(hex) as Record<keyof typeof bytes, string | null>), leaf };
+      const noted = sql.items.all(facts.id).map(({ item, sha256 }) => [item, sha256.toString("hex")]);
+      const delivery = { ...facts, ...(Object.fromEntries(hex) as Record<keyof typeof bytes, string | null>), leaf };
+      yield {
+        ...delivery,
+        ...(noted.length > 0 ? { noted: Object.fromEntries(noted) as Record<string, string> } : {}),
+      };
     }
     if (some.length < EXPORT_ROWS) return;
     after = some.at(-1)?.id ?? after;

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { zstdDecompressSync } from "node:zlib";
+import { dirname, join } from "node:path";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
 import { reckon } from "../faults/support/process.ts";
@@ -35,6 +35,23 @@ function unpack(file: string): { files: Map<string, string>; manifest: { scope: 
     digests.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   );
   return { files, manifest };
+}
+
+/** Makes an archive of files, with a manifest that fits them. */
+function repack(target: string, files: ReadonlyMap<string, string>): void {
+  const folder = mkdtempSync(join(tmpdir(), "reckon-export-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const listed = [...files].map(([path, text]) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    return { path, bytes: text.length, sha256: createHash("sha256").update(text).digest("hex") };
+  });
+  writeFileSync(join(folder, "MANIFEST.json"), JSON.stringify({ version: 1, files: listed }));
+  const paths = [...files.keys(), "MANIFEST.json"];
+  writeFileSync(
+    target,
+    zstdCompressSync(execFileSync("tar", ["--format=ustar", "-cf", "-", ...paths], { cwd: folder })),
+  );
 }
 
 const lines = (text: string | undefined) =>
@@ -108,4 +125,99 @@ it("writes everything of a team, a repository or a person into an archive whose 
   ]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("never overwrites")]);
   expect((await reckon(["export", "--out", "x", "--data", t.directory])).code).toBe(2);
+});
+
+interface Step {
+  readonly step: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+it("makes archives that anybody can check with the log's key, and no forged one", async () => {
+  const t = await startInstance();
+  const team = await t.team({ name: "Acme" });
+  const device = await t.device(team);
+  await personWith(t, device, "ada@example.com");
+  await deliverAll(t, device, "shop", "marigold");
+  // White space is part of what was delivered.
+  const body = '{"entries":[{"seq":1,"payload":{\n "text": "broken line"\n}}]}';
+  expect((await t.post("/api/telemetry/ingest", { token: device.token, body, headers: { "content-type": "application/json" } })).status).toBe(200);
+  await t.close();
+  const key = (await reckon(["ledger", "key", "--data", t.directory])).stdout.trim();
+  const out = join(t.directory, "team.tar.zst");
+  expect((await reckon(["export", "--team", "Acme", "--out", out, "--data", t.directory])).code).toBe(0);
+  const check = async (file: string) => {
+    const { code, stdout, stderr } = await reckon(["ledger", "check", file, "--key", key, "--json"]);
+    expect(stderr).toBe("");
+    const { proven, steps } = JSON.parse(stdout) as { proven: boolean; steps: Step[] };
+    expect(code).toBe(proven ? 0 : 1);
+    return { proven, steps, failed: steps.filter(({ ok }) => !ok).map(({ step, detail }) => `${step}: ${detail}`) };
+  };
+  const whole = await check(out);
+  expect(whole.failed).toEqual([]);
+  expect(whole.steps.map(({ step }) => step)).toEqual(["file", "checkpoint", "inclusion", "item"]);
+  expect(whole.steps[3]?.detail).toMatch(/^all of \d+ deliveries are what was delivered$/);
+
+  const { files } = unpack(out);
+  const forged = async (path: string, forge: (text: string) => string) => {
+    const target = join(t.directory, "forged.tar.zst");
+    const text = files.get(path) as string;
+    expect(forge(text)).not.toBe(text);
+    repack(target, new Map([...files, [path, forge(text)]]));
+    return (await check(target)).failed.join();
+  };
+  const changed = (from: string | RegExp, to: string) => (text: string) => text.replace(from, to);
+  expect(await forged("telemetry/00001.jsonl", changed("marigold", "marygold"))).toMatch(
+    /item: .*not what was delivered/,
+  );
+  expect(await forged("telemetry/00001.jsonl", changed(/^.*\n/, ""))).toMatch(
+    /item: not all that was delivered is there/,
+  );
+  expect(await forged("sessions/00001.jsonl", changed("marigold", "marygold"))).toMatch(
+    /item: .*not what was delivered/,
+  );
+  expect(await forged("brain/00001.jsonl", changed('"version":1', '"version":7'))).toMatch(
+    /item: .*not what was delivered/,
+  );
+  expect(await forged("deliveries/00001.jsonl", changed('"redacted":0', '"redacted":1'))).toMatch(
+    /not in its leaf: redacted/,
+  );
+  expect(await forged("deliveries/00001.jsonl", changed(/"inclusion":\["./, '"inclusion":["_'))).toMatch(
+    /^inclusion: /,
+  );
+  expect(await forged("deliveries/00001.jsonl", changed(/"leaf":"\{\\"v\\":2/, '"leaf":"{\\"v\\":3'))).toMatch(
+    /^inclusion: /,
+  );
+  expect(await forged("checkpoint", changed(/\n\d+\n/, "\n3\n"))).toMatch(/^checkpoint: /);
+  const content = [...files.keys()].find((path) => path.endsWith(".md")) as string;
+  expect(await forged(content, (text) => `${text}!`)).toMatch(/item: the content of .* is another/);
+  // Cut short, altered without its manifest, no archive at all.
+  const bytes = readFileSync(out);
+  const spoiled = join(t.directory, "spoiled.tar.zst");
+  for (const wrong of [
+    bytes.subarray(0, bytes.length / 2),
+    Buffer.concat([bytes.subarray(0, 4), randomBytes(2_000)]),
+  ]) {
+    writeFileSync(spoiled, wrong);
+    expect((await check(spoiled)).failed.join()).toMatch(/^file: /);
+  }
+});
+
+it("an archive of what was erased, or came again with other content, says what it cannot show", async () => {
+  const t = await startInstance();
+  const team = await t.team({ name: "Acme" });
+  const device = await t.device(team);
+  await deliverAll(t, device, "shop", "marigold");
+  const entry = (text: string) => ({ entries: [{ seq: 1, payload: { text } }], repoKey: "till" });
+  await t.post("/api/telemetry/ingest", { token: device.token, json: entry("one") });
+  await t.post("/api/telemetry/ingest", { token: device.token, json: entry("other") });
+  await t.close();
+  const erased = await reckon(["erase", "--entry", "1", "--reason", "asked", "--yes", "--data", t.directory]);
+  expect([erased.code, erased.stderr.includes("rror")]).toEqual([0, false]);
+  const key = (await reckon(["ledger", "key", "--data", t.directory])).stdout.trim();
+  const out = join(t.directory, "team.tar.zst");
+  await reckon(["export", "--team", "Acme", "--out", out, "--data", t.directory]);
+  const { code, stdout } = await reckon(["ledger", "check", out, "--key", key]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/of 1 something was never stored, or is not exported/)]);
+  expect(stdout).toMatch(/PROVEN/);
 });

@@ -12,6 +12,28 @@ export interface CheckStep {
   readonly detail: string;
 }
 
+/** Notes what holds, and why something does not. */
+export class Steps {
+  readonly list: CheckStep[] = [];
+
+  /** @param work says what holds, beside what it found; @throws Problem where it does not @returns null then */
+  take<T>(step: CheckStep["step"], work: () => readonly [T, detail: string]): T | null {
+    try {
+      const [found, detail] = work();
+      this.list.push({ step, ok: true, detail });
+      return found;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.list.push({ step, ok: false, detail: error.message });
+      return null;
+    }
+  }
+
+  get areAllSound(): boolean {
+    return this.list.every(({ ok }) => ok);
+  }
+}
+
 /** What a file proves. */
 export interface CheckReport {
   readonly proven: boolean;
@@ -29,32 +51,13 @@ export interface CheckReport {
  * @param cosigners keys of witnesses, all of whom must have cosigned
  */
 export function checkBundle(text: string, logKey: NoteKey, cosigners: readonly NoteKey[]): CheckReport {
-  const steps: CheckStep[] = [];
-  const attempt = <T>(step: CheckStep["step"], work: () => readonly [T, detail: string]): T | null => {
-    try {
-      const [found, detail] = work();
-      steps.push({ step, ok: true, detail });
-      return found;
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      steps.push({ step, ok: false, detail: error.message });
-      return null;
-    }
-  };
-  const bundle = attempt("file", () => openBundle(text));
-  const checkpoint = bundle && attempt("checkpoint", () => openSigned(bundle, logKey));
-  if (bundle && checkpoint) attempt("inclusion", () => judgeInclusion(bundle, checkpoint));
-  for (const item of bundle?.items ?? []) attempt("item", () => judgeItem(item, bundle?.leaf ?? ""));
-  const cosignatures = checkpoint
-    ? cosigners.map((key) => attempt("cosignature", () => judgeCosignature(checkpoint, key)))
-    : [];
-  return {
-    proven: steps.every(({ ok }) => ok),
-    steps,
-    checkpoint,
-    bundle,
-    cosignatures: cosignatures.filter((one) => one !== null),
-  };
+  const steps = new Steps();
+  const bundle = steps.take("file", () => openBundle(text));
+  const checkpoint = bundle && steps.take("checkpoint", () => openSigned(bundle.checkpoint, logKey));
+  if (bundle && checkpoint) steps.take("inclusion", () => judgeInclusion(bundle, checkpoint));
+  for (const item of bundle?.items ?? []) steps.take("item", () => judgeItem(item, bundle?.leaf ?? ""));
+  const cosignatures = checkpoint ? judgeCosigners(steps, checkpoint, cosigners) : [];
+  return { proven: steps.areAllSound, steps: steps.list, checkpoint, bundle, cosignatures };
 }
 
 function openBundle(text: string): readonly [ProofBundle, string] {
@@ -62,7 +65,8 @@ function openBundle(text: string): readonly [ProofBundle, string] {
   return [bundle, `the file holds a leaf and ${countOf(bundle.items.length, "item")} of it`];
 }
 
-function openSigned({ checkpoint }: ProofBundle, logKey: NoteKey): readonly [SignedCheckpoint, string] {
+/** The head of the log that a note states, with what that says. @throws Problem where the key's holder did not sign it */
+export function openSigned(checkpoint: string, logKey: NoteKey): readonly [SignedCheckpoint, string] {
   const opened = openCheckpoint(checkpoint, logKey);
   return [opened, `${logKey.name} signed that ${opened.origin} has ${countOf(opened.size, "leaf", "leaves")}`];
 }
@@ -91,6 +95,11 @@ function judgeItem(item: ItemProof, leaf: string): readonly [true, string] {
   ];
 }
 
+/** @returns the cosignatures of those who did */
+export function judgeCosigners(steps: Steps, checkpoint: SignedCheckpoint, keys: readonly NoteKey[]): Verified[] {
+  return keys.flatMap((key) => steps.take("cosignature", () => judgeCosignature(checkpoint, key)) ?? []);
+}
+
 function judgeCosignature({ note }: SignedCheckpoint, key: NoteKey): readonly [Verified, string] {
   const [verified] = verifiedBy(note, [key]);
   if (!verified) fail(invalid, `${key.name} (${key.id}) did not cosign the checkpoint`);
@@ -98,10 +107,12 @@ function judgeCosignature({ note }: SignedCheckpoint, key: NoteKey): readonly [V
 }
 
 /** The root over a leaf's items, which its text gives in hex, and how many they are, where it tells that. */
-function itemsOf(leaf: string): { readonly root?: Buffer; readonly itemCount?: unknown } {
+export function itemsOf(leaf: string): { readonly root?: Buffer; readonly itemCount?: unknown } {
   const { items, itemCount } = (parseJson(leaf) ?? {}) as { items?: unknown; itemCount?: unknown };
   const isRoot = typeof items === "string" && /^[0-9a-f]{64}$/.test(items);
   return isRoot ? { root: Buffer.from(items, "hex"), itemCount } : {};
 }
 
-const countOf = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+/** How many of something, in words. */
+export const countOf = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

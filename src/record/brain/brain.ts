@@ -5,7 +5,7 @@
 export { type FileContent, type FileList, listFiles, listRepositories, readFile } from "./browse.ts";
 export { diffSnapshotFile, diffSnapshots } from "./diff.ts";
 export { brainErasure } from "./erase.ts";
-export { exportSnapshots } from "./export.ts";
+export { brainExport } from "./export.ts";
 export { currentBrains, nextCurrent, readBlob } from "./follow.ts";
 export { snapshotItems } from "./items.ts";
 export type { SnapshotFacts } from "./manifests.ts";

@@ -1,6 +1,8 @@
 import type { Core } from "../../core.ts";
+import type { ExportedItem } from "../../kit/items.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
+import { snapshotTexts } from "./store-snapshot.ts";
 
 /** A snapshot and what its files are addressed by. */
 export interface ExportedSnapshot {
@@ -15,7 +17,7 @@ export interface ExportedSnapshot {
 }
 
 /** Every snapshot that a device sent, oldest first. @param repoKey only of this repository; null for all */
-export function* exportSnapshots(core: Core, deviceId: string, repoKey: string | null): Generator<ExportedSnapshot> {
+function* exportSnapshots(core: Core, deviceId: string, repoKey: string | null): Generator<ExportedSnapshot> {
   const sql = eraseRows(core.store);
   for (const { id } of sql.snapshots.all({ deviceId, repoKey })) {
     const found = sql.exported.get(id);
@@ -29,3 +31,13 @@ export function* exportSnapshots(core: Core, deviceId: string, repoKey: string |
     yield { ...snapshot, deviceId, accepted: accepted === 1, files };
   }
 }
+
+/** The items of a snapshot that was exported. */
+function itemsOf(text: string): ExportedItem[] {
+  const { deliveryId, files, version, accepted } = JSON.parse(text) as ExportedSnapshot;
+  const contents = files.map(({ path, sha256 }) => ({ path, sha256: Buffer.from(sha256, "hex") }));
+  return snapshotTexts(contents, version, accepted).map((one, i) => ({ deliveryId, item: i + 1, text: one }));
+}
+
+/** What an export writes of brains, and how it is read again. */
+export const brainExport = { snapshots: exportSnapshots, itemsOf };

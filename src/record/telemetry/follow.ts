@@ -1,8 +1,11 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import type { ExportedItem } from "../../kit/items.ts";
+import { exactly, findMember, inOneLine, type Member, members } from "../../kit/json.ts";
 import { deliveryFinder, newestDelivery } from "../../log/log.ts";
 import { type EntryFilter, entryFilter } from "./entries.ts";
 import { entryAt, type PackedEntries, textAt } from "./packed.ts";
+import { entryText } from "./rules.ts";
 import { segmentRows } from "./segment-rows.ts";
 import { readSegment } from "./segments.ts";
 import { type WalkedEntry, walkArrivals } from "./walk.ts";
@@ -13,8 +16,15 @@ import { type WalkedEntry, walkArrivals } from "./walk.ts";
  * The payload is the text as stored; only line breaks between its tokens, which JSON Lines does not allow, become spaces.
  * Reads in short queries and gives way between them, so that writing and checkpointing go on during a long export. What
  * arrives after it began is left out, so that it ends.
+ * @param withItems adds what an entry is checked with: `deliveryId`, which `item` of that it is, and `exact`, the payload as a text,
+ *   where line breaks became spaces; the filter then is one of deliveries alone
  */
-export async function* exportEntries(core: Core, teamId: string, filter: EntryFilter = {}): AsyncGenerator<string> {
+export async function* exportEntries(
+  core: Core,
+  teamId: string,
+  filter: EntryFilter = {},
+  withItems = false,
+): AsyncGenerator<string> {
   const matches = entryFilter(core, filter);
   const { deviceId, repoKey, from, to } = filter;
   const unlimited = {
@@ -24,15 +34,39 @@ export async function* exportEntries(core: Core, teamId: string, filter: EntryFi
   };
   const last = newestDelivery(core);
   const scope = { deviceId, repoKey, from, to };
+  let place = { deliveryId: 0, item: 0 };
   for await (const { rows, at } of walkArrivals(core, teamId, scope, "newer", undefined, unlimited)) {
     if ((at[0] as number) > last) return;
-    for (const entry of rows) if (matches(entry)) yield line(entry);
+    for (const entry of rows) {
+      const { deliveryId } = entry;
+      place = { deliveryId, item: deliveryId === place.deliveryId ? place.item + 1 : 1 };
+      if (matches(entry)) yield withItems ? line(entry, { ...place, exact: exactly(entry.payload) }) : line(entry);
+    }
   }
 }
 
-function line({ seq, repoKey, deviceId, receivedAt, clientTimestamp, payload }: WalkedEntry): string {
-  const facts = JSON.stringify({ seq, repoKey, deviceId, receivedAt: isoInstant(receivedAt), clientTimestamp });
-  return `${facts.slice(0, -1)},"payload":${payload.replace(/[\r\n]/g, " ")}}\n`;
+function line(
+  { seq, repoKey, deviceId, receivedAt, clientTimestamp, payload }: WalkedEntry,
+  more: object = {},
+): string {
+  const facts = JSON.stringify({
+    ...{ seq, repoKey, deviceId, receivedAt: isoInstant(receivedAt), clientTimestamp },
+    ...more,
+  });
+  return `${facts.slice(0, -1)},"payload":${inOneLine(payload)}}\n`;
+}
+
+/** The item that a line of `exportEntries` with items holds. */
+export function exportedEntry(text: string): ExportedItem[] {
+  const { deliveryId, item, seq, clientTimestamp, exact } = JSON.parse(text) as WalkedEntry & ExportedItem & Exact;
+  const own = findMember(members(text), "payload") as Member;
+  return [
+    { deliveryId, item, text: entryText({ seq, clientTimestamp, payload: exact ?? text.slice(own.start, own.end) }) },
+  ];
+}
+
+interface Exact {
+  readonly exact?: string;
 }
 
 /** An entry whose payload may tell of usage or cost, with what its stream says of it. */

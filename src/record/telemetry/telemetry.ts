@@ -21,6 +21,6 @@ export {
   listEntries,
 } from "./entries.ts";
 export { telemetryErasure } from "./erase.ts";
-export { exportEntries, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
+export { exportEntries, exportedEntry, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
 export { itemsAround } from "./items.ts";
 export { telemetryDeliveries } from "./verify.ts";

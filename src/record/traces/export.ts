@@ -1,15 +1,19 @@
 import type { Core } from "../../core.ts";
+import type { ExportedItem } from "../../kit/items.ts";
+import { exactly, findMember, inOneLine, type Member, members } from "../../kit/json.ts";
 import { eraseRows } from "./erase-rows.ts";
-import { exportRows } from "./export-rows.ts";
+import { exportRows, type SpanRow } from "./export-rows.ts";
+import { labelText, sessionText, spanText } from "./item-texts.ts";
 
 const BATCH_SPANS = 100;
 
 /**
- * The sessions of a device with their spans and labels as JSON lines, each `{type, …, document}` with the document as it is stored.
- * Reads in short queries.
+ * The sessions of a device with their spans and labels as JSON lines, each `{type, …, document}` with the document as it is stored, and
+ * what it is checked with: `deliveryId`, which `item` of that it is, and `exact`, the document as a text, where line breaks became
+ * spaces. Reads in short queries.
  * @param repoKey only of this repository; null for all
  */
-export function* exportSessions(core: Core, deviceId: string, repoKey: string | null): Generator<string> {
+function* exportSessions(core: Core, deviceId: string, repoKey: string | null): Generator<string> {
   const sql = exportRows(core.store);
   const until = Number.MAX_SAFE_INTEGER;
   for (const { id } of eraseRows(core.store).sessions.all({ deviceId, repoKey, until })) {
@@ -20,7 +24,7 @@ export function* exportSessions(core: Core, deviceId: string, repoKey: string | 
     for (let after = 0; ; ) {
       const spans = sql.spans.all(id, after, BATCH_SPANS);
       for (const span of spans)
-        yield line({ type: "span", deviceId, session: facts.externalId, deliveryId: span.deliveryId }, span.document);
+        yield line({ type: "span", deviceId, session: facts.externalId, ...placeOf(span) }, span.document);
       if (spans.length < BATCH_SPANS) break;
       after = spans.at(-1)?.id ?? after;
     }
@@ -29,6 +33,31 @@ export function* exportSessions(core: Core, deviceId: string, repoKey: string | 
     yield line({ type: "label", deviceId, ...facts }, document);
 }
 
-/** The document is JSON as it was sent; line breaks between its tokens, which JSON Lines does not allow, become spaces. */
+const placeOf = ({ externalId, deliveryId, item }: SpanRow) => ({ externalId, deliveryId, item });
+
 const line = (facts: object, document: string): string =>
-  `${JSON.stringify(facts).slice(0, -1)},"document":${document.replace(/[\r\n]/g, " ")}}\n`;
+  `${JSON.stringify({ ...facts, exact: exactly(document) }).slice(0, -1)},"document":${inOneLine(document)}}\n`;
+
+/** The item that a line of `exportSessions` holds; none where it was delivered before there were items. */
+function itemsOf(text: string): ExportedItem[] {
+  const line = JSON.parse(text) as ExportedLine;
+  const { deliveryId, item } = line;
+  if (item === null) return [];
+  const own = findMember(members(text), "document") as Member;
+  const document = line.exact ?? text.slice(own.start, own.end);
+  return [{ deliveryId, item, text: itemText(line, document) }];
+}
+
+interface ExportedLine extends Omit<SpanRow, "id"> {
+  readonly type: string;
+  readonly session: string;
+  readonly exact?: string;
+}
+
+function itemText({ type, session, externalId }: ExportedLine, document: string): string {
+  if (type === "session") return sessionText(externalId, document);
+  return type === "span" ? spanText(session, externalId, document) : labelText(document);
+}
+
+/** What an export writes of sessions, and how it is read again. */
+export const traceExport = { sessions: exportSessions, itemsOf };

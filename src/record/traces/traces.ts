@@ -11,7 +11,7 @@ export {
   sessionFacets,
 } from "./browse.ts";
 export { traceErasure } from "./erase.ts";
-export { exportSessions } from "./export.ts";
+export { traceExport } from "./export.ts";
 export {
   countSessionsAfter,
   readSessionSource,

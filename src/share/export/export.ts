@@ -3,4 +3,5 @@
  * Not here: what backups carry (maintenance), exports of single pages (the rooms of their data).
  */
 export { exportArchive } from "./archive.ts";
+export { checkArchive, isArchive } from "./check.ts";
 export { type ExportRequest, resolveScope } from "./scope.ts";

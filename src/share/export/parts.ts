@@ -3,9 +3,9 @@ import { isoInstant } from "../../kit/clock.ts";
 import { exportDeliveries } from "../../log/log.ts";
 import { exportEvents } from "../../platform/audit/audit.ts";
 import { checkpoint, proveLeaf } from "../../platform/transparency/transparency.ts";
-import { exportSnapshots, readBlob } from "../../record/brain/brain.ts";
+import { brainExport, readBlob } from "../../record/brain/brain.ts";
 import { exportEntries } from "../../record/telemetry/telemetry.ts";
-import { exportSessions } from "../../record/traces/traces.ts";
+import { traceExport } from "../../record/traces/traces.ts";
 import type { ExportScope } from "./scope.ts";
 
 /** Some of an archive: lines of a file that is cut where it grows long, or a file of its own. */
@@ -23,7 +23,7 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
     yield* deliveries(core, teamId, new Set(deviceIds), { repoKey, head });
     yield* entries(core, teamId, scope.kind === "person" ? deviceIds : [undefined], repoKey);
     for (const deviceId of deviceIds)
-      for (const text of exportSessions(core, deviceId, repoKey)) yield { lines: "sessions", text };
+      for (const text of traceExport.sessions(core, deviceId, repoKey)) yield { lines: "sessions", text };
     yield* brains(core, deviceIds, repoKey);
     if (scope.kind === "team") yield* events(core, { teamId });
   }
@@ -56,7 +56,7 @@ async function* entries(
   repoKey: string | null,
 ): AsyncGenerator<Part> {
   for (const deviceId of deviceIds)
-    for await (const text of exportEntries(core, teamId, { deviceId, repoKey: repoKey ?? undefined }))
+    for await (const text of exportEntries(core, teamId, { deviceId, repoKey: repoKey ?? undefined }, true))
       yield { lines: "telemetry", text };
 }
 
@@ -70,7 +70,7 @@ const lines = (name: string, value: object): Part => ({ lines: name, text: `${JS
 function* brains(core: Core, deviceIds: readonly string[], repoKey: string | null): Generator<Part> {
   const written = new Set<number>();
   for (const deviceId of deviceIds)
-    for (const { files, ...snapshot } of exportSnapshots(core, deviceId, repoKey)) {
+    for (const { files, ...snapshot } of brainExport.snapshots(core, deviceId, repoKey)) {
       yield lines("brain", { ...snapshot, files: files.map(({ path, sha256 }) => ({ path, sha256 })) });
       for (const { blobId, sha256 } of files) {
         if (written.has(blobId)) continue;

@@ -11,6 +11,7 @@ import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
 import { COSIGNATURE_V1, ED25519, type NoteKey, parseVkey, type SignatureType } from "../../kit/transparency/note.ts";
 import { MAX_PROOF_BYTES } from "../../kit/transparency/proof.ts";
 import { checkpoint, ledgerVerifierKey, proveGrowth } from "../../platform/transparency/transparency.ts";
+import { checkArchive, isArchive } from "../../share/export/export.ts";
 import { verifyLedger } from "../../share/maintenance/maintenance.ts";
 import { PROVABLE, type Provable, prove } from "../../share/proofs/proofs.ts";
 import { type Cosigned, observe, type Refused } from "../../share/witness/witness.ts";
@@ -129,8 +130,8 @@ interface CheckOptions {
 function addCheck(ledger: Command, cli: Cli): void {
   ledger
     .command("check")
-    .argument("<file>", "a proof that ledger prove wrote")
-    .description("judge a proof, with nothing but the log's key: no data directory, no network")
+    .argument("<file>", "a proof that ledger prove wrote, or an archive that export wrote")
+    .description("judge a proof or an archive, with nothing but the log's key: no data directory, no network")
     .requiredOption("--key <vkey>", "the log's key, as you know it from elsewhere than the file", logKey)
     .option(
       "--witness <vkey>",
@@ -139,9 +140,12 @@ function addCheck(ledger: Command, cli: Cli): void {
       [],
     )
     .option("--json", "print the result as one JSON document", false)
-    .action((file: string, options: CheckOptions) => {
-      const report = judge(file, options);
-      outputOf(options).result(checkJson(report), () => checkText(report));
+    .action(async (file: string, options: CheckOptions) => {
+      const output = outputOf(options);
+      const report = isArchive(file)
+        ? await checkArchive(file, options.key, options.witness, output.progress("archive"))
+        : judge(file, options);
+      output.result(checkJson(report), () => checkText(report));
       if (!report.proven) cli.exitCode = 1;
     });
 }
@@ -190,19 +194,23 @@ function leafFacts(text: string): [string, string][] {
     });
 }
 
+const bundleFacts = ({ index, leaf, items }: NonNullable<CheckReport["bundle"]>, size: number): [string, string][] => [
+  ["leaf", `index ${index} of ${size}`],
+  ...leafFacts(leaf),
+  ...items.map(({ index: item, text }): [string, string] => [`item ${item}`, shown(text)]),
+];
+
 function checkText({ proven, steps, checkpoint, bundle, cosignatures }: CheckReport): string {
   const judged = table(
     ["STEP", "HOLDS", "DETAIL"],
     steps.map(({ step, ok, detail }) => [step, ok ? "yes" : "NO", detail]),
     "",
   );
-  if (!proven || !bundle || !checkpoint) return `${judged}\n\nNOT PROVEN: believe nothing of what the file says.`;
+  if (!proven || !checkpoint) return `${judged}\n\nNOT PROVEN: believe nothing of what the file says.`;
   const proved = facts([
     ["log", checkpoint.origin],
     ["root", checkpoint.root.toString("base64")],
-    ["leaf", `index ${bundle.index} of ${checkpoint.size}`],
-    ...leafFacts(bundle.leaf),
-    ...bundle.items.map(({ index, text }) => [`item ${index}`, shown(text)] as const),
+    ...(bundle ? bundleFacts(bundle, checkpoint.size) : []),
     ...cosignatures.map(({ key, at }) => ["cosigned", `${isoInstant(at ?? 0)} by ${key.name}`] as const),
   ]);
   return `${judged}\n\n${proved}\n\nPROVEN: the log had taken this in when it signed.`;
