@@ -1,8 +1,9 @@
-import { rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { rowsOf, withDirectory } from "../faults/support/data.ts";
+import { mountDisk, noPowerCut } from "../faults/support/disk.ts";
 import { launch, reckon, until } from "../faults/support/process.ts";
 import { testData, testServer } from "../faults/support/test.ts";
 import { deliverAll, filesWith } from "../support/erasure.ts";
@@ -112,11 +113,14 @@ it("places and releases holds, which erase names, and sets retention, warning be
   expect((await run(data, "retention", "list", "--team", "Acme")).result[0].keeps.brain).toBe("forever");
 });
 
-it("an erasure that was killed is finished by the next start", async () => {
+const BATCHES = 60;
+
+/** A directory with so much of one device that erasing it takes a while. */
+async function large(): Promise<{ readonly data: string; readonly erase: readonly string[] }> {
   const { directory: data, devices } = await testData();
   const { deviceId, token } = devices[0] as { deviceId: string; token: string };
   const server = await testServer(data, { env: { RECKON_LIMIT_TELEMETRY: "off" } });
-  for (let batch = 0; batch < 60; batch++) {
+  for (let batch = 0; batch < BATCHES; batch++) {
     const entries = Array.from({ length: 500 }, (_, i) => ({
       seq: batch * 500 + i + 1,
       payload: { text: `marigold ${batch}` },
@@ -129,18 +133,56 @@ it("an erasure that was killed is finished by the next start", async () => {
     expect(sent.status).toBe(200);
   }
   await server.end();
-  const erase = launch(["erase", "--device", deviceId, "--reason", "x", "--yes", "--data", data]);
-  const gone = () => rowsOf(data, "SELECT count(*) AS n FROM deliveries WHERE erased_by IS NOT NULL")[0].n as number;
-  await until("something is erased", () => gone() > 0);
-  erase.child.kill("SIGKILL");
-  await erase.exited;
-  expect(rowsOf(data, "SELECT completed_at FROM erasures")).toEqual([{ completed_at: null }]);
-  expect(gone()).toBeLessThan(60);
-  const again = await testServer(data);
-  await again.end();
+  return { data, erase: ["erase", "--device", deviceId, "--reason", "x", "--yes"] };
+}
+
+const gone = (data: string) =>
+  rowsOf(data, "SELECT count(*) AS n FROM deliveries WHERE erased_by IS NOT NULL")[0].n as number;
+
+async function expectErased(data: string): Promise<void> {
   expect(filesWith(data, "marigold")).toEqual([]);
-  expect((await run(data, "ledger", "verify")).result).toMatchObject({ deliveries: 60, erased: 60, faults: [] });
+  expect((await run(data, "ledger", "verify")).result).toMatchObject({
+    ...{ deliveries: BATCHES, erased: BATCHES, faults: [] },
+  });
+}
+
+it("an erasure that was killed is finished by the next start", async () => {
+  const { data, erase } = await large();
+  const erasing = launch([...erase, "--data", data]);
+  await until("something is erased", () => gone(data) > 0);
+  erasing.child.kill("SIGKILL");
+  await erasing.exited;
+  expect(rowsOf(data, "SELECT completed_at FROM erasures")).toEqual([{ completed_at: null }]);
+  expect(gone(data)).toBeLessThan(BATCHES);
+  await (await testServer(data)).end();
+  await expectErased(data);
 }, 120_000);
+
+describe.skipIf(noPowerCut)("a power cut", () => {
+  it("in the middle of an erasure: the next start finishes it; after its end: it stays erased", async () => {
+    const { data: made, erase } = await large();
+    for (const isWhole of [false, true]) {
+      const disk = mountDisk(256);
+      onTestFinished(() => disk.remove());
+      const data = join(disk.path, "data");
+      cpSync(made, data, { recursive: true });
+      disk.flush();
+      const erasing = launch([...erase, "--data", data]);
+      if (isWhole) expect((await erasing.exited).code).toBe(0);
+      else await until("something is erased", () => gone(data) > 0);
+      disk.cutPower(...(isWhole ? [] : [erasing.child.pid as number]));
+      erasing.child.kill("SIGKILL");
+      await erasing.exited;
+      disk.restorePower();
+      if (isWhole) expect(filesWith(data, "marigold")).toEqual([]);
+      else {
+        expect(rowsOf(data, "SELECT completed_at FROM erasures")).toEqual([{ completed_at: null }]);
+        await (await testServer(data)).end();
+      }
+      await expectErased(data);
+    }
+  }, 120_000);
+});
 
 it("a file of an older make is vacuumed by the next start, and what was removed from it is gone", async () => {
   const { directory: data } = await testData();

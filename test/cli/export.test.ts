@@ -141,7 +141,15 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   await deliverAll(t, device, "shop", "marigold");
   // White space is part of what was delivered.
   const body = '{"entries":[{"seq":1,"payload":{\n "text": "broken line"\n}}]}';
-  expect((await t.post("/api/telemetry/ingest", { token: device.token, body, headers: { "content-type": "application/json" } })).status).toBe(200);
+  expect(
+    (
+      await t.post("/api/telemetry/ingest", {
+        token: device.token,
+        body,
+        headers: { "content-type": "application/json" },
+      })
+    ).status,
+  ).toBe(200);
   await t.close();
   const key = (await reckon(["ledger", "key", "--data", t.directory])).stdout.trim();
   const out = join(t.directory, "team.tar.zst");

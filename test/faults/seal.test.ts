@@ -1,10 +1,12 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { entriesOf } from "../support/entries.ts";
 import { startInstance } from "../support/instance.ts";
+import { mountDisk, noPowerCut } from "./support/disk.ts";
 import { reckon } from "./support/process.ts";
 
 const STREAMS = 5;
@@ -44,26 +46,68 @@ function look(directory: string) {
   }
 }
 
-it("sealing that is killed again and again loses no entry, and goes on where it was", async () => {
-  const directory = await filled();
-  const before = look(directory);
-  expect(before).toMatchObject({ entries: { length: STREAMS * BATCHES * BATCH }, blocks: 0 });
-  let kills = 0;
+/**
+ * Seals again and again until nothing is left, each time stopped in the middle.
+ * @param stop kills the sealer's process, and maybe more than that
+ * @param afterwards makes the directory readable again
+ */
+async function sealInterrupted(
+  directory: string,
+  before: unknown[],
+  stop: (sealer: ChildProcess) => void,
+  afterwards = () => {},
+) {
+  let stopped = 0;
   for (let done = 0; done < 3 * STREAMS; ) {
     const sealer = spawn(process.execPath, [join(import.meta.dirname, "support/sealer.ts"), directory], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const exited = once(sealer, "exit");
-    sealer.stdout.once("data", () => setTimeout(() => sealer.kill("SIGKILL"), Math.random() * 25));
+    sealer.stdout.once("data", () => setTimeout(() => stop(sealer), Math.random() * 25));
     const [code, signal] = await exited;
-    if (signal === "SIGKILL") kills++;
+    if (signal === "SIGKILL") stopped++;
     else expect(code).toBe(0);
+    afterwards();
     const { entries, blocks } = look(directory);
-    expect(entries).toEqual(before.entries);
+    expect(entries).toEqual(before);
     expect(blocks).toBeGreaterThan(done);
     done = blocks;
   }
-  expect(kills).toBeGreaterThan(0);
+  expect(stopped).toBeGreaterThan(0);
   const verified = await reckon(["ledger", "verify", "--data", directory]);
   expect([verified.code, verified.stderr]).toEqual([0, ""]);
+}
+
+it("sealing that is killed again and again loses no entry, and goes on where it was", async () => {
+  const directory = await filled();
+  const { entries, blocks } = look(directory);
+  expect([entries.length, blocks]).toEqual([STREAMS * BATCHES * BATCH, 0]);
+  await sealInterrupted(directory, entries, (sealer) => sealer.kill("SIGKILL"));
 });
+
+it.skipIf(noPowerCut)(
+  "sealing whose power is cut again and again loses no entry, and goes on where it was",
+  async () => {
+    const disk = mountDisk(128);
+    onTestFinished(() => disk.remove());
+    const directory = join(disk.path, "data");
+    cpSync(await filled(), directory, { recursive: true });
+    const { entries } = look(directory);
+    // What was there before is on the disk.
+    disk.flush();
+    let isCut = false;
+    const cut = (sealer: ChildProcess) => {
+      if (sealer.exitCode !== null) return;
+      // Cutting takes longer than sealing does.
+      sealer.kill("SIGSTOP");
+      disk.cutPower(sealer.pid as number);
+      sealer.kill("SIGKILL");
+      isCut = true;
+    };
+    await sealInterrupted(directory, entries, cut, () => {
+      if (isCut) disk.restorePower();
+      isCut = false;
+    });
+  },
+  120_000,
+);

@@ -1,5 +1,6 @@
-import { statfsSync, statSync } from "node:fs";
+import { existsSync, statfsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
+import { syncFile } from "../../kit/files.ts";
 import type { Log } from "../../kit/log.ts";
 
 /** Pages given back in one transaction: some milliseconds. */
@@ -12,6 +13,16 @@ const PAUSE_MS = 50;
 const INCREMENTAL = 2;
 
 const autoVacuum = (db: Database) => db.pragma("auto_vacuum", { simple: true }) as number;
+
+/** @returns whether the write-ahead log is empty, after a power cut as well; false while another process reads from it */
+function emptyLog(db: Database): boolean {
+  const [row] = db.pragma("wal_checkpoint(TRUNCATE)") as { busy: number }[];
+  if (row?.busy !== 0) return false;
+  // SQLite cuts the log and does not wait for that to reach the disk, as what stands there is not needed any more.
+  const log = `${db.name}-wal`;
+  if (existsSync(log)) syncFile(log);
+  return true;
+}
 
 /**
  * Gives back the room of rows that were removed, and empties the write-ahead log, where their text may stand still.
@@ -28,8 +39,7 @@ export async function reclaim(db: Database, write: (change: () => void) => Promi
       free = freePages();
     }
   for (let tries = 0; tries < TRIES; tries++) {
-    const [row] = db.pragma("wal_checkpoint(TRUNCATE)") as { busy: number }[];
-    if (row?.busy === 0) return true;
+    if (emptyLog(db)) return true;
     await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   return false;
@@ -56,7 +66,7 @@ export function vacuumOnce(db: Database, directory: string, log: Log): void {
     if (bytes > MAX_IN_MEMORY_BYTES) db.pragma("temp_store = FILE");
     db.pragma("auto_vacuum = INCREMENTAL");
     db.exec("VACUUM");
-    db.pragma("wal_checkpoint(TRUNCATE)");
+    emptyLog(db);
     log.info("vacuumed", { bytes: statSync(db.name).size });
   } catch (error) {
     log.warn("vacuum_failed", { cause: String(error) });

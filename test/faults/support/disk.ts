@@ -74,6 +74,8 @@ export interface Disk {
    * @param pids processes that end with it, as on a machine that loses its power; without any, the disk alone fails
    */
   cutPower(...pids: number[]): void;
+  /** Puts all that was written on it. */
+  flush(): void;
   /** Brings the disk back with what survived. All processes using it must be gone. */
   restorePower(): void;
   remove(): void;
@@ -93,6 +95,7 @@ export function mountDisk(megabytes: number): Disk {
   return {
     path,
     cutPower: (...pids) => void execFileSync("python3", ["-c", CUT, path, ...pids.map(String)]),
+    flush: () => void execFileSync("sync", ["-f", path]),
     restorePower() {
       execFileSync("umount", [path]);
       mount();
