@@ -336,6 +336,11 @@ it("an event of the audit that was altered or taken out is named, and so is a lo
 
   const altered = await faultsAfter(`UPDATE audit_events SET actor_label = 'Mallory' WHERE leaf = ${events[1]}`);
   expect(altered).toMatchObject([{ deliveryId: events[1], problem: "chain", detail: "the event was altered" }]);
+  const relabelled = await faultsAfter("UPDATE devices SET label = 'somebody-else'");
+  expect(relabelled.length).toBeGreaterThan(0);
+  expect(new Set(relabelled.map(({ kind, problem, detail }) => `${kind} ${problem}: ${detail}`))).toEqual(
+    new Set(["event owner: its device goes by another name now"]),
+  );
   const emptied = await faultsAfter("DELETE FROM audit_events");
   expect(emptied.map(({ deliveryId, problem }) => [deliveryId, problem])).toEqual(
     events.map((leaf) => [leaf, "chain"]),

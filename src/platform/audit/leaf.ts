@@ -37,6 +37,10 @@ export interface AuditStep {
   readonly leaf: number;
   /** It says what it said when it was recorded, or was erased since. */
   readonly holds: boolean;
+  /** Absent where it was erased as a whole. */
+  readonly event?: EventRow;
+  /** Whether something of it was erased. */
+  readonly isErased: boolean;
 }
 
 /** Walks the events that are leaves of the log, oldest first. */
@@ -44,7 +48,8 @@ export function* walkAudit(core: Core): Generator<AuditStep> {
   for (const row of rows(core.store).leaves.iterate()) {
     const root = row.itemKey ? itemUnder(row.itemKey, 0, eventText(row)) : (row.itemSha256 ?? Buffer.alloc(0));
     const hash = leafHash(Buffer.from(eventLeafText(row, root)));
-    yield { leaf: row.leaf, holds: sameDigest(findLeaf(core, row.leaf) ?? Buffer.alloc(0), hash) };
+    const holds = sameDigest(findLeaf(core, row.leaf) ?? Buffer.alloc(0), hash);
+    yield { leaf: row.leaf, holds, event: row, isErased: row.itemKey === null };
   }
-  for (const leaf of rows(core.store).erasedLeaves.iterate()) yield { leaf, holds: true };
+  for (const leaf of rows(core.store).erasedLeaves.iterate()) yield { leaf, holds: true, isErased: true };
 }

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { deviceFinder } from "../../identity/devices/devices.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { sameDigest } from "../../kit/hash.ts";
 import { leafHash } from "../../kit/merkle.ts";
@@ -10,7 +11,7 @@ import {
   newestDelivery,
   walkLedger,
 } from "../../log/log.ts";
-import { walkAudit } from "../../platform/audit/audit.ts";
+import { type AuditStep, walkAudit } from "../../platform/audit/audit.ts";
 import { epochs, findLeaf, hasTree, recomputeTree, signedBeside } from "../../platform/transparency/transparency.ts";
 import { brainDeliveries } from "../../record/brain/brain.ts";
 import { telemetryDeliveries } from "../../record/telemetry/telemetry.ts";
@@ -80,10 +81,15 @@ function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: nu
     if (anchor && !anchored) faults.report(noted(anchor, "there is no such delivery any more"));
     return { deliveries, erased, head: chain, faults: faults.all(core) };
   }
-  for (const { leaf, holds } of walkAudit(core)) {
+  const names = new DeviceNames();
+  for (const step of walkAudit(core)) {
+    const { leaf, holds } = step;
     claimed.add(leaf);
+    names.take(step);
     if (!holds) faults.report({ deliveryId: leaf, kind: "event", problem: "chain", detail: "the event was altered" });
   }
+  for (const leaf of names.contradicted(core))
+    faults.report({ deliveryId: leaf, kind: "event", problem: "owner", detail: "its device goes by another name now" });
   for (const { leaf, text } of epochs(core)) if (isLeaf(core, leaf, text)) claimed.add(leaf);
   const head = compareTree(core, anchored ? undefined : anchor, faults, claimed);
   return { deliveries, erased, head, faults: faults.all(core) };
@@ -141,6 +147,29 @@ const noted = ({ id }: LedgerHead, detail: string): Finding => ({
   problem: "anchor",
   detail,
 });
+
+/** Actions whose event says what a device is called from then on. */
+const NAMING = new Set(["device.connected", "device.renamed"]);
+
+/** What devices are called, as the audit last told. */
+class DeviceNames {
+  readonly #named = new Map<string, { readonly leaf: number; readonly label: string | null }>();
+
+  take({ leaf, event, isErased }: AuditStep): void {
+    if (!event?.targetId || !NAMING.has(event.action)) return;
+    if (isErased) this.#named.delete(event.targetId);
+    else this.#named.set(event.targetId, { leaf, label: event.targetLabel });
+  }
+
+  /** @returns the leaves of events that name a device otherwise than it is called; an erased one has no name */
+  *contradicted(core: Core): Generator<number> {
+    const deviceOf = deviceFinder(core);
+    for (const [id, { leaf, label }] of this.#named) {
+      const device = deviceOf(id);
+      if (device && device.label !== label && device.label !== `erased-${id}`) yield leaf;
+    }
+  }
+}
 
 /** Compares the tree with what is held, with what was signed of it last, and with what was noted of it. */
 function compareTree(

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { renameDevice } from "../../../src/identity/devices/devices.ts";
 import { setPolicy } from "../../../src/record/policy/policy.ts";
 import { seal } from "../../../src/record/telemetry/seal.ts";
 import { listEntries } from "../../../src/record/telemetry/telemetry.ts";
@@ -69,6 +70,8 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   const { core } = t.instance;
   const by = { kind: "user", id, label: email, ip: "192.0.2.77" } as const;
   await setPolicy(core, device.team.id, { captureMode: "full" } as never, by);
+  // What they called another's device stays its name, though who did it is forgotten.
+  await renameDevice(core, other.team.id, other.deviceId, "the tall one", by);
   const plan = planErasure(core, resolveTarget(core, { person: "zinnia@example.com" }));
   expect(plan).toMatchObject({ counts: { entries: 3, sessions: 1, snapshots: 1 }, devices: [device.deviceId] });
   await erase(t, { person: "zinnia@example.com" });
