@@ -217,6 +217,16 @@ export async function bindDevices(directory: string, count: number): Promise<str
   }
 }
 
+/** Changes rows of a database that no server has open. */
+export function changeRows(directory: string, sql: string): void {
+  const db = openFile(databasePath(directory));
+  try {
+    db.exec(sql);
+  } finally {
+    db.close();
+  }
+}
+
 /** One number out of a server's database. */
 export function countRows(directory: string, sql: string): number {
   const db = openFile(databasePath(directory));

@@ -7,6 +7,7 @@ import { deliver, type Probed, type Stall, startProbed, TELEMETRY } from "./prob
 import type { Settings } from "./run.ts";
 import {
   bindDevices,
+  changeRows,
   countRows,
   idle,
   newDirectory,
@@ -32,6 +33,8 @@ interface Work {
   readonly name: string;
   /** Entries that are there before, of which nothing is derived yet. */
   readonly held?: number;
+  /** Done to the directory before the server starts. */
+  readonly before?: (directory: string) => void;
   /** The server is watched from its first answer on, and not only once it has come to rest. */
   readonly fromStart?: true;
   /** Returns when it is done; what follows from it is waited for besides. */
@@ -48,6 +51,12 @@ async function post({ probed, token }: Target, path: string, text: string): Prom
 async function caughtUp(directory: string): Promise<void> {
   const at = `SELECT coalesce(max(checkpoint), 0) FROM projections WHERE name = '${spendEntriesProjection.name}'`;
   while (countRows(directory, at) < HELD) await pause(200);
+}
+
+/** Waits until a nightly run has let go what was kept for long enough. */
+async function retained(directory: string): Promise<void> {
+  const done = "SELECT count(*) FROM erasures WHERE kind = 'retention' AND completed_at IS NOT NULL";
+  while (countRows(directory, done) === 0) await pause(200);
 }
 
 const HELD = 100_000;
@@ -79,6 +88,19 @@ const WORKS: readonly Work[] = [
     // Rows that were not delivered do not verify, and are read all the same.
     run: ({ directory }) => runBeside(directory, "ledger", "verify").catch(() => {}),
   },
+  {
+    name: `retention of ${HELD} entries`,
+    held: HELD,
+    before: (directory) => {
+      changeRows(
+        directory,
+        `UPDATE deliveries SET received_at = 1;
+         INSERT INTO retention_rules (team_id, kind, days) SELECT DISTINCT team_id, 'telemetry', 1 FROM deliveries`,
+      );
+    },
+    fromStart: true,
+    run: ({ directory }) => retained(directory),
+  },
   ...(sealJob ? [{ name: "sealing", held: 20_000, fromStart: true, run: () => pause(SEALING_MS) } as const] : []),
 ];
 
@@ -94,9 +116,10 @@ export async function measureStalls({ quick, reckon }: Settings, report: Report)
   await measureFlood(reckon, quick ? 8_000 : 30_000, report);
 }
 
-async function stallUnder(reckon: Program, { held = 0, fromStart, run }: Work): Promise<Stall> {
+async function stallUnder(reckon: Program, { held = 0, before, fromStart, run }: Work): Promise<Stall> {
   const directory = newDirectory();
   if (held > 0) await fillDirectly(directory, ({ entries }) => entries >= held);
+  before?.(directory);
   const [token = ""] = await bindDevices(directory, 1);
   const [other = ""] = await bindDevices(directory, 1);
   const probed = await startProbed(directory, reckon);

@@ -19,7 +19,7 @@ import { retentionRows } from "./retention-rows.ts";
 import { rows } from "./rows.ts";
 
 /** How often it is looked whether a night has come: a server that was off then catches up soon after its start. */
-const LOOK_EVERY_MS = 5 * MINUTE_MS;
+const LOOK_EVERY_MS = MINUTE_MS;
 
 /** Lets what was kept for long enough go, once a day (UTC) and team. */
 export const retentionJob: IntervalJob = {
