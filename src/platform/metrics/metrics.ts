@@ -25,8 +25,10 @@ type Labels = Readonly<Record<string, string | number>>;
 export type Reading = number | undefined | readonly (readonly [labels: Labels, value: number])[];
 
 const declared = (type: string, name: string, help: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
+const escaped = (text: string | number) => String(text).replace(/[\\"\n]/g, (char) => ESCAPES[char] ?? "");
 const series = (name: string, labels: Labels, value: number) =>
-  `${name}{${Object.entries(labels).map(([label, text]) => `${label}="${text}"`)}} ${value}`;
+  `${name}{${Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)}} ${value}`;
 
 /** A figure that is kept elsewhere and read when it is asked for. */
 export function figure(

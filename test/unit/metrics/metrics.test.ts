@@ -103,14 +103,14 @@ it("leaves out a figure that cannot be read, counts it, and tells of all others"
   const none = figure("gauge", "test_none", "Not known.", () => undefined);
   const some = figure("gauge", "test_some", "Known.", () => [
     [{ kind: "a" }, 1],
-    [{ kind: "b" }, 2],
+    [{ kind: 'b"\\\n' }, 2],
   ]);
   expect(await metricsText(core, [broken, none, some])).toBe(`# HELP test_none Not known.
 # TYPE test_none gauge
 # HELP test_some Known.
 # TYPE test_some gauge
 test_some{kind="a"} 1
-test_some{kind="b"} 2
+test_some{kind="b\\"\\\\\\n"} 2
 # HELP reckon_figures_unread Figures that could not be read for this reply.
 # TYPE reckon_figures_unread gauge
 reckon_figures_unread 1

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -147,6 +147,14 @@ it("knows the jobs that wait or fail, and the newest backup", async () => {
   expect(await scrape(t)).toMatchObject({ reckon_backup_last_success_timestamp_seconds: made });
   writeFileSync(join(t.directory, "last-backup.json"), "{");
   expect(await scrape(t)).toMatchObject({ reckon_backup_last_success_timestamp_seconds: 0, reckon_figures_unread: 0 });
+  // Where it cannot be noted the backup is made all the same; that nothing is known is not told as "never".
+  rmSync(join(t.directory, "last-backup.json"));
+  mkdirSync(join(t.directory, "last-backup.json"));
+  const { file } = await backup(core, join(folder, "second.db"), () => {});
+  expect([file, t.log.some((line) => line.includes("backup_not_noted"))]).toEqual([join(folder, "second.db"), true]);
+  const unread = await scrape(t);
+  expect(unread.reckon_figures_unread).toBe(1);
+  expect(Object.keys(unread)).not.toContain("reckon_backup_last_success_timestamp_seconds");
 });
 
 it("tells of the log's leaves, paid periods, and the last run of retention", async () => {
