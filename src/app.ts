@@ -20,6 +20,7 @@ import { type Clock, SECOND_MS } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
 import { newestDelivery } from "./log/log.ts";
+import { deliveryLog } from "./log/room.ts";
 import { audit } from "./platform/audit/room.ts";
 import { checkpointer } from "./platform/checkpointer/checkpointer.ts";
 import { health } from "./platform/health/room.ts";
@@ -31,8 +32,9 @@ import { createApp, type ServeOptions } from "./platform/http/serve.ts";
 import { startJobs } from "./platform/jobs/jobs.ts";
 import { keys } from "./platform/keys/room.ts";
 import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
+import { processMetrics } from "./platform/metrics/process-figures.ts";
 import { workerMetrics } from "./platform/metrics/worker-figures.ts";
-import { catchUp, runProjections } from "./platform/projections/projections.ts";
+import { catchUp, projectionMetrics, runProjections } from "./platform/projections/projections.ts";
 import { compose, type Room, room } from "./platform/rooms/rooms.ts";
 import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/store.ts";
 import { transparency } from "./platform/transparency/room.ts";
@@ -45,6 +47,7 @@ import { traces } from "./record/traces/room.ts";
 import { erasure } from "./share/erasure/room.ts";
 import { recordExport } from "./share/export/room.ts";
 import { featureRequests } from "./share/feature-requests/room.ts";
+import { maintenance } from "./share/maintenance/room.ts";
 import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
 import { releases } from "./share/releases/room.ts";
@@ -54,7 +57,9 @@ import { site } from "./surfaces/web/site/site.ts";
 /** Every room, in the order of the documents, of the navigation, and of what follows deliveries. */
 export const ROOMS: readonly Room[] = [
   room({ name: "requests", metrics: requestMetrics }),
+  room({ name: "process", metrics: processMetrics }),
   checkpointer,
+  room({ name: "projections", metrics: projectionMetrics }),
   room({ name: "workers", metrics: workerMetrics, close: (core) => void workers(core).close() }),
   health,
   audit,
@@ -70,6 +75,7 @@ export const ROOMS: readonly Room[] = [
   license,
   keys,
   transparency,
+  deliveryLog,
   telemetry,
   brain,
   defects,
@@ -82,6 +88,7 @@ export const ROOMS: readonly Room[] = [
   ask,
   erasure,
   recordExport,
+  maintenance,
   featureRequests,
   packs,
   releases,

@@ -127,6 +127,11 @@ export const rows = statements((db, has) => {
       `SELECT kind, day, deliveries, items, gaps, rollbacks FROM delivery_days
      WHERE team_id = ? AND kind IN ('telemetry', 'brain', 'traces') AND day BETWEEN ? AND ?`,
     ),
+    // By the primary key's first column.
+    totals: db.prepare<[string], Omit<DayRow, "day">>(
+      `SELECT kind, sum(deliveries) AS deliveries, sum(items) AS items, sum(gaps) AS gaps, sum(rollbacks) AS rollbacks
+       FROM delivery_days WHERE team_id = ? GROUP BY kind`,
+    ),
     // By the partial index deliveries_flagged, from its end.
     flagged: db.prepare<[string, number], DeliveryFacts & { flagged: "gap" | "rollback" }>(
       `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND flagged IS NOT NULL ORDER BY id DESC LIMIT ?`,

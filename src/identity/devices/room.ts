@@ -1,6 +1,7 @@
 import { room } from "../../platform/rooms/rooms.ts";
 import { disconnect } from "./disconnect.ts";
 import { exchange } from "./exchange.ts";
+import { deviceMetrics } from "./figures.ts";
 import { license } from "./get-license.ts";
 import { watchPrincipals } from "./principals.ts";
 import { rotate } from "./rotate.ts";
@@ -10,6 +11,7 @@ export const devices = room({
   tags: { Connect: "Binding machines to teams, and the life of their tokens." },
   endpoints: [exchange, rotate, disconnect],
   open: watchPrincipals,
+  metrics: deviceMetrics,
   auditActions: {
     "code.created": { label: "Connect code minted", did: "minted a connect code" },
     "code.revoked": { label: "Connect code ended", did: "ended a connect code" },

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { statements } from "../../platform/store/store.ts";
 
 export interface CodeRow {
@@ -47,6 +48,16 @@ export interface OpenCode {
   readonly used: number;
 }
 
+/** Of a part of the devices: how many can report, by how long ago they did. */
+export interface HeardSlice {
+  /** The highest id; null where there is no device any more. */
+  readonly last: string | null;
+  readonly hour: number;
+  readonly day: number;
+  readonly week: number;
+  readonly longer: number;
+}
+
 /** Open codes of a team: all of them, or those that make machines one person's. */
 interface CodesOf {
   readonly teamId: string;
@@ -65,6 +76,7 @@ interface NewCode {
   readonly uses: number;
 }
 
+const HOUR_MS = 60 * MINUTE_MS;
 const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
     d.created_at AS createdAt, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
     (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
@@ -130,6 +142,17 @@ export const rows = statements((db) => ({
      FROM devices d WHERE d.team_id = @teamId AND d.revoked_at IS NULL AND EXISTS (
        SELECT 1 FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
          AND (k.expires_at IS NULL OR k.expires_at > @now))`,
+  ),
+  // By the primary key, a bounded part; device_tokens_by_device for each.
+  heardAfter: db.prepare<[{ after: string; now: number; limit: number }], HeardSlice>(
+    `SELECT max(id) AS last, count(*) FILTER (WHERE bound AND silent < ${HOUR_MS}) AS hour,
+       count(*) FILTER (WHERE bound AND silent >= ${HOUR_MS} AND silent < ${DAY_MS}) AS day,
+       count(*) FILTER (WHERE bound AND silent >= ${DAY_MS} AND silent < ${7 * DAY_MS}) AS week,
+       count(*) FILTER (WHERE bound AND silent >= ${7 * DAY_MS}) AS longer
+     FROM (SELECT d.id, @now - coalesce(d.last_seen_at, d.created_at) AS silent, d.revoked_at IS NULL AND EXISTS (
+         SELECT 1 FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
+           AND (k.expires_at IS NULL OR k.expires_at > @now)) AS bound
+       FROM devices d WHERE d.id > @after ORDER BY d.id LIMIT @limit)`,
   ),
   devices: db.prepare<[], DeviceRow>(`${DEVICE} ORDER BY d.team_id, d.created_at, d.id`),
   devicesOfTeam: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.team_id = ? ORDER BY d.created_at, d.id`),

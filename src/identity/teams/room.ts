@@ -1,7 +1,9 @@
 import { room } from "../../platform/rooms/rooms.ts";
+import { teamMetrics } from "./figures.ts";
 
 export const teams = room({
   name: "teams",
+  metrics: teamMetrics,
   auditActions: {
     "team.created": { label: "Team made", did: "made the team" },
     "team.changed": { label: "Team changed", did: "changed the team" },

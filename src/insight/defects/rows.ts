@@ -110,6 +110,12 @@ export const rows = statements((db) => ({
     db,
     (where) => `SELECT coalesce(sum(skipped), 0) AS skipped FROM defect_files WHERE ${where}`,
   ),
+  // By the primary key, a bounded part.
+  openAfter: db.prepare<[number, number], { last: number | null; entries: number; open: number }>(
+    `SELECT max(id) AS last, count(*) FILTER (WHERE kind = 'error') AS entries,
+       count(*) FILTER (WHERE kind = 'error' AND open = 1) AS open
+     FROM (SELECT id, kind, open FROM defects WHERE id > ? ORDER BY id LIMIT ?)`,
+  ),
   // By defects_by_fingerprint.
   ofClass: db.prepare<[string, Buffer, string | null, number], DefectRow>(
     `${DEFECT} WHERE team_id = ? AND fingerprint = ? AND kind = 'error' AND repo_key = coalesce(?, repo_key) ${NEWEST} LIMIT ?`,

@@ -1,4 +1,5 @@
 import { room } from "../../platform/rooms/rooms.ts";
+import { spendMetrics } from "./figures.ts";
 import { spend as getSpend } from "./get-spend.ts";
 import { spendEntriesProjection } from "./project-entries.ts";
 import { spendSessionsProjection } from "./project-sessions.ts";
@@ -8,6 +9,7 @@ export const spend = room({
   tags: { Spend: "What agents used of models, and what it costs." },
   endpoints: [getSpend],
   projections: [spendEntriesProjection, spendSessionsProjection],
+  metrics: spendMetrics,
   auditActions: {
     "spend.exported": { label: "Spend exported", did: "exported what was spent" },
   },

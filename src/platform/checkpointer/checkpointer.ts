@@ -8,10 +8,11 @@ import { statSync } from "node:fs";
 import { type Core, slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { helperCommand } from "../../kit/respawn.ts";
-import { type IntervalJob, runs } from "../jobs/jobs.ts";
+import { type IntervalJob, jobMetrics, runs } from "../jobs/jobs.ts";
 import { figure } from "../metrics/metrics.ts";
 import { room } from "../rooms/rooms.ts";
 import { CHECK_AT_START_BYTES, damageAdvice, databasePath, isReadError } from "../store/store.ts";
+import { storeMetrics } from "./store-figures.ts";
 
 /** The clock may differ from the monotonic one by this much between two looks. */
 const MAX_DRIFT_MS = 2 * SECOND_MS;
@@ -98,8 +99,10 @@ export const checkpointer = room({
       (core) => core.store.stats.failures,
     ),
     figure("gauge", "reckon_store_wal_bytes", "Size of the write-ahead log.", (core) => core.store.walBytes()),
+    ...storeMetrics,
     figure("gauge", "reckon_resident_bytes", "Resident memory.", () => process.memoryUsage.rss()),
     runs,
+    ...jobMetrics,
   ],
   open(core, onFatal) {
     known(core);

@@ -8,6 +8,7 @@ import { outboxJob } from "./outbox.ts";
 import { rows, type UnfinishedJob } from "./rows.ts";
 import { type IntervalJob, type QueuedJob, supervise } from "./supervise.ts";
 
+export { jobMetrics } from "./figures.ts";
 export { enqueue } from "./outbox.ts";
 export type { UnfinishedJob } from "./rows.ts";
 export { causeText, type IntervalJob, type QueuedJob, runs } from "./supervise.ts";

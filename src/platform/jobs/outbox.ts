@@ -38,12 +38,12 @@ async function doDue(core: Core, job: QueuedJob): Promise<void> {
     try {
       await job.handle(core, JSON.parse(payload));
     } catch (error) {
-      runs.count(core, { job: job.name, outcome: "failed" });
+      runs.count(core, { job_name: job.name, outcome: "failed" });
       core.log.warn("job_failed", { job: job.name, attempt: attempts + 1, cause: causeText(error) });
       await core.store.write(() => sql.fail.run(causeText(error), id));
       continue;
     }
     await core.store.write(() => sql.done.run(id));
-    runs.count(core, { job: job.name, outcome: "done" });
+    runs.count(core, { job_name: job.name, outcome: "done" });
   }
 }

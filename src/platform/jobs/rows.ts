@@ -19,6 +19,16 @@ export interface UnfinishedJob {
   readonly nextTryAt: number | null;
 }
 
+/** What a part of the queue holds of one job. */
+export interface QueueSlice {
+  readonly job: string;
+  readonly waiting: number;
+  /** Of the piece that was tried most often. */
+  readonly tries: number;
+  /** The highest id. */
+  readonly last: number;
+}
+
 export const rows = statements((db) => ({
   enqueue: db.prepare<[string, string, number]>("INSERT INTO outbox (job, payload, due_at) VALUES (?, ?, ?)"),
   // By outbox_by_due, what has waited longest first.
@@ -38,6 +48,13 @@ export const rows = statements((db) => ({
      ON CONFLICT (job) DO UPDATE SET failures = failures + 1, failed_at = excluded.failed_at, cause = excluded.cause`,
   ),
   forgetFailure: db.prepare<[string]>("DELETE FROM job_failures WHERE job = ?"),
+  // Short: a row for each job that fails.
+  failing: db.prepare<[], { job: string; failures: number }>("SELECT job, failures FROM job_failures ORDER BY job"),
+  // By the primary key, a bounded part.
+  queueAfter: db.prepare<[number, number], QueueSlice>(
+    `SELECT job, count(*) AS waiting, max(attempts) AS tries, max(id) AS last
+     FROM (SELECT id, job, attempts FROM outbox WHERE id > ? ORDER BY id LIMIT ?) GROUP BY job`,
+  ),
   // Both tables whole: they hold what is not done, which is little. Of an attempt that ended with its process no cause is known.
   unfinished: db.prepare<[], UnfinishedJob>(
     `SELECT job, NULL AS waiting, failures AS tries, cause, NULL AS nextTryAt FROM job_failures

@@ -39,11 +39,11 @@ export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
   const attempt = async () => {
     try {
       await job.run(core);
-      runs.count(core, { job: job.name, outcome: "done" });
+      runs.count(core, { job_name: job.name, outcome: "done" });
       failures = 0;
       if (recorded) recorded = await remains(core, job);
     } catch (error) {
-      runs.count(core, { job: job.name, outcome: "failed" });
+      runs.count(core, { job_name: job.name, outcome: "failed" });
       // Told once: what is wrong stays wrong for longer than an interval.
       if (++failures === 1) core.log.warn("job_failed", { job: job.name, cause: causeText(error) });
       recorded = true;

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { Core } from "../../core.ts";
 import { Problem, unavailable } from "../../kit/problem.ts";
 import type { Observation } from "../http/answer-endpoint.ts";
-import { counter, histogram, type Metric } from "./metrics.ts";
+import { counter, figure, histogram, type Metric } from "./metrics.ts";
 
 const requests = counter("reckon_http_requests_total", "Requests answered.");
 const durations = histogram(
@@ -19,9 +19,29 @@ export function observeRequest(core: Core, { operation, status, milliseconds }: 
   durations.observe(core, { operation }, milliseconds / 1000);
 }
 
-/** All metrics as text, as Prometheus asks for it. */
-export const metricsText = (core: Core, metrics: readonly Metric[]): string =>
-  `${metrics.flatMap((metric) => metric.lines(core)).join("\n")}\n`;
+/**
+ * All metrics as text, as Prometheus asks for it. One that cannot be read is left out and counted: the others are wanted most when
+ * something is wrong.
+ */
+export async function metricsText(core: Core, metrics: readonly Metric[]): Promise<string> {
+  const lines: string[] = [];
+  let unread = 0;
+  for (const metric of metrics) {
+    try {
+      lines.push(...(await metric.lines(core)));
+    } catch (error) {
+      unread++;
+      core.log.debug("figure_unread", { figure: metric.name, cause: String(error) });
+    }
+  }
+  const missing = figure(
+    "gauge",
+    "reckon_figures_unread",
+    "Figures that could not be read for this reply.",
+    () => unread,
+  );
+  return `${[...lines, ...(await missing.lines(core))].join("\n")}\n`;
+}
 
 /** @returns a function that stops the listener; there is none unless the settings name one */
 export async function listenForMetrics(core: Core, metrics: readonly Metric[]): Promise<() => Promise<void>> {
@@ -29,7 +49,9 @@ export async function listenForMetrics(core: Core, metrics: readonly Metric[]): 
   if (!address) return async () => {};
   const colon = address.lastIndexOf(":");
   const server = createServer((_, reply) => {
-    reply.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(metricsText(core, metrics));
+    void metricsText(core, metrics).then((text) =>
+      reply.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(text),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException) =>

@@ -4,27 +4,79 @@
  * Not here: what the figures count; whether the service is well (health).
  */
 import { type Core, slot } from "../../core.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
 
 /** One metric, with all its series, in the text exposition format of Prometheus (0.0.4). */
 export interface Metric {
   readonly name: string;
   /** Its lines at this moment, without line ends. */
+  lines(core: Core): string[] | Promise<string[]>;
+}
+
+/** One that is kept in memory, and so at hand at once. */
+interface Counted extends Metric {
   lines(core: Core): string[];
 }
 
+/** Values are names that the program itself declares: nothing that was sent, so that nobody else decides how many series there are. */
 type Labels = Readonly<Record<string, string | number>>;
 
+/** What a figure is at the moment: a number, one for each of a few labels, or undefined where nothing is known. */
+export type Reading = number | undefined | readonly (readonly [labels: Labels, value: number])[];
+
 const declared = (type: string, name: string, help: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
+const escaped = (text: string | number) => String(text).replace(/[\\"\n]/g, (char) => ESCAPES[char] ?? "");
 const series = (name: string, labels: Labels, value: number) =>
-  `${name}{${Object.entries(labels).map(([label, text]) => `${label}="${text}"`)}} ${value}`;
+  `${name}{${Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)}} ${value}`;
 
 /** A figure that is kept elsewhere and read when it is asked for. */
-export function figure(type: "counter" | "gauge", name: string, help: string, read: (core: Core) => number): Metric {
-  return { name, lines: (core) => [...declared(type, name, help), `${name} ${read(core)}`] };
+export function figure(
+  type: "counter" | "gauge",
+  name: string,
+  help: string,
+  read: (core: Core) => Reading | Promise<Reading>,
+): Metric {
+  return {
+    name,
+    async lines(core) {
+      const reading = await read(core);
+      const lines = typeof reading === "number" ? [`${name} ${reading}`] : reading?.map((one) => series(name, ...one));
+      return [...declared(type, name, help), ...(lines ?? [])];
+    },
+  };
+}
+
+/** For how long what was counted in the record is good enough: more often it is not looked, however often is asked. */
+const SURVEY_MS = MINUTE_MS;
+
+/**
+ * A look at the record that several figures share: made when one of them is asked for, and kept for a minute. One that fails is
+ * made again.
+ * @param look lets others in between its steps (kit/yield.ts)
+ */
+export function survey<Seen>(look: (core: Core) => Seen | Promise<Seen>): (core: Core) => Promise<Seen> {
+  const last = slot(() => ({ at: 0, seen: undefined as Promise<Seen> | undefined }));
+  return (core) => {
+    const state = last(core);
+    if (state.seen && core.clock.monotonic() - state.at < SURVEY_MS) return state.seen;
+    // Whoever asks meanwhile waits for the same look, however long it takes.
+    state.at = Number.POSITIVE_INFINITY;
+    state.seen = (async () => look(core))();
+    state.seen.then(
+      () => {
+        state.at = core.clock.monotonic();
+      },
+      () => {
+        state.seen = undefined;
+      },
+    );
+    return state.seen;
+  };
 }
 
 /** Counts what happens, by labels; series stand together by their first label. */
-export function counter(name: string, help: string): Metric & { count(core: Core, labels: Labels): void } {
+export function counter(name: string, help: string): Counted & { count(core: Core, labels: Labels): void } {
   const counted = slot(() => new Map<string, { readonly labels: Labels; value: number }>());
   return {
     name,
@@ -47,7 +99,7 @@ export function histogram(
   name: string,
   help: string,
   bounds: readonly number[],
-): Metric & { observe(core: Core, labels: Labels, value: number): void } {
+): Counted & { observe(core: Core, labels: Labels, value: number): void } {
   const make = (labels: Labels) => ({ labels, count: 0, sum: 0, buckets: bounds.map(() => 0) });
   const observed = slot(() => new Map<string, ReturnType<typeof make>>());
   return {

@@ -7,6 +7,7 @@
  */
 export { inBatches, type RowChange } from "./batches.ts";
 export { eraseCauses, failures, recordFailure } from "./failures.ts";
+export { projectionMetrics } from "./figures.ts";
 export {
   type Batch,
   catchUp,

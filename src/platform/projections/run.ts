@@ -38,8 +38,21 @@ export interface Batch {
 /** Another process has done the same batch of work meanwhile: the changes are undone. */
 class ConcurrentAdvance extends Error {}
 
-/** By projection what is in work; and whether the instance is stopping: what it has not read yet, the next start reads. */
-const work = slot(() => ({ running: new Map<string, Promise<void>>(), halted: false }));
+/**
+ * By projection what is in work; whether the instance is stopping: what it has not read yet, the next start reads; and since when
+ * something that was delivered waits to be read, monotonic.
+ */
+const work = slot(() => ({
+  running: new Map<string, Promise<void>>(),
+  halted: false,
+  behindSince: undefined as number | undefined,
+}));
+
+/** For how long something that was delivered waits to be worked through, in milliseconds; 0 where all is. */
+export function lagOf(core: Core): number {
+  const { behindSince } = work(core);
+  return behindSince === undefined ? 0 : core.clock.monotonic() - behindSince;
+}
 
 /** Where a projection stands: what it has read of its source, and how many parts of what follows are stored. */
 interface Standing {
@@ -190,12 +203,15 @@ function projectionsJob(projections: readonly Projection[], newestDelivery: Newe
     async run(core) {
       const now = newestDelivery(core);
       if (now === seen) return;
+      work(core).behindSince ??= core.clock.monotonic();
       for (const projection of projections) {
         const error = await attempt(core, projection);
         // One that fails keeps no other waiting, unless nothing can be stored.
         if (error instanceof StoreUnavailable || !core.store.db.open) return;
       }
-      if (failing.size === 0) seen = now;
+      if (failing.size > 0) return;
+      seen = now;
+      work(core).behindSince = undefined;
     },
   };
 }

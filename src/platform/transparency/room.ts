@@ -1,16 +1,26 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { type Core, slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
+import { figure, type Metric } from "../metrics/metrics.ts";
 import { room } from "../rooms/rooms.ts";
-import { checkpoint } from "./checkpoint.ts";
+import { type Checkpoint, checkpoint } from "./checkpoint.ts";
 import { getCheckpoint, getLedgerKey, getTile } from "./endpoints.ts";
+import { leafCount } from "./leaves.ts";
 import { ensureLedgerKey } from "./ledger-key.ts";
-import { checkpointFile, ensureEpoch } from "./open-epoch.ts";
+import { checkpointFile, ensureEpoch, signedBeside } from "./open-epoch.ts";
 import { storeSubtrees, tree } from "./tree.ts";
 
-const written = slot((core) => ({ note: readOr(checkpointFile(core)) }));
+/** The newest checkpoint beside the database, its number of leaves and since when it lies there. */
+const written = slot((core) => {
+  const path = checkpointFile(core);
+  return {
+    note: readOr(path),
+    size: signedBeside(core)?.size ?? 0,
+    at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  };
+});
 
 function readOr(path: string): string {
   try {
@@ -21,25 +31,43 @@ function readOr(path: string): string {
 }
 
 /** The newest checkpoint, where it is not beside the database yet. */
-function unwritten(core: Core): string | undefined {
-  const note = checkpoint(core)?.note;
-  return note === written(core).note ? undefined : note;
+function unwritten(core: Core): Checkpoint | undefined {
+  const newest = checkpoint(core);
+  return newest?.note === written(core).note ? undefined : newest;
 }
 
 /** Puts the newest checkpoint beside the database, by which a database that went back in time is known. */
 async function writeCheckpoint(core: Core): Promise<void> {
-  const note = unwritten(core);
-  if (note === undefined) return;
+  const newest = unwritten(core);
+  if (newest === undefined) return;
+  const { note, size } = newest;
   const path = checkpointFile(core);
   await writeFile(`${path}.tmp`, note, { mode: 0o600, flush: true });
   await rename(`${path}.tmp`, path);
-  written(core).note = note;
+  Object.assign(written(core), { note, size, at: core.clock.now() });
 }
+
+const metrics: readonly Metric[] = [
+  figure("gauge", "reckon_ledger_leaves", "Leaves of the log's tree.", leafCount),
+  figure(
+    "gauge",
+    "reckon_ledger_checkpoint_leaves",
+    "Leaves that the newest signed checkpoint beside the database covers.",
+    (core) => written(core).size,
+  ),
+  figure(
+    "gauge",
+    "reckon_ledger_checkpoint_timestamp_seconds",
+    "When that checkpoint was written, in seconds since the epoch; 0 where there is none.",
+    (core) => written(core).at / SECOND_MS,
+  ),
+];
 
 export const transparency = room({
   name: "transparency",
   tags: { Ledger: "What anybody can check the record with." },
   endpoints: [getCheckpoint, getLedgerKey, getTile],
+  metrics,
   jobs: [
     {
       name: "ledger checkpoint",
@@ -58,7 +86,7 @@ export const transparency = room({
   },
   close(core) {
     try {
-      const note = unwritten(core);
+      const note = unwritten(core)?.note;
       if (note !== undefined) writeFileAtomically(checkpointFile(core), note, true);
     } catch (error) {
       core.log.warn("last_checkpoint_not_written", { cause: String(error) });

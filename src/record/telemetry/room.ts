@@ -1,4 +1,5 @@
 import { room } from "../../platform/rooms/rooms.ts";
+import { telemetryMetrics } from "./figures.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { ingest } from "./ingest.ts";
 import { sealJob } from "./seal.ts";
@@ -8,6 +9,7 @@ export const telemetry = room({
   tags: { Telemetry: "The append-only stream of what agents did." },
   endpoints: [ingest, heartbeat],
   jobs: [sealJob],
+  metrics: telemetryMetrics,
   auditActions: {
     "telemetry.exported": { label: "Telemetry exported", did: "exported telemetry" },
   },

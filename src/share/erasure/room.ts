@@ -1,5 +1,6 @@
 import { room } from "../../platform/rooms/rooms.ts";
 import { resumeErasures } from "./erasures.ts";
+import { erasureMetrics } from "./figures.ts";
 import { retentionJob } from "./nightly.ts";
 
 export const erasure = room({
@@ -14,6 +15,7 @@ export const erasure = room({
     "hold.released": { label: "Hold released", did: "released the hold on" },
   },
   jobs: [retentionJob],
+  metrics: erasureMetrics,
   async open(core) {
     for (const { id, target } of await resumeErasures(core)) core.log.info("erased", { id, kind: target.kind });
   },

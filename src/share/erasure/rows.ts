@@ -28,8 +28,15 @@ export const rows = statements((db) => ({
   erasure: db.prepare<[string], ErasureRow>(`${ERASURE} WHERE id = ?`),
   setCounts: db.prepare<[string, string]>("UPDATE erasures SET counts = ? WHERE id = ?"),
   complete: db.prepare<[number, string]>("UPDATE erasures SET completed_at = ? WHERE id = ?"),
-  // By erasures_unfinished.
+  // Both by erasures_unfinished.
   unfinished: db.prepare<[], ErasureRow>(`${ERASURE} WHERE completed_at IS NULL ORDER BY requested_at, id`),
+  unfinishedCount: db.prepare<[], number>("SELECT count(*) FROM erasures WHERE completed_at IS NULL").pluck(),
+  // By the primary key, from its end: ids rise with time.
+  lastRetentionRun: db
+    .prepare<[], number>(
+      "SELECT completed_at FROM erasures WHERE kind = 'retention' AND completed_at IS NOT NULL ORDER BY id DESC LIMIT 1",
+    )
+    .pluck(),
   // Walks of the table, which is short: ids rise with time.
   requested: db.prepare<[], ErasureRow>(`${ERASURE} WHERE kind <> 'retention' ORDER BY requested_at, id`),
   lastRetention: db.prepare<[string], ErasureRow>(

@@ -4,6 +4,7 @@ import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { type BackupResult, finishBackup, removeDatabase } from "../../platform/store/store.ts";
+import { noteBackup } from "./last-backup.ts";
 import { readFirst } from "./rows.ts";
 
 /**
@@ -37,5 +38,12 @@ export async function backup(core: Core, file: string, onProgress: (share: numbe
   } finally {
     db.exec("COMMIT");
   }
-  return finishBackup(partial, target, directory, isoInstant(core.clock.now()));
+  const made = finishBackup(partial, target, directory, isoInstant(core.clock.now()));
+  try {
+    noteBackup(core, made.file, made.bytes);
+  } catch (error) {
+    // It is made and sound: that the figures do not know of it must not look like a failure.
+    core.log.warn("backup_not_noted", { cause: String(error) });
+  }
+  return made;
 }

@@ -13,6 +13,7 @@ import { keyCommands } from "./key.ts";
 import { ledgerCommands } from "./ledger.ts";
 import { licenseCommands } from "./license.ts";
 import { maintenanceCommands } from "./maintenance.ts";
+import { monitoringCommands } from "./monitoring.ts";
 import { noticesCommand } from "./notices.ts";
 import { openapiCommand } from "./openapi.ts";
 import { packCommands } from "./pack.ts";
@@ -52,5 +53,6 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   maintenanceCommands,
   ledgerCommands,
   openapiCommand,
+  monitoringCommands,
   noticesCommand,
 ];

@@ -77,7 +77,7 @@ const countOf = (core: Core, job: string, outcome = "done") =>
   Number(
     runs
       .lines(core)
-      .find((line) => line.includes(`{job="${job}",outcome="${outcome}"}`))
+      .find((line) => line.includes(`{job_name="${job}",outcome="${outcome}"}`))
       ?.split(" ")
       .at(-1) ?? 0,
   );

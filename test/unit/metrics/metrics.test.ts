@@ -1,10 +1,13 @@
 import { expect, it } from "vitest";
 import { ROOMS } from "../../../src/app.ts";
 import { metricsText, observeRequest } from "../../../src/platform/metrics/listener.ts";
-import { counter, histogram } from "../../../src/platform/metrics/metrics.ts";
+import { counter, figure, histogram, survey } from "../../../src/platform/metrics/metrics.ts";
 import { startInstance } from "../../support/instance.ts";
 
-const METRICS = ROOMS.flatMap(({ metrics = [] }) => metrics);
+/** Those that tell of requests, changes and threads; those of the record are in record.test.ts. */
+const METRICS = ROOMS.flatMap(({ metrics = [] }) => metrics).filter(({ name }) =>
+  /^reckon_(?:http|store_(?!unused|bytes)|resident|job_runs|worker)/.test(name),
+);
 
 it("writes the figures of an instance as Prometheus reads them, series by series", async () => {
   const { core } = (await startInstance()).instance;
@@ -15,7 +18,7 @@ it("writes the figures of an instance as Prometheus reads them, series by series
   observe("getHealth", 503, 2_000);
   observe("getHealth", 200, 0.5);
   const { transactions, changes } = core.store.stats;
-  const text = metricsText(core, METRICS)
+  const text = (await metricsText(core, METRICS))
     .replace(/^(reckon_resident_bytes) \d+$/m, "$1 N")
     // Jobs run when they like.
     .replace(/^reckon_job_runs_total\{.*\n/gm, "");
@@ -76,6 +79,9 @@ reckon_workers 0
 # HELP reckon_workers_busy Worker threads at work.
 # TYPE reckon_workers_busy gauge
 reckon_workers_busy 0
+# HELP reckon_figures_unread Figures that could not be read for this reply.
+# TYPE reckon_figures_unread gauge
+reckon_figures_unread 0
 `);
 });
 
@@ -87,4 +93,45 @@ it("keeps the figures of two instances in one process apart", async () => {
   spread.observe(one, {}, 2);
   expect([counted.lines(one).length, counted.lines(other).length]).toEqual([3, 2]);
   expect([spread.lines(one).length, spread.lines(other).length]).toEqual([6, 2]);
+});
+
+it("leaves out a figure that cannot be read, counts it, and tells of all others", async () => {
+  const { core } = (await startInstance()).instance;
+  const broken = figure("gauge", "test_broken", "Broken.", () => {
+    throw new Error("no such table");
+  });
+  const none = figure("gauge", "test_none", "Not known.", () => undefined);
+  const some = figure("gauge", "test_some", "Known.", () => [
+    [{ kind: "a" }, 1],
+    [{ kind: 'b"\\\n' }, 2],
+  ]);
+  expect(await metricsText(core, [broken, none, some])).toBe(`# HELP test_none Not known.
+# TYPE test_none gauge
+# HELP test_some Known.
+# TYPE test_some gauge
+test_some{kind="a"} 1
+test_some{kind="b\\"\\\\\\n"} 2
+# HELP reckon_figures_unread Figures that could not be read for this reply.
+# TYPE reckon_figures_unread gauge
+reckon_figures_unread 1
+`);
+});
+
+it("looks at the record once a minute, however many ask, and again after a look that failed", async () => {
+  const { clock, instance } = await startInstance();
+  let looks = 0;
+  let fails = false;
+  const seen = survey(async () => {
+    looks++;
+    if (fails) throw new Error("the disk is gone");
+    return looks;
+  });
+  expect(await Promise.all([seen(instance.core), seen(instance.core)])).toEqual([1, 1]);
+  clock.advance(59_999);
+  expect(await seen(instance.core)).toBe(1);
+  clock.advance(1);
+  fails = true;
+  await expect(seen(instance.core)).rejects.toThrow("the disk is gone");
+  fails = false;
+  expect(await seen(instance.core)).toBe(3);
 });

@@ -100,6 +100,11 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         summary: "Running the server: reverse proxy, service, backup and restore, upgrades, installers, health.",
       },
       {
+        slug: "monitoring",
+        file: "monitoring.md",
+        summary: "Figures for Prometheus and what each means, alert rules, and a board for Grafana.",
+      },
+      {
         slug: "retention",
         file: "retention.md",
         summary: "For how long what is kept, holds, erasing people and what they sent, what remains, and exports.",
