@@ -21,6 +21,42 @@ const MATCHES = `team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey)
   AND (@open IS NULL OR open = @open) AND (@like IS NULL OR heading LIKE @like ESCAPE '\\' OR rule LIKE @like ESCAPE '\\'
     OR path LIKE @like ESCAPE '\\')`;
 
+/** A class as it is counted. */
+export interface PrefixRow {
+  /** The first 4 bytes of its fingerprints. */
+  readonly prefix: Buffer;
+  readonly occurrences: number;
+  readonly open: number;
+  readonly firstSeen: string;
+  readonly lastSeen: string;
+}
+
+interface ClassRange {
+  readonly teamId: string;
+  readonly repoKey: string | null;
+  readonly kind: string | null;
+  readonly leastEntries: number;
+  readonly leastOpen: number;
+  /** Where the page before ended; null for the first. */
+  readonly firstSeen: string | null;
+  readonly beyond: Buffer | null;
+  readonly count: number;
+}
+
+/** Fingerprints from one to another. */
+interface Within {
+  readonly low: Buffer;
+  readonly high: Buffer;
+}
+
+const OF_KIND = "(@repoKey IS NULL OR repo_key = @repoKey) AND (@kind IS NULL OR kind = @kind)";
+const classes = (where: string) =>
+  `SELECT substr(fingerprint, 1, 4) AS prefix, count(*) AS occurrences, sum(open) AS open, min(date) AS firstSeen, max(date) AS lastSeen
+   FROM defects WHERE team_id = @teamId AND ${where} GROUP BY prefix
+   HAVING count(*) >= @leastEntries AND sum(open) >= @leastOpen
+     AND (@firstSeen IS NULL OR min(date) < @firstSeen OR (min(date) = @firstSeen AND prefix < @beyond))
+   ORDER BY firstSeen DESC, prefix DESC LIMIT @count`;
+
 /** Entries as people leaf through them. */
 export const pageRows = statements((db) => ({
   // By primary key.
@@ -41,6 +77,16 @@ export const pageRows = statements((db) => ({
   ofClass: db.prepare<[string, Buffer, Buffer, string | null, number], DefectRow>(
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
+  ),
+  // By an index on team_id: all entries of a team's current brains, of which there are thousands.
+  classes: db.prepare<[ClassRange], PrefixRow>(classes(OF_KIND)),
+  // Both by defects_by_fingerprint.
+  classesWithin: db.prepare<[ClassRange & Within], PrefixRow>(
+    classes(`fingerprint BETWEEN @low AND @high AND ${OF_KIND}`),
+  ),
+  newestOfClass: db.prepare<[Within & Pick<ClassRange, "teamId" | "repoKey" | "kind">], DefectRow>(
+    `${DEFECT} WHERE team_id = @teamId AND fingerprint BETWEEN @low AND @high AND ${OF_KIND}
+     ORDER BY date DESC, repo_key, path, line LIMIT 1`,
   ),
   // Both by defects_by_date, its first column: all entries of a team's current brains, of which there are thousands.
   older: db.prepare<[PageRange], DefectRow>(

@@ -94,15 +94,15 @@ interface ChosenWalk extends Pick<ScanQuery<WalkedEntry, EntryChunk, Spending>, 
 
 /** One stream is read along its own index; undefined when nothing can be found. */
 function chooseWalk(core: Core, teamId: string, query: EntryFilter): ChosenWalk | undefined {
-  const { deviceId, repoKey, from, to, flagged } = query;
+  const { deviceId, deviceIds, repoKey, from, to, flagged } = query;
   if (flagged !== undefined && !anyConflict(core, teamId, query)) return undefined;
   if (deviceId !== undefined && repoKey !== undefined) {
     const streamId = browseRows(core.store).stream.get(deviceId, repoKey, teamId);
     if (streamId === undefined) return undefined;
-    if (from === undefined && to === undefined)
+    if (from === undefined && to === undefined && deviceIds === undefined)
       return { order: "seq", parts: 1, walk: walkStream.bind(null, core, streamId) };
   }
-  const scope = { deviceId, repoKey, from, to };
+  const scope = { deviceId, deviceIds, repoKey, from, to };
   return { order: "arrival", parts: 2, walk: walkArrivals.bind(null, core, teamId, scope) };
 }
 

@@ -24,5 +24,14 @@ export {
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
-export { findSessionId, getSession, type Session, type Span, wholeSpan } from "./session.ts";
+export {
+  findSessionId,
+  getSession,
+  getSessionHead,
+  hasSession,
+  pageOfSpans,
+  type Session,
+  type Span,
+  wholeSpan,
+} from "./session.ts";
 export { traceDeliveries } from "./verify.ts";
