@@ -10,7 +10,6 @@ export {
   createApiToken,
   endApiTokens,
   eraseApiTokens,
-  type IssuedApiToken,
   listApiTokens,
   revokeApiToken,
 } from "./tokens.ts";

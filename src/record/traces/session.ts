@@ -43,15 +43,10 @@ const MAX_SPAN_BYTES = 16 * 1024 * 1024;
 
 /**
  * A session of a team with all that belongs to it, read in slices that let other requests in between.
+ * @param spans whether they are wanted; there are none otherwise
  * @returns undefined when the team has no such session
  */
-export async function getSession(core: Core, teamId: string, id: number): Promise<Session | undefined> {
-  const head = getSessionHead(core, teamId, id);
-  return head && { ...head, spans: await readSpans(core, id) };
-}
-
-/** The same without its spans. */
-export function getSessionHead(core: Core, teamId: string, id: number): Omit<Session, "spans"> | undefined {
+export async function getSession(core: Core, teamId: string, id: number, spans = true): Promise<Session | undefined> {
   const sql = browseRows(core.store);
   const stored = Number.isSafeInteger(id) ? sql.session.get(id, teamId) : undefined;
   const [row] = withDeviceLabels(core, stored ? [stored] : []);
@@ -61,6 +56,7 @@ export function getSessionHead(core: Core, teamId: string, id: number): Omit<Ses
     ...row,
     ...understandSession(asObject(JSON.parse(document))),
     document,
+    spans: spans ? await readSpans(core, id) : [],
     spanCount: sql.spanCount.get(id) as number,
     labels: sql.labels.all(row.deviceId, row.externalId, MAX_LABELS).map(readLabel),
     labelCount: sql.labelCount.get(row.deviceId, row.externalId) as number,
@@ -70,10 +66,6 @@ export function getSessionHead(core: Core, teamId: string, id: number): Omit<Ses
   };
 }
 
-/** Whether a team has a session of that number. */
-export const hasSession = (core: Core, teamId: string, id: number): boolean =>
-  Number.isSafeInteger(id) && browseRows(core.store).session.get(id, teamId) !== undefined;
-
 /** What documents of one page of spans come to, about. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
@@ -81,16 +73,17 @@ const MAX_PAGE_BYTES = 4 * 1024 * 1024;
  * A page of a session's spans in the order in which they came, as they are stored.
  * @param after the number that the page before gave; 0 for the first page
  * @param limit 1 to 200, 50 by default; fewer where their documents are large
- * @returns the spans, and the number to go on after where there are more
+ * @returns the spans, and the number to go on after where there are more; undefined when the team has no such session
  */
-export function pageOfSpans(core: Core, sessionId: number, after: number, limit: number | undefined) {
+export function pageOfSpans(core: Core, teamId: string, id: number, after: number, limit: number | undefined) {
   const sql = browseRows(core.store);
+  if (!Number.isSafeInteger(id) || sql.session.get(id, teamId) === undefined) return undefined;
   const size = pageSize(limit);
-  const ids = sql.spanIds.all(sessionId, after, size + 1);
+  const ids = sql.spanIds.all(id, after, size + 1);
   const rows: StoredSpan[] = [];
   let room = MAX_PAGE_BYTES;
-  for (const id of ids.slice(0, size)) {
-    const span = sql.span.get(id);
+  for (const spanId of ids.slice(0, size)) {
+    const span = sql.span.get(spanId);
     if (!span) continue;
     room -= span.document.length;
     if (room < 0 && rows.length > 0) break;

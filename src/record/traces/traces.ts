@@ -5,7 +5,6 @@
  */
 export {
   listSessions,
-  type SessionFilter,
   type SessionPage,
   type SessionRow,
   sessionFacets,
@@ -27,8 +26,6 @@ export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
 export {
   findSessionId,
   getSession,
-  getSessionHead,
-  hasSession,
   pageOfSpans,
   type Session,
   type Span,

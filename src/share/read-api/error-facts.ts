@@ -1,9 +1,11 @@
 import * as v from "valibot";
-import type { ErrorClass } from "../../insight/defects/defects.ts";
+import type { findClass } from "../../insight/defects/defects.ts";
 import { Count } from "../../platform/http/fields.ts";
 import { Text } from "./fields.ts";
 
 const Day = v.pipe(v.string(), v.isoDate());
+
+type ErrorClass = NonNullable<ReturnType<typeof findClass>>;
 
 /** What lists and single replies tell of a class of entries alike. */
 export const ClassFacts = v.object({

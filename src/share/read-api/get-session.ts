@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { freshenLinks, linksOfSession } from "../../insight/causes/causes.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { Count } from "../../platform/http/fields.ts";
-import { getSessionHead } from "../../record/traces/traces.ts";
+import { getSession } from "../../record/traces/traces.ts";
 import { Document, Id, numberIn, TEAM, Text } from "./fields.ts";
 import { CauseLink, EXAMPLE_LINK, linkOf, MAX_LINKS } from "./links.ts";
 import { reading } from "./reading.ts";
@@ -47,7 +47,7 @@ export const sessionOne = reading(
   },
   async ({ core, teamId, params }) => {
     await freshenLinks(core);
-    const session = getSessionHead(core, teamId, numberIn(params.id));
+    const session = await getSession(core, teamId, numberIn(params.id), false);
     if (!session) fail(notFound, "There is no such session.");
     const { title, agentVersion, parentId, spanCount, labelCount } = session;
     return {

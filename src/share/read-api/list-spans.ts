@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fail, notFound } from "../../kit/problem.ts";
-import { hasSession, pageOfSpans } from "../../record/traces/traces.ts";
+import { pageOfSpans } from "../../record/traces/traces.ts";
 import { Document, numberIn, PAGED, pageOf, Text, When, when } from "./fields.ts";
 import { reading } from "./reading.ts";
 import { Verbatim } from "./verbatim.ts";
@@ -42,9 +42,9 @@ export const spanList = reading(
     },
   },
   ({ core, teamId, params, limit, place, next }) => {
-    const id = numberIn(params.id);
-    if (!hasSession(core, teamId, id)) fail(notFound, "There is no such session.");
-    const { rows, after } = pageOfSpans(core, id, place === undefined ? 0 : Number(place), limit);
+    const found = pageOfSpans(core, teamId, numberIn(params.id), Number(place ?? 0), limit);
+    if (!found) fail(notFound, "There is no such session.");
+    const { rows, after } = found;
     const items = rows.map(({ externalId, parentId, name, kind, startedAt, endedAt, document }) => ({
       ...{ spanId: externalId, parentId, name, kind, startedAt: when(startedAt), endedAt: when(endedAt) },
       document: new Verbatim(document),
