@@ -13,7 +13,9 @@ export const apiToken = async (t: TestInstance, teamId: string | null): Promise<
 /** Sends something of everything that the read API shows: a session with two spans, entries, an errors file of two classes. */
 export async function fillRecords(t: TestInstance, { token }: TestDevice, word = "login"): Promise<void> {
   const send = async (path: string, json: object) => {
-    const answer = await t.post(path, { token, json });
+    // A number that readers of JSON round.
+    const body = JSON.stringify(json).replace('"big":1', '"big":12345678901234567890');
+    const answer = await t.post(path, { token, body, headers: { "content-type": "application/json" } });
     expect([path, answer.status, answer.text]).toEqual([path, 200, expect.anything()]);
   };
   const rule = "**Prevention rule:** set Path on every cookie.";
@@ -34,7 +36,7 @@ export async function fillRecords(t: TestInstance, { token }: TestDevice, word =
             startedAt: AT,
             edits: [{ path: "src/login.ts", startLine: 1, endLine: 9 }],
           },
-          { id: "b", parentId: "a", startedAt: AT },
+          { id: "b", parentId: "a", name: `${word} step`, startedAt: AT },
         ],
       },
     ],
