@@ -172,7 +172,7 @@ export const apiToken = credential({
   openapi: {
     name: "apiToken",
     description:
-      "Token with which a program reads the records of one team, or of all of them; made with `reckon api-token create`.",
+      "Token with which a program reads the records of one team, or of all of them; made on the dashboard or with `reckon api-token create`.",
   },
   find: findApiPrincipal,
   sender: ({ tokenId, teamId }) => ({ credential: tokenId, team: teamId ?? tokenId }),
