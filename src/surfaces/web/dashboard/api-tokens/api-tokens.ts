@@ -76,7 +76,13 @@ function tokenTable(call: Admin, tokens: readonly ApiTokenFacts[]): Html {
   return table({
     caption: TITLE,
     columns: [
-      { label: "Name", heading: true, grow: true, cell: ({ name }) => name },
+      {
+        label: "Name",
+        heading: true,
+        grow: true,
+        cell: ({ name, userId }) =>
+          html`${name}<br><small class="muted">${userId === null ? "nobody’s" : findUser(core, userId)?.email}</small>`,
+      },
       {
         label: "State",
         cell: ({ status, revokedAt, expiresAt }) =>
@@ -84,7 +90,6 @@ function tokenTable(call: Admin, tokens: readonly ApiTokenFacts[]): Html {
             ? badge("good", status)
             : html`${badge("neutral", status)} ${status !== "suspended" && time(revokedAt ?? expiresAt, now)}`,
       },
-      { label: "Whose", cell: ({ userId }) => (userId === null ? "nobody’s" : findUser(core, userId)?.email) },
       { label: "Last used", cell: ({ lastUsedAt }) => ago(lastUsedAt, now, "never") },
       { label: "Reads today", numeric: true, cell: ({ id }) => number(apiReads(core, id).today) },
       { label: "Expires", cell: ({ expiresAt }) => time(expiresAt, now) },
