@@ -90,27 +90,39 @@ it("shows a session of 10,000 spans in pages of bounded size", async () => {
 
 it("reads by indexes, and sorts no documents", async () => {
   const { t } = await few();
-  const { classes, classesWithin, newestOfClass } = pageRows(t.instance.core.store);
+  const { byFingerprint } = pageRows(t.instance.core.store);
   const { spanIds, span } = browseRows(t.instance.core.store);
   const plan = ({ source }: { source: string }, ...bound: unknown[]) =>
     t.rows(`EXPLAIN QUERY PLAN ${source}`, ...bound).map(({ detail }) => detail as string);
-  const range = {
-    teamId: "t",
-    repoKey: null,
-    kind: null,
-    leastEntries: 1,
-    leastOpen: 0,
-    firstSeen: null,
-    beyond: null,
-    count: 1,
-  };
-  const within = { ...range, low: Buffer.alloc(4), high: Buffer.alloc(36) };
+  const range = { teamId: "t", fingerprint: Buffer.alloc(4), id: 0, high: Buffer.alloc(36), count: 1 };
   const source = (statement: unknown) => statement as { source: string };
-  expect(plan(source(classes), range)[0]).toMatch(/SEARCH defects USING INDEX \w+ \(team_id=\?\)/);
-  expect(plan(source(classesWithin), within)[0]).toMatch(
-    /USING INDEX defects_by_fingerprint \(team_id=\? AND fingerprint>\?/,
-  );
-  expect(plan(source(newestOfClass), within)[0]).toMatch(/USING INDEX defects_by_fingerprint/);
+  expect(plan(source(byFingerprint), range)).toEqual([
+    expect.stringMatching(/USING INDEX defects_by_fingerprint \(team_id=\? AND .*fingerprint/),
+  ]);
   expect(plan(source(spanIds), 1, 0, 1)[0]).toMatch(/USING COVERING INDEX trace_spans_by_session/);
   expect(plan(source(span), 1)).toEqual([expect.stringMatching(/INTEGER PRIMARY KEY/)]);
+});
+
+it("counts thousands of errors, and gives each class once, those seen first most lately first", async () => {
+  const { t, device, token } = await few();
+  const day = (n: number) => `2026-0${1 + (n % 9)}-${String(10 + (n % 18))}`;
+  const entries = Array.from({ length: 2_500 }, (_, n) => `## ${day(n)} Failure ${n % 500}\n\nIt broke.\n`);
+  const files = [{ path: ".claude/brain/errors.md", content: entries.join("\n") }];
+  const json = { version: 1, repoKey: "long", files };
+  expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);
+  await t.instance.settle();
+  const seen: { id: string; occurrences: number; firstSeen: string; lastSeen: string }[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { body } = await t.get(`/api/errors?limit=200&repo=long${cursor && `&cursor=${cursor}`}`, { token });
+    seen.push(...body.items);
+    cursor = body.next;
+  }
+  const stored = t.rows(
+    `SELECT lower(hex(substr(fingerprint, 1, 4))) AS id, count(*) AS occurrences, min(date) AS firstSeen, max(date) AS lastSeen
+     FROM defects WHERE repo_key = 'long' GROUP BY 1 ORDER BY firstSeen DESC, id DESC`,
+  );
+  expect(stored.reduce((sum, { occurrences }) => sum + occurrences, 0)).toBe(2_500);
+  expect(seen.map(({ id, occurrences, firstSeen, lastSeen }) => ({ id, occurrences, firstSeen, lastSeen }))).toEqual(
+    stored,
+  );
 });

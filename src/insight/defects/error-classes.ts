@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
-import { pageSize, readCursor, writeCursor } from "../../kit/page.ts";
-import { type PrefixRow, pageRows } from "./page-rows.ts";
+import { pageSize } from "../../kit/page.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { type CountedRow, pageRows } from "./page-rows.ts";
 
 /** Entries that have the first 8 hexadecimal digits of their fingerprints in common, be there one or many. */
 export interface ErrorClass {
@@ -25,80 +26,106 @@ export interface ClassFilter {
   readonly open?: boolean | undefined;
 }
 
-const PREFIX_BYTES = 4;
+interface Counted {
+  readonly fingerprint: string;
+  occurrences: number;
+  open: number;
+  firstSeen: string;
+  newest: CountedRow;
+}
+
+const CHUNK = 300;
+const DIGITS = 8;
+const LOWEST = Buffer.alloc(0);
+const HIGHEST = Buffer.alloc(36, 0xff);
 
 /**
  * A page of the classes in a team's current brains, those seen first most lately first: that day stays when a class comes again.
- * As fresh as `entriesProjection`.
- * @param limit 1 to 200, 50 by default
+ * All entries are counted for it, in slices that let other requests in between. As fresh as `entriesProjection`.
+ * @param query `cursor` is an earlier page's `older`; `limit` 1 to 200, 50 by default
  */
-export function pageOfClasses(
+export async function pageOfClasses(
   core: Core,
   teamId: string,
   query: ClassFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
-): { readonly rows: ErrorClass[]; readonly older: string | undefined } {
+): Promise<{ readonly rows: ErrorClass[]; readonly older: string | undefined }> {
   const size = pageSize(query.limit);
-  const [day, number] = readCursor(query.cursor, 2)?.key ?? [];
-  const found = read(core, teamId, query, {
-    firstSeen: typeof day === "number" ? dayText(day) : null,
-    beyond: typeof number === "number" ? prefixOf(number) : null,
-    count: size + 1,
-  });
-  const rows = found.slice(0, size);
-  const last = rows.at(-1);
-  const key = last && [Number(last.firstSeen.replaceAll("-", "")), last.prefix.readUInt32BE()];
+  const { cursor } = query;
+  const classes = await count(core, teamId, query, LOWEST, HIGHEST);
+  // Plain texts are sorted fast: there may be tens of thousands.
+  const places: string[] = [];
+  for (const one of classes.values())
+    if ((!query.recurring || one.occurrences > 1) && (!query.open || one.open > 0)) {
+      const place = one.firstSeen + one.fingerprint;
+      if (cursor === undefined || place < cursor) places.push(place);
+    }
+  const shown = places.sort().slice(-size).reverse();
   return {
-    rows: rows.map((row) => described(core, teamId, row, query)),
-    older: key && found.length > size ? writeCursor({ towards: "older", key }) : undefined,
+    rows: shown.map((place) => described(core, teamId, classes.get(place.slice(-DIGITS)) as Counted)),
+    older: places.length > size ? shown.at(-1) : undefined,
   };
 }
 
 /** One class. @param fingerprint its 8 digits @returns undefined when the team's current brains have no entry of it */
-export function findClass(core: Core, teamId: string, fingerprint: string, repoKey?: string): ErrorClass | undefined {
+export async function findClass(
+  core: Core,
+  teamId: string,
+  fingerprint: string,
+  repoKey?: string,
+): Promise<ErrorClass | undefined> {
   if (!/^[0-9a-f]{8}$/.test(fingerprint)) return undefined;
-  const only = Buffer.from(fingerprint, "hex");
-  const [row] = read(core, teamId, { repoKey }, { only, firstSeen: null, beyond: null, count: 1 });
-  return row && described(core, teamId, row, { repoKey });
+  const low = Buffer.from(fingerprint, "hex");
+  const [row] = (await count(core, teamId, { repoKey }, low, Buffer.concat([low, HIGHEST]))).values();
+  return row && described(core, teamId, row);
 }
 
-function read(
+/** Counts the entries whose fingerprints lie between two, by fingerprint. */
+async function count(
   core: Core,
   teamId: string,
-  {
-    repoKey = null,
-    kind = null,
-    recurring = false,
-    open = false,
-  }: { [Name in keyof ClassFilter]: ClassFilter[Name] | null },
-  range: { only?: Buffer; firstSeen: string | null; beyond: Buffer | null; count: number },
-): PrefixRow[] {
-  const narrowed = { teamId, repoKey, kind, leastEntries: recurring ? 2 : 1, leastOpen: open ? 1 : 0 };
-  const { only, ...rest } = range;
-  if (only === undefined) return pageRows(core.store).classes.all({ ...narrowed, ...rest });
-  const high = Buffer.concat([only, Buffer.alloc(32, 0xff)]);
-  return pageRows(core.store).classesWithin.all({ ...narrowed, ...rest, low: only, high });
+  filter: ClassFilter,
+  low: Buffer,
+  high: Buffer,
+): Promise<Map<string, Counted>> {
+  const yieldNow = cooperative(core.clock);
+  const classes = new Map<string, Counted>();
+  let at = { fingerprint: low, id: 0 };
+  for (;;) {
+    const rows = pageRows(core.store).byFingerprint.all({ teamId, ...at, high, count: CHUNK });
+    for (const row of rows)
+      if (
+        (filter.repoKey === undefined || row.repoKey === filter.repoKey) &&
+        (filter.kind === undefined || row.kind === filter.kind)
+      )
+        add(classes, row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < CHUNK) return classes;
+    at = { fingerprint: last.fingerprint, id: last.id };
+    await yieldNow();
+  }
 }
 
-function described(
-  core: Core,
-  teamId: string,
-  { prefix, ...row }: PrefixRow,
-  { repoKey, kind }: ClassFilter,
-): ErrorClass {
-  const high = Buffer.concat([prefix, Buffer.alloc(32, 0xff)]);
-  const newest = pageRows(core.store).newestOfClass.get({
-    ...{ teamId, low: prefix, high, repoKey: repoKey ?? null, kind: kind ?? null },
-  });
-  return { fingerprint: prefix.toString("hex"), ...row, title: newest?.title ?? "", rule: newest?.rule ?? null };
+function add(classes: Map<string, Counted>, row: CountedRow): void {
+  const fingerprint = row.fingerprint.toString("hex").slice(0, DIGITS);
+  const known = classes.get(fingerprint);
+  if (!known) {
+    classes.set(fingerprint, { fingerprint, occurrences: 1, open: row.open, firstSeen: row.date, newest: row });
+    return;
+  }
+  known.occurrences++;
+  known.open += row.open;
+  if (row.date < known.firstSeen) known.firstSeen = row.date;
+  if (isNewer(row, known.newest)) known.newest = row;
 }
 
-function prefixOf(number: number): Buffer {
-  const prefix = Buffer.alloc(PREFIX_BYTES);
-  prefix.writeUInt32BE(number >>> 0);
-  return prefix;
+/** Entries of one day are in the order of their files. */
+function isNewer(row: CountedRow, than: CountedRow): boolean {
+  if (row.date !== than.date) return row.date > than.date;
+  if (row.repoKey !== than.repoKey) return row.repoKey < than.repoKey;
+  return row.path === than.path ? row.line < than.line : row.path < than.path;
 }
 
-function dayText(day: number): string {
-  const digits = String(day).padStart(8, "0");
-  return `${digits.slice(0, -4)}-${digits.slice(-4, -2)}-${digits.slice(-2)}`;
+function described(core: Core, teamId: string, { newest, ...counted }: Counted): ErrorClass {
+  const entry = pageRows(core.store).byId.get(newest.id, teamId);
+  return { ...counted, lastSeen: newest.date, title: entry?.title ?? "", rule: entry?.rule ?? null };
 }

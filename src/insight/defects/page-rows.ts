@@ -21,41 +21,26 @@ const MATCHES = `team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey)
   AND (@open IS NULL OR open = @open) AND (@like IS NULL OR heading LIKE @like ESCAPE '\\' OR rule LIKE @like ESCAPE '\\'
     OR path LIKE @like ESCAPE '\\')`;
 
-/** A class as it is counted. */
-export interface PrefixRow {
-  /** The first 4 bytes of its fingerprints. */
-  readonly prefix: Buffer;
-  readonly occurrences: number;
-  readonly open: number;
-  readonly firstSeen: string;
-  readonly lastSeen: string;
+/** What is counted of an entry. */
+export interface CountedRow {
+  readonly id: number;
+  readonly fingerprint: Buffer;
+  readonly date: string;
+  readonly open: 0 | 1;
+  readonly repoKey: string;
+  readonly kind: string;
+  readonly path: string;
+  readonly line: number;
 }
 
-interface ClassRange {
+/** Where a walk by fingerprint goes on, and ends. */
+interface CountedRange {
   readonly teamId: string;
-  readonly repoKey: string | null;
-  readonly kind: string | null;
-  readonly leastEntries: number;
-  readonly leastOpen: number;
-  /** Where the page before ended; null for the first. */
-  readonly firstSeen: string | null;
-  readonly beyond: Buffer | null;
+  readonly fingerprint: Buffer;
+  readonly id: number;
+  readonly high: Buffer;
   readonly count: number;
 }
-
-/** Fingerprints from one to another. */
-interface Within {
-  readonly low: Buffer;
-  readonly high: Buffer;
-}
-
-const OF_KIND = "(@repoKey IS NULL OR repo_key = @repoKey) AND (@kind IS NULL OR kind = @kind)";
-const classes = (where: string) =>
-  `SELECT substr(fingerprint, 1, 4) AS prefix, count(*) AS occurrences, sum(open) AS open, min(date) AS firstSeen, max(date) AS lastSeen
-   FROM defects WHERE team_id = @teamId AND ${where} GROUP BY prefix
-   HAVING count(*) >= @leastEntries AND sum(open) >= @leastOpen
-     AND (@firstSeen IS NULL OR min(date) < @firstSeen OR (min(date) = @firstSeen AND prefix < @beyond))
-   ORDER BY firstSeen DESC, prefix DESC LIMIT @count`;
 
 /** Entries as people leaf through them. */
 export const pageRows = statements((db) => ({
@@ -78,15 +63,11 @@ export const pageRows = statements((db) => ({
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
   ),
-  // By an index on team_id: all entries of a team's current brains, of which there are thousands.
-  classes: db.prepare<[ClassRange], PrefixRow>(classes(OF_KIND)),
-  // Both by defects_by_fingerprint.
-  classesWithin: db.prepare<[ClassRange & Within], PrefixRow>(
-    classes(`fingerprint BETWEEN @low AND @high AND ${OF_KIND}`),
-  ),
-  newestOfClass: db.prepare<[Within & Pick<ClassRange, "teamId" | "repoKey" | "kind">], DefectRow>(
-    `${DEFECT} WHERE team_id = @teamId AND fingerprint BETWEEN @low AND @high AND ${OF_KIND}
-     ORDER BY date DESC, repo_key, path, line LIMIT 1`,
+  // By defects_by_fingerprint, in its order.
+  byFingerprint: db.prepare<[CountedRange], CountedRow>(
+    `SELECT id, fingerprint, date, open, repo_key AS repoKey, kind, path, line FROM defects
+     WHERE team_id = @teamId AND (fingerprint, id) > (@fingerprint, @id) AND fingerprint <= @high
+     ORDER BY fingerprint, id LIMIT @count`,
   ),
   // Both by defects_by_date, its first column: all entries of a team's current brains, of which there are thousands.
   older: db.prepare<[PageRange], DefectRow>(

@@ -5,7 +5,7 @@ import { Text } from "./fields.ts";
 
 const Day = v.pipe(v.string(), v.isoDate());
 
-type ErrorClass = NonNullable<ReturnType<typeof findClass>>;
+type ErrorClass = NonNullable<Awaited<ReturnType<typeof findClass>>>;
 
 /** What lists and single replies tell of a class of entries alike. */
 export const ClassFacts = v.object({

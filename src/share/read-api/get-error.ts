@@ -60,7 +60,7 @@ export const errorOne = reading(
   },
   async ({ core, teamId, query: { repo }, params, limit, place, next }) => {
     await freshenLinks(core);
-    const found = findClass(core, teamId, params.id ?? "", repo);
+    const found = await findClass(core, teamId, params.id ?? "", repo);
     if (!found) fail(notFound, "There is no such class of errors.");
     const entries = defectsOfClass(core, teamId, found.fingerprint, repo).sort(newestFirst);
     const beyond = place === undefined ? entries : entries.filter(isBeyond(place));

@@ -24,7 +24,7 @@ export const errorList = reading(
   },
   async ({ core, teamId, query: { repo, kind, recurring, open }, limit, place, next }) => {
     await freshenEntries(core);
-    const { rows, older } = pageOfClasses(core, teamId, {
+    const { rows, older } = await pageOfClasses(core, teamId, {
       repoKey: repo,
       kind,
       recurring: recurring !== undefined,
