@@ -504,6 +504,32 @@ CREATE TABLE token_read_days (
   PRIMARY KEY (token_id, day)
 ) STRICT, WITHOUT ROWID;
 
+-- Tokens with which programs read the records of a team, or of all teams where `team_id` is null. `user_id` is the person who answers
+-- for one, and with whose rights it ends; null for what the command line made for nobody. `scopes` is a JSON array.
+CREATE TABLE api_tokens (
+  id            TEXT PRIMARY KEY,
+  token_hash    BLOB NOT NULL UNIQUE,
+  team_id       TEXT REFERENCES teams (id),
+  user_id       TEXT REFERENCES users (id),
+  name          TEXT NOT NULL,
+  scopes        TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  expires_at    INTEGER NOT NULL,
+  last_used_at  INTEGER,
+  revoked_at    INTEGER
+) STRICT;
+CREATE INDEX api_tokens_by_team ON api_tokens (team_id, created_at);
+CREATE INDEX api_tokens_by_user ON api_tokens (user_id) WHERE user_id IS NOT NULL;
+
+-- How often an API token was used for what. `day` counts days since the epoch, UTC.
+CREATE TABLE api_token_days (
+  token_id   TEXT NOT NULL REFERENCES api_tokens (id),
+  day        INTEGER NOT NULL,
+  operation  TEXT NOT NULL,
+  reads      INTEGER NOT NULL,
+  PRIMARY KEY (token_id, day, operation)
+) STRICT, WITHOUT ROWID;
+
 -- Who did what, when, from where. No foreign keys: an event outlives what it tells of. `detail` is a JSON object. `leaf` is its number in
 -- the log, null for what came before there was one; where names were taken out of it, `item_sha256` is what it was the hash of.
 CREATE TABLE audit_events (

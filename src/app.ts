@@ -1,5 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
+import { apiTokens } from "./identity/api-tokens/room.ts";
 import { deviceFlow } from "./identity/device-flow/room.ts";
 import { deviceLicense, devices } from "./identity/devices/room.ts";
 import { license } from "./identity/license/room.ts";
@@ -50,6 +51,7 @@ import { featureRequests } from "./share/feature-requests/room.ts";
 import { maintenance } from "./share/maintenance/room.ts";
 import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
+import { readApi } from "./share/read-api/room.ts";
 import { releases } from "./share/releases/room.ts";
 import { dashboard, errorPage } from "./surfaces/web/dashboard/dashboard.ts";
 import { site } from "./surfaces/web/site/site.ts";
@@ -85,10 +87,12 @@ export const ROOMS: readonly Room[] = [
   spend,
   policy,
   readTokens,
+  apiTokens,
   ask,
   erasure,
   recordExport,
   maintenance,
+  readApi,
   featureRequests,
   packs,
   releases,

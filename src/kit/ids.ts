@@ -4,7 +4,20 @@ import type { Random } from "./random.ts";
 /** Crockford's base32 without I, L, O and U; sorts like the bytes it spells. */
 export const BASE32 = "0123456789abcdefghjkmnpqrstvwxyz";
 
-export type IdPrefix = "team" | "usr" | "dev" | "req" | "pack" | "ses" | "lnk" | "inv" | "cli" | "rtk" | "era" | "hold";
+export type IdPrefix =
+  | "team"
+  | "usr"
+  | "dev"
+  | "req"
+  | "pack"
+  | "ses"
+  | "lnk"
+  | "inv"
+  | "cli"
+  | "rtk"
+  | "atk"
+  | "era"
+  | "hold";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */
 export function base32(bytes: Uint8Array): string {

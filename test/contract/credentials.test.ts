@@ -5,12 +5,20 @@ import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { apiToken } from "../support/api.ts";
 import { cliToken } from "../support/cli.ts";
 import { type Ask, authOf, startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
 
 /** What each kind of endpoint takes; everything else is refused. */
-const TAKES: Record<string, string> = { device: "device", deviceAnyState: "device", cli: "cli", read: "read" };
+const TAKES: Record<string, readonly string[]> = {
+  device: ["device"],
+  deviceAnyState: ["device"],
+  deviceOrApi: ["device", "api"],
+  cli: ["cli"],
+  read: ["read"],
+  api: ["api"],
+};
 
 /** Every credential there is, live, of one team and one person. */
 async function credentials(t: TestInstance): Promise<Record<string, Ask>> {
@@ -25,11 +33,13 @@ async function credentials(t: TestInstance): Promise<Record<string, Ask>> {
     device: { token: device.token },
     cli: { token: (await cliToken(t)).accessToken },
     read: { token: (await readToken(t, user.id)).token },
+    api: { token: await apiToken(t, device.team.id) },
     "a session's token": { token: session.token },
     "a session's cookie": { headers: { cookie } },
     "a licence": { token: licence.body.license },
     "a device token nobody has": { token: newToken("rkd", systemRandom) },
     "a read token nobody has": { token: newToken("rkr", systemRandom) },
+    "an API token nobody has": { token: newToken("rka", systemRandom) },
     "a token with a letter too few": { token: device.token.slice(0, -1) },
     rubbish: { token: "x" },
   };
@@ -50,8 +60,9 @@ const guarded = CONTRACT.filter(({ spec }) => spec.auth !== "none").map(
 it.each(guarded)("%s refuses every credential but its own, and changes nothing", async (_, endpoint) => {
   const { spec } = endpoint;
   const t = await startInstance();
-  const wrong = Object.entries(await credentials(t)).filter(([kind]) => kind !== TAKES[authOf(endpoint)]);
-  expect(wrong.length).toBe(10);
+  const taken = TAKES[authOf(endpoint)] ?? [];
+  const wrong = Object.entries(await credentials(t)).filter(([kind]) => !taken.includes(kind));
+  expect(wrong.length).toBe(13 - taken.length);
   const path = spec.path + (spec.query ? "?q=anything" : "");
   const body = spec.body ? { json: spec.example?.body ?? {} } : {};
   await t.instance.settle();

@@ -10,6 +10,7 @@ import { type Endpoint, faultsOf } from "../../src/platform/http/endpoint.ts";
 import { type Fault, faultBody } from "../../src/platform/http/faults.ts";
 import { createApp } from "../../src/platform/http/serve.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
+import { apiToken, fillRecords, pathOf } from "../support/api.ts";
 import { answered, cliToken } from "../support/cli.ts";
 import { type Ask, authOf, noteFault, startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
@@ -38,7 +39,7 @@ const AUTH: Record<string, string> = {
   "GET /api/causal-link": "device",
   "POST /api/causal-link": "device",
   "GET /api/prompt-for-line": "device",
-  "GET /api/spend": "device",
+  "GET /api/spend": "deviceOrApi",
   "GET /api/policy": "device",
   "GET /api/me/brain/context": "read",
   "POST /api/requests/ingest": "none",
@@ -55,12 +56,12 @@ const STATUSES = [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 501, 503];
 const declared = (endpoint: Endpoint, name: string) => faultsOf(endpoint).find((fault) => fault.name === name) as Fault;
 
 const nameOf = ({ spec }: Endpoint) => `${spec.method} ${spec.path}`;
-const withAuth = CONTRACT.filter((endpoint) => authOf(endpoint) === "device");
+const withAuth = CONTRACT.filter((endpoint) => ["device", "deviceOrApi"].includes(authOf(endpoint)));
 const withBody = CONTRACT.filter(({ spec }) => spec.body);
 const withLimits = CONTRACT.filter(({ spec }) => spec.limits.length > 0);
 const needing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
-/** Those that write; a read of a person's brain is recorded before it is answered. */
-const writing = CONTRACT.filter(({ spec }) => spec.method === "POST" || spec.id === "meBrainContext");
+/** Those that write; reads by tokens that people give to programs are recorded before they are answered. */
+const writing = CONTRACT.filter((one) => one.spec.method === "POST" || ["read", "api"].includes(authOf(one)));
 
 /** A live credential of the kind that the endpoint asks for. */
 async function credential(t: TestInstance, endpoint: Endpoint): Promise<string | undefined> {
@@ -68,6 +69,11 @@ async function credential(t: TestInstance, endpoint: Endpoint): Promise<string |
   if (auth === "none") return undefined;
   if (auth === "cli") return (await cliToken(t)).accessToken;
   if (auth === "read") return (await readToken(t, (await memberOf(t)).id)).token;
+  if (auth === "api") {
+    const device = await t.device();
+    await fillRecords(t, device);
+    return apiToken(t, device.team.id);
+  }
   return (await t.device()).token;
 }
 
@@ -92,6 +98,11 @@ async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path:
   if (endpoint.spec.id === "ledgerProof") {
     await t.post("/api/telemetry/ingest", { token: token as string, json: { entries: [{ seq: 1, payload: {} }] } });
     query.set("id", `${t.rows("SELECT max(id) AS id FROM deliveries")[0].id}`);
+  }
+  // What the example narrows by is not there.
+  if (authOf(endpoint) === "api") {
+    const ask = { token: token as string };
+    return { path: `${await pathOf(t, endpoint.spec.path, ask.token)}?limit=5`, ask };
   }
   return {
     path: endpoint.spec.path.replace("**:tile", "0/000.p/1") + (endpoint.spec.query ? `?${query}` : ""),
@@ -337,6 +348,7 @@ describe("every endpoint with a quota", () => {
     limitDeviceToken: "2/60",
     limitTelemetry: "2/60",
     limitRead: "2/60",
+    limitApi: "2/60",
     limitBrain: "2/60",
     limitTraces: "2/60",
     limitRequestIntake: "2/60",

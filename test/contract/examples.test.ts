@@ -10,13 +10,16 @@ import { openApiDocument } from "../../src/platform/http/openapi.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
 const document: any = openApiDocument(API, "https://reckon.example.com");
 
+/** A path as the document spells it. */
+const documented = (path: string) => path.replace(/(?:\*\*)?:(\w+)/g, "{$1}");
+
 it.each(CONTRACT.map((one) => [one.spec.id, one.spec] as const))("shows %s whole", (_, spec) => {
   const { example } = spec;
   expect(v.safeParse(spec.ok, example?.ok).issues).toBeUndefined();
   if (spec.body) expect(v.safeParse(spec.body.schema, example?.body).issues).toBeUndefined();
   const query = example?.query ?? {};
   if (spec.query) expect(v.safeParse(spec.query, query).issues).toBeUndefined();
-  const operation = document.paths[spec.path.replace("**:tile", "{tile}")][spec.method.toLowerCase()];
+  const operation = document.paths[documented(spec.path)][spec.method.toLowerCase()];
   const shown = operation.parameters.filter((one: { in?: string; example?: string }) => one.example !== undefined);
   expect(shown.map(({ name, example }: { name: string; example: string }) => [name, example])).toEqual(
     Object.entries(query),
@@ -26,8 +29,7 @@ it.each(CONTRACT.map((one) => [one.spec.id, one.spec] as const))("shows %s whole
 it("shows every fault in its shape, under its own status", () => {
   let seen = 0;
   for (const endpoint of CONTRACT) {
-    const { responses } =
-      document.paths[endpoint.spec.path.replace("**:tile", "{tile}")][endpoint.spec.method.toLowerCase()];
+    const { responses } = document.paths[documented(endpoint.spec.path)][endpoint.spec.method.toLowerCase()];
     const declared = new Set((endpoint.spec.also ?? []).map(({ status }) => status));
     for (const fault of faultsOf(endpoint).filter(({ status }) => !declared.has(status))) {
       const example = responses[fault.status].content["application/json"].examples[fault.name];
@@ -46,7 +48,7 @@ it("shows every fault in its shape, under its own status", () => {
 
 it("names the rate-limit headers wherever a limited reply comes, and on every reply where they are always sent", () => {
   for (const { spec } of CONTRACT.filter(({ spec }) => spec.limits.length > 0)) {
-    const { responses } = document.paths[spec.path][spec.method.toLowerCase()];
+    const { responses } = document.paths[documented(spec.path)][spec.method.toLowerCase()];
     const rate = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
     expect(Object.keys(responses[429].headers)).toEqual(expect.arrayContaining([...rate, "Retry-After"]));
     const always = spec.limits.some(({ headers }) => headers === "always");

@@ -11,6 +11,7 @@ export { parseEntries, parseFile } from "../../formats/errors/parse.ts";
 export { defectsOfClass, entryText, findDefect, pageOfDefects } from "./browse.ts";
 export { countEndedClasses, type RecurringClass } from "./classes.ts";
 export type { Defect } from "./entry.ts";
+export { findClass, pageOfClasses } from "./error-classes.ts";
 export { entriesAnew, entriesProjection, freshenEntries } from "./follow-brains.ts";
 export { listDefects, newestEntryId } from "./list.ts";
 export { brainMetrics, countEntries, type EntryCounts, type Metrics, weeklyHistory } from "./metrics.ts";

@@ -21,6 +21,27 @@ const MATCHES = `team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey)
   AND (@open IS NULL OR open = @open) AND (@like IS NULL OR heading LIKE @like ESCAPE '\\' OR rule LIKE @like ESCAPE '\\'
     OR path LIKE @like ESCAPE '\\')`;
 
+/** What is counted of an entry. */
+export interface CountedRow {
+  readonly id: number;
+  readonly fingerprint: Buffer;
+  readonly date: string;
+  readonly open: 0 | 1;
+  readonly repoKey: string;
+  readonly kind: string;
+  readonly path: string;
+  readonly line: number;
+}
+
+/** Where a walk by fingerprint goes on, and ends. */
+interface CountedRange {
+  readonly teamId: string;
+  readonly fingerprint: Buffer;
+  readonly id: number;
+  readonly high: Buffer;
+  readonly count: number;
+}
+
 /** Entries as people leaf through them. */
 export const pageRows = statements((db) => ({
   // By primary key.
@@ -41,6 +62,12 @@ export const pageRows = statements((db) => ({
   ofClass: db.prepare<[string, Buffer, Buffer, string | null, number], DefectRow>(
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
+  ),
+  // By defects_by_fingerprint, in its order.
+  byFingerprint: db.prepare<[CountedRange], CountedRow>(
+    `SELECT id, fingerprint, date, open, repo_key AS repoKey, kind, path, line FROM defects
+     WHERE team_id = @teamId AND (fingerprint, id) > (@fingerprint, @id) AND fingerprint <= @high
+     ORDER BY fingerprint, id LIMIT @count`,
   ),
   // Both by defects_by_date, its first column: all entries of a team's current brains, of which there are thousands.
   older: db.prepare<[PageRange], DefectRow>(

@@ -1,12 +1,13 @@
 import * as v from "valibot";
-import { device } from "../../identity/devices/devices.ts";
+import { devicesOfPerson, teamRead } from "../../identity/api-tokens/api-tokens.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { fail, malformed } from "../../kit/problem.ts";
+import { fail, malformed, notFound } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Count, RepoKey } from "../../platform/http/fields.ts";
+import { Count, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, stillReading } from "../../platform/projections/projections.ts";
 import { requireSpend } from "./catch-up.ts";
 import { readPeriod, SINCE, UNTIL } from "./period.ts";
+import { recordReader, spendReader } from "./reader.ts";
 import { type SpendFigures, spendReport } from "./report.ts";
 import { GROUPINGS } from "./rows.ts";
 
@@ -66,6 +67,8 @@ const DEFAULT_GROUPS = 100;
 const date = (description: string, form: RegExp, message: string) =>
   v.optional(v.pipe(v.string(), v.regex(form, message), v.description(description)));
 
+const name = (description: string) => v.optional(v.pipe(identifier(512), v.description(description)));
+
 /** What the team's agents used, and what that costs. */
 export const spend = endpoint(
   {
@@ -74,7 +77,7 @@ export const spend = endpoint(
     path: "/api/spend",
     summary: "What the team's agents used and what it costs",
     tag: "Spend",
-    auth: device,
+    auth: spendReader,
     query: v.object({
       since: date(
         "First day: a date, a date-time or a number of days such as 30d, counted back from the last; 30d by default.",
@@ -88,6 +91,12 @@ export const spend = endpoint(
       ),
       by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What the groups are; models by default."))),
       repoKey: v.optional(RepoKey),
+      from: date("The same as since.", SINCE, "must be as since is"),
+      to: date("The same as until.", UNTIL, "must be as until is"),
+      team: name("The team's id, for an API token of all teams."),
+      repo: name("The same as repoKey."),
+      device: name("Only of the device with this id."),
+      person: name("Only of this person's devices: id or e-mail address."),
       limit: v.optional(
         v.pipe(
           v.string(),
@@ -97,8 +106,8 @@ export const spend = endpoint(
       ),
     }),
     ok: SpendReply,
-    faults: [stillReading],
-    limits: [],
+    faults: [stillReading, notFound],
+    limits: [{ name: "api", quota: (config) => config.limitApi, per: "token", headers: "limited" }],
     example: {
       query: { since: "30d", by: "model" },
       ok: {
@@ -114,12 +123,17 @@ export const spend = endpoint(
       },
     },
   },
-  async ({ core, principal, query: { since, until, by = "model", repoKey, limit } }) => {
+  async ({ core, principal, query }) => {
+    const { since = query.from, until = query.to, by = "model", repoKey = query.repo, limit, device, person } = query;
+    const teamId = teamRead(core, principal.teamId, query.team);
     const period = readPeriod({ since, until }, core.clock.now());
     if (!period) fail(malformed, "The query's until must not lie before its since.");
     const most = limit === undefined ? DEFAULT_GROUPS : Number(limit);
     const behind = await requireSpend(core);
-    const { total, groups, prices } = spendReport(core, principal.teamId, { ...period, by, repoKey });
+    const owned = devicesOfPerson(core, teamId, person);
+    const deviceIds = device === undefined ? owned : [device].filter((id) => owned?.includes(id) ?? true);
+    const { total, groups, prices } = spendReport(core, teamId, { ...period, by, repoKey, deviceIds });
+    await recordReader(core, principal, "getSpend");
     return {
       ok: true,
       since: isoInstant(period.from).slice(0, 10),

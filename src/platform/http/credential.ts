@@ -7,6 +7,8 @@ export interface Credential<P> {
   readonly id: string;
   /** Its security scheme in the OpenAPI document. */
   readonly openapi: { readonly name: string; readonly description: string; readonly bearerFormat?: string };
+  /** The schemes of other kinds that are found, too. */
+  readonly alternatives?: readonly Credential<P>["openapi"][];
   /** Whose a token is; undefined when it is nobody's. */
   readonly find: (core: Core, token: string) => P | undefined | Promise<P | undefined>;
   /** Fails with `unauthorized` for one that is known but of no use any more. */

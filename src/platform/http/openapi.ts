@@ -164,7 +164,7 @@ function operation(endpoint: Endpoint): Json {
     operationId: spec.id,
     summary: spec.summary,
     tags: [spec.tag],
-    security: spec.auth === "none" ? [] : [{ [spec.auth.openapi.name]: [] }],
+    security: schemesOf(endpoint).map(({ name }) => ({ [name]: [] })),
     parameters: parameters(endpoint),
     ...(spec.body
       ? {
@@ -191,13 +191,14 @@ function operation(endpoint: Endpoint): Json {
   };
 }
 
+/** Any one of them will do; none where nobody is asked for one. */
+const schemesOf = ({ spec: { auth } }: Endpoint) =>
+  auth === "none" ? [] : [auth.openapi, ...(auth.alternatives ?? [])];
+
 function securitySchemes(endpoints: readonly Endpoint[]): Json {
   const schemes: Json = {};
-  for (const { spec } of endpoints) {
-    if (spec.auth === "none") continue;
-    const { name, ...rest } = spec.auth.openapi;
+  for (const { name, ...rest } of endpoints.flatMap(schemesOf))
     schemes[name] = { type: "http", scheme: "bearer", ...rest };
-  }
   return schemes;
 }
 

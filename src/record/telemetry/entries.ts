@@ -3,6 +3,7 @@ import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { isObject } from "../../kit/json.ts";
 import type { Page } from "../../kit/page.ts";
 import { type ScanQuery, scanPage } from "../../kit/scan-page.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type ConflictRow, conflictsWith } from "./browse.ts";
 import { browseRows } from "./browse-rows.ts";
 import { type Gap, isErasedEntry } from "./rules.ts";
@@ -80,7 +81,7 @@ export async function listEntries(
     matches: entryFilter(core, query),
   });
   return {
-    rows: describe(core, rows),
+    rows: await describe(core, rows),
     order,
     examined: MAX_EXAMINED.entries - left.entries,
     ...links,
@@ -94,15 +95,15 @@ interface ChosenWalk extends Pick<ScanQuery<WalkedEntry, EntryChunk, Spending>, 
 
 /** One stream is read along its own index; undefined when nothing can be found. */
 function chooseWalk(core: Core, teamId: string, query: EntryFilter): ChosenWalk | undefined {
-  const { deviceId, repoKey, from, to, flagged } = query;
+  const { deviceId, deviceIds, repoKey, from, to, flagged } = query;
   if (flagged !== undefined && !anyConflict(core, teamId, query)) return undefined;
   if (deviceId !== undefined && repoKey !== undefined) {
     const streamId = browseRows(core.store).stream.get(deviceId, repoKey, teamId);
     if (streamId === undefined) return undefined;
-    if (from === undefined && to === undefined)
+    if (from === undefined && to === undefined && deviceIds === undefined)
       return { order: "seq", parts: 1, walk: walkStream.bind(null, core, streamId) };
   }
-  const scope = { deviceId, repoKey, from, to };
+  const scope = { deviceId, deviceIds, repoKey, from, to };
   return { order: "arrival", parts: 2, walk: walkArrivals.bind(null, core, teamId, scope) };
 }
 
@@ -150,7 +151,8 @@ export function findEntry(core: Core, teamId: string, id: number): EntryDetail |
     stored && !isErasedEntry(stored) && sql.teamOfStream.get(stored.streamId) === teamId ? walked(core, [stored]) : [];
   if (!entry) return undefined;
   const { streamId, seq } = entry;
-  const [row] = describe(core, [entry]) as [EntryRow];
+  const [labelled] = withDeviceLabels(core, [entry]) as [LabelledEntry];
+  const row = described(core, labelled);
   return {
     ...row,
     previousId: nearest(streamDown(core, streamId, seq, MAX_NEIGHBOURS)),
@@ -167,25 +169,38 @@ function membersOf(payload: string): { type: string | null; sessionId: string | 
     : { type: null, sessionId: null };
 }
 
-function describe(core: Core, entries: readonly WalkedEntry[]): EntryRow[] {
+interface LabelledEntry extends WalkedEntry {
+  readonly deviceLabel: string | null;
+}
+
+/** Entries as they are shown; others get their turn between two, since their payloads are parsed for it. */
+async function describe(core: Core, entries: readonly WalkedEntry[]): Promise<EntryRow[]> {
+  const yieldNow = cooperative(core.clock);
+  const rows: EntryRow[] = [];
+  for (const entry of withDeviceLabels(core, entries)) {
+    rows.push(described(core, entry));
+    await yieldNow();
+  }
+  return rows;
+}
+
+function described(core: Core, entry: LabelledEntry): EntryRow {
   const sql = browseRows(core.store);
-  return withDeviceLabels(core, entries).map((entry) => {
-    const { id, streamId, deviceId, deviceLabel, repoKey, seq, receivedAt, clientTimestamp, payload } = entry;
-    const gap = sql.gapBelow.get(streamId, seq);
-    return {
-      id,
-      streamId,
-      deviceId,
-      deviceLabel,
-      repoKey,
-      seq,
-      receivedAt,
-      clientTimestamp,
-      payload,
-      ...membersOf(payload),
-      deliveryFlag: entry.flagged,
-      conflict: sql.hasConflict.get(streamId, seq) !== undefined,
-      ...(gap && gap.to === seq - 1 ? { missingBefore: gap } : {}),
-    };
-  });
+  const { id, streamId, deviceId, deviceLabel, repoKey, seq, receivedAt, clientTimestamp, payload } = entry;
+  const gap = sql.gapBelow.get(streamId, seq);
+  return {
+    id,
+    streamId,
+    deviceId,
+    deviceLabel,
+    repoKey,
+    seq,
+    receivedAt,
+    clientTimestamp,
+    payload,
+    ...membersOf(payload),
+    deliveryFlag: entry.flagged,
+    conflict: sql.hasConflict.get(streamId, seq) !== undefined,
+    ...(gap && gap.to === seq - 1 ? { missingBefore: gap } : {}),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { firstWhere } from "../../kit/first-where.ts";
 import type { Key, Towards } from "../../kit/page.ts";
 import { type Budget, type Chunk, isSpent } from "../../kit/scan-page.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -11,12 +12,14 @@ import {
   teamDeliveries,
 } from "../../log/log.ts";
 import { isErasedEntry } from "./rules.ts";
-import { firstWhere, seek } from "./seek.ts";
+import { seek } from "./seek.ts";
 import { entriesDown, entriesUp, nearestDown, nearestUp, type StoredEntry, streamDown, streamUp } from "./segments.ts";
 
 /** Which deliveries and entries are walked over. Instants are of receiving; `from` is included, `to` is not. */
 export interface Scope {
   readonly deviceId?: string | undefined;
+  /** Of any of these devices. */
+  readonly deviceIds?: readonly string[] | undefined;
   readonly repoKey?: string | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -120,6 +123,7 @@ function matches(scope: Scope, step: DeliveryFacts): boolean {
     step.kind === "telemetry" &&
     !deliveryErasure.isErased(step) &&
     (scope.deviceId === undefined || step.deviceId === scope.deviceId) &&
+    (scope.deviceIds === undefined || scope.deviceIds.includes(step.deviceId)) &&
     (scope.repoKey === undefined || step.repoKey === scope.repoKey) &&
     (scope.from === undefined || step.receivedAt >= scope.from) &&
     (scope.to === undefined || step.receivedAt < scope.to)

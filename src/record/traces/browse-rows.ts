@@ -22,6 +22,13 @@ const SESSION = `SELECT id, external_id AS externalId, device_id AS deviceId, re
     started_at AS startedAt, ended_at AS endedAt, created_at AS createdAt, updated_at AS updatedAt, delivery_id AS deliveryId
   FROM trace_sessions`;
 
+/** A span as it is stored. */
+export interface StoredSpan extends SpanFacts {
+  readonly id: number;
+  readonly externalId: string;
+  readonly document: string;
+}
+
 export const browseRows = statements((db) => {
   /** Walks of one index: sessions with a start on either side of a key, and those without one by id. */
   const walks = (where: string) => ({
@@ -69,6 +76,17 @@ export const browseRows = statements((db) => {
       `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
          octet_length(document) AS bytes
        FROM trace_spans WHERE session_id = ? ORDER BY started_at IS NULL, started_at, id LIMIT ?`,
+    ),
+    // Within trace_spans_by_session alone: documents are not read to put numbers in order.
+    spanIds: db
+      .prepare<[number, number, number], number>(
+        "SELECT id FROM trace_spans WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?",
+      )
+      .pluck(),
+    // By primary key.
+    span: db.prepare<[number], StoredSpan>(
+      `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt, document
+       FROM trace_spans WHERE id = ?`,
     ),
     spanDocument: db.prepare<[number], string>("SELECT document FROM trace_spans WHERE id = ?").pluck(),
     // Spans by trace_spans_by_session.

@@ -68,7 +68,7 @@ export async function listSessions(
     matches: sessionFilter(core, query),
   });
   return {
-    rows: withDeviceLabels(core, rows).map((row) => withCounts(core, row)),
+    rows: await withCounts(core, withDeviceLabels(core, rows)),
     examined: MAX_EXAMINED.sessions - left.sessions,
     ...links,
     ...(stoppedAt ? { examinedTo: stoppedAt.at[0] ?? null } : {}),
@@ -168,7 +168,18 @@ const isWithin = ({ from, to }: SessionFilter, { startedAt }: SessionListRow): b
   (from === undefined || (startedAt !== null && startedAt >= from)) &&
   (to === undefined || (startedAt !== null && startedAt < to));
 
-function withCounts(core: Core, row: LabelledSession): SessionRow {
+/** Sessions with how much they hold; others get their turn between two, since their documents are parsed for it. */
+async function withCounts(core: Core, rows: readonly LabelledSession[]): Promise<SessionRow[]> {
+  const yieldNow = cooperative(core.clock);
+  const counted: SessionRow[] = [];
+  for (const row of rows) {
+    counted.push(withCount(core, row));
+    await yieldNow();
+  }
+  return counted;
+}
+
+function withCount(core: Core, row: LabelledSession): SessionRow {
   const sql = browseRows(core.store);
   const isSmall = (sql.documentBytes.get(row.id) as number) <= MAX_BYTES_COUNTED;
   return {

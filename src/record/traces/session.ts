@@ -2,9 +2,10 @@ import type { Core } from "../../core.ts";
 import { type Understood, type UnderstoodSpan, understandSession, understandSpan } from "../../formats/session.ts";
 import { asObject } from "../../formats/values.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
+import { pageSize } from "../../kit/page.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type DeliveryFacts, findDelivery } from "../../log/log.ts";
-import { browseRows, type SessionListRow, type SpanListRow } from "./browse-rows.ts";
+import { browseRows, type SessionListRow, type SpanListRow, type StoredSpan } from "./browse-rows.ts";
 
 export interface Span extends SpanListRow, UnderstoodSpan {
   /** As sent, but for redactions; null when the session's spans are too large to be read together, see `wholeSpan`. */
@@ -42,9 +43,10 @@ const MAX_SPAN_BYTES = 16 * 1024 * 1024;
 
 /**
  * A session of a team with all that belongs to it, read in slices that let other requests in between.
+ * @param spans whether they are wanted; there are none otherwise
  * @returns undefined when the team has no such session
  */
-export async function getSession(core: Core, teamId: string, id: number): Promise<Session | undefined> {
+export async function getSession(core: Core, teamId: string, id: number, spans = true): Promise<Session | undefined> {
   const sql = browseRows(core.store);
   const stored = Number.isSafeInteger(id) ? sql.session.get(id, teamId) : undefined;
   const [row] = withDeviceLabels(core, stored ? [stored] : []);
@@ -54,7 +56,7 @@ export async function getSession(core: Core, teamId: string, id: number): Promis
     ...row,
     ...understandSession(asObject(JSON.parse(document))),
     document,
-    spans: await readSpans(core, id),
+    spans: spans ? await readSpans(core, id) : [],
     spanCount: sql.spanCount.get(id) as number,
     labels: sql.labels.all(row.deviceId, row.externalId, MAX_LABELS).map(readLabel),
     labelCount: sql.labelCount.get(row.deviceId, row.externalId) as number,
@@ -62,6 +64,33 @@ export async function getSession(core: Core, teamId: string, id: number): Promis
       .all(id, id, MAX_DELIVERIES)
       .flatMap((deliveryId) => findDelivery(core, deliveryId) ?? []),
   };
+}
+
+/** What documents of one page of spans come to, about. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A page of a session's spans in the order in which they came, as they are stored.
+ * @param after the number that the page before gave; 0 for the first page
+ * @param limit 1 to 200, 50 by default; fewer where their documents are large
+ * @returns the spans, and the number to go on after where there are more; undefined when the team has no such session
+ */
+export function pageOfSpans(core: Core, teamId: string, id: number, after: number, limit: number | undefined) {
+  const sql = browseRows(core.store);
+  if (!Number.isSafeInteger(id) || sql.session.get(id, teamId) === undefined) return undefined;
+  const size = pageSize(limit);
+  const ids = sql.spanIds.all(id, after, size + 1);
+  const rows: StoredSpan[] = [];
+  let room = MAX_PAGE_BYTES;
+  for (const spanId of ids.slice(0, size)) {
+    const span = sql.span.get(spanId);
+    if (!span) continue;
+    room -= span.document.length;
+    if (room < 0 && rows.length > 0) break;
+    rows.push(span);
+  }
+  const last = rows.at(-1)?.id;
+  return { rows, after: last !== undefined && last !== ids.at(-1) ? last : undefined };
 }
 
 /** The number under which a session is shown, by the id its device gave it. */

@@ -5,7 +5,6 @@
  */
 export {
   listSessions,
-  type SessionFilter,
   type SessionPage,
   type SessionRow,
   sessionFacets,
@@ -24,5 +23,12 @@ export {
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
-export { findSessionId, getSession, type Session, type Span, wholeSpan } from "./session.ts";
+export {
+  findSessionId,
+  getSession,
+  pageOfSpans,
+  type Session,
+  type Span,
+  wholeSpan,
+} from "./session.ts";
 export { traceDeliveries } from "./verify.ts";

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { eraseApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { eraseTokensOf } from "../../identity/device-flow/device-flow.ts";
 import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
@@ -65,6 +66,7 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* whileAny("sign-ins", () => eraseSessionsOf(core, id));
   yield* whileAny("tokens", () => eraseTokensOf(core, id));
   yield* whileAny("read tokens", () => eraseReadTokens(core, id));
+  yield* whileAny("API tokens", () => eraseApiTokens(core, id));
   yield* whileAny("reads", () => eraseReads(core, id));
   yield* whileAny("memberships", () => eraseMemberships(core, id));
   if (email !== mark) {

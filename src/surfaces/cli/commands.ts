@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { agentCommands } from "./agent.ts";
+import { apiTokenCommands } from "./api-token.ts";
 import { cliCommands } from "./cli.ts";
 import { codeCommands } from "./code.ts";
 import type { Cli } from "./context.ts";
@@ -38,6 +39,7 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   deviceCommands,
   cliCommands,
   readTokenCommands,
+  apiTokenCommands,
   policyCommands,
   licenseCommands,
   requestCommands,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { firstWhere, seek } from "../../../src/record/telemetry/seek.ts";
+import { firstWhere } from "../../../src/kit/first-where.ts";
+import { seek } from "../../../src/record/telemetry/seek.ts";
 
 /** Rows with holes among their ids, and numbers that never fall. */
 const table = fc

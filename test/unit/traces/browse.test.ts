@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  findSessionId,
-  getSession,
-  listSessions,
-  type SessionFilter,
-  sessionFacets,
-} from "../../../src/record/traces/traces.ts";
+import type { SessionFilter } from "../../../src/record/traces/browse.ts";
+import { findSessionId, getSession, listSessions, sessionFacets } from "../../../src/record/traces/traces.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const send = async (t: TestInstance, { token }: TestDevice, sessions: object[], more: object = {}) => {

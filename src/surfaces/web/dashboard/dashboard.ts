@@ -7,6 +7,7 @@ import { type Place, type Room, room } from "../../../platform/rooms/rooms.ts";
 import { assets } from "../ui/assets.ts";
 import { accountPages } from "./account/account.ts";
 import { approvalPages } from "./account/approval.ts";
+import { apiTokenPages } from "./api-tokens/api-tokens.ts";
 import { auditPages } from "./audit/audit.ts";
 import { brainPages } from "./brain/brain.ts";
 import { devicePages } from "./devices/devices.ts";
@@ -50,6 +51,7 @@ export const dashboard: readonly Room[] = [
   place("packs", packPages, { path: "/packs", label: "Packs", group: "Team" }),
   place("people", peoplePages, { path: "/people", label: "People", group: "Team" }),
   place("audit", auditPages, { path: "/audit", label: "Audit", group: "Team", admin: true }),
+  place("api-tokens", apiTokenPages, { path: "/api-tokens", label: "API tokens", group: "Team", admin: true }),
   place("my-brain", myBrainPages, { path: "/my-brain", label: "My Brain", group: "You" }),
   place("account", accountPages, { path: "/account", label: "Your account", group: "You" }),
   place("settings", settingsPages, { path: "/settings", label: "Settings", group: "Installation", operator: true }),

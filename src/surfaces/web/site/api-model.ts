@@ -84,6 +84,7 @@ const KEPT_IN: Readonly<Record<string, string>> = {
   deviceToken: "$DEVICE_TOKEN",
   cliToken: "$CLI_TOKEN",
   readToken: "$READ_TOKEN",
+  apiToken: "$API_TOKEN",
 };
 const indented = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value, null, 2));
 

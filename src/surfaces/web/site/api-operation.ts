@@ -14,6 +14,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   deviceToken: "a device token",
   cliToken: "a CLI access token",
   readToken: "a personal read token",
+  apiToken: "an API token",
 };
 const needs = (auth: string | undefined) => (auth === undefined ? "no credential" : (NEEDS[auth] ?? auth));
 

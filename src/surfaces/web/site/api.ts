@@ -25,6 +25,7 @@ const SCHEME_TITLES: Readonly<Record<string, string>> = {
   deviceToken: "Device token",
   cliToken: "CLI token",
   readToken: "Read token",
+  apiToken: "API token",
 };
 /** What people call a credential of the document. */
 export const schemeTitle = (name: string): string => SCHEME_TITLES[name] ?? name;

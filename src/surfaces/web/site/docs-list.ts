@@ -73,6 +73,11 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         localized: true,
       },
       {
+        slug: "read-api",
+        file: "read-api.md",
+        summary: "Reading sessions, entries, errors, devices, deliveries and spend with an API token, page by page.",
+      },
+      {
         slug: "testing-agents",
         file: "testing-agents.md",
         summary:

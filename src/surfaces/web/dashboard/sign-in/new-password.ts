@@ -1,4 +1,5 @@
 import type { Core } from "../../../../core.ts";
+import { endApiTokens } from "../../../../identity/api-tokens/api-tokens.ts";
 import { endCliTokens, withdrawApprovals } from "../../../../identity/device-flow/device-flow.ts";
 import { endReadTokens } from "../../../../identity/read-tokens/read-tokens.ts";
 import type { Actor } from "../../../../platform/audit/audit.ts";
@@ -6,7 +7,7 @@ import type { Actor } from "../../../../platform/audit/audit.ts";
 /**
  * What ends with an old password besides sign-ins, inside the transaction that stores the new one: approvals that no tool has
  * fetched yet, always; tokens when the person wants it.
- * @param tokens also the person's command-line and read tokens
+ * @param tokens also the person's command-line, read and API tokens
  */
 export const endWithPassword =
   (core: Core, tokens: boolean) =>
@@ -15,6 +16,7 @@ export const endWithPassword =
     if (!tokens) return;
     endCliTokens(core, user, by);
     endReadTokens(core, user.id, by);
+    endApiTokens(core, user.id, by);
   };
 
 /** The field for a new password. */

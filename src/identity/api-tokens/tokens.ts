@@ -1,0 +1,183 @@
+import type { Core } from "../../core.ts";
+import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import { newId } from "../../kit/ids.ts";
+import { conflict, fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
+import { hasControls } from "../../kit/strings.ts";
+import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { credential } from "../../platform/http/credential.ts";
+import { redactText } from "../../redact/redact.ts";
+import { roleIn } from "../members/members.ts";
+import { findUser, getUser } from "../people/people.ts";
+import { rows, type TokenRow } from "./rows.ts";
+
+const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
+const MAX_LIFETIME_MS = 365 * DAY_MS;
+const MAX_NAME_CHARS = 100;
+/** Tokens of one team, or of the installation, that work at the same time. */
+const MAX_LIVE = 100;
+/** What a token may do. There is nothing yet but reading. */
+const SCOPES = ["read"] as const;
+
+/** A program that reads with an API token. */
+export interface ApiPrincipal {
+  readonly tokenId: string;
+  /** The team that it reads; null for one that may read all of them. */
+  readonly teamId: string | null;
+}
+
+export interface NewApiToken {
+  /** The team that it reads; null for all teams. */
+  readonly teamId: string | null;
+  /** Who answers for it: it works while they may manage the team, or are an operator. Null for a program of nobody's. */
+  readonly userId: string | null;
+  /** What it will be recognised by. */
+  readonly name: string;
+  /** A minute to a year; 90 days when left out. */
+  readonly lifetimeMs?: number | undefined;
+}
+
+export interface IssuedApiToken {
+  readonly id: string;
+  /** Shown once; only its SHA-256 is stored. */
+  readonly token: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: number;
+}
+
+/**
+ * Makes an API token.
+ * @throws Problem when its person may not have it, or the name or the lifetime will not do
+ */
+export async function createApiToken(
+  core: Core,
+  { teamId, userId, name: typed, lifetimeMs = DEFAULT_LIFETIME_MS }: NewApiToken,
+  by: Actor = COMMAND_LINE,
+): Promise<IssuedApiToken> {
+  const name = readName(typed);
+  if (!(lifetimeMs >= MINUTE_MS && lifetimeMs <= MAX_LIFETIME_MS))
+    fail(invalid, "An API token works for a minute at least and 365 days at most.");
+  const token = newToken("rka", core.random);
+  const id = newId("atk", core.clock, core.random);
+  return core.store.write(() => {
+    const now = core.clock.now();
+    const owner = userId === null ? null : getUser(core, userId);
+    if (owner && owner.disabledAt !== null) fail(conflict, `The account of ${owner.email} is closed.`);
+    if (owner && !mayHold(core, owner.id, teamId))
+      fail(
+        forbidden,
+        teamId === null
+          ? "Only operators may have an API token for all teams."
+          : "Only owners and admins of a team, and operators, may have an API token for it.",
+      );
+    if ((rows(core.store).liveCount.get(teamId, now) ?? 0) >= MAX_LIVE)
+      fail(conflict, `There are ${MAX_LIVE} API tokens that work: revoke one first.`);
+    const expiresAt = now + Math.round(lifetimeMs);
+    const scopes = JSON.stringify(SCOPES);
+    rows(core.store).insertToken.run(id, tokenDigest(token), teamId, owner?.id ?? null, name, scopes, now, expiresAt);
+    recordEvent(core, by, {
+      action: "api_token.created",
+      teamId,
+      target: { kind: "api_token", id, label: name },
+      detail: { owner: owner?.email ?? null, scopes: SCOPES, expiresAt },
+    });
+    return { id, token, scopes: SCOPES, expiresAt };
+  });
+}
+
+function readName(typed: string): string {
+  const name = typed.trim();
+  if (name === "" || name.length > MAX_NAME_CHARS || hasControls(name))
+    fail(invalid, `An API token's name has 1 to ${MAX_NAME_CHARS} characters on one line.`);
+  return redactText(name).text;
+}
+
+/** Whether a person may read all of a team, or of all teams, by a program. */
+function mayHold(core: Core, userId: string, teamId: string | null): boolean {
+  const user = findUser(core, userId);
+  if (user?.disabledAt !== null) return false;
+  if (user.operator === 1) return true;
+  return teamId !== null && ["owner", "admin"].includes(roleIn(core, teamId, userId) ?? "");
+}
+
+/** An API token as lists show it. */
+export interface ApiTokenFacts extends Omit<TokenRow, "scopes"> {
+  readonly scopes: readonly string[];
+  /** `suspended`: whoever answers for it may not have it at the moment. */
+  readonly status: "active" | "expired" | "revoked" | "suspended";
+}
+
+function factsOf(core: Core, row: TokenRow): ApiTokenFacts {
+  return { ...row, scopes: JSON.parse(row.scopes) as string[], status: statusOf(core, row) };
+}
+
+function statusOf(core: Core, { revokedAt, expiresAt, userId, teamId }: TokenRow): ApiTokenFacts["status"] {
+  if (revokedAt !== null) return "revoked";
+  if (expiresAt <= core.clock.now()) return "expired";
+  return userId === null || mayHold(core, userId, teamId) ? "active" : "suspended";
+}
+
+/**
+ * Whose an API token is; undefined when it is nobody's or does not work. The form and check characters are tried first, so that
+ * guesses and other kinds of tokens cost no query; the look-up is by SHA-256, so its timing tells nothing of stored tokens.
+ */
+export function findApiPrincipal(core: Core, token: string): ApiPrincipal | undefined {
+  if (!isWellFormedToken(token, "rka")) return undefined;
+  const row = rows(core.store).byToken.get(tokenDigest(token));
+  if (!row) return undefined;
+  const { id: tokenId, teamId, status, scopes } = factsOf(core, row);
+  return status === "active" && scopes.includes("read") ? { tokenId, teamId } : undefined;
+}
+
+/** API tokens whatever their state, newest first. @param teamId of one team; of all teams and of the installation when undefined */
+export function listApiTokens(core: Core, teamId?: string | null): ApiTokenFacts[] {
+  const { tokens, ofTeam } = rows(core.store);
+  return (teamId === undefined ? tokens.all() : ofTeam.all(teamId)).map((row) => factsOf(core, row));
+}
+
+/**
+ * Ends an API token.
+ * @param teamId whose it must be; anybody's when undefined
+ * @returns false when it was revoked before
+ * @throws Problem 404 when there is none such
+ */
+export function revokeApiToken(core: Core, id: string, by: Actor = COMMAND_LINE, teamId?: string): Promise<boolean> {
+  return core.store.write(() => {
+    const row = rows(core.store).token.get(id);
+    if (!row || (teamId !== undefined && row.teamId !== teamId)) fail(notFound, "There is no such API token.");
+    return revokeRow(core, row, by);
+  });
+}
+
+function revokeRow(core: Core, { id, teamId, name }: TokenRow, by: Actor): boolean {
+  if (rows(core.store).revoke.run(core.clock.now(), id).changes === 0) return false;
+  recordEvent(core, by, {
+    action: "api_token.revoked",
+    teamId,
+    target: { kind: "api_token", id, label: name },
+    detail: {},
+  });
+  return true;
+}
+
+/** Ends all API tokens that a person answers for; call inside a transaction. */
+export function endApiTokens(core: Core, userId: string, by: Actor): void {
+  for (const row of rows(core.store).ofUser.all(userId)) if (row.expiresAt > core.clock.now()) revokeRow(core, row, by);
+}
+
+/** A token with which a program reads. */
+export const apiToken = credential({
+  id: "api",
+  openapi: {
+    name: "apiToken",
+    description:
+      "Token with which a program reads the records of one team, or of all of them; made on the dashboard or with `reckon api-token create`.",
+  },
+  find: findApiPrincipal,
+  sender: ({ tokenId, teamId }) => ({ credential: tokenId, team: teamId ?? tokenId }),
+});
+
+/** Row change: revokes the tokens that a person answers for, and leaves nothing of them but their ids. @returns how many changed */
+export const eraseApiTokens = (core: Core, userId: string): number =>
+  rows(core.store).erase.run({ userId, now: core.clock.now(), limit: MAX_ERASED_ROWS }).changes;

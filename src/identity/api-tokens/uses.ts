@@ -1,0 +1,38 @@
+import type { Core } from "../../core.ts";
+import { DAY_MS } from "../../kit/clock.ts";
+import { fail, unauthorized } from "../../kit/problem.ts";
+import { rows } from "./rows.ts";
+import type { ApiPrincipal } from "./tokens.ts";
+
+/** For so long it is known how often a token was used. */
+const KEPT_DAYS = 400;
+
+const dayOf = (now: number) => Math.floor(now / DAY_MS);
+
+/**
+ * Counts a read of an API token's; what was found may be shown once this has resolved. Programs that page ask thousands of times
+ * a day: what they ask for is counted by day and operation, where a person's question is written down.
+ * @param operation the endpoint's id
+ * @throws Problem unauthorized when the token was revoked while it was reading
+ */
+export async function recordApiRead(core: Core, { tokenId }: ApiPrincipal, operation: string): Promise<void> {
+  await core.store.write(() => {
+    const sql = rows(core.store);
+    const now = core.clock.now();
+    if (sql.touch.run(now, tokenId).changes === 0) fail(unauthorized, "The bearer token is not valid.");
+    if (sql.countRead.get(tokenId, dayOf(now), operation) === 1)
+      sql.dropDaysBefore.run(tokenId, dayOf(now) - KEPT_DAYS);
+  });
+}
+
+/** How often a token was used today, and in the last 30 days, today included, by operation. */
+export function apiReads(core: Core, tokenId: string) {
+  const today = dayOf(core.clock.now());
+  const month: Record<string, number> = {};
+  let ofToday = 0;
+  for (const { day, operation, reads } of rows(core.store).readsSince.all(tokenId, today - 29)) {
+    month[operation] = (month[operation] ?? 0) + reads;
+    if (day === today) ofToday += reads;
+  }
+  return { today: ofToday, month };
+}

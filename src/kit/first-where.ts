@@ -1,0 +1,14 @@
+/**
+ * The smallest id in `[1, last + 1]` from which on, as far as halving sees, a condition holds.
+ * @param holds tells of the first row at or after an id; true past the end
+ */
+export function firstWhere(last: number, holds: (id: number) => boolean): number {
+  let low = 1;
+  let high = last + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

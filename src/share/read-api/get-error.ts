@@ -1,0 +1,92 @@
+import * as v from "valibot";
+import { freshenLinks, linksOfEntry } from "../../insight/causes/causes.ts";
+import { DEFECT_KINDS, type Defect, defectsOfClass, findClass } from "../../insight/defects/defects.ts";
+import { pageSize } from "../../kit/page.ts";
+import { fail, notFound } from "../../kit/problem.ts";
+import { Count } from "../../platform/http/fields.ts";
+import { ClassFacts, EXAMPLE_CLASS, factsOf } from "./error-facts.ts";
+import { Id, PAGED, pageOf, REPO, RepoKey, repoKeyOf, Text } from "./fields.ts";
+import { CauseLink, EXAMPLE_LINK, linkOf, MAX_LINKS } from "./links.ts";
+import { reading } from "./reading.ts";
+
+const Item = v.object({
+  id: v.pipe(Id, v.description("Stays while the entry does.")),
+  kind: v.picklist(DEFECT_KINDS),
+  repoKey: RepoKey,
+  path: v.string(),
+  line: Count,
+  date: v.pipe(v.string(), v.isoDate()),
+  heading: v.string(),
+  title: v.string(),
+  open: v.boolean(),
+  rule: Text,
+  commits: v.array(v.string()),
+  files: v.array(v.string()),
+  links: v.pipe(v.array(CauseLink), v.description("What it is put down to, the weightiest first; 100 at most.")),
+});
+
+/** A class with its entries, newest first, and the sessions that each is put down to. */
+export const errorOne = reading(
+  {
+    id: "readError",
+    path: "/api/errors/:id",
+    summary: "Read one class of errors with its entries and their causes",
+    query: v.object({ repo: REPO, ...PAGED }),
+    ok: v.object({ ...ClassFacts.entries, ...pageOf(Item).entries }),
+    example: {
+      ok: {
+        ok: true,
+        ...EXAMPLE_CLASS,
+        items: [
+          {
+            id: 3,
+            kind: "error",
+            repoKey: "github.com/acme/shop",
+            path: ".claude/brain/errors.md",
+            line: 1,
+            date: "2026-11-21",
+            heading: "2026-11-21 Login loop",
+            title: "Login loop",
+            open: true,
+            rule: "Set SameSite on every cookie",
+            commits: [],
+            files: ["src/login.ts"],
+            links: [EXAMPLE_LINK],
+          },
+        ],
+        next: null,
+      },
+    },
+  },
+  async ({ core, teamId, query: { repo }, params, limit, place, next }) => {
+    await freshenLinks(core);
+    const found = await findClass(core, teamId, params.id ?? "", repo);
+    if (!found) fail(notFound, "There is no such class of errors.");
+    const entries = defectsOfClass(core, teamId, found.fingerprint, repo).sort(newestFirst);
+    const beyond = place === undefined ? entries : entries.filter(isBeyond(place));
+    const page = beyond.slice(0, pageSize(limit));
+    const last = page.at(-1);
+    const items = page.map((entry) => {
+      const { id, kind, path, line, date, heading, title, open, rule, commits, files } = entry;
+      const links = linksOfEntry(core, teamId, entry).slice(0, MAX_LINKS).map(linkOf);
+      return {
+        ...{ id, kind, repoKey: repoKeyOf(entry.repoKey), path, line, date, heading, title, open },
+        ...{ rule: rule ?? null, commits, files, links },
+      };
+    });
+    return {
+      ...factsOf(found),
+      items,
+      next: next(last && beyond.length > page.length ? `${last.date} ${last.id}` : undefined),
+    };
+  },
+);
+
+const newestFirst = (a: Pick<Defect, "date" | "id">, b: Pick<Defect, "date" | "id">) =>
+  Number(a.date < b.date) - Number(a.date > b.date) || b.id - a.id;
+
+/** Tells whether an entry follows the one at which a page ended, which may be gone by now. */
+function isBeyond(place: string): (entry: Defect) => boolean {
+  const [date = "", id] = place.split(" ");
+  return (entry) => newestFirst({ date, id: Number(id) }, entry) < 0;
+}

@@ -1,0 +1,56 @@
+import * as v from "valibot";
+import { Instant } from "../../platform/http/fields.ts";
+import type { Session } from "../../record/traces/traces.ts";
+import { Id, RepoKey, repoKeyOf, Text, When, when } from "./fields.ts";
+
+/** What lists and single replies tell of a session alike. */
+export const SessionFacts = v.object({
+  id: v.pipe(Id, v.description("Names it in addresses: `/api/sessions/{id}`, and `/sessions/{id}` on the dashboard.")),
+  sessionId: v.pipe(v.string(), v.description("As its agent named it.")),
+  deviceId: v.string(),
+  deviceLabel: Text,
+  repoKey: RepoKey,
+  outcome: v.string(),
+  agent: Text,
+  model: Text,
+  branch: Text,
+  startedAt: When,
+  endedAt: When,
+  createdAt: v.pipe(Instant, v.description("When it was received first.")),
+  updatedAt: v.pipe(Instant, v.description("When it changed last.")),
+});
+
+type Facts = Pick<
+  Session,
+  | ("id" | "externalId" | "deviceId" | "deviceLabel" | "repoKey" | "outcome" | "agent" | "model" | "branch")
+  | ("startedAt" | "endedAt" | "createdAt" | "updatedAt")
+>;
+
+export function factsOf(row: Facts) {
+  const { id, externalId, deviceId, deviceLabel, repoKey, outcome, agent, model, branch } = row;
+  return {
+    id,
+    sessionId: externalId,
+    ...{ deviceId, deviceLabel, repoKey: repoKeyOf(repoKey), outcome, agent, model, branch },
+    startedAt: when(row.startedAt),
+    endedAt: when(row.endedAt),
+    createdAt: when(row.createdAt),
+    updatedAt: when(row.updatedAt),
+  };
+}
+
+export const EXAMPLE_SESSION = {
+  id: 7,
+  sessionId: "b7c0a1",
+  deviceId: "dev_06a15c9c007x7v3w3nbxrw2s5m",
+  deviceLabel: "ada-laptop",
+  repoKey: "github.com/acme/shop",
+  outcome: "success",
+  agent: "claude-code",
+  model: "claude-sonnet-4-5",
+  branch: "main",
+  startedAt: "2026-11-21T07:59:00.000Z",
+  endedAt: "2026-11-21T08:12:30.000Z",
+  createdAt: "2026-11-21T08:12:31.000Z",
+  updatedAt: "2026-11-21T08:12:31.000Z",
+};

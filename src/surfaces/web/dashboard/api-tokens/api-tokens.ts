@@ -1,0 +1,156 @@
+import * as v from "valibot";
+import {
+  type ApiTokenFacts,
+  apiReads,
+  createApiToken,
+  listApiTokens,
+  revokeApiToken,
+} from "../../../../identity/api-tokens/api-tokens.ts";
+import { findUser } from "../../../../identity/people/people.ts";
+import { DAY_MS } from "../../../../kit/clock.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { confirmButton } from "../../ui/confirm.ts";
+import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
+import { table } from "../../ui/list.ts";
+import { badge, codeBlock, empty, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
+import { ago, number, plural, time } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { by } from "../shared/call.ts";
+import { handleForm } from "../shared/forms.ts";
+import { ID, readParams } from "../shared/params.ts";
+
+/** The team's API tokens, for its owners and admins: making, seeing what they are used for, ending them. */
+
+type Admin = PageCall<"admin">;
+
+const TITLE = "API tokens";
+const PATH = "/api-tokens";
+const DAYS = [7, 30, 90, 365];
+const SHOWN = 200;
+
+const API_TOKEN = formSpec({
+  name: {
+    kind: "text",
+    label: "Name",
+    hint: "What the team will recognise it by, such as the program that uses it.",
+    required: true,
+    maxLength: 100,
+    autocomplete: "off",
+  },
+  days: {
+    kind: "select",
+    label: "Expires in",
+    options: DAYS.map((days) => ({ value: String(days), label: days === 365 ? "a year" : `${days} days` })),
+    schema: v.pipe(
+      typed,
+      v.transform(Number),
+      v.picklist(DAYS, `An API token works for ${DAYS.map((days) => plural(days, "day")).join(", ")}.`),
+    ),
+  },
+});
+
+function tokensPage(call: Admin, error?: FormError): Html {
+  const { core, session, href } = call;
+  const tokens = listApiTokens(core, session.team.id);
+  const main = html`${pageHead({
+    title: TITLE,
+    intro: html`Programs read all that the pages of ${session.team.name} show, page by page, and change nothing.`,
+    actions: buttonLink("How programs read", href("/docs/read-api")),
+  })}
+${section({ title: "Tokens", body: tokenTable(call, tokens.slice(0, SHOWN)) })}
+${tokens.length > SHOWN && html`<p class="says">The newest ${SHOWN} are shown.</p>`}
+${section({
+  title: "New API token",
+  intro: "You answer for it: it works while you may manage the team.",
+  framed: true,
+  body: API_TOKEN.draw(call, { action: PATH, values: { days: "90" }, error, submit: "Make the token" }),
+})}`;
+  return frame(call, { title: TITLE, main });
+}
+
+function tokenTable(call: Admin, tokens: readonly ApiTokenFacts[]): Html {
+  const { core } = call;
+  const now = core.clock.now();
+  return table({
+    caption: TITLE,
+    columns: [
+      {
+        label: "Name",
+        heading: true,
+        grow: true,
+        cell: ({ name, userId }) =>
+          html`${name}<br><small class="muted">${userId === null ? "nobody’s" : findUser(core, userId)?.email}</small>`,
+      },
+      {
+        label: "State",
+        cell: ({ status, revokedAt, expiresAt }) =>
+          status === "active"
+            ? badge("good", status)
+            : html`${badge("neutral", status)} ${status !== "suspended" && time(revokedAt ?? expiresAt, now)}`,
+      },
+      { label: "Last used", cell: ({ lastUsedAt }) => ago(lastUsedAt, now, "never") },
+      { label: "Reads today", numeric: true, cell: ({ id }) => number(apiReads(core, id).today) },
+      { label: "Expires", cell: ({ expiresAt }) => time(expiresAt, now) },
+      { label: "Actions", hidden: true, cell: (token) => revokedAtWill(call, token) },
+    ],
+    rows: tokens,
+    empty: empty({ title: "No API token yet", intro: "Make one for a report, a warehouse or a board of figures." }),
+  });
+}
+
+function revokedAtWill(call: Admin, { id, name, status }: ApiTokenFacts) {
+  if (status === "revoked" || status === "expired") return "";
+  return confirmButton(call, {
+    action: `${PATH}/revoke`,
+    hidden: { id },
+    label: html`Revoke<span class="vh"> ${name}</span>`,
+    question: html`Revoke “${name}”? Whatever uses it is refused from now on. This cannot be undone.`,
+    confirm: "Revoke token",
+    small: true,
+  });
+}
+
+function issuedPage(
+  call: Admin,
+  name: string,
+  { token, expiresAt }: { readonly token: string; readonly expiresAt: number },
+) {
+  const { core, baseUrl, href } = call;
+  const title = "Your new API token";
+  const curl = `curl -s ${baseUrl}/api/sessions?limit=5 \\\n  -H "Authorization: Bearer ${token}"`;
+  const main = html`${pageHead({ title, crumbs: [{ label: TITLE, href: href(PATH) }, { label: title }] })}
+${secretOnce({
+  label: name,
+  value: token,
+  intro:
+    "Copy it now: only its fingerprint is kept here, so it is never shown again. Give it to the program that needs it, as a secret. If it is lost, revoke it and make another.",
+})}
+${section({ title: "Try it", body: codeBlock(curl, { label: "The newest five sessions" }) })}
+${facts([{ label: "Expires", value: time(expiresAt, core.clock.now()) }])}
+<p>${buttonLink("Done", href(PATH))}</p>`;
+  return frame(call, { title, main });
+}
+
+const make = (call: Admin) =>
+  handleForm(
+    call,
+    API_TOKEN,
+    async ({ name, days }) => {
+      const { core, session } = call;
+      const desired = { teamId: session.team.id, userId: session.userId, name, lifetimeMs: days * DAY_MS };
+      return issuedPage(call, name.trim(), await createApiToken(core, desired, by(call)));
+    },
+    (error) => tokensPage(call, error),
+  );
+
+export const apiTokenPages = [
+  page({ id: "apiTokens", method: "GET", path: PATH, access: "admin" }, (call) => tokensPage(call)),
+  page({ id: "createApiToken", method: "POST", path: PATH, access: "admin" }, make),
+  page({ id: "revokeApiToken", method: "POST", path: `${PATH}/revoke`, access: "admin" }, async (call) => {
+    const { core, session, form } = call;
+    const revoked = await revokeApiToken(core, readParams(ID, form).id, by(call), session.team.id);
+    return redirect(PATH, revoked ? "The token is revoked." : "The token was revoked before.");
+  }),
+];
