@@ -190,9 +190,11 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   expect(await forged("deliveries/00001.jsonl", changed('"redacted":0', '"redacted":1'))).toMatch(
     /not in its leaf: redacted/,
   );
-  expect(await forged("deliveries/00001.jsonl", changed(/"inclusion":\["./, '"inclusion":["_'))).toMatch(
-    /^inclusion: /,
-  );
+  expect(
+    await forged("deliveries/00001.jsonl", (text) =>
+      text.replace(/(?<="inclusion":\[")./, (char) => (char === "A" ? "B" : "A")),
+    ),
+  ).toMatch(/^inclusion: /);
   expect(await forged("deliveries/00001.jsonl", changed(/"leaf":"\{\\"v\\":2/, '"leaf":"{\\"v\\":3'))).toMatch(
     /^inclusion: /,
   );
