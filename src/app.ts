@@ -48,6 +48,7 @@ import { featureRequests } from "./share/feature-requests/room.ts";
 import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
 import { releases } from "./share/releases/room.ts";
+import { mcp } from "./surfaces/mcp/mcp.ts";
 import { dashboard, errorPage } from "./surfaces/web/dashboard/dashboard.ts";
 import { site } from "./surfaces/web/site/site.ts";
 
@@ -80,6 +81,7 @@ export const ROOMS: readonly Room[] = [
   policy,
   readTokens,
   ask,
+  mcp,
   erasure,
   recordExport,
   featureRequests,

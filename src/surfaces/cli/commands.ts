@@ -13,6 +13,7 @@ import { keyCommands } from "./key.ts";
 import { ledgerCommands } from "./ledger.ts";
 import { licenseCommands } from "./license.ts";
 import { maintenanceCommands } from "./maintenance.ts";
+import { mcpCommand } from "./mcp.ts";
 import { noticesCommand } from "./notices.ts";
 import { openapiCommand } from "./openapi.ts";
 import { packCommands } from "./pack.ts";
@@ -37,6 +38,7 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   deviceCommands,
   cliCommands,
   readTokenCommands,
+  mcpCommand,
   policyCommands,
   licenseCommands,
   requestCommands,
