@@ -8,6 +8,7 @@ import { reckon } from "../faults/support/process.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { REPO, shop } from "../support/mcp.ts";
 import { MAIN } from "../support/program.ts";
+import { startMachine } from "../support/work-tree.ts";
 
 /* The protocol's own client libraries, of both of its eras, against a server that listens. */
 
@@ -146,8 +147,18 @@ describe("reckon mcp", () => {
     });
   });
 
-  it("sends no token unencrypted to another machine, nor this machine's to another server", async () => {
-    const env = { RECKON_AGENT_HOME: "/nonexistent" };
+  it("uses this machine's own token with its own server only, and sends none unencrypted", async () => {
+    const machine = await startMachine();
+    const own = { RECKON_AGENT_HOME: machine.capture.places.home };
+    const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`;
+    expect(JSON.parse((await reckon(["mcp"], { env: own, input })).stdout)).toEqual({
+      jsonrpc: "2.0",
+      id: 1,
+      result: {},
+    });
+    const astray = await reckon(["mcp", "--url", "https://other.example.com"], { env: own, input });
+    expect([astray.code, astray.stderr]).toEqual([1, expect.stringContaining("this machine is connected to http://")]);
+    const env = { RECKON_AGENT_HOME: `${machine.folder}/nothing` };
     const lost = await reckon(["mcp"], { env });
     expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining("this machine is not connected")]);
     const plain = await reckon(["mcp", "--url", "http://reckon.example.com"], { env: { RECKON_TOKEN: "rkr_x" } });
