@@ -73,6 +73,13 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         localized: true,
       },
       {
+        slug: "mcp",
+        file: "mcp.md",
+        summary:
+          "The Model Context Protocol: one line for each coding agent, the tools, what a token reads by them, and what is recorded.",
+        localized: true,
+      },
+      {
         slug: "testing-agents",
         file: "testing-agents.md",
         summary:
