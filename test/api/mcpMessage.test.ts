@@ -136,6 +136,14 @@ describe("what is no message", () => {
     expect([answer.status, answer.body.result.isError]).toEqual([200, true]);
     for (const name of ["__proto__", "constructor", "x".repeat(10_000), ""])
       expect((await rpc(t, device.token, { method: "tools/call", params: { name } })).body.error.code).toBe(-32602);
+    const misfits: [object, number][] = [
+      [{ method: "tools/call" }, -32602],
+      [{ method: "resources/read", params: { uri: 5 } }, -32602],
+      [{ method: "initialize", params: {} }, -32602],
+      [{ method: "prompts/get", params: [] }, -32600],
+    ];
+    for (const [message, code] of misfits)
+      expect([message, (await rpc(t, device.token, { ...message })).body.error.code]).toEqual([message, code]);
     expect((await rpc(t, device.token, { method: "nope" })).body.error.code).toBe(-32601);
     expect((await rpc(t, device.token, { method: "resources/list", params: { cursor: "-1" } })).body.error.code).toBe(
       -32602,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import { listReads } from "../../src/insight/ask/ask.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance } from "../support/instance.ts";
 import { callTool, ERRORS, REPO, rpc, sendSession, shop } from "../support/mcp.ts";
 import { publish } from "../support/reads.ts";
@@ -251,6 +253,22 @@ describe("who sees what", () => {
       for (const { text } of seen)
         expect(text.replace(/"uri":"[^"]*"/, "")).not.toMatch(/secretplace|Other|Their secret/);
     }
+  });
+
+  it("reads all teams of a read token's owner, or the one named, until they leave it", async () => {
+    const t = await startInstance();
+    const [{ user, token }, other] = [await shop(t), await shop(t, "Other", "github.com/other/place")];
+    await setRole(t.instance.core, other.device.team.id, user.id, "member");
+    const bearer = await token();
+    const recurring = async (args: object = {}) => (await callTool(t, bearer, "errors_recurring", args)).text;
+    expect(await recurring()).toMatch(
+      /team Other\n[\s\S]*github\.com\/other[\s\S]*team Shop\n[\s\S]*github\.com\/acme/,
+    );
+    expect(await recurring({ team: "Other" })).not.toContain("acme");
+    expect((await callTool(t, bearer, "brain_briefing")).text).toMatch(/^Team Other:[\s\S]*\nTeam Shop:/);
+    await removeMember(t.instance.core, other.device.team.id, user.id, COMMAND_LINE);
+    expect(await recurring()).not.toContain("other");
+    expect(await recurring({ team: "Other" })).toBe("This token opens no such team.");
   });
 
   it("keeps a narrowed read token to its files and repositories", async () => {

@@ -89,10 +89,8 @@ export const mcpMessage = endpoint(
     }
     const request = new Request(`${baseUrlOf(core.config)}/mcp`, { method: "POST", headers });
     const { answerMessage } = await import("./protocol.ts");
-    const response = await answerMessage({ core, reader, ip }, request, body);
-    const text = await response.text();
-    if (text === "") return new Reply<never>(null, { status: response.status });
-    return new Reply(JSON.parse(text) as { jsonrpc: "2.0" }, { status: response.status, content: text });
+    const { status, body: answer } = await answerMessage({ core, reader, ip }, request, body);
+    return answer === undefined ? new Reply<never>(null, { status }) : new Reply(answer, { status });
   },
 );
 

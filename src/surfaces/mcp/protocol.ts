@@ -14,10 +14,19 @@ import {
 import { programVersion } from "../../kit/assets.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { notFound, Problem, rateLimited, unauthorized } from "../../kit/problem.ts";
+import { stillReading } from "../../platform/projections/projections.ts";
 import { getPrompt, PROMPTS } from "./prompts.ts";
 import type { Visit } from "./reader.ts";
 import { listResources, readResource, TEMPLATE } from "./resources.ts";
 import { callTool, findTool, listTools } from "./tools.ts";
+
+type Body = { readonly jsonrpc: "2.0"; readonly error?: { readonly code: number; readonly message: string } };
+
+interface MessageAnswer {
+  readonly status: number;
+  /** Undefined where none is due. */
+  readonly body: Body | undefined;
+}
 
 /** What went wrong in a request and is no matter of the protocol. */
 interface Failed {
@@ -35,13 +44,23 @@ const LISTS = { ttlMs: 60 * MINUTE_MS, cacheScope: "private" } as const;
  * @param request without its body
  * @throws whatever kept a tool from answering that the client can do nothing about
  */
-export async function answerMessage(visit: Visit, request: Request, parsedBody: unknown): Promise<Response> {
+export async function answerMessage(visit: Visit, request: Request, parsedBody: unknown): Promise<MessageAnswer> {
   const failed: Failed = {};
   const response = (await isLegacyRequest(request, parsedBody))
     ? await answerOfSession(serverFor(visit, failed), request, parsedBody)
     : await createMcpHandler(() => serverFor(visit, failed), { legacy: "reject" }).fetch(request, { parsedBody });
   if (failed.error !== undefined) throw failed.error;
-  return response;
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : corrected(JSON.parse(text)) };
+}
+
+/**
+ * Params that fit no method are -32602 in JSON-RPC 2.0 (section 5.1), which the library says for its newest revision alone. Whatever
+ * else would be an internal error, was thrown before.
+ */
+function corrected(body: Body): Body {
+  if (body.error?.code !== ProtocolErrorCode.InternalError) return body;
+  return { ...body, error: { code: ProtocolErrorCode.InvalidParams, message: "Invalid params" } };
 }
 
 /** Revisions that begin with `initialize`: what would be kept of a session is nothing, so there is none. */
@@ -108,7 +127,10 @@ async function resultOf(visit: Visit, name: string, args: unknown) {
 const toolError = (text: string) => ({ content: [{ type: "text" as const, text }], isError: true });
 
 /** Whether a problem lies in what was asked for; the others are the request's own, and answered as HTTP does. */
-const isOfQuestion = ({ row }: Problem) => row.name !== rateLimited.name && row.name !== unauthorized.name;
+function isOfQuestion({ row: { name, status } }: Problem): boolean {
+  if (name === rateLimited.name || name === unauthorized.name) return false;
+  return status < 500 || name === stillReading.name;
+}
 
 /** Lets out nothing but errors of the protocol; what else went wrong is kept for who answers the request. */
 async function guarded<T>(failed: Failed, work: () => Promise<T>, uri?: string): Promise<T> {
