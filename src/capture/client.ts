@@ -66,6 +66,8 @@ export interface RequestOptions {
   /** The media type of the reply; JSON by default. */
   readonly accept?: string;
   readonly timeoutMs?: number;
+  /** Besides those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Whether the server may get it twice: then it is sent again where the line was cut before a reply came. */
   readonly isRepeatable?: boolean;
 }
@@ -84,6 +86,7 @@ export async function ask(url: string, path: string, options: RequestOptions = {
 async function send(url: string, path: string, options: RequestOptions): Promise<Response> {
   const { method = "GET", token, body, compressed = false, etag, accept = JSON_TYPE, timeoutMs = TIMEOUT_MS } = options;
   const headers: Record<string, string> = {
+    ...options.headers,
     accept,
     "service-api-version": "1",
     "user-agent": `reckon-agent/${programVersion()}`,

@@ -34,6 +34,23 @@ export function oneLine(text: string, most: number): string {
   return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
+/** Not seen, or turning the direction of what follows: text could say one thing to a person and another to an agent. */
+const UNSEEN = /[\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
+
+/** Text that others wrote, as a line of a reply to an agent may quote it; cut to a number of UTF-16 units. */
+export function visibleLine(text: string, most: number): string {
+  return oneLine(text.replace(UNSEEN, " "), most);
+}
+
+/** The same of several lines, each behind the mark of a quotation in Markdown, so that none of them can leave it. */
+export function quotedLines(text: string): string {
+  const lines = text
+    .toWellFormed()
+    .replace(UNSEEN, " ")
+    .split(/\r\n|[\r\n\v\f\x85]/);
+  return lines.map((line) => `> ${line.replace(/[^\P{Cc}\t]/gu, " ")}`.trimEnd()).join("\n");
+}
+
 /**
  * Where in a text most of some words stand together. Where several places hold as many, the first.
  * @param words in lower case

@@ -106,13 +106,18 @@ async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path:
   }
   return {
     path: endpoint.spec.path.replace("**:tile", "0/000.p/1") + (endpoint.spec.query ? `?${query}` : ""),
-    ask: { ...(token === undefined ? {} : { token }), ...(body === undefined ? {} : { json: body }) },
+    ask: {
+      // A client of the Model Context Protocol must say that it takes both.
+      headers: { accept: "application/json, text/event-stream" },
+      ...(token === undefined ? {} : { token }),
+      ...(body === undefined ? {} : { json: body }),
+    },
   };
 }
 
 async function send(t: TestInstance, endpoint: Endpoint, change: Ask = {}) {
   const { path, ask } = await goodRequest(t, endpoint);
-  return t.call(endpoint.spec.method, path, { ...ask, ...change });
+  return t.call(endpoint.spec.method, path, { ...ask, ...change, headers: { ...ask.headers, ...change.headers } });
 }
 
 describe("every endpoint", () => {

@@ -76,22 +76,39 @@ function rankOf({ matchesAll, weight }: TeamFound, heaviest: number): number {
   return Math.round(((matchesAll ? 1 : 0) + weight / heaviest) * 50_000) / 100_000;
 }
 
+/** Whose brains are searched, and how much of them. */
+export interface Reach {
+  /** The teams at this moment. */
+  readonly teams: () => readonly { readonly id: string; readonly name: string }[];
+  /** What is seen of their files; all of them without it. */
+  readonly keep?: ReturnType<typeof scopeFilter>;
+}
+
+interface AskFilter {
+  readonly repoKey?: string | undefined;
+  /** Hits at most; 10 by default. */
+  readonly limit?: number | undefined;
+}
+
 /** Searches the brains that a token may read. */
-export async function askBrains(
-  core: Core,
-  principal: ReadPrincipal,
-  question: string,
-  filter: { readonly repoKey?: string | undefined; readonly limit?: number | undefined } = {},
-): Promise<Context> {
+export const askBrains = (core: Core, principal: ReadPrincipal, question: string, filter?: AskFilter) =>
+  askWithin(
+    core,
+    { teams: () => readableTeams(core, principal), keep: scopeFilter(principal.scope) },
+    question,
+    filter,
+  );
+
+/** Searches the brains within a reach. */
+export async function askWithin(core: Core, reach: Reach, question: string, filter: AskFilter = {}): Promise<Context> {
   const { repoKey, limit = DEFAULT_HITS } = filter;
   const yieldNow = cooperative(core.clock);
-  const keep = scopeFilter(principal.scope);
   const best: TeamFound[] = [];
   let wholes = 0;
   let others = 0;
-  const teams = readableTeams(core, principal);
+  const teams = reach.teams();
   for (const { id: teamId, name: teamName } of teams) {
-    const { matches, sections } = await findSections(core, teamId, question, { repoKey, keep });
+    const { matches, sections } = await findSections(core, teamId, question, { repoKey, keep: reach.keep });
     const rarest = rarestWord(sections);
     for (const group of [
       matches.filter(({ matchesAll }) => matchesAll),
@@ -105,8 +122,8 @@ export async function askBrains(
     await yieldNow();
   }
   // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away then is not shown.
-  const still = new Set(readableTeams(core, principal).map(({ id }) => id));
-  if (teams.some(({ id }) => !still.has(id))) return askBrains(core, principal, question, filter);
+  const still = new Set(reach.teams().map(({ id }) => id));
+  if (teams.some(({ id }) => !still.has(id))) return askWithin(core, reach, question, filter);
   const merged = mergeFound(best, wholes).slice(0, limit);
   const heaviest = Math.max(...merged.map(({ weight }) => weight));
   const sources = new Map(teams.map(({ id }) => [id, sourceFinder(core, id)]));

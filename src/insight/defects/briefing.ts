@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { oneLine } from "../../kit/strings.ts";
+import { visibleLine } from "../../kit/strings.ts";
 import { currentBrains, sourceFinder } from "../../record/brain/brain.ts";
 import { recurringClasses } from "./classes.ts";
 import { newestDecisions } from "./decisions.ts";
@@ -100,7 +100,7 @@ function asMarkdown(
   repoKey: string | undefined,
   { all, maxBytes }: { readonly all: number; readonly maxBytes: number },
 ): (items: readonly Item[]) => string {
-  const title = repoKey === undefined ? HEAD : `${HEAD}: ${shown(repoKey, MAX_PLACE_CHARS)}`;
+  const title = repoKey === undefined ? HEAD : `${HEAD}: ${visibleLine(repoKey, MAX_PLACE_CHARS)}`;
   const head = `${Buffer.byteLength(title) * 2 > maxBytes ? HEAD : title}\n`;
   const none = all === 0 ? `\n${nothing(core, teamId, repoKey)}\n` : "";
   return (items) => markdownOf(head, items) + (items.length < all ? more(all - items.length) : none);
@@ -123,16 +123,16 @@ async function itemsOf(core: Core, teamId: string, repoKey: string | undefined):
     deviceId: sourceOf(entry)?.deviceId ?? null,
   });
   const open = newestOpen(core, teamId, repoKey).map((defect): Item => {
-    const text = shown(defect.title || defect.heading, MAX_TEXT_CHARS);
+    const text = visibleLine(defect.title || defect.heading, MAX_TEXT_CHARS);
     return { kind: "open", text, date: defect.date, occurrences: null, ...place(defect) };
   });
   const rules = recurringClasses(core, teamId, repoKey, RULES).map(({ rule, titles, occurrences, lastSeen }): Item => {
-    const text = shown(rule ?? titles[0] ?? "", MAX_TEXT_CHARS);
+    const text = visibleLine(rule ?? titles[0] ?? "", MAX_TEXT_CHARS);
     const place = { repoKey: repoKey ?? null, filePath: null, line: null, deviceId: null };
     return { kind: "rule", text, date: lastSeen, occurrences, ...place };
   });
   const decisions = (await newestDecisions(core, teamId, repoKey, DECISIONS)).map((decision): Item => {
-    const text = shown(decision.title, MAX_TEXT_CHARS);
+    const text = visibleLine(decision.title, MAX_TEXT_CHARS);
     return { kind: "decision", text, date: decision.date, occurrences: null, ...place(decision) };
   });
   return [...open, ...rules, ...decisions];
@@ -163,14 +163,6 @@ const wordsOf = ({ text, date, occurrences }: Item): string =>
 /** On a line of its own, so that no words can pass for it; quoted too, as names of files are others' words. */
 function sourceOf({ date, occurrences, repoKey, filePath, line, deviceId }: Item): string {
   if (occurrences !== null) return `from ${occurrences} entries, the last of ${date}`;
-  const where = [repoKey, filePath].filter((part) => part !== null).map((part) => shown(part, MAX_PLACE_CHARS));
+  const where = [repoKey, filePath].filter((part) => part !== null).map((part) => visibleLine(part, MAX_PLACE_CHARS));
   return `from ${where.join(" ")}:${line}${deviceId === null ? "" : `, published by ${deviceId}`}`;
-}
-
-/** Not seen, or turning the direction of what follows: text could say one thing to a person and another to an agent. */
-const UNSEEN = /[\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
-
-/** Text that agents wrote, as it may stand in a line of the briefing. */
-function shown(text: string, most: number): string {
-  return oneLine(text.replace(UNSEEN, " "), most);
 }

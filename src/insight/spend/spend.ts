@@ -3,7 +3,7 @@
  * list prices or the data directory's own.
  * Not here: what was sent (telemetry, traces), quotas and budgets.
  */
-export { catchUpSpend, freshenSpend, spendProgress } from "./catch-up.ts";
+export { catchUpSpend, freshenSpend, requireSpend, spendProgress } from "./catch-up.ts";
 export { currentPrices } from "./current-prices.ts";
 export { spendErasure } from "./erase.ts";
 export { isSince, isUntil, readPeriod } from "./period.ts";

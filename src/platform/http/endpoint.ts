@@ -98,7 +98,7 @@ export interface EndpointSpec<
   readonly faults: readonly (ProblemRow | Fault)[];
   readonly limits: readonly Limit[];
   /** Shape of the faults any endpoint can meet. Default `legacy`. */
-  readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse">;
+  readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse" | "jsonRpc">;
   /** `Cache-Control` of a success. Default `no-store`. */
   readonly cache?: string;
   /** An exchange for the documents; `query` by name. */

@@ -4,9 +4,19 @@ import { type ProblemDetails, type ProblemRow, problem, tooLarge } from "../../k
 /**
  * How an error body looks. `canonical`: `{ok:false, code, error}`; `legacy`: `{error}`; `okFalse`: `{ok:false, error}`;
  * `rotation`: legacy plus `reason`; `tierGate`: legacy plus `entitled`; `retryable`: legacy plus `retryable`; `rfc8628`: the
- * code itself in `error` (RFC 8628 section 3.5); `download`: the code in `error`, too, plus optional `download`.
+ * code itself in `error` (RFC 8628 section 3.5); `download`: the code in `error`, too, plus optional `download`; `jsonRpc`: an error
+ * response of JSON-RPC 2.0 (section 5.1) to a message that was not read.
  */
-export type Shape = "canonical" | "legacy" | "okFalse" | "rotation" | "tierGate" | "retryable" | "rfc8628" | "download";
+export type Shape =
+  | "canonical"
+  | "legacy"
+  | "okFalse"
+  | "rotation"
+  | "tierGate"
+  | "retryable"
+  | "rfc8628"
+  | "download"
+  | "jsonRpc";
 
 /** A problem as an endpoint answers with it. */
 export interface Fault extends ProblemRow {
@@ -97,6 +107,11 @@ export const SHAPE_SCHEMAS = {
     error: v.picklist(["unsupported-platform", "not-available"]),
     download: v.optional(v.pipe(v.string(), v.url())),
   }),
+  jsonRpc: v.object({
+    jsonrpc: v.literal("2.0"),
+    id: v.null(),
+    error: v.object({ code: v.pipe(v.number(), v.integer()), message: error }),
+  }),
 } as const;
 
 /** The body of a refusal in its fault's shape. */
@@ -119,7 +134,16 @@ export function faultBody(fault: Fault, { message, members }: ProblemDetails): R
       return { error: fault.code, ...members };
     case "rfc8628":
       return { error: fault.code };
+    case "jsonRpc":
+      return { jsonrpc: "2.0", id: null, error: { code: rpcCode(fault.status), message: text } };
     default:
       return fault.shape satisfies never;
   }
+}
+
+/** What JSON-RPC 2.0 calls a refusal (section 5.1): the codes from -32000 downward are the server's own. */
+function rpcCode(status: number): number {
+  if (status === 400) return -32700;
+  if (status === 413) return -32600;
+  return status === 500 ? -32603 : -32000;
 }

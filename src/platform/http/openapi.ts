@@ -24,10 +24,11 @@ const SHAPE_NAMES: Record<Shape, string> = {
   retryable: "RetryableError",
   rfc8628: "DeviceFlowError",
   download: "DownloadError",
+  jsonRpc: "JsonRpcError",
 };
 
 /** Converts a schema as clients write it; checks that JSON Schema cannot say are left to the server. */
-function schemaOf(schema: Schema): JsonSchema {
+export function schemaOf(schema: Schema): JsonSchema {
   const { $schema: _, ...rest } = toJsonSchema(schema, {
     target: "draft-2020-12",
     // Nothing is transformed on the way in, so what comes out of validation is what clients send.

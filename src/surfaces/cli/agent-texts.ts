@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { Check, ConnectPlan, PassResult, Scanned, Status } from "../../capture/capture.ts";
+import type { ConnectPlan, examine, PassResult, Scanned, Status } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { oneLine } from "../../kit/strings.ts";
 import { facts, table } from "./output.ts";
@@ -118,7 +118,7 @@ export function statusLines(status: Status): string {
 
 const MARKS = { ok: ["green", "ok"], warning: ["yellow", "warning"], failed: ["red", "failed"] } as const;
 
-export function checkLines(checks: readonly Check[]): string {
+export function checkLines(checks: Awaited<ReturnType<typeof examine>>): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   return checks
     .map(({ name, state, message }) => {

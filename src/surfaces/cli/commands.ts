@@ -14,6 +14,7 @@ import { keyCommands } from "./key.ts";
 import { ledgerCommands } from "./ledger.ts";
 import { licenseCommands } from "./license.ts";
 import { maintenanceCommands } from "./maintenance.ts";
+import { mcpCommand } from "./mcp.ts";
 import { monitoringCommands } from "./monitoring.ts";
 import { noticesCommand } from "./notices.ts";
 import { openapiCommand } from "./openapi.ts";
@@ -40,6 +41,7 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   cliCommands,
   readTokenCommands,
   apiTokenCommands,
+  mcpCommand,
   policyCommands,
   licenseCommands,
   requestCommands,

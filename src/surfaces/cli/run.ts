@@ -5,6 +5,7 @@ import { DataDirectoryInUse, StoreUnavailable } from "../../kit/errors.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 import { agentCommands } from "./agent.ts";
 import type { Cli, Env } from "./context.ts";
+import { mcpCommand } from "./mcp.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 75 (EX_TEMPFAIL of sysexits.h) the data directory is in use. */
 const FAILED = 1;
@@ -23,7 +24,8 @@ export async function run(argv: readonly string[], env: Env): Promise<number> {
     .showSuggestionAfterError()
     .exitOverride();
   // What runs beside an agent is a guest on its machine: it loads nothing of the server.
-  const commands = argv[0] === "agent" ? [agentCommands] : (await import("./commands.ts")).COMMANDS;
+  const beside = argv[0] === "agent" || argv[0] === "mcp";
+  const commands = beside ? [agentCommands, mcpCommand] : (await import("./commands.ts")).COMMANDS;
   for (const add of commands) add(program, cli);
   // Sub-commands made before exitOverride was called on the program do not inherit it.
   for (const command of walk(program)) command.exitOverride();

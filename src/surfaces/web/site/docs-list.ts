@@ -78,6 +78,13 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         summary: "Reading sessions, entries, errors, devices, deliveries and spend with an API token, page by page.",
       },
       {
+        slug: "mcp",
+        file: "mcp.md",
+        summary:
+          "The Model Context Protocol: one line for each coding agent, the tools, what a token reads by them, and what is recorded.",
+        localized: true,
+      },
+      {
         slug: "testing-agents",
         file: "testing-agents.md",
         summary:

@@ -102,7 +102,7 @@ function newTokenPage(call: Person, error?: FormError): Html {
   const main = html`${pageHead({
     title: TITLE,
     intro:
-      "It lets a tool of yours read cited slices of your teams’ brains, and nothing else. Whatever you narrow it by, it never reads more than you may read yourself.",
+      "It lets a tool of yours read your teams’ brains. By MCP it also reads which prompts lines of code come from, and spend, unless you narrow it to paths or kinds. Whatever you narrow it by, it never reads more than you may read yourself.",
     crumbs: [{ label: "My Brain", href: href("/my-brain") }, { label: TITLE }],
   })}
 <div class="card">${READ_TOKEN.draw(call, {

@@ -1,0 +1,81 @@
+import { asObject, asText, parseJson } from "../formats/values.ts";
+import { isObject } from "../kit/json.ts";
+import { type Answer, ask, readServerUrl } from "./client.ts";
+import { agentHome, placesIn } from "./home.ts";
+import { type CaptureParts, readCredentials } from "./state.ts";
+
+/**
+ * The Model Context Protocol for clients that know no HTTP: messages of the stdio transport, each a line, are passed on to the server,
+ * and what it answers is passed back. What the messages mean is the server's matter.
+ */
+
+/** Where messages go, where it is not the server that this machine is connected to. */
+export interface BridgeOptions {
+  readonly url?: string | undefined;
+  /** A read token, or a device's. */
+  readonly token?: string | undefined;
+  /** Whether the address may be one of http elsewhere. */
+  readonly insecure?: boolean | undefined;
+}
+
+/** Passes a message on. @returns the answer's line without its end; undefined where none is due. Never throws */
+export type Bridge = (line: string) => Promise<string | undefined>;
+
+const VERSION = "io.modelcontextprotocol/protocolVersion";
+
+/** Makes a bridge. @throws Error when nobody says where to, or with which token */
+export function openBridge({ machine }: CaptureParts, options: BridgeOptions): Bridge {
+  const connection = options.token === undefined ? readCredentials(placesIn(agentHome(machine))) : undefined;
+  const token = options.token ?? connection?.token;
+  const address = options.url ?? connection?.url;
+  if (address === undefined || token === undefined)
+    throw new Error(
+      'this machine is not connected: name --url and set RECKON_TOKEN, or run "reckon agent connect URL CODE"',
+    );
+  const url = readServerUrl(address, options.insecure);
+  // The token of a connection is for its server alone.
+  if (connection && options.url !== undefined && url !== connection.url)
+    throw new Error(`this machine is connected to ${connection.url}: set RECKON_TOKEN to a token of ${url}`);
+  // What `initialize` agreed on, which later messages name in a header.
+  let agreed: string | undefined;
+  return async (line) => {
+    const message = parseJson(line);
+    if (!isObject(message)) return errorLine(null, -32700, "Parse error: a line must be one message of JSON-RPC 2.0.");
+    const { id = null, method } = message;
+    const headers = headersOf(message, agreed);
+    const accept = "application/json, text/event-stream";
+    const answer = await ask(url, "/mcp", { method: "POST", token, body: line, accept, headers });
+    if (answer.kind === "ok" && method === "initialize")
+      agreed = asText(asObject(asObject(parseJson(answer.text)).result).protocolVersion) ?? agreed;
+    // Nobody waits for an answer to a notification, or to an answer.
+    return message.id === undefined || method === undefined ? undefined : lineOf(answer, id);
+  };
+}
+
+/** What the transport over HTTP repeats in headers (Streamable HTTP, revisions 2025-06-18 and 2026-07-28). */
+function headersOf(message: Record<string, unknown>, agreed: string | undefined): Record<string, string> {
+  const params = asObject(message.params);
+  const claimed = asText(asObject(params._meta)[VERSION]);
+  const version = claimed ?? agreed;
+  const name = asText(params.name) ?? asText(params.uri);
+  return {
+    ...(version === undefined ? {} : { "mcp-protocol-version": headerText(version) }),
+    ...(claimed === undefined ? {} : { "mcp-method": headerText(asText(message.method) ?? "") }),
+    ...(claimed === undefined || name === undefined ? {} : { "mcp-name": headerText(name) }),
+  };
+}
+
+/** A header's value; what no header can hold goes in Base64, as the protocol has it. */
+const headerText = (text: string): string =>
+  /^[!-~](?:[ -~]*[!-~])?$/.test(text) ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
+
+function lineOf(answer: Answer, id: unknown): string {
+  if (answer.kind === "later") return errorLine(id, -32000, `Reckon cannot answer: ${answer.reason}.`);
+  const message = answer.kind === "ok" ? asObject(parseJson(answer.text)) : answer.body;
+  // A refusal before the message was read names none.
+  if (message.jsonrpc === "2.0") return JSON.stringify({ ...message, id });
+  return errorLine(id, -32000, `Reckon cannot answer: ${answer.kind === "ok" ? "its reply is none" : answer.reason}.`);
+}
+
+const errorLine = (id: unknown, code: number, message: string) =>
+  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });

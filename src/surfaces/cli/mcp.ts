@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Command } from "commander";
+import { openBridge } from "../../capture/capture.ts";
+import { partsOf, settleIn } from "./agent-context.ts";
+import type { Cli } from "./context.ts";
+
+interface McpOptions {
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly insecure?: boolean;
+}
+
+/** The bridge for clients of the Model Context Protocol that start a program instead of calling a server. */
+export function mcpCommand(program: Command, cli: Cli): void {
+  program
+    .command("mcp")
+    .description("speak the Model Context Protocol on standard input and output, for clients without HTTP")
+    .option("--url <url>", "the server (default: the one that this machine is connected to)")
+    .option("--token-file <file>", "holds a read token or a device's (env RECKON_TOKEN; default: this machine's own)")
+    .option("--insecure", "let an http address be one of another machine")
+    .action(async ({ url, tokenFile, insecure }: McpOptions) => {
+      settleIn(cli);
+      const named = tokenFile === undefined ? cli.env.RECKON_TOKEN : readFileSync(tokenFile, "utf8");
+      const bridge = openBridge(partsOf(cli), { url, token: named?.trim() || undefined, insecure });
+      const waiting = new Set<Promise<void>>();
+      for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+        if (line.trim() === "") continue;
+        // A slow answer holds up no other.
+        const passed = bridge(line).then((answer) => {
+          if (answer !== undefined) process.stdout.write(`${answer}\n`);
+          waiting.delete(passed);
+        });
+        waiting.add(passed);
+      }
+      await Promise.all(waiting);
+    });
+}

@@ -1,0 +1,122 @@
+import * as v from "valibot";
+import { judgeDay, readsToday } from "../../insight/ask/ask.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
+import { isObject } from "../../kit/json.ts";
+import { fail, forbidden } from "../../kit/problem.ts";
+import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { readerToken } from "./reader.ts";
+
+/** A call of a tool is a few hundred bytes; the longest, an error written up, some thousand. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** Of an id, which comes back, and of a method's name. */
+const MAX_NAME_CHARS = 256;
+
+/** Headers that the protocol knows (Streamable HTTP, revision 2026-07-28). */
+const HEADERS = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"] as const;
+
+const Message = v.pipe(
+  v.unknown(),
+  v.description("One message of JSON-RPC 2.0, as the Model Context Protocol has them; no batch."),
+);
+const MessageReply = v.pipe(
+  v.looseObject({ jsonrpc: v.literal("2.0") }),
+  v.description("The response of JSON-RPC 2.0 to it."),
+);
+const Refused = v.looseObject({
+  jsonrpc: v.literal("2.0"),
+  error: v.looseObject({ code: v.pipe(v.number(), v.integer()), message: v.string() }),
+});
+
+/** The Model Context Protocol over Streamable HTTP: what agents may ask of the record, as tools, resources and prompts. */
+export const mcpMessage = endpoint(
+  {
+    id: "mcpMessage",
+    method: "POST",
+    path: "/mcp",
+    summary: "Speak the Model Context Protocol: tools, resources and prompts of the record",
+    tag: "MCP",
+    auth: readerToken,
+    body: { schema: Message, maxBytes: () => MAX_BODY_BYTES },
+    ok: MessageReply,
+    also: [
+      { status: 202, description: "A notification was taken." },
+      {
+        status: 404,
+        description: "The revision 2026-07-28: there is no such method. A JSON-RPC error.",
+        schema: Refused,
+      },
+      {
+        status: 406,
+        description: "Accept must name application/json and text/event-stream. A JSON-RPC error.",
+        schema: Refused,
+      },
+      { status: 415, description: "The body must be application/json. A JSON-RPC error.", schema: Refused },
+    ],
+    errorShape: "jsonRpc",
+    faults: [forbidden],
+    limits: [
+      { name: "read", quota: (config) => config.limitRead, per: "token", headers: "limited" },
+      {
+        name: "read-daily",
+        quota: (config) => ({ count: config.limitReadDaily, seconds: DAY_MS / SECOND_MS }),
+        per: "token",
+        headers: "limited",
+        // Devices have no day of their own.
+        stored: (core, id) => judgeDay(readsToday(core, id), core.config.limitReadDaily, core.clock.now()),
+      },
+    ],
+    example: {
+      body: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "brain_search", arguments: { query: "login cookie" } },
+      },
+      ok: { jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "Nothing was found." }] } },
+    },
+  },
+  async ({ core, principal: reader, body, header, ip }) => {
+    requireOwnOrigin(header("origin"), baseUrlOf(core.config));
+    const wrong = wrongIn(body);
+    if (wrong !== undefined) return refusal(400, -32600, wrong);
+    // A stream that stays open would tell of changes, of which this server tells nobody.
+    if (methodOf(body) === "subscriptions/listen") return refusal(404, -32601, "Method not found", idOf(body));
+    const headers = new Headers();
+    for (const name of HEADERS) {
+      const value = header(name);
+      if (value !== null) headers.set(name, value);
+    }
+    const request = new Request(`${baseUrlOf(core.config)}/mcp`, { method: "POST", headers });
+    const { answerMessage } = await import("./protocol.ts");
+    const { status, body: answer } = await answerMessage({ core, reader, ip }, request, body);
+    return answer === undefined ? new Reply<never>(null, { status }) : new Reply(answer, { status });
+  },
+);
+
+/**
+ * A page of another site must not reach a server through its reader's browser (Streamable HTTP, "Security Warning"). Programs send no
+ * origin, or one of a scheme of their own, which no site has.
+ */
+function requireOwnOrigin(origin: string | null, baseUrl: string): void {
+  if (origin === null || origin === new URL(baseUrl).origin) return;
+  if (origin === "null" || /^https?:/i.test(origin)) fail(forbidden, "Pages of other sites may not call this.");
+}
+
+const methodOf = (body: unknown): unknown => (isObject(body) ? body.method : undefined);
+const idOf = (body: unknown): unknown => (isObject(body) ? body.id : undefined) ?? null;
+
+/** What makes a value no message that is answered here; undefined for one that is. */
+function wrongIn(body: unknown): string | undefined {
+  if (Array.isArray(body)) return "Invalid Request: send messages one by one.";
+  if (!isObject(body) || body.jsonrpc !== "2.0") return "Invalid Request: this is no message of JSON-RPC 2.0.";
+  const { id, method } = body;
+  if (typeof id === "string" ? id.length > MAX_NAME_CHARS : id !== undefined && !Number.isSafeInteger(id))
+    return `Invalid Request: an id is a whole number, or a text of ${MAX_NAME_CHARS} characters at most.`;
+  if (method !== undefined && (typeof method !== "string" || method.length > MAX_NAME_CHARS))
+    return "Invalid Request: this is no name of a method.";
+  return undefined;
+}
+
+const refusal = (status: number, code: number, message: string, id: unknown = null) =>
+  new Reply({ jsonrpc: "2.0" as const, id, error: { code, message } }, { status });

@@ -1,0 +1,115 @@
+import type { Core } from "../../core.ts";
+import { type DevicePrincipal, device, findDeviceOf } from "../../identity/devices/devices.ts";
+import { type ReadPrincipal, readToken, scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
+import { type Reach, readableTeams, recordRead } from "../../insight/ask/ask.ts";
+import { fail, forbidden, invalid, notFound, unauthorized } from "../../kit/problem.ts";
+import { recordEvent } from "../../platform/audit/audit.ts";
+import { credential } from "../../platform/http/credential.ts";
+import { redactText } from "../../redact/redact.ts";
+
+/** Who reads: a person's read token, within its scope; or a device, within its team. */
+export type Reader =
+  | { readonly kind: "person"; readonly token: ReadPrincipal }
+  | { readonly kind: "device"; readonly device: DevicePrincipal };
+
+/** Either kind of token; which it is, its form tells. */
+export const readerToken = credential<Reader>({
+  id: "reader",
+  openapi: device.openapi,
+  alternatives: [readToken.openapi],
+  find(core, text) {
+    const known = device.find(core, text) as DevicePrincipal | undefined;
+    if (known) return { kind: "device", device: known };
+    const token = readToken.find(core, text) as ReadPrincipal | undefined;
+    return token && { kind: "person", token };
+  },
+  judge(core, reader) {
+    if (reader.kind === "device") device.judge?.(core, reader.device);
+  },
+  sender: (reader) => (reader.kind === "device" ? device.sender(reader.device) : readToken.sender(reader.token)),
+});
+
+/** A request of a reader. */
+export interface Visit {
+  readonly core: Core;
+  readonly reader: Reader;
+  readonly ip: () => string;
+}
+
+/** What a reader may search. */
+export function reachOf({ core, reader }: Visit): Required<Reach> {
+  if (reader.kind === "person")
+    return { teams: () => readableTeams(core, reader.token), keep: scopeFilter(reader.token.scope) };
+  const { teamId, teamName } = reader.device;
+  return { teams: () => [{ id: teamId, name: teamName }], keep: () => true };
+}
+
+/** Teams that one answer speaks of at most: each has its part of the room. */
+const MAX_TEAMS = 8;
+
+/**
+ * The teams that a question is about: all that the reader reaches, or the one named.
+ * @param named id or name
+ * @throws Problem when there are none, or too many for one answer
+ */
+export function teamsOf(visit: Visit, named?: string): { id: string; name: string }[] {
+  const all = reachOf(visit).teams();
+  const meant = all.filter(({ id, name }) => named === undefined || id === named || name === named);
+  if (meant.length === 0)
+    fail(notFound, named === undefined ? "This token opens no team." : "This token opens no such team.");
+  if (meant.length > MAX_TEAMS) fail(invalid, `This token opens ${meant.length} teams: name one of them as "team".`);
+  return meant;
+}
+
+/**
+ * The repository that a question is about, as keys are stored; undefined for all.
+ * @throws Problem when it lies outside the token's scope
+ */
+export function repoWithin({ reader }: Visit, named: string | undefined): string | undefined {
+  const repoKey = named === undefined ? undefined : redactText(named).text;
+  const repos = reader.kind === "person" ? reader.token.scope.repos : [];
+  if (repos.length === 0) return repoKey;
+  if (repoKey === undefined && repos.length === 1) return repos[0];
+  if (repoKey !== undefined && repos.includes(repoKey)) return repoKey;
+  return fail(forbidden, 'This read token is narrowed to some repositories: name one of them as "repo".');
+}
+
+/** For what is made of more than single files. @throws Problem when a token is narrowed to some files of its repositories */
+export function requireWholeBrains({ reader }: Visit): void {
+  if (reader.kind === "device") return;
+  const { paths, kinds } = reader.token.scope;
+  if (paths.length > 0 || kinds.length > 0)
+    fail(forbidden, "This read token is narrowed to some files, and this tells of more: use brain_search.");
+}
+
+/** What was read, as the record of it tells. */
+export interface ReadMade {
+  /** What was called. */
+  readonly tool: string;
+  /** In the reader's words. */
+  readonly question: string;
+  /** What was found, and how much of it is shown. */
+  readonly total: number;
+  readonly shown: number;
+}
+
+/**
+ * Records a read before it is answered: of a read token for its owner and against its day, of a device in its team's audit, without
+ * the words of the question.
+ * @throws Problem rateLimited, or unauthorized when the token ended meanwhile; StoreUnavailable
+ */
+export async function recordVisit({ core, reader, ip }: Visit, read: ReadMade): Promise<void> {
+  const { tool, question, total, shown } = read;
+  if (reader.kind === "person") return recordRead(core, reader.token, { question, total, shown, ip: ip() });
+  const { deviceId: id, teamId } = reader.device;
+  await core.store.write(() => {
+    const found = findDeviceOf(core, teamId, id);
+    if (!found || found.revokedAt !== null) return fail(unauthorized, "The bearer token is not valid.");
+    const label = found.label ?? id;
+    recordEvent(
+      core,
+      { kind: "device", id, label, ip: ip() },
+      { action: "mcp.read", teamId, target: { kind: "tool", id: tool, label: tool }, detail: { total, shown } },
+    );
+  });
+}

@@ -1,0 +1,95 @@
+import { kindOf } from "../../formats/brain-kinds.ts";
+import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { currentBrains, readFile, sourceFinder } from "../../record/brain/brain.ts";
+import { ANSWER_BYTES, cutLines, word } from "./answer.ts";
+import { reachOf, recordVisit, type Visit } from "./reader.ts";
+
+/** Files of the brains as resources (MCP 2026-07-28, "Resources"). */
+
+export const TEMPLATE = {
+  uriTemplate: "brain://{repoKey}/{path}",
+  name: "brain-file",
+  title: "A file of a repository's brain",
+  description:
+    "Both parts percent-encoded; #L120 at the end begins at that line. What is longer than an answer is cut, and the answer tells where.",
+  mimeType: "text/markdown",
+};
+
+const PAGE = 50;
+const MAX_URI_CHARS = 4_096;
+/** Room for the line that says whose words a file is. */
+const NOTE_BYTES = 1_000;
+
+const uriOf = (repoKey: string, path: string) =>
+  `brain://${encodeURIComponent(repoKey)}/${path.split("/").map(encodeURIComponent).join("/")}`;
+
+/** A page of the files that a reader may open. @param cursor of the page before @throws Problem invalid for one that is none */
+export async function listResources(visit: Visit, cursor = "0") {
+  if (!/^\d{1,7}$/.test(cursor)) fail(invalid, "The cursor is not one of ours.");
+  const { teams, keep } = reachOf(visit);
+  const files = new Map<string, { uri: string; name: string; title: string; mimeType: string }>();
+  for (const { id } of teams())
+    for (const { repoKey, files: ofBrain } of currentBrains(visit.core, id))
+      for (const [path] of ofBrain) {
+        if (!keep({ repoKey, path, kind: kindOf(path) })) continue;
+        const uri = uriOf(repoKey, path);
+        files.set(uri, { uri, name: word(path), title: word(`${repoKey} ${path}`.trim()), mimeType: "text/markdown" });
+      }
+  const from = Number(cursor);
+  const resources = [...files.values()].slice(from, from + PAGE);
+  const next = from + PAGE < files.size ? { nextCursor: `${from + PAGE}` } : {};
+  const question = `resources/list from ${from}`;
+  await recordVisit(visit, { tool: "resources/list", question, total: files.size, shown: resources.length });
+  return { resources, ...next };
+}
+
+/**
+ * A file of a current brain, from a line on, with whose words it is. The repository's key and the path may be percent-encoded or not.
+ * @throws Problem notFound when the reader reaches no such file
+ */
+export async function readResource(visit: Visit, uri: string) {
+  const [, place = "", fragment = "1"] =
+    /^brain:\/\/([^#]*)(?:#L([1-9]\d{0,8}))?$/.exec(uri.slice(0, MAX_URI_CHARS)) ?? [];
+  const found = findFile(visit, decoded(place));
+  if (!found) return fail(notFound, "There is no such file in the brains that this token opens.");
+  const { teamId, repoKey, path, content, withheld } = found;
+  const first = Number(fragment);
+  const lines = content.split("\n");
+  const rest = lines.slice(first - 1).join("\n");
+  const { text, lines: shown } = cutLines(rest, ANSWER_BYTES - NOTE_BYTES);
+  const source = sourceFinder(visit.core, teamId)({ repoKey, path });
+  const beyond = first - 1 + shown < lines.length ? ` More follows from #L${first + shown} on.` : "";
+  const note = withheld
+    ? "The capture policy withheld what the file holds."
+    : `${source?.says ?? ""} Lines ${first} to ${first - 1 + shown} of ${lines.length}, published by ${source?.deviceId ?? "nobody"}.${beyond}`;
+  const question = `resources/read ${word(`${repoKey} ${path}`)}`;
+  await recordVisit(visit, { tool: "resources/read", question, total: 1, shown: 1 });
+  return {
+    contents: [
+      { uri, mimeType: "text/plain", text: note },
+      { uri, mimeType: "text/markdown", text },
+    ],
+  };
+}
+
+/** @returns "" for what is no encoding of a text */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
+/** The first file that a text of key, slash and path can mean. */
+function findFile(visit: Visit, place: string) {
+  const { teams, keep } = reachOf(visit);
+  for (const { id: teamId } of teams())
+    for (const { repoKey } of currentBrains(visit.core, teamId)) {
+      const path = place.slice(repoKey.length + 1);
+      if (!place.startsWith(`${repoKey}/`) || !keep({ repoKey, path, kind: kindOf(path) })) continue;
+      const file = readFile(visit.core, teamId, repoKey, path);
+      if (file) return { teamId, repoKey, path, content: file.content, withheld: file.withheldSha256 !== null };
+    }
+  return undefined;
+}
