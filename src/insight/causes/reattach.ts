@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
+import { titleOfHeading } from "../../formats/errors/heading.ts";
 import type { RowChange } from "../../platform/projections/projections.ts";
-import { type Defect, newestEntryId, titleOfHeading } from "../defects/defects.ts";
+import { type Defect, newestEntryId } from "../defects/defects.ts";
 import { copyOf, type LinkRow, linkRows } from "./link-rows.ts";
 
 /** In: the links of a repository as they are stored, and its entries as they are now. Out: each link at its entry. */

@@ -6,8 +6,7 @@
 
 export { DEFECT_KINDS } from "../../formats/brain-kinds.ts";
 export { onWire } from "../../formats/errors/fingerprint.ts";
-export { titleOfHeading } from "../../formats/errors/heading.ts";
-export { parseEntries, parseFile } from "../../formats/errors/parse.ts";
+export { parseFile } from "../../formats/errors/parse.ts";
 export { makeBriefing } from "./briefing.ts";
 export { defectsOfClass, entryText, findDefect, pageOfDefects } from "./browse.ts";
 export { countEndedClasses, type RecurringClass, recurringClasses } from "./classes.ts";

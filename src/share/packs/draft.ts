@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
+import { parseEntries } from "../../formats/errors/parse.ts";
 import { getTeam, requireCapability } from "../../identity/teams/teams.ts";
-import { parseEntries } from "../../insight/defects/defects.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { fail, forbidden, invalid } from "../../kit/problem.ts";
 import { packArchive } from "./archive.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { onWire, parseEntries } from "../../../src/insight/defects/defects.ts";
+import { parseEntries } from "../../../src/formats/errors/parse.ts";
+import { onWire } from "../../../src/insight/defects/defects.ts";
 
 const digest = (text: string) => createHash("sha256").update(text).digest("hex");
 const hexOf = (markdown: string) => parseEntries(markdown).map(({ fingerprint }) => fingerprint.toString("hex"));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseEntries } from "../../../src/insight/defects/defects.ts";
+import { parseEntries } from "../../../src/formats/errors/parse.ts";
 
 const entryOf = (body: string) => parseEntries(`## 2026-11-20 A\n\n${body}\n`)[0];
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseEntries } from "../../../src/insight/defects/defects.ts";
+import { parseEntries } from "../../../src/formats/errors/parse.ts";
 
 const ruleOf = (body: string) => parseEntries(`## 2026-11-20 A\n\nIt broke.\n\n${body}\n\n## 2026-11-19 B\n`)[0]?.rule;
 
