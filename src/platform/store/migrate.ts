@@ -34,6 +34,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 12, file: "src/platform/store/migrations/0012-segments.sql", move: moveEntries },
   { version: 13, file: "src/platform/store/migrations/0013-tree.sql" },
   { version: 14, file: "src/platform/store/migrations/0014-erasures.sql" },
+  { version: 15, file: "src/platform/store/migrations/0015-otlp.sql" },
 ];
 
 export interface SchemaPlan {

@@ -16,7 +16,6 @@ export {
   countSessionsAfter,
   readSessionSource,
   type SessionSource,
-  type SpanSource,
   sessionsAfter,
   sessionsBetween,
   spansWith,
@@ -24,5 +23,6 @@ export {
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
+export { sessionPieces } from "./pieces.ts";
 export { findSessionId, getSession, type Session, type Span, wholeSpan } from "./session.ts";
 export { traceDeliveries } from "./verify.ts";
