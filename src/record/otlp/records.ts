@@ -77,6 +77,10 @@ const instant = (value: unknown): string | undefined => {
   return at === null || at > LATEST ? undefined : isoInstant(at);
 };
 
+/** Nanoseconds since the epoch; 0 is what OTLP writes where it is not known. */
+const nanosInstant = (value: unknown): string | undefined =>
+  /^[1-9]\d{17,18}$/.test(String(value)) ? instant(Number(value) / 1e6) : undefined;
+
 const spelled = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value).slice(0, 40) : "";
 
@@ -89,7 +93,10 @@ export function readLog(origin: Origin, record: Fields): LogRecord {
     event:
       asText(attributes["event.name"]) ?? asText(record.eventName) ?? (body && /^\S{1,100}$/.test(body) ? body : ""),
     // Codex leaves its own time at 0 and says it as an attribute.
-    at: instant(record.timeUnixNano) ?? instant(attributes["event.timestamp"]) ?? instant(record.observedTimeUnixNano),
+    at:
+      nanosInstant(record.timeUnixNano) ??
+      instant(asText(attributes["event.timestamp"])) ??
+      nanosInstant(record.observedTimeUnixNano),
     nanos: `${spelled(record.timeUnixNano)} ${spelled(record.observedTimeUnixNano)} ${spelled(attributes["event.timestamp"])}`,
   };
 }
@@ -105,8 +112,8 @@ export function readSpan(origin: Origin, record: Fields): SpanRecord | undefined
     parentId: hexId(record.parentSpanId, 16),
     name: (asText(record.name) ?? "").slice(0, 1_000).toWellFormed(),
     attributes: readAttributes(record.attributes),
-    startedAt: instant(record.startTimeUnixNano),
-    endedAt: instant(record.endTimeUnixNano),
+    startedAt: nanosInstant(record.startTimeUnixNano),
+    endedAt: nanosInstant(record.endTimeUnixNano),
   };
 }
 
