@@ -655,6 +655,59 @@ describe("otlpTraces", () => {
     });
   });
 
+  it("reads the AI SDK's spans, as opencode sends them: a call that wraps another counts once", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const used = {
+      "session.id": "ses_1",
+      "ai.usage.inputTokens": 3312,
+      "ai.usage.inputTokenDetails.cacheReadTokens": 3010,
+      "ai.usage.inputTokenDetails.cacheWriteTokens": 201,
+      "ai.usage.cachedInputTokens": 3010,
+      "ai.usage.outputTokens": 42,
+    };
+    const [outer, inner] = ["5".repeat(16), "6".repeat(16)];
+    const json = spansOf(
+      { "service.name": "opencode" },
+      "ai",
+      {
+        id: inner,
+        parent: outer,
+        name: "ai.streamText.doStream",
+        values: {
+          ...used,
+          "gen_ai.request.model": "claude-opus-4-6",
+          "gen_ai.usage.input_tokens": 3312,
+          "gen_ai.usage.output_tokens": 42,
+        },
+      },
+      {
+        parent: outer,
+        name: "ai.toolCall",
+        values: {
+          "session.id": "ses_1",
+          "ai.toolCall.name": "bash",
+          "ai.toolCall.id": "call_1",
+          "ai.toolCall.args": "{}",
+          "ai.toolCall.result": "ok",
+        },
+      },
+      { id: outer, name: "ai.streamText", values: used },
+    );
+    expect((await t.post("/v1/traces", { token: device.token, json })).status).toBe(200);
+    expect(spans(t)[1]).toMatchObject({
+      kind: "tool",
+      attributes: { "gen_ai.tool.name": "bash", "gen_ai.tool.call.result": "ok" },
+    });
+    expect(await spend(t, device)).toMatchObject({
+      usages: 1,
+      inputTokens: 101,
+      outputTokens: 42,
+      cacheReadTokens: 3010,
+      cacheWriteTokens: 201,
+    });
+  });
+
   it("rejects spans without their ids, and says how many in the type that was sent", async () => {
     const t = await startInstance();
     const { token } = await t.device();
