@@ -2,9 +2,11 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { wireFields } from "../../src/kit/protobuf.ts";
+import { received } from "../../src/record/otlp/receive.ts";
 import { forgetJob } from "../../src/record/otlp/seen.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { firstSchemaDirectory } from "../support/older.ts";
 import {
   attributes,
   type ClaudeRecord,
@@ -796,6 +798,17 @@ describe("OTLP in Protocol Buffers", () => {
   });
 });
 
+it("takes what is exported into a database of the first schema", async () => {
+  const t = await startInstance({ directory: await firstSchemaDirectory() });
+  const { token } = await t.device();
+  const request = { token, json: claudeLogs(claudeCall("req_1")) };
+  for (let i = 0; i < 2; i++) expect((await t.post("/v1/logs", request)).status).toBe(200);
+  expect(t.rows("SELECT repo_key, entry_count FROM telemetry_streams ORDER BY id")).toEqual([
+    { repo_key: "r", entry_count: 1 },
+    { repo_key: "(otlp)", entry_count: 1 },
+  ]);
+});
+
 describe("otlpMetrics", () => {
   it("takes metrics, keeps none and notes the device as heard of", async () => {
     const t = await startInstance();
@@ -811,6 +824,12 @@ describe("otlpMetrics", () => {
     });
     expect(answer.body).toEqual({ partialSuccess: { rejectedDataPoints: "1", errorMessage: expect.any(String) } });
     expect(t.count("deliveries")).toBe(0);
+    const fate = (name: string, count: number) => `reckon_otlp_records_total{signal="metrics",fate="${name}"} ${count}`;
+    expect(received.lines(t.instance.core).slice(2)).toEqual([
+      fate("recorded", 0),
+      fate("dropped", 2),
+      fate("rejected", 1),
+    ]);
     expect(t.rows("SELECT last_seen_at AS at FROM devices WHERE id = ?", deviceId)).toEqual([{ at: t.clock.now() }]);
   });
 });

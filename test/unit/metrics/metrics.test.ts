@@ -76,6 +76,8 @@ reckon_workers 0
 # HELP reckon_workers_busy Worker threads at work.
 # TYPE reckon_workers_busy gauge
 reckon_workers_busy 0
+# HELP reckon_otlp_records_total Log records, spans and data points received by OTLP.
+# TYPE reckon_otlp_records_total counter
 `);
 });
 
