@@ -5,6 +5,7 @@ import { wireFields } from "../../src/kit/protobuf.ts";
 import { received } from "../../src/record/otlp/receive.ts";
 import { forgetJob } from "../../src/record/otlp/seen.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import {
@@ -216,6 +217,7 @@ describe("otlpLogs", () => {
       outputTokens: 80,
       cacheReadTokens: 6000,
     });
+    expect((await spend(t, device, "repo")).groups.map(({ key }: { key: string }) => key)).toEqual(["(otlp)"]);
   });
 
   it("leaves what the capture client said of a session, its prompts, files and edits, as it is", async () => {
@@ -458,8 +460,9 @@ describe("otlpLogs", () => {
     expect(t.rows("SELECT count(*) AS n, max(seq) AS last FROM telemetry_entries")).toEqual([
       { n: 2_500, last: 2_500 },
     ]);
-    expect(t.rows("SELECT count(*) AS n FROM deliveries WHERE kind = 'telemetry'")).toEqual([{ n: 3 }]);
+    expect(t.rows("SELECT count(*) AS n FROM deliveries WHERE kind = 'telemetry'")).toEqual([{ n: 5 }]);
     expect(t.count("trace_spans")).toBe(2_500);
+    expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
   });
 
   it("says what it did not take: records that are none, and no others with them", async () => {
@@ -775,6 +778,8 @@ describe("OTLP in Protocol Buffers", () => {
       "application/x-protobuf",
       { code: 3, message: "The body is not an OTLP logs request: a field ends too early." },
     ]);
+    const encoded = await t.post("/v1/metrics", { json: {}, headers: { authorization: `Bearer%20${token}` } });
+    expect(encoded.status).toBe(200);
     const stranger = await binary(t, "/v1/logs", "rkd_nobody", good);
     expect([stranger.status, statusOf(stranger.bytes).code, stranger.headers.get("www-authenticate")]).toEqual([
       401,

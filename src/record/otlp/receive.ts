@@ -16,14 +16,13 @@ import { takeNew } from "./seen.ts";
 
 /**
  * The repository key of the stream that its entries have on each device: OTLP numbers nothing and knows of no repository, and no client's
- * counter may run through the numbers that are given here. It sorts before any repository's, so that of two equal reports of a call the
- * one that knows its repository counts.
+ * counter may run through the numbers that are given here.
  */
 const OTLP_STREAM = "(otlp)";
 
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Entries of one transaction: everybody else waits while it stores them. */
-const MAX_ENTRIES = 1_000;
+const MAX_ENTRIES = 500;
 
 export const received = counter("reckon_otlp_records_total", "Log records, spans and data points received by OTLP.");
 
@@ -118,7 +117,7 @@ function encode({ partialSuccess }: Ok, rejected: number): Buffer {
   return bytesField(1, Buffer.concat([varintField(1, rejected), bytesField(2, partialSuccess.errorMessage)]));
 }
 
-/** Entries first, a thousand a transaction, then sessions: whoever sends a request again finds what was stored already. */
+/** Entries first, some hundreds a transaction, then sessions: whoever sends a request again finds what was stored already. */
 async function store(
   core: Core,
   principal: DevicePrincipal,
