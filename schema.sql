@@ -888,3 +888,10 @@ CREATE TABLE spend_usages (
   PRIMARY KEY (team_id, usage_key, source, cell_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX spend_usages_by_source ON spend_usages (source) WHERE source > 0;
+
+-- Entries that came by OTLP, so that a request sent again is not stored twice: digests of ids, times and counts. Rows go after a week.
+CREATE TABLE otlp_seen (
+  entry_key    BLOB PRIMARY KEY,
+  received_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX otlp_seen_by_time ON otlp_seen (received_at);

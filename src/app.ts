@@ -41,6 +41,7 @@ import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/
 import { transparency } from "./platform/transparency/room.ts";
 import { workers } from "./platform/workers/workers.ts";
 import { brain } from "./record/brain/room.ts";
+import { otlp } from "./record/otlp/room.ts";
 import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
 import { telemetry } from "./record/telemetry/room.ts";
@@ -84,6 +85,7 @@ export const ROOMS: readonly Room[] = [
   defects,
   pulses,
   traces,
+  otlp,
   causes,
   spend,
   policy,

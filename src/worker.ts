@@ -1,12 +1,16 @@
 import { workOf } from "./platform/http/preparation.ts";
 import { serve } from "./platform/workers/workers.ts";
 import { readSnapshot } from "./record/brain/prepare.ts";
+import { readOtlp } from "./record/otlp/otlp.ts";
 import { readTelemetry } from "./record/telemetry/read-batch.ts";
 import { readTraces } from "./record/traces/prepare.ts";
+
+const OTLP = (["logs", "traces", "metrics"] as const).map((signal) => readOtlp(signal, readTraces));
 
 /** What a thread begins with: everything that threads can do. Whatever these import is loaded once a thread. */
 serve({
   [readTelemetry.name]: workOf(readTelemetry),
   [readSnapshot.name]: workOf(readSnapshot),
   [readTraces.name]: workOf(readTraces),
+  ...Object.fromEntries(OTLP.map((one) => [one.name, workOf(one)])),
 });

@@ -1,7 +1,7 @@
 import { type LineEdit, readLineEdits, readSha } from "../../formats/edits.ts";
 import { understandSession } from "../../formats/session.ts";
 import { isObject } from "../../kit/json.ts";
-import type { SessionSource, SpanSource } from "../../record/traces/traces.ts";
+import type { SessionSource, spansWith } from "../../record/traces/traces.ts";
 import { nameOf, normalisePath } from "./paths.ts";
 
 /** A file's edit, its path as the repository knows it. */
@@ -41,8 +41,11 @@ export function rootsOf(document: Record<string, unknown>): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
+/** As the room of the sessions gives them out. */
+type Spans = ReturnType<typeof spansWith> extends Generator<infer Spans> ? Spans : never;
+
 /** The edits of some spans, as they were told. */
-export function editsOf(spans: readonly SpanSource[], roots: readonly string[]): Edit[] {
+export function editsOf(spans: Spans, roots: readonly string[]): Edit[] {
   return spans.flatMap(({ spanId, startedAt, endedAt, document }) =>
     readLineEdits(document.edits).flatMap((edit) => {
       const path = normalisePath(edit.path, roots);

@@ -6,6 +6,7 @@ import { type Arrival, readBody } from "./body.ts";
 import { authenticate } from "./credential.ts";
 import { type Call, type Endpoint, faultOf, type Limit, Reply } from "./endpoint.ts";
 import { internal, storeUnavailable, tooSlow } from "./faults.ts";
+import { isProtobuf } from "./media.ts";
 import { type Exchange, ShortCircuit, type Steps } from "./pipeline.ts";
 import { isPrepared, prepareBody } from "./prepare-body.ts";
 import { ORDINARY_RATIO, validate } from "./read-json.ts";
@@ -138,7 +139,8 @@ export class EndpointSteps implements Steps {
     this.#fault = fault.name;
     const headers: HeaderList = fault.status === 429 ? rateHeaders(drawn) : [];
     if (row === tooSlow) headers.push(["connection", "close"]);
-    return respondFault(fault, details, { sentToken: bearer !== undefined, headers });
+    const inProtobuf = isProtobuf(this.#exchange.header("content-type"));
+    return respondFault(fault, details, { sentToken: bearer !== undefined, headers, inProtobuf });
   }
 
   #unforeseen(error: unknown): Problem {

@@ -8,6 +8,7 @@ import { fail, malformed, Problem, type ProblemRow, tooLarge } from "../../kit/p
 import { HEAVY_BODY_BYTES, type Intake } from "./admission.ts";
 import type { BodySpec, Schema } from "./endpoint.ts";
 import { noRoom, tooSlow } from "./faults.ts";
+import { isProtobuf, PROTOBUF } from "./media.ts";
 import { INFLATE_CHUNK_BYTES, inflateNow, inflateWith, parseJson } from "./read-json.ts";
 
 const gunzip = promisify(gunzipCallback);
@@ -38,32 +39,39 @@ export async function readBody(
   return readArrived(bytes, isGzip, spec, maxBytes, arrival);
 }
 
-/** The bytes of a JSON body as they arrived. */
+/** The bytes of a body of JSON, or of Protocol Buffers where the endpoint takes them, as they arrived. */
 export async function readJsonBytes(
   event: H3Event,
   spec: BodySpec<Schema>,
   maxBytes: number,
   intake: Intake,
-): Promise<{ bytes: Buffer; isGzip: boolean }> {
+): Promise<{ bytes: Buffer; isGzip: boolean; isBinary: boolean }> {
   const type = event.req.headers.get("content-type");
-  if (type !== null && !JSON_TYPE.test(type))
-    fail(malformed, spec.form ? JSON_OR_FORM : "The body must be application/json.");
+  const isBinary = spec.protobuf === true && isProtobuf(type);
+  if (type !== null && !isBinary && !JSON_TYPE.test(type)) fail(malformed, wrongType(spec));
   const isGzip = requireCoding(event, spec.gzip ? GZIP_ALONE : PLAIN_ALONE, spec.gzip);
   requireDeclaredSize(event, maxBytes);
-  return { bytes: await readBytes(event, maxBytes, intake), isGzip };
+  return { bytes: await readBytes(event, maxBytes, intake), isGzip, isBinary };
 }
 
-/** Reads a body that has arrived, letting others in between. */
+function wrongType({ form, protobuf }: BodySpec<Schema>): string {
+  if (protobuf) return `The body must be application/json or ${PROTOBUF}.`;
+  return form ? JSON_OR_FORM : "The body must be application/json.";
+}
+
+/** Reads a body that has arrived, letting others in between. @param readBinary reads one that is no JSON */
 export async function readArrived(
   bytes: Buffer,
   isGzip: boolean,
   spec: BodySpec<Schema>,
   maxBytes: number,
   arrival: Arrival,
+  readBinary?: (plain: Buffer) => Promise<{ text: string; value: unknown }>,
 ): Promise<{ text: string; value: unknown }> {
   if (!isGzip && bytes.length > HEAVY_BODY_BYTES) await arrival.intake.turn();
   const plain = isGzip && bytes.length > 0 ? await inflate(bytes, maxBytes, arrival) : bytes;
   if (plain.length === 0 && spec.optional) return { text: "", value: {} };
+  if (readBinary) return readBinary(plain);
   return parse(plain, spec.freeForm);
 }
 

@@ -28,9 +28,12 @@ export const unjudged = <P>({ judge: _, ...rest }: Credential<P>): Credential<P 
   lenient: true,
 });
 
-/** The credential of `Authorization: Bearer` (RFC 6750 section 2.1), or undefined when none was sent. */
+/**
+ * The credential of `Authorization: Bearer` (RFC 6750 section 2.1), or undefined when none was sent. What stands in
+ * `OTEL_EXPORTER_OTLP_HEADERS` is percent-encoded, and some exporters (Claude Code's) send it as it stands.
+ */
 export function bearerToken(header: string | null): string | undefined {
-  return header === null ? undefined : /^Bearer +(\S.*)$/i.exec(header)?.[1]?.trim();
+  return header === null ? undefined : /^Bearer(?: |%20)+(\S.*)$/i.exec(header)?.[1]?.trim();
 }
 
 /** Whose a token is. @throws Problem unauthorized (401) */

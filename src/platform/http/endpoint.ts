@@ -36,6 +36,8 @@ export interface BodySpec<B extends Schema, P = unknown, M = unknown> {
   readonly gzip?: boolean;
   /** A form (`application/x-www-form-urlencoded`) is taken as well, as OAuth clients send it. */
   readonly form?: boolean;
+  /** `application/x-protobuf` is taken as well: its preparation reads it with `readBinary`, and refusals are answered in the same type. */
+  readonly protobuf?: boolean;
   /** An absent body counts as `{}`. */
   readonly optional?: boolean;
   /** Parts of the body are the client's own and kept as sent; the handler looks for members named twice in the others. */
@@ -72,6 +74,8 @@ export interface EndpointSpec<
   readonly method: "GET" | "POST";
   /** With `:name` for a part that varies, `**:name` at its end for several. */
   readonly path: `/${string}`;
+  /** Another path at which it answers; the documents name the first alone. */
+  readonly alias?: `/${string}`;
   /** Also answers with the base URL's sub-path behind its own, where RFC 8414 section 3.1 puts metadata. */
   readonly wellKnown?: boolean;
   /** One line for the documents. */
@@ -98,7 +102,7 @@ export interface EndpointSpec<
   readonly faults: readonly (ProblemRow | Fault)[];
   readonly limits: readonly Limit[];
   /** Shape of the faults any endpoint can meet. Default `legacy`. */
-  readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse" | "jsonRpc">;
+  readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse" | "jsonRpc" | "rpcStatus">;
   /** `Cache-Control` of a success. Default `no-store`. */
   readonly cache?: string;
   /** An exchange for the documents; `query` by name. */

@@ -5,7 +5,8 @@ import { type ProblemDetails, type ProblemRow, problem, tooLarge } from "../../k
  * How an error body looks. `canonical`: `{ok:false, code, error}`; `legacy`: `{error}`; `okFalse`: `{ok:false, error}`;
  * `rotation`: legacy plus `reason`; `tierGate`: legacy plus `entitled`; `retryable`: legacy plus `retryable`; `rfc8628`: the
  * code itself in `error` (RFC 8628 section 3.5); `download`: the code in `error`, too, plus optional `download`; `jsonRpc`: an error
- * response of JSON-RPC 2.0 (section 5.1) to a message that was not read.
+ * response of JSON-RPC 2.0 (section 5.1) to a message that was not read; `rpcStatus`: `{code, message}` as google.rpc.Status has it, with
+ * gRPC's code.
  */
 export type Shape =
   | "canonical"
@@ -16,7 +17,8 @@ export type Shape =
   | "retryable"
   | "rfc8628"
   | "download"
-  | "jsonRpc";
+  | "jsonRpc"
+  | "rpcStatus";
 
 /** A problem as an endpoint answers with it. */
 export interface Fault extends ProblemRow {
@@ -112,7 +114,15 @@ export const SHAPE_SCHEMAS = {
     id: v.null(),
     error: v.object({ code: v.pipe(v.number(), v.integer()), message: error }),
   }),
+  rpcStatus: v.object({
+    code: v.pipe(v.number(), v.integer(), v.description("A code of google.rpc.Code.")),
+    message: v.pipe(v.string(), v.description("What went wrong, for a person. The wording may change.")),
+  }),
 } as const;
+
+const RPC_UNKNOWN = 2;
+/** google.rpc.Code by HTTP status: invalid argument, unauthenticated, permission denied, resource exhausted, internal, unavailable. */
+const RPC_CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 413: 8, 429: 8, 500: 13, 503: 14 };
 
 /** The body of a refusal in its fault's shape. */
 export function faultBody(fault: Fault, { message, members }: ProblemDetails): Record<string, unknown> {
@@ -132,6 +142,8 @@ export function faultBody(fault: Fault, { message, members }: ProblemDetails): R
       return { error: text, retryable: fault.retryable !== false };
     case "download":
       return { error: fault.code, ...members };
+    case "rpcStatus":
+      return { code: RPC_CODES[fault.status] ?? RPC_UNKNOWN, message: text };
     case "rfc8628":
       return { error: fault.code };
     case "jsonRpc":

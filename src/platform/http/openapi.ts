@@ -11,6 +11,7 @@ import {
   unsupportedVersion,
 } from "./faults.ts";
 import { isOpenObject } from "./fields.ts";
+import { PROTOBUF } from "./media.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
 type Json = Record<string, unknown>;
@@ -25,6 +26,7 @@ const SHAPE_NAMES: Record<Shape, string> = {
   rfc8628: "DeviceFlowError",
   download: "DownloadError",
   jsonRpc: "JsonRpcError",
+  rpcStatus: "RpcStatus",
 };
 
 /** Converts a schema as clients write it; checks that JSON Schema cannot say are left to the server. */
@@ -177,6 +179,7 @@ function operation(endpoint: Endpoint): Json {
                 schema: { $ref: `#/components/schemas/${componentName(spec.id, "Request")}` },
                 ...(spec.example?.body === undefined ? {} : { example: spec.example.body }),
               },
+              ...(spec.body.protobuf ? { [PROTOBUF]: { schema: { type: "string", format: "binary" } } } : {}),
               ...(spec.body.form
                 ? {
                     "application/x-www-form-urlencoded": {

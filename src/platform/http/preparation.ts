@@ -6,6 +6,8 @@ import { inflateNow, ORDINARY_RATIO, parseJson, type Schema, validate } from "./
 export interface Tools {
   /** To be awaited between small pieces of work, see `kit/yield.ts`; where nobody else waits there is nothing to await. */
   readonly yieldNow: () => Promise<void> | undefined;
+  /** How `text` has the bytes that were sent: one of what is no JSON has a character for each. */
+  readonly encoding: "utf8" | "latin1";
   /** Asks the endpoint something that only the store knows. */
   readonly ask: (question: unknown) => Promise<unknown>;
 }
@@ -17,6 +19,8 @@ export interface Tools {
 export interface Preparation<S extends Schema, Given, Result> {
   readonly name: string;
   readonly schema: S;
+  /** Reads a body of Protocol Buffers as the value that JSON would hold. @param pause awaited between small pieces of work */
+  readBinary?(bytes: Buffer, pause: () => Promise<void> | undefined): Promise<unknown>;
   /**
    * @param body validated
    * @param text as it was sent
@@ -39,6 +43,7 @@ export const preparation = <S extends Schema, Given, Result>(
 export interface SentBytes {
   readonly bytes: Uint8Array;
   readonly isGzip: boolean;
+  readonly isBinary: boolean;
   readonly maxBytes: number;
   readonly freeForm: boolean;
   /** In an object of its own; without it the body is only judged. */
@@ -53,15 +58,27 @@ const neverYields = () => undefined;
 /** A preparation as work for a thread. */
 export function workOf<S extends Schema, Given, Result>(prepared: Preparation<S, Given, Result>): Work {
   const { schema, run, pack = (made): Made => ({ made }) } = prepared;
-  return async ({ bytes, isGzip, maxBytes, freeForm, given }: SentBytes, ask) => {
+  return async ({ bytes, isGzip, isBinary, maxBytes, freeForm, given }: SentBytes, ask) => {
     const plain = isGzip ? await inflateNow(bytes, Math.min(maxBytes, ORDINARY_RATIO * bytes.length)) : bufferOf(bytes);
     if (!plain) return { made: "extraordinary" };
-    const { text, value } = await parseJson(plain, freeForm, neverYields);
+    const { text, value } = isBinary
+      ? await readBinaryBody(prepared, plain, neverYields)
+      : await parseJson(plain, freeForm, neverYields);
     const body = validate(schema, value, "body");
     if (!given) return { made: { result: undefined } };
-    const { made, transfer = [] } = pack(await run(body, text, given.value as Given, { yieldNow: neverYields, ask }));
+    const tools: Tools = { yieldNow: neverYields, encoding: isBinary ? "latin1" : "utf8", ask };
+    const { made, transfer = [] } = pack(await run(body, text, given.value as Given, tools));
     return { made: { result: made }, transfer };
   };
+}
+
+/** Reads a body of Protocol Buffers, with its bytes as text: see `Tools.encoding`. */
+export async function readBinaryBody(
+  { readBinary }: Pick<Preparation<Schema, unknown, unknown>, "readBinary">,
+  bytes: Buffer,
+  pause: () => Promise<void> | undefined,
+): Promise<{ text: string; value: unknown }> {
+  return { text: bytes.toString("latin1"), value: await readBinary?.(bytes, pause) };
 }
 
 /** The same memory as a Buffer. */

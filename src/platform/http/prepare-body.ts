@@ -7,7 +7,7 @@ import { HEAVY_BODY_BYTES } from "./admission.ts";
 import { type Arrival, claimedBytes, readArrived, readJsonBytes } from "./body.ts";
 import type { BodySpec, Prepare, Schema } from "./endpoint.ts";
 import { unread } from "./faults.ts";
-import { ownMemory, type Prepared, type SentBytes } from "./preparation.ts";
+import { ownMemory, type Prepared, readBinaryBody, type SentBytes } from "./preparation.ts";
 import { validate } from "./read-json.ts";
 
 /** A body smaller than this is read where it is: another thread would take longer to be asked than to do it. */
@@ -34,15 +34,15 @@ export const isPrepared = (spec: BodySpec<Schema>): spec is PreparedSpec => spec
 export async function prepareBody(spec: PreparedSpec, delivery: Delivery): Promise<unknown> {
   const { core, event, intake, principal } = delivery;
   const maxBytes = spec.maxBytes(core.config);
-  const { bytes, isGzip } = await readJsonBytes(event, spec, maxBytes, intake);
+  const { bytes, isGzip, isBinary } = await readJsonBytes(event, spec, maxBytes, intake);
   const given = attempt(() => spec.prepare.given(core, principal));
   const size = isGzip ? Math.max(bytes.length, claimedBytes(bytes)) : bytes.length;
   const done =
     size >= THREAD_BYTES && workers(core).isOpen
-      ? await prepareInThread(spec, delivery, { bytes, isGzip, maxBytes, size, given })
+      ? await prepareInThread(spec, delivery, { bytes, isGzip, isBinary, maxBytes, size, given })
       : undefined;
   if (done && given instanceof Problem) throw given;
-  return done ? done.result : prepareHere(spec, delivery, bytes, isGzip, maxBytes, given);
+  return done ? done.result : prepareHere(spec, delivery, { bytes, isGzip, isBinary }, maxBytes, given);
 }
 
 /** @returns undefined when it is to be done here: there are no threads, or the body inflates to more than is taken unseen */
@@ -51,7 +51,7 @@ async function prepareInThread(
   { core, intake, principal, sender }: Delivery,
   body: Omit<SentBytes, "freeForm" | "given" | "bytes"> & { bytes: Buffer; size: number; given: Given | Problem },
 ): Promise<{ readonly result: unknown } | undefined> {
-  const { bytes, isGzip, maxBytes, size, given } = body;
+  const { bytes, isGzip, isBinary, maxBytes, size, given } = body;
   if (size > HEAVY_BODY_BYTES) await intake.turn();
   const isHeavy = size > HEAVY_BODY_BYTES;
   // Compressed bytes are few, and needed here if they turn out to hold too much.
@@ -61,6 +61,7 @@ async function prepareInThread(
   const input: SentBytes = {
     bytes: sent,
     isGzip,
+    isBinary,
     maxBytes,
     freeForm,
     given: given instanceof Problem ? undefined : given,
@@ -87,18 +88,20 @@ async function prepareInThread(
 async function prepareHere(
   spec: PreparedSpec,
   delivery: Delivery,
-  bytes: Buffer,
-  isGzip: boolean,
+  { bytes, isGzip, isBinary }: { readonly bytes: Buffer; readonly isGzip: boolean; readonly isBinary: boolean },
   maxBytes: number,
   given: Given | Problem,
 ): Promise<unknown> {
   const { core, principal } = delivery;
   const { by, answer } = spec.prepare;
-  const { text, value } = await readArrived(bytes, isGzip, spec, maxBytes, delivery);
+  const yieldNow = cooperative(core.clock);
+  const readBinary = (plain: Buffer) => readBinaryBody(by, plain, yieldNow);
+  const { text, value } = await readArrived(bytes, isGzip, spec, maxBytes, delivery, isBinary ? readBinary : undefined);
   const body = validate(spec.schema, value, "body");
   if (given instanceof Problem) throw given;
   return by.run(body, text, given.value, {
-    yieldNow: cooperative(core.clock),
+    yieldNow,
+    encoding: isBinary ? "latin1" : "utf8",
     ask: async (question) => answer?.(core, principal, question),
   });
 }

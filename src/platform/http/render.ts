@@ -5,6 +5,7 @@ import { type Decision, nearestExhaustion } from "../../kit/buckets.ts";
 import type { ProblemDetails } from "../../kit/problem.ts";
 import type { Content, Limit } from "./endpoint.ts";
 import { type Fault, faultBody } from "./faults.ts";
+import { encodeStatus, PROTOBUF } from "./media.ts";
 import { stackText } from "./request.ts";
 import { SERVED_VERSIONS, VERSION_HEADER } from "./version.ts";
 
@@ -39,14 +40,17 @@ export function respond(
 export function respondFault(
   fault: Fault,
   details: ProblemDetails,
-  context: { readonly sentToken: boolean; readonly headers?: HeaderList },
+  context: { readonly sentToken: boolean; readonly headers?: HeaderList; readonly inProtobuf?: boolean },
 ): Response {
   const headers: HeaderList = [["cache-control", "no-store"], ...(context.headers ?? [])];
   if (fault.status === 401)
     headers.push(["www-authenticate", context.sentToken ? 'Bearer error="invalid_token"' : "Bearer"]);
   const wait = details.retryAfterSeconds ?? (fault.status === 503 && fault.retryable !== false ? 5 : undefined);
   if (wait !== undefined) headers.push(["retry-after", String(wait)]);
-  return respond(fault.status, faultBody(fault, details), headers);
+  const body = faultBody(fault, details);
+  if (!context.inProtobuf || fault.shape !== "rpcStatus") return respond(fault.status, body, headers);
+  const status = encodeStatus(body as { code: number; message: string });
+  return respond(fault.status, null, headers, PROTOBUF, status as Uint8Array<ArrayBuffer>);
 }
 
 /**

@@ -45,6 +45,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
       return answer(exchange, new EndpointSteps(exchange, endpoint, options));
     };
     at(path, reply);
+    for (const alias of new Set(group.map(({ spec }) => spec.alias))) if (alias) at(alias, reply);
     if (subPath && group.some(({ spec }) => spec.wellKnown)) app.all(path + subPath, reply);
   }
   const missing = (event: H3Event) => answerPlainly(event, noSuchPath, unknownPath(baseUrl()));

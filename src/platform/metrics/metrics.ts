@@ -76,15 +76,18 @@ export function survey<Seen>(look: (core: Core) => Seen | Promise<Seen>): (core:
 }
 
 /** Counts what happens, by labels; series stand together by their first label. */
-export function counter(name: string, help: string): Counted & { count(core: Core, labels: Labels): void } {
+export function counter(
+  name: string,
+  help: string,
+): Counted & { count(core: Core, labels: Labels, times?: number): void } {
   const counted = slot(() => new Map<string, { readonly labels: Labels; value: number }>());
   return {
     name,
-    count(core, labels) {
+    count(core, labels, times = 1) {
       const key = Object.values(labels).join("\n");
       const known = counted(core).get(key);
-      if (known) known.value++;
-      else counted(core).set(key, { labels, value: 1 });
+      if (known) known.value += times;
+      else counted(core).set(key, { labels, value: times });
     },
     lines(core) {
       const groups = Map.groupBy(counted(core).values(), ({ labels }) => Object.values(labels)[0]);

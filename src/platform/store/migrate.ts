@@ -35,6 +35,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 13, file: "src/platform/store/migrations/0013-tree.sql" },
   { version: 14, file: "src/platform/store/migrations/0014-erasures.sql" },
   { version: 15, file: "src/platform/store/migrations/0015-api-tokens.sql" },
+  { version: 16, file: "src/platform/store/migrations/0016-otlp.sql" },
 ];
 
 export interface SchemaPlan {

@@ -122,10 +122,10 @@ export interface SentDigest {
   readonly sha256: string;
 }
 
-/** @param text the body, without its content coding */
-export function digestOfSent(text: string): SentDigest {
+/** @param text the body, without its content coding @param encoding how it has the bytes that were sent */
+export function digestOfSent(text: string, encoding: "utf8" | "latin1" = "utf8"): SentDigest {
   const salt = systemRandom(16);
   // Piece by piece: a body of megabytes is not copied for its digest.
-  const sha256 = createHash("sha256").update(salt).update(text, "utf8").digest("hex");
+  const sha256 = createHash("sha256").update(salt).update(text, encoding).digest("hex");
   return { salt: salt.toString("base64url"), sha256 };
 }

@@ -23,4 +23,5 @@ export {
 export { telemetryErasure } from "./erase.ts";
 export { exportEntries, exportedEntry, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
 export { itemsAround } from "./items.ts";
+export { appendUnnumbered } from "./unnumbered.ts";
 export { telemetryDeliveries } from "./verify.ts";

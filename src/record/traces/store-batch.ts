@@ -12,7 +12,17 @@ import type { Part } from "./parts.ts";
 import type { Head } from "./prepare.ts";
 import type { ReadLabel, ReadSession, ReadSpan } from "./read-batch.ts";
 import { rows, type SessionRow, type StoredSession, type StoredSpan } from "./rows.ts";
-import { mergeMembers, parsedMembers, readSession, refilled, SESSION_FACTS, spell, spelledMembers } from "./rules.ts";
+import {
+  mergeMembers,
+  parsedMembers,
+  readSession,
+  readSpan,
+  refilled,
+  SESSION_FACTS,
+  SPAN_FACTS,
+  spell,
+  spelledMembers,
+} from "./rules.ts";
 
 /**
  * Demands that every session of a batch may grow by it, for batches that are stored in several transactions: a refusal halfway
@@ -31,12 +41,13 @@ export async function requireRoom(core: Core, device: DevicePrincipal, heads: It
 /**
  * Stores a batch or a part of one. Call inside a transaction. A session known by its id is merged, its spans added or replaced
  * by id; what changes nothing leaves no mark in the log.
+ * @param merge how what is sent is laid over what is stored
  */
-export function storePart(intake: Intake, part: Part, now: number): void {
+export function storePart(intake: Intake, part: Part, now: number, merge: Merge = WHOLE): void {
   const { core, repoKey } = intake;
   const pieces = Map.groupBy(part.sessions, (session) => session.externalId).values();
   const changes = pieces
-    .map((of) => changeOf(intake, joinPieces(of)))
+    .map((of) => changeOf(intake, joinPieces(of), merge))
     .filter((change) => change !== undefined)
     .toArray();
   const labels = newLabels(intake, part.labels);
@@ -60,6 +71,15 @@ export function storePart(intake: Intake, part: Part, now: number): void {
   });
 }
 
+/** How what is sent of a session is laid over what is stored. */
+export interface Merge {
+  session(stored: Map<string, string>, sent: Map<string, string>): Map<string, string>;
+  /** Undefined where a span that comes again replaces the one before. Both are documents. */
+  readonly span?: (stored: string, sent: string) => string;
+}
+
+const WHOLE: Merge = { session: mergeMembers };
+
 /** What the items of a delivery are made of, and where among them each session stands; its spans follow it. */
 function itemsOf(changes: readonly Change[], labels: readonly ReadLabel[]): { texts: string[]; sessions: number[] } {
   const texts: string[] = [];
@@ -73,8 +93,8 @@ function itemsOf(changes: readonly Change[], labels: readonly ReadLabel[]): { te
 }
 
 /** What a session that is stored becomes. @throws Problem tooLarge (413) */
-function grown(core: Core, stored: string, sent: Map<string, string>): string {
-  const document = spell(mergeMembers(spelledMembers(stored, members(stored)), sent));
+function grown(core: Core, stored: string, sent: Map<string, string>, merge: Merge = WHOLE): string {
+  const document = spell(merge.session(spelledMembers(stored, members(stored)), sent));
   if (document.length > core.config.maxTraceBytes)
     fail(tooLarge, `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`);
   return document;
@@ -102,16 +122,26 @@ interface Change {
 }
 
 /** @returns undefined when nothing of it is new */
-function changeOf({ core, device, repoKey, captureMode }: Intake, session: ReadSession): Change | undefined {
+function changeOf(
+  { core, device, repoKey, captureMode }: Intake,
+  session: ReadSession,
+  merge: Merge,
+): Change | undefined {
   const sql = rows(core.store);
   const stored = sql.session.get(device.deviceId, session.externalId);
   const isStripped = captureMode === "metadata";
-  const own = stored && isStripped ? refilled(stored.document, session.members) : session.members;
-  const document = stored ? grown(core, stored.document, own) : spell(own);
+  const own = stored && isStripped && !merge.span ? refilled(stored.document, session.members) : session.members;
+  const document = stored ? grown(core, stored.document, own, merge) : spell(own);
   // A later batch that names no repository leaves the session where it was.
   const place = stored && repoKey === "" ? stored.repoKey : repoKey;
   const spans = [...new Map(session.spans.map((span) => [span.externalId, span])).values()]
-    .map((span) => ({ span, stored: stored && sql.span.get(stored.id, span.externalId) }))
+    .map((span) => {
+      const known = stored && sql.span.get(stored.id, span.externalId);
+      return {
+        span: known && merge.span ? grownSpan(span, merge.span(known.document, span.document)) : span,
+        stored: known,
+      };
+    })
     .filter(({ span, stored: known }) => {
       if (known?.document === span.document) return false;
       return !(isStripped && known && metadataOf(known.document, "span") === span.document);
@@ -119,6 +149,12 @@ function changeOf({ core, device, repoKey, captureMode }: Intake, session: ReadS
   const isSame = document === stored?.document && place === stored.repoKey;
   return isSame && spans.length === 0 ? undefined : { session, stored, document, repoKey: place, spans };
 }
+
+const grownSpan = ({ externalId }: ReadSpan, document: string): ReadSpan => ({
+  ...readSpan(parsedMembers(document, SPAN_FACTS)),
+  externalId,
+  document,
+});
 
 /** Labels that are not stored yet, each once. */
 function newLabels({ core, device, repoKey }: Intake, labels: readonly ReadLabel[]): ReadLabel[] {

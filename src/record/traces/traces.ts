@@ -15,7 +15,6 @@ export {
   countSessionsAfter,
   readSessionSource,
   type SessionSource,
-  type SpanSource,
   sessionsAfter,
   sessionsBetween,
   spansWith,
@@ -23,6 +22,7 @@ export {
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
+export { sessionPieces } from "./pieces.ts";
 export {
   findSessionId,
   getSession,

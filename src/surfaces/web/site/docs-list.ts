@@ -30,6 +30,13 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         localized: true,
       },
       {
+        slug: "otlp",
+        file: "otlp.md",
+        summary:
+          "OpenTelemetry: what agents export by themselves, the variables for each agent and for a fleet, and what becomes of it.",
+        localized: true,
+      },
+      {
         slug: "dashboard",
         file: "dashboard.md",
         summary: "The pages for people: accounts and roles, signing in, read tokens, command-line tools.",

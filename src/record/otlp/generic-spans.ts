@@ -1,0 +1,104 @@
+import { readAttributeUsage } from "../../formats/usage.ts";
+import { type Fields, readId } from "../../formats/values.ts";
+import { countOf, keptText, type Span, usageOf } from "./happening.ts";
+import type { SpanRecord } from "./records.ts";
+
+/**
+ * Spans of any agent or library: by OpenTelemetry's semantic conventions for generative AI, by OpenInference's
+ * (`openinference.span.kind`, `llm.token_count.*`; https://github.com/Arize-ai/openinference), or as Vercel's AI SDK writes them
+ * (`ai.usage.*`, `ai.toolCall.*`), which opencode has. All three count input with what was cached.
+ */
+
+/** Members of a usage, by the attributes that hold them, and those of what breaks its input down. */
+const DIALECTS = [
+  {
+    counts: { prompt_tokens: "llm.token_count.prompt", completion_tokens: "llm.token_count.completion" },
+    details: "prompt_tokens_details",
+    parts: {
+      cached_tokens: "llm.token_count.prompt_details.cache_read",
+      cache_write_tokens: "llm.token_count.prompt_details.cache_write",
+    },
+  },
+  {
+    counts: {
+      inputTokens: "ai.usage.inputTokens",
+      outputTokens: "ai.usage.outputTokens",
+      cachedInputTokens: "ai.usage.cachedInputTokens",
+    },
+    details: "inputTokenDetails",
+    parts: {
+      cacheReadTokens: "ai.usage.inputTokenDetails.cacheReadTokens",
+      cacheWriteTokens: "ai.usage.inputTokenDetails.cacheWriteTokens",
+    },
+  },
+] as const;
+
+/** What is said in every call again and would be most of what is stored. */
+const REPEATED = /^gen_ai\.(?:system_instructions|tool\.definitions|agent\.description|tool\.description)$/;
+const KEPT = /^(?:gen_ai|github\.copilot)\.|^(?:error\.type|process\.exit\.code)$/;
+const MAX_KEPT = 64;
+
+/** What a span tells; undefined for one that has neither tokens nor the role of an agent, a model call or a tool. */
+export function readGenericSpan({ attributes, id, parentId, name, startedAt, endedAt }: SpanRecord): Span | undefined {
+  const usage = readUsage(attributes);
+  const kind = kindOf(attributes, usage !== undefined || readAttributeUsage(attributes) !== null);
+  if (kind === undefined) return undefined;
+  const kept = Object.entries(attributes)
+    .filter(([key]) => KEPT.test(key) && !REPEATED.test(key))
+    .slice(0, MAX_KEPT)
+    .map(([key, value]) => [key, typeof value === "string" ? keptText(value) : value]);
+  const about = { ...openInference(attributes, kind), ...toolOfAiSdk(attributes), ...Object.fromEntries(kept) };
+  return { id, parentId, name, kind, startedAt, endedAt, usage, attributes: about };
+}
+
+function kindOf(attributes: Fields, hasUsage: boolean): Span["kind"] | undefined {
+  const operation = readId(attributes["gen_ai.operation.name"])?.toLowerCase();
+  const role = readId(attributes["openinference.span.kind"])?.toLowerCase();
+  const isTool = ["gen_ai.tool.call.id", "ai.toolCall.name"].some((name) => readId(attributes[name]) !== undefined);
+  if (isTool || operation === "execute_tool" || role === "tool") return "tool";
+  if (/^(?:invoke|create)_(?:agent|workflow)$/.test(operation ?? "") || role === "agent") return "agent";
+  const isCall = /^(?:chat|text_completion|generate_content)$/.test(operation ?? "") || role === "llm";
+  return hasUsage || isCall ? "llm" : undefined;
+}
+
+function readUsage(attributes: Fields): Fields | undefined {
+  for (const { counts, details, parts } of DIALECTS) {
+    const usage = usageOf(attributes, counts);
+    const detailed = usageOf(attributes, parts);
+    if (usage) return detailed ? { ...usage, [details]: detailed } : usage;
+  }
+  return undefined;
+}
+
+/** The AI SDK's attributes of a tool under OpenTelemetry's names. */
+function toolOfAiSdk(attributes: Fields): Fields {
+  const name = readId(attributes["ai.toolCall.name"]);
+  if (name === undefined) return {};
+  return {
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": name,
+    "gen_ai.tool.call.id": readId(attributes["ai.toolCall.id"]),
+    "gen_ai.tool.call.arguments": keptText(attributes["ai.toolCall.args"]),
+    "gen_ai.tool.call.result": keptText(attributes["ai.toolCall.result"]),
+  };
+}
+
+const OPERATIONS: Readonly<Record<Span["kind"], string>> = { llm: "chat", tool: "execute_tool", agent: "invoke_agent" };
+
+/** OpenInference's attributes under OpenTelemetry's names; none where a span has none of its. */
+function openInference(attributes: Fields, kind: Span["kind"]): Fields {
+  if (
+    readId(attributes["openinference.span.kind"]) === undefined &&
+    countOf(attributes["llm.token_count.prompt"]) === undefined
+  )
+    return {};
+  const isTool = kind === "tool";
+  return {
+    "gen_ai.operation.name": OPERATIONS[kind],
+    "gen_ai.request.model": readId(attributes["llm.model_name"]),
+    "gen_ai.provider.name": readId(attributes["llm.provider"]),
+    "gen_ai.tool.name": readId(attributes["tool.name"]),
+    ...(isTool ? { "gen_ai.tool.call.arguments": keptText(attributes["input.value"]) } : {}),
+    [isTool ? "gen_ai.tool.call.result" : "output"]: keptText(attributes["output.value"]),
+  };
+}

@@ -1,0 +1,95 @@
+import { type Fields, readId } from "../../formats/values.ts";
+import { beginning } from "../../kit/strings.ts";
+
+/** A span as a session has it; the names are those that the capture client uses, attributes OpenTelemetry's. */
+export interface Span {
+  readonly id: string;
+  readonly parentId?: string | undefined;
+  readonly name?: string;
+  readonly kind: "llm" | "tool" | "agent";
+  readonly startedAt?: string | undefined;
+  readonly endedAt?: string | undefined;
+  readonly usage?: Fields | undefined;
+  readonly costUsd?: number | undefined;
+  readonly attributes: Fields;
+}
+
+/** What a record tells of a session. */
+export interface Happening {
+  readonly session: string;
+  readonly agent: string;
+  readonly agentVersion?: string | undefined;
+  readonly model?: string | undefined;
+  readonly branch?: string | undefined;
+  /** The e-mail address of who is signed in to the agent. */
+  readonly userEmail?: string | undefined;
+  readonly at?: string | undefined;
+  readonly prompt?: Words | undefined;
+  readonly commit?: string | undefined;
+  readonly span?: Span | undefined;
+  /** What is counted: the payload of an entry, without what every entry says, and what tells it from all others. */
+  readonly entry?: { readonly payload: Fields; readonly key: readonly unknown[] };
+}
+
+/** What somebody wrote, or how long it was where the agent keeps that to itself. */
+export type Words = { readonly text: string } | { readonly chars: number };
+
+/** The longest text that is kept of a record, in UTF-16 units. */
+const MAX_TEXT_CHARS = 16 * 1_024;
+
+/** A text to be kept; what is cut off is told at its end. */
+export function keptText(value: unknown): string | undefined {
+  if (typeof value !== "string" || value === "") return undefined;
+  const whole = value.toWellFormed();
+  if (whole.length <= MAX_TEXT_CHARS) return whole;
+  return `${beginning(whole, MAX_TEXT_CHARS)}\n[cut: ${MAX_TEXT_CHARS} of ${whole.length} characters]`;
+}
+
+/** A prompt; agents that keep its text to themselves send a mark in its place, and how long it is. */
+export function wordsOf(text: unknown, length: unknown): Words | undefined {
+  const chars = countOf(length);
+  if (typeof text === "string" && !/^[<[]REDACTED[>\]]$/.test(text)) {
+    const kept = keptText(text);
+    if (kept !== undefined) return { text: kept };
+  }
+  return chars === undefined ? undefined : { chars };
+}
+
+/** A count: integers of 64 bits come as text, and so do those of agents that send every attribute as one. */
+export function countOf(value: unknown): number | undefined {
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+}
+
+/** Members of a usage, of the attributes that hold them; those that are no counts are left out. @returns undefined for no tokens at all */
+export function usageOf(
+  attributes: Fields,
+  names: Readonly<Record<string, string>>,
+): Record<string, number> | undefined {
+  const counts = Object.entries(names).flatMap(([name, attribute]) => {
+    const count = countOf(attributes[attribute]);
+    return count === undefined ? [] : [[name, count] as const];
+  });
+  return counts.some(([, count]) => count > 0) ? Object.fromEntries(counts) : undefined;
+}
+
+/** The session that attributes name; the agents' own names first. */
+export const sessionOf = (...all: readonly Fields[]): string | undefined => {
+  for (const name of ["session.id", "conversation.id", "gen_ai.conversation.id"])
+    for (const attributes of all) {
+      const id = readId(attributes[name]);
+      if (id !== undefined) return id;
+    }
+  return undefined;
+};
+
+/** An e-mail address as it stands in an attribute. */
+export const emailOf = (...all: readonly Fields[]): string | undefined =>
+  all.map((attributes) => readId(attributes["user.email"])).find((email) => email?.includes("@"));
+
+/** The instant so many milliseconds before another. @param at in RFC 3339 */
+export function before(at: string | undefined, milliseconds: number | undefined): string | undefined {
+  if (at === undefined || milliseconds === undefined) return at;
+  const earlier = Date.parse(at) - milliseconds;
+  return earlier > 0 ? new Date(earlier).toISOString() : at;
+}

@@ -1,0 +1,130 @@
+import { readAttributes } from "../../formats/usage.ts";
+import { asObject, asText, type Fields, readInstant } from "../../formats/values.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { isObject } from "../../kit/json.ts";
+import type { Signal } from "./protobuf.ts";
+
+/** What all records of one scope share. */
+export interface Origin {
+  /** Attributes of the resource: of the program that sends. */
+  readonly resource: Fields;
+  /** The instrumentation scope's name. */
+  readonly scope: string;
+}
+
+/** A log record, its attributes by name; an attribute that is a list or a map is left out. */
+export interface LogRecord extends Origin {
+  /** By `event.name`, the record's own `eventName`, or a body that is one word. */
+  readonly event: string;
+  readonly attributes: Fields;
+  /** When it happened, in RFC 3339. */
+  readonly at: string | undefined;
+  /** The same with all its digits, as it was sent: what tells it from others of its kind. */
+  readonly nanos: string;
+}
+
+/** A span. Ids are in hexadecimal digits. */
+export interface SpanRecord extends Origin {
+  readonly traceId: string;
+  readonly id: string;
+  readonly parentId: string | undefined;
+  readonly name: string;
+  readonly attributes: Fields;
+  readonly startedAt: string | undefined;
+  readonly endedAt: string | undefined;
+}
+
+/** A record as it was sent. */
+export interface Found {
+  readonly origin: Origin;
+  readonly record: Fields;
+}
+
+/** Many times what any agent sends; records with more are refused. */
+const MAX_ATTRIBUTES = 1_024;
+
+const LISTS = {
+  logs: ["resourceLogs", "scopeLogs", "logRecords"],
+  traces: ["resourceSpans", "scopeSpans", "spans"],
+  metrics: ["resourceMetrics", "scopeMetrics", "metrics"],
+} as const satisfies Readonly<Record<Signal, readonly string[]>>;
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const isTooWide = ({ attributes }: Fields) => listOf(attributes).length > MAX_ATTRIBUTES;
+
+/**
+ * The records of a request, one by one, with where they come from; undefined for one that is none, or has too many attributes.
+ * @param request as OTLP/JSON writes it; members of another form are taken as absent
+ */
+export function* recordsOf(signal: Signal, request: Fields): Generator<Found | undefined> {
+  const [resources, scopes, records] = LISTS[signal];
+  for (const each of listOf(request[resources]).map(asObject)) {
+    const described = asObject(each.resource);
+    const resource = isTooWide(described) ? {} : readAttributes(described.attributes);
+    for (const within of listOf(each[scopes]).map(asObject)) {
+      const origin = { resource, scope: asText(asObject(within.scope).name) ?? "" };
+      for (const record of listOf(within[records]))
+        yield isObject(record) && !isTooWide(record) ? { origin, record } : undefined;
+    }
+  }
+}
+
+/** What lies beyond is no time at which anything happened. */
+const LATEST = Date.UTC(2200, 0);
+
+const instant = (value: unknown): string | undefined => {
+  const at = readInstant(value);
+  return at === null || at > LATEST ? undefined : isoInstant(at);
+};
+
+/** Nanoseconds since the epoch; 0 is what OTLP writes where it is not known. */
+const nanosInstant = (value: unknown): string | undefined =>
+  /^[1-9]\d{17,18}$/.test(String(value)) ? instant(Number(value) / 1e6) : undefined;
+
+const spelled = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value).slice(0, 40) : "";
+
+export function readLog(origin: Origin, record: Fields): LogRecord {
+  const attributes = readAttributes(record.attributes);
+  const body = asText(asObject(record.body).stringValue);
+  return {
+    ...origin,
+    attributes,
+    event:
+      asText(attributes["event.name"]) ?? asText(record.eventName) ?? (body && /^\S{1,100}$/.test(body) ? body : ""),
+    // Codex leaves its own time at 0 and says it as an attribute.
+    at:
+      nanosInstant(record.timeUnixNano) ??
+      instant(asText(attributes["event.timestamp"])) ??
+      nanosInstant(record.observedTimeUnixNano),
+    nanos: `${spelled(record.timeUnixNano)} ${spelled(record.observedTimeUnixNano)} ${spelled(attributes["event.timestamp"])}`,
+  };
+}
+
+/** @returns undefined for one without the two ids that every span has */
+export function readSpan(origin: Origin, record: Fields): SpanRecord | undefined {
+  const [traceId, id] = [hexId(record.traceId, 32), hexId(record.spanId, 16)];
+  if (traceId === undefined || id === undefined) return undefined;
+  return {
+    ...origin,
+    traceId,
+    id,
+    parentId: hexId(record.parentSpanId, 16),
+    name: (asText(record.name) ?? "").slice(0, 1_000).toWellFormed(),
+    attributes: readAttributes(record.attributes),
+    startedAt: nanosInstant(record.startTimeUnixNano),
+    endedAt: nanosInstant(record.endTimeUnixNano),
+  };
+}
+
+const hexId = (value: unknown, digits: number): string | undefined =>
+  typeof value === "string" && value.length === digits && /^[0-9a-f]+$/i.test(value) && !/^0+$/.test(value)
+    ? value.toLowerCase()
+    : undefined;
+
+/** How many data points a metric has. */
+export const pointsOf = (metric: Fields): number =>
+  ["gauge", "sum", "histogram", "exponentialHistogram", "summary"].reduce(
+    (sum, kind) => sum + listOf(asObject(metric[kind]).dataPoints).length,
+    0,
+  );

@@ -1,0 +1,230 @@
+import { type Fields, readId } from "../../formats/values.ts";
+import { sha256Hex } from "../../kit/hash.ts";
+import { isClaudeCode, readClaudeCodeLog, readClaudeCodeSpan } from "./claude-code.ts";
+import { isCodex, readCodexLog, readCodexSpan } from "./codex.ts";
+import { readGeminiCliLog } from "./gemini-cli.ts";
+import { readGenericSpan } from "./generic-spans.ts";
+import { emailOf, type Happening, type Span, sessionOf } from "./happening.ts";
+import type { Signal } from "./protobuf.ts";
+import { type Found, pointsOf, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
+
+/** An entry of telemetry without its number. */
+export interface Unnumbered {
+  /** What tells it from every other of its device: 32 hexadecimal digits. Made of ids, times and counts, never of text. */
+  readonly key: string;
+  /** In RFC 3339. */
+  readonly clientTimestamp: string | null;
+  readonly payload: Fields;
+}
+
+/** What a request tells, as entries and sessions. */
+export interface Translated {
+  readonly entries: readonly Unnumbered[];
+  /** As the trace ingest takes them. */
+  readonly sessions: readonly Fields[];
+  /** Log records, spans or data points of the request. */
+  readonly records: number;
+  /** Those of which nothing is recorded, since they tell nothing of it. */
+  readonly dropped: number;
+  /** Those that are none, see `recordsOf`. */
+  readonly rejected: number;
+}
+
+export interface Terms {
+  readonly deviceId: string;
+  /** Only metadata may be kept: how long a prompt was is then said beside its text, which is withheld later. */
+  readonly isMetadataOnly: boolean;
+}
+
+/** Takes a request apart. @param pause awaited between records, see `kit/yield.ts` */
+export async function translate(
+  signal: Signal,
+  request: Fields,
+  terms: Terms,
+  pause: () => Promise<void> | undefined,
+): Promise<Translated> {
+  const gathered = new Gathered(terms);
+  const spans: SpanRecord[] = [];
+  const tally = { records: 0, dropped: 0, rejected: 0 };
+  for (const found of recordsOf(signal, request)) {
+    const wait = pause();
+    if (wait) await wait;
+    const count = signal === "metrics" && found ? pointsOf(found.record) : 1;
+    tally.records += count;
+    const fate = found ? take(signal, found, gathered, spans) : "rejected";
+    if (fate) tally[fate] += count;
+  }
+  const ofTraces = sessionsOfTraces(spans);
+  for (const span of spans) {
+    const wait = pause();
+    if (wait) await wait;
+    if (!gathered.add(tellSpan(span, ofTraces.get(span.traceId)), span.id)) tally.dropped++;
+  }
+  return { ...tally, entries: gathered.entries, sessions: gathered.sessions() };
+}
+
+/** Spans are gathered once all are known. @returns what becomes of a record that is not kept */
+function take(
+  signal: Signal,
+  { origin, record }: Found,
+  gathered: Gathered,
+  spans: SpanRecord[],
+): "dropped" | "rejected" | undefined {
+  if (signal === "metrics") return "dropped";
+  if (signal === "logs") return gathered.add(tellLog(readLog(origin, record))) ? undefined : "dropped";
+  const span = readSpan(origin, record);
+  if (!span) return "rejected";
+  spans.push(span);
+  return undefined;
+}
+
+/** By trace, the session that one of its spans names. */
+function sessionsOfTraces(spans: readonly SpanRecord[]): ReadonlyMap<string, string> {
+  const sessions = new Map<string, string>();
+  for (const { traceId, attributes } of spans) {
+    const session = sessionOf(attributes);
+    if (session !== undefined && !sessions.has(traceId)) sessions.set(traceId, session);
+  }
+  return sessions;
+}
+
+function tellLog(log: ReturnType<typeof readLog>): Happening | undefined {
+  const happening = isClaudeCode(log)
+    ? readClaudeCodeLog(log)
+    : log.event.startsWith("codex.")
+      ? readCodexLog(log)
+      : log.event.startsWith("gemini_cli.")
+        ? readGeminiCliLog(log)
+        : undefined;
+  return happening && { ...happening, userEmail: emailOf(log.attributes, log.resource) };
+}
+
+function tellSpan(record: SpanRecord, ofTrace: string | undefined): Happening | undefined {
+  const { attributes, resource, traceId, startedAt } = record;
+  const named = sessionOf(attributes, resource) ?? ofTrace;
+  const about = { at: record.endedAt ?? startedAt, userEmail: emailOf(attributes, resource) };
+  if (isClaudeCode(record)) {
+    const span = readClaudeCodeSpan(record);
+    const model = readId(attributes.model);
+    return span && named !== undefined ? { ...about, session: named, agent: "claude-code", model, span } : undefined;
+  }
+  if (isCodex(record)) {
+    const span = readCodexSpan(record);
+    return span && named !== undefined ? { ...about, session: named, agent: "codex", span } : undefined;
+  }
+  const span = readGenericSpan(record);
+  if (!span) return undefined;
+  const agent = readId(resource["service.name"]) ?? "unknown";
+  const model = readId(span.attributes["gen_ai.response.model"]) ?? readId(span.attributes["gen_ai.request.model"]);
+  const agentVersion = readId(resource["service.version"]);
+  // Programs that know of no sessions have one a trace.
+  return { ...about, session: named ?? traceId, agent, agentVersion, model, span };
+}
+
+interface Draft {
+  readonly happening: { -readonly [K in keyof Happening]: Happening[K] };
+  startedAt: string | undefined;
+  endedAt: string | undefined;
+  hasReply: boolean;
+  readonly prompts: Fields[];
+  readonly commits: Fields[];
+  readonly spans: Map<string, Span>;
+}
+
+/** What was told so far. */
+class Gathered {
+  readonly entries: Unnumbered[] = [];
+  readonly #terms: Terms;
+  readonly #drafts = new Map<string, Draft>();
+  /** Under which id a span is recorded, by its own. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(terms: Terms) {
+    this.#terms = terms;
+  }
+
+  /** @param spanId the span's own id, where it was told of by a span @returns false where nothing was told */
+  add(happening: Happening | undefined, spanId?: string): boolean {
+    if (!happening) return false;
+    const draft = this.#draftOf(happening);
+    const { at, prompt, commit, span, entry } = happening;
+    if (at !== undefined) {
+      const from = span?.startedAt ?? at;
+      if (draft.startedAt === undefined || from < draft.startedAt) draft.startedAt = from;
+      if (draft.endedAt === undefined || at > draft.endedAt) draft.endedAt = at;
+    }
+    if (prompt) draft.prompts.push({ at, ...this.#said(prompt) });
+    if (commit !== undefined) draft.commits.push({ sha: commit, at });
+    if (span) {
+      if (spanId !== undefined) this.#ids.set(spanId, span.id);
+      const before = draft.spans.get(span.id);
+      draft.spans.set(span.id, before ? joined(before, span) : span);
+    }
+    draft.hasReply ||= span?.kind === "llm" || entry?.payload.type === "usage";
+    if (entry) this.#addEntry(happening, entry);
+    return true;
+  }
+
+  #addEntry({ session, agent, model, branch, at }: Happening, { payload, key }: NonNullable<Happening["entry"]>): void {
+    const name = JSON.stringify([this.#terms.deviceId, agent, session, payload.type, key]);
+    const said = payload.type === "prompt" ? this.#said(payload) : payload;
+    this.entries.push({
+      key: sha256Hex(name).slice(0, 32),
+      clientTimestamp: at ?? null,
+      payload: { ...said, sessionId: session, agent, branch, model },
+    });
+  }
+
+  #said(words: Fields): Fields {
+    const { text } = words;
+    return this.#terms.isMetadataOnly && typeof text === "string" ? { ...words, chars: text.length } : words;
+  }
+
+  #draftOf(happening: Happening): Draft {
+    const { session, agent } = happening;
+    const draft: Draft = this.#drafts.get(session) ?? {
+      happening: { session, agent },
+      startedAt: undefined,
+      endedAt: undefined,
+      hasReply: false,
+      prompts: [],
+      commits: [],
+      spans: new Map(),
+    };
+    this.#drafts.set(session, draft);
+    const known = draft.happening;
+    known.agentVersion = happening.agentVersion ?? known.agentVersion;
+    known.model ??= happening.model;
+    known.branch = happening.branch ?? known.branch;
+    known.userEmail ??= happening.userEmail;
+    return draft;
+  }
+
+  /** The sessions that were told of, each as a piece of what it is. */
+  sessions(): Fields[] {
+    const parentOf = (parentId: string | undefined) => parentId && (this.#ids.get(parentId) ?? parentId);
+    return [...this.#drafts.values()].map(({ happening, startedAt, endedAt, hasReply, prompts, commits, spans }) => ({
+      id: happening.session,
+      agent: happening.agent,
+      agentVersion: happening.agentVersion,
+      model: happening.model,
+      branch: happening.branch,
+      userEmail: this.#terms.isMetadataOnly ? undefined : happening.userEmail,
+      startedAt,
+      endedAt,
+      outcome: commits.length > 0 ? "committed" : hasReply ? "completed" : "abandoned",
+      prompts: prompts.length > 0 ? prompts : undefined,
+      commits: commits.length > 0 ? commits : undefined,
+      spans: [...spans.values()].map((span) => ({ ...span, parentId: parentOf(span.parentId) })),
+    }));
+  }
+}
+
+/** Two tellings of one span. */
+function joined(before: Span, after: Span): Span {
+  const said = (span: Span) =>
+    Object.fromEntries(Object.entries(span).filter(([, value]) => value !== undefined)) as unknown as Span;
+  const usage = before.usage && after.usage ? { ...before.usage, ...after.usage } : (after.usage ?? before.usage);
+  const attributes = { ...before.attributes, ...after.attributes };
+  return { ...said(before), ...said(after), usage, attributes };
+}

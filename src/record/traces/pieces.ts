@@ -1,0 +1,88 @@
+import { asObject, readInstant } from "../../formats/values.ts";
+import { members } from "../../kit/json.ts";
+import type { Intake } from "../intake/intake.ts";
+import { type ReadyBatch, readTraces } from "./prepare.ts";
+import { spell, spelledMembers } from "./rules.ts";
+import { type Merge, storePart } from "./store-batch.ts";
+
+/**
+ * Pieces: sessions as they come from who tells what happens and keeps nothing, so that each piece says less than what is stored. They
+ * are laid into it: what is stored and not told anew stays, lists grow, and times widen.
+ */
+
+/** As many prompts and commits as the capture client sends of a session, and as much text. */
+const MAX_ELEMENTS = 2_000;
+const MAX_LIST_CHARS = 2 * 1024 * 1024;
+
+const OUTCOMES = ["abandoned", "completed", "committed"];
+
+/** Stores a batch of pieces. */
+async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
+  for (const part of parts) await intake.store((now) => storePart(intake, part, now, IN_PIECES));
+}
+
+/** How pieces are made ready, in whatever thread, and stored. */
+export const sessionPieces = { preparation: readTraces, deliver };
+
+const IN_PIECES: Merge = {
+  session(stored, sent) {
+    // The capture client says these as a whole, and of the same turns: it always names the files.
+    const isCaptured = stored.has("files");
+    const grown = new Map(stored);
+    for (const [name, raw] of sent) {
+      const old = stored.get(name);
+      if (old === undefined) grown.set(name, raw);
+      else if (name === "prompts" || name === "commits") grown.set(name, isCaptured ? old : union(old, raw));
+      else if (name === "startedAt" || name === "endedAt") grown.set(name, wider(name, old, raw));
+      else if (name === "outcome") grown.set(name, further(old, raw));
+      else if (name !== "agent" && name !== "model") grown.set(name, raw);
+    }
+    return grown;
+  },
+  span(stored, sent) {
+    const grown = membersOf(stored);
+    for (const [name, raw] of membersOf(sent)) {
+      const old = grown.get(name);
+      if (old === undefined) grown.set(name, raw);
+      else if (name === "attributes" || name === "usage") grown.set(name, laidOver(old, raw));
+      else if (name === "startedAt" || name === "endedAt") grown.set(name, wider(name, old, raw));
+      else grown.set(name, raw);
+    }
+    return spell(grown);
+  },
+};
+
+const membersOf = (text: string) => spelledMembers(text, members(text));
+
+function laidOver(old: string, raw: string): string {
+  if (!old.startsWith("{") || !raw.startsWith("{")) return raw;
+  return spell(new Map([...membersOf(old), ...membersOf(raw)]));
+}
+
+/** The elements of both, those of the first once. */
+function union(old: string, raw: string): string {
+  const [had, has] = [listOf(old), listOf(raw)];
+  const known = new Set(had.map((one) => JSON.stringify(one)));
+  const more = has.filter((one) => !known.has(JSON.stringify(one)));
+  if (more.length === 0 || had.length + more.length > MAX_ELEMENTS || old.length + raw.length > MAX_LIST_CHARS)
+    return old;
+  return JSON.stringify([...had, ...more]);
+}
+
+const listOf = (raw: string): unknown[] => {
+  const value: unknown = JSON.parse(raw);
+  return Array.isArray(value) ? value : [];
+};
+
+function wider(name: "startedAt" | "endedAt", old: string, raw: string): string {
+  const [before, after] = [old, raw].map((one) => readInstant(asObject(JSON.parse(`{"at":${one}}`)).at));
+  if (before === null || before === undefined) return raw;
+  if (after === null || after === undefined) return old;
+  return (name === "startedAt" ? after < before : after > before) ? raw : old;
+}
+
+/** How a session went, as far as it is known: an outcome that somebody else said stays. */
+function further(old: string, raw: string): string {
+  const [had, has] = [old, raw].map((one) => OUTCOMES.indexOf(JSON.parse(one))) as [number, number];
+  return had >= 0 && has > had ? raw : old;
+}
