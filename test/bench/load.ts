@@ -88,14 +88,23 @@ export interface RequestParts {
   readonly path: string;
   readonly token?: string;
   readonly body?: Buffer;
+  /** Media type of the body; JSON by default. */
+  readonly type?: string;
   readonly gzip?: boolean;
 }
 
 /** The bytes of a request, with the headers that a client of the API sends. */
-export function requestBytes({ method = "GET", path, token, body, gzip }: RequestParts): Buffer {
+export function requestBytes({
+  method = "GET",
+  path,
+  token,
+  body,
+  type = "application/json",
+  gzip,
+}: RequestParts): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`, "Host: 127.0.0.1", "Accept: application/json", "User-Agent: bench"];
   if (token !== undefined) lines.push(`Authorization: Bearer ${token}`);
-  if (body) lines.push("Content-Type: application/json", `Content-Length: ${body.length}`);
+  if (body) lines.push(`Content-Type: ${type}`, `Content-Length: ${body.length}`);
   if (gzip) lines.push("Content-Encoding: gzip");
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}${HEAD_END}`), body ?? NOTHING]);
 }

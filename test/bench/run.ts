@@ -14,6 +14,7 @@ import { measureGrowth } from "./growth.ts";
 import { measureHealth } from "./health.ts";
 import { measureIngest } from "./ingest.ts";
 import { measureLedger } from "./ledger.ts";
+import { measureOtlp } from "./otlp.ts";
 import { measureRedaction } from "./redaction.ts";
 import { measureSearch } from "./search.ts";
 import { cleanUp, newDirectory, type Program, profiledReckon, RECKON, ROOT } from "./servers.ts";
@@ -47,6 +48,7 @@ const SCENARIOS: Record<string, Scenario> = {
   start: measureStart,
   health: measureHealth,
   ingest: measureIngest,
+  otlp: measureOtlp,
   growth: measureGrowth,
   size: measureSize,
   ledger: measureLedger,
