@@ -1,5 +1,5 @@
 import { type MetadataKind, metadataOf } from "../formats/metadata.ts";
-import { beginning } from "../kit/strings.ts";
+import { cutText } from "../kit/strings.ts";
 import { redactJson, redactText } from "../redact/redact.ts";
 
 /** How much of what is said may leave the machine; see the team's policy. */
@@ -12,17 +12,6 @@ const MAX_TEXT_CHARS: Readonly<Record<CaptureMode, number>> = {
   redacted: 16 * 1024,
   full: 64 * 1024,
 };
-
-/** What replaces the end of a text that was cut. */
-const footer = (kept: number, whole: number) => `\n[cut: ${kept} of ${whole} characters]`;
-
-/** The beginning of a text, with a visible footer where the rest is missing. */
-export function cutText(text: string, most: number): string {
-  const whole = text.toWellFormed();
-  if (whole.length <= most) return whole;
-  const kept = beginning(whole, most);
-  return kept + footer(kept.length, whole.length);
-}
 
 /** A text as it may leave the machine: first without secrets, then cut, so that no half of one is left at the end. */
 export function outgoingText(text: string, mode: CaptureMode): string {

@@ -19,6 +19,9 @@ export function isoInstant(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
+/** The same of what may not have happened. */
+export const instantOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : isoInstant(epochMs));
+
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -12,6 +12,17 @@ export function beginning(text: string, most: number): string {
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
+/** What replaces the end of a text that was cut. */
+const footer = (kept: number, whole: number) => `\n[cut: ${kept} of ${whole} characters]`;
+
+/** The beginning of a text, with a visible footer where the rest is missing. */
+export function cutText(text: string, most: number): string {
+  const whole = text.toWellFormed();
+  if (whole.length <= most) return whole;
+  const kept = beginning(whole, most);
+  return kept + footer(kept.length, whole.length);
+}
+
 const MAX_LIKE_CHARS = 200;
 
 /** A pattern for SQLite's `LIKE … ESCAPE '\'` that finds a text anywhere; null for a blank one, which narrows nothing. */

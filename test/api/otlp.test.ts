@@ -19,6 +19,9 @@ import {
   spansOf,
 } from "../support/otlp.ts";
 
+/** What one call comes to, in whichever spelling it is told. */
+const ONE_CALL = { usages: 1, inputTokens: 101, outputTokens: 42, cacheReadTokens: 3010, cacheWriteTokens: 201 };
+
 const PROTOBUF = { "content-type": "application/x-protobuf" };
 
 const entries = (t: TestInstance) =>
@@ -344,13 +347,7 @@ describe("otlpLogs", () => {
       },
     ]);
     expect(spans(t).map(({ name }) => name)).toEqual(["execute_tool exec_command", "chat"]);
-    expect(await spend(t, device)).toMatchObject({
-      usages: 1,
-      inputTokens: 101,
-      outputTokens: 42,
-      cacheReadTokens: 3010,
-      cacheWriteTokens: 201,
-    });
+    expect(await spend(t, device)).toMatchObject(ONE_CALL);
   });
 
   it("understands Gemini CLI, and counts its calls by the event that tells what was cached", async () => {
@@ -704,13 +701,7 @@ describe("otlpTraces", () => {
       kind: "tool",
       attributes: { "gen_ai.tool.name": "bash", "gen_ai.tool.call.result": "ok" },
     });
-    expect(await spend(t, device)).toMatchObject({
-      usages: 1,
-      inputTokens: 101,
-      outputTokens: 42,
-      cacheReadTokens: 3010,
-      cacheWriteTokens: 201,
-    });
+    expect(await spend(t, device)).toMatchObject(ONE_CALL);
   });
 
   it("rejects spans without their ids, and says how many in the type that was sent", async () => {

@@ -1,11 +1,10 @@
 import * as v from "valibot";
 import { KINDS } from "../../formats/brain-kinds.ts";
 import { readToken } from "../../identity/read-tokens/read-tokens.ts";
-import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { Source } from "../../record/brain/brain.ts";
-import { judgeDay, readsToday, recordRead } from "./reads.ts";
+import { READ_LIMITS, recordRead } from "./reads.ts";
 import { askBrains } from "./search.ts";
 
 const ContextHits = v.object({
@@ -61,16 +60,7 @@ export const context = endpoint(
     }),
     ok: ContextHits,
     faults: [],
-    limits: [
-      { name: "read", quota: (config) => config.limitRead, per: "token", headers: "limited" },
-      {
-        name: "read-daily",
-        quota: (config) => ({ count: config.limitReadDaily, seconds: DAY_MS / SECOND_MS }),
-        per: "token",
-        headers: "limited",
-        stored: (core, tokenId) => judgeDay(readsToday(core, tokenId), core.config.limitReadDaily, core.clock.now()),
-      },
-    ],
+    limits: READ_LIMITS,
     example: {
       query: { q: "How do we set cookies?" },
       ok: {

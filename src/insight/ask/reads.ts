@@ -6,6 +6,7 @@ import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { fail, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { beginning } from "../../kit/strings.ts";
+import type { Limit } from "../../platform/http/endpoint.ts";
 import { redactText } from "../../redact/redact.ts";
 import { type ReadRow, rows } from "./rows.ts";
 
@@ -62,6 +63,18 @@ export function judgeDay(used: number, cap: number, now: number): Decision {
 /** How often a token was used today. */
 export const readsToday = (core: Core, tokenId: string): number =>
   rows(core.store).readsOn.get(tokenId, dayOf(core.clock.now())) ?? 0;
+
+/** What a token may ask: in a minute, and in a day. */
+export const READ_LIMITS: readonly Limit[] = [
+  { name: "read", quota: (config) => config.limitRead, per: "token", headers: "limited" },
+  {
+    name: "read-daily",
+    quota: (config) => ({ count: config.limitReadDaily, seconds: DAY_MS / SECOND_MS }),
+    per: "token",
+    headers: "limited",
+    stored: (core, tokenId) => judgeDay(readsToday(core, tokenId), core.config.limitReadDaily, core.clock.now()),
+  },
+];
 
 /** A read, for the token's owner. */
 export interface Read extends ReadRow {

@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { device } from "../../identity/devices/devices.ts";
+import { instantOrNull } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Instant, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 import { CONFIDENCES } from "./judge.ts";
 import { promptForLine } from "./prompt-for-line.ts";
-import { instantOrNull } from "./replies.ts";
 
 /** The prompts that a line of code comes from. */
 export const promptForLineEndpoint = endpoint(

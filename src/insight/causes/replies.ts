@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { isoInstant } from "../../kit/clock.ts";
 import { problem } from "../../kit/problem.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import { onWire } from "../defects/defects.ts";
@@ -86,8 +85,6 @@ export function linkReply(link: Link): v.InferInput<typeof CausalLink> {
     evidence: link.evidence.map((reason) => ({ ...reason })),
   };
 }
-
-export const instantOrNull = (at: number | null): string | null => (at === null ? null : isoInstant(at));
 
 export const entryUnknown = problem({
   name: "entryUnknown",

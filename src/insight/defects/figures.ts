@@ -1,21 +1,10 @@
-import { cooperative } from "../../kit/yield.ts";
-import { figure, type Metric, survey } from "../../platform/metrics/metrics.ts";
+import { figure, type Metric, sumOfParts } from "../../platform/metrics/metrics.ts";
 import { rows } from "./rows.ts";
 
 /** Entries that are counted in one go. */
 const SLICE_ROWS = 2_000;
 
-const entries = survey(async (core) => {
-  const yieldNow = cooperative(core.clock);
-  const sum = { entries: 0, open: 0 };
-  for (let after = 0; ; await yieldNow()) {
-    const slice = rows(core.store).openAfter.get(after, SLICE_ROWS);
-    if (!slice || slice.last === null) return sum;
-    sum.entries += slice.entries;
-    sum.open += slice.open;
-    after = slice.last;
-  }
-});
+const entries = sumOfParts(0, ["entries", "open"], ({ store }, after) => rows(store).openAfter.get(after, SLICE_ROWS));
 
 export const defectMetrics: readonly Metric[] = [
   figure(

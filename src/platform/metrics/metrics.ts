@@ -5,6 +5,7 @@
  */
 import { type Core, slot } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
+import { cooperative } from "../../kit/yield.ts";
 
 /** One metric, with all its series, in the text exposition format of Prometheus (0.0.4). */
 export interface Metric {
@@ -73,6 +74,28 @@ export function survey<Seen>(look: (core: Core) => Seen | Promise<Seen>): (core:
     );
     return state.seen;
   };
+}
+
+/**
+ * A look that sums what parts of a table say, letting others in between.
+ * @param first behind which the first part begins
+ * @param read a bounded part; its `last` is what the next begins behind, and null where there is none any more
+ */
+export function sumOfParts<K, Names extends string>(
+  first: K,
+  names: readonly Names[],
+  read: (core: Core, after: K) => (Readonly<Record<Names, number>> & { readonly last: K | null }) | undefined,
+): (core: Core) => Promise<Record<Names, number>> {
+  return survey(async (core) => {
+    const yieldNow = cooperative(core.clock);
+    const sums = Object.fromEntries(names.map((name) => [name, 0])) as Record<Names, number>;
+    for (let after = first; ; await yieldNow()) {
+      const part = read(core, after);
+      if (!part || part.last === null) return sums;
+      for (const name of names) sums[name] += part[name];
+      after = part.last;
+    }
+  });
 }
 
 /** Counts what happens, by labels; series stand together by their first label. */

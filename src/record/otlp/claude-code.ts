@@ -1,5 +1,16 @@
 import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
-import { before, countOf, type Happening, keptText, type Span, sessionOf, usageOf, wordsOf } from "./happening.ts";
+import {
+  before,
+  countOf,
+  failureOf,
+  type Happening,
+  keptText,
+  type Span,
+  sessionOf,
+  toolSpan,
+  usageOf,
+  wordsOf,
+} from "./happening.ts";
 import type { LogRecord, Origin, SpanRecord } from "./records.ts";
 
 /**
@@ -108,23 +119,15 @@ function toolResult(attributes: Fields, at: string | undefined, nanos: string): 
   const commit =
     typeof git_commit_id === "string" && /^[0-9a-f]{7,64}$/.test(git_commit_id) ? git_commit_id : undefined;
   const branch = attributes["vcs.ref.head.type"] === "branch" ? readId(attributes["vcs.ref.head.name"]) : undefined;
-  const span: Span | undefined =
+  const span =
     id === undefined
       ? undefined
-      : {
+      : toolSpan(name, id, {
           id,
-          name: `execute_tool ${name}`,
-          kind: "tool",
           startedAt: before(at, countOf(attributes.duration_ms)),
           endedAt: at,
-          attributes: {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": name,
-            "gen_ai.tool.call.id": id,
-            "gen_ai.tool.call.arguments": keptText(attributes.tool_input),
-            ...(attributes.success === "false" || attributes.success === false ? { "error.type": "tool_error" } : {}),
-          },
-        };
+          attributes: { "gen_ai.tool.call.arguments": keptText(attributes.tool_input), ...failureOf(attributes) },
+        });
   if (commit === undefined) return { branch, span };
   return { branch, span, commit, entry: { payload: { type: "commit", sha: commit }, key: [nanos, commit] } };
 }
@@ -141,21 +144,9 @@ export function readClaudeCodeSpan({ attributes, ...record }: SpanRecord): Span 
     return span && { ...span, parentId };
   }
   if (type === "tool") {
-    const name = readId(attributes.tool_name) ?? "tool";
+    const tool = readId(attributes.tool_name) ?? "tool";
     const callId = readId(attributes.tool_use_id);
-    return {
-      id: callId ?? id,
-      parentId,
-      name: `execute_tool ${name}`,
-      kind: "tool",
-      startedAt,
-      endedAt,
-      attributes: {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": name,
-        "gen_ai.tool.call.id": callId,
-      },
-    };
+    return toolSpan(tool, callId, { id: callId ?? id, parentId, startedAt, endedAt, attributes: {} });
   }
   if (type !== "interaction") return undefined;
   const about = { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "claude-code" };

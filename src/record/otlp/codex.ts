@@ -1,5 +1,16 @@
 import { readId } from "../../formats/values.ts";
-import { before, countOf, type Happening, keptText, type Span, sessionOf, usageOf, wordsOf } from "./happening.ts";
+import {
+  before,
+  countOf,
+  failureOf,
+  type Happening,
+  keptText,
+  type Span,
+  sessionOf,
+  toolSpan,
+  usageOf,
+  wordsOf,
+} from "./happening.ts";
 import type { LogRecord, Origin, SpanRecord } from "./records.ts";
 
 /**
@@ -38,33 +49,30 @@ export function readCodexLog({ event, resource, attributes, at, nanos }: LogReco
     return { ...happening, entry: { payload: { type: "usage", model, usage }, key: [nanos, usage] } };
   }
   if (event !== "codex.tool_result") return undefined;
-  const span = toolCall(readId(attributes.tool_name) ?? "tool", readId(attributes.call_id), {
+  const id = readId(attributes.call_id);
+  if (id === undefined) return happening;
+  const span = toolSpan(readId(attributes.tool_name) ?? "tool", id, {
+    id,
     startedAt: before(at, countOf(attributes.duration_ms)),
     endedAt: at,
     attributes: {
       "gen_ai.tool.call.arguments": keptText(attributes.arguments),
       "gen_ai.tool.call.result": keptText(attributes.output),
-      ...(attributes.success === "false" || attributes.success === false ? { "error.type": "tool_error" } : {}),
+      ...failureOf(attributes),
     },
   });
   return { ...happening, span };
 }
 
-function toolCall(
-  name: string,
-  id: string | undefined,
-  { attributes, ...more }: Pick<Span, "parentId" | "startedAt" | "endedAt" | "attributes">,
-): Span | undefined {
-  if (id === undefined) return undefined;
-  const about = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.call.id": id };
-  return { ...more, id, name: `execute_tool ${name}`, kind: "tool", attributes: { ...about, ...attributes } };
-}
-
 /** What a span tells: a model call with its tokens, or a tool by its own name; undefined for all others. */
 export function readCodexSpan({ attributes, id, parentId, name, startedAt, endedAt }: SpanRecord): Span | undefined {
   const tool = readId(attributes.tool_name);
-  if (tool !== undefined && tool === name)
-    return toolCall(tool, readId(attributes.call_id), { parentId, startedAt, endedAt, attributes: {} });
+  if (tool !== undefined && tool === name) {
+    const callId = readId(attributes.call_id);
+    return callId === undefined
+      ? undefined
+      : toolSpan(tool, callId, { id: callId, parentId, startedAt, endedAt, attributes: {} });
+  }
   const usage = Object.entries(attributes).filter(([key]) => key.startsWith("gen_ai.usage."));
   if (usage.length === 0) return undefined;
   const about = { "gen_ai.operation.name": "chat", ...Object.fromEntries(usage) };

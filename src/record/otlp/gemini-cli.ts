@@ -1,5 +1,15 @@
 import { readId } from "../../formats/values.ts";
-import { before, countOf, type Happening, keptText, sessionOf, usageOf, wordsOf } from "./happening.ts";
+import {
+  before,
+  countOf,
+  failureOf,
+  type Happening,
+  keptText,
+  sessionOf,
+  toolSpan,
+  usageOf,
+  wordsOf,
+} from "./happening.ts";
 import type { LogRecord } from "./records.ts";
 
 /**
@@ -34,21 +44,13 @@ export function readGeminiCliLog({ event, resource, attributes, at, nanos }: Log
   if (event !== "gemini_cli.tool_call") return undefined;
   const name = readId(attributes.function_name) ?? "tool";
   // It tells of no id: within a session its time and name are one.
-  const id = `${name}@${at ?? nanos}`;
   return {
     ...happening,
-    span: {
-      id,
-      name: `execute_tool ${name}`,
-      kind: "tool",
+    span: toolSpan(name, undefined, {
+      id: `${name}@${at ?? nanos}`,
       startedAt: before(at, countOf(attributes.duration_ms)),
       endedAt: at,
-      attributes: {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": name,
-        "gen_ai.tool.call.arguments": keptText(attributes.function_args),
-        ...(attributes.success === false ? { "error.type": "tool_error" } : {}),
-      },
-    },
+      attributes: { "gen_ai.tool.call.arguments": keptText(attributes.function_args), ...failureOf(attributes) },
+    }),
   };
 }

@@ -1,5 +1,5 @@
 import { type Fields, readId } from "../../formats/values.ts";
-import { beginning } from "../../kit/strings.ts";
+import { cutText } from "../../kit/strings.ts";
 
 /** A span as a session has it; the names are those that the capture client uses, attributes OpenTelemetry's. */
 export interface Span {
@@ -40,9 +40,7 @@ const MAX_TEXT_CHARS = 16 * 1_024;
 /** A text to be kept; what is cut off is told at its end. */
 export function keptText(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
-  const whole = value.toWellFormed();
-  if (whole.length <= MAX_TEXT_CHARS) return whole;
-  return `${beginning(whole, MAX_TEXT_CHARS)}\n[cut: ${MAX_TEXT_CHARS} of ${whole.length} characters]`;
+  return cutText(value, MAX_TEXT_CHARS);
 }
 
 /** A prompt; agents that keep its text to themselves send a mark in its place, and how long it is. */
@@ -93,3 +91,13 @@ export function before(at: string | undefined, milliseconds: number | undefined)
   const earlier = Date.parse(at) - milliseconds;
   return earlier > 0 ? new Date(earlier).toISOString() : at;
 }
+
+/** The use of a tool. @param callId what the agent calls it by, if anything */
+export function toolSpan(tool: string, callId: string | undefined, span: Omit<Span, "name" | "kind">): Span {
+  const about = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId };
+  return { ...span, name: `execute_tool ${tool}`, kind: "tool", attributes: { ...about, ...span.attributes } };
+}
+
+/** What a tool that failed says of itself; agents that send every attribute as text say it in text. */
+export const failureOf = ({ success }: Fields): Fields =>
+  success === false || success === "false" ? { "error.type": "tool_error" } : {};

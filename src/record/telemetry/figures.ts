@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { figure, type Metric, survey } from "../../platform/metrics/metrics.ts";
+import { figure, type Metric, sumOfParts, survey } from "../../platform/metrics/metrics.ts";
 import { figureRows, type Place } from "./figure-rows.ts";
 
 /** Counts the rows of an index, letting others in between. */
@@ -16,17 +16,7 @@ async function countOf(core: Core, index: "gaps" | "unsealed"): Promise<number> 
   }
 }
 
-const streams = survey(async (core) => {
-  const yieldNow = cooperative(core.clock);
-  const sum = { streams: 0, entries: 0 };
-  for (let after = 0; ; await yieldNow()) {
-    const slice = figureRows(core.store).streamsAfter.get(after);
-    if (!slice || slice.last === null) return sum;
-    sum.streams += slice.streams;
-    sum.entries += slice.entries;
-    after = slice.last;
-  }
-});
+const streams = sumOfParts(0, ["streams", "entries"], ({ store }, after) => figureRows(store).streamsAfter.get(after));
 
 export const telemetryMetrics: readonly Metric[] = [
   figure(

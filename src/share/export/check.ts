@@ -76,16 +76,9 @@ async function judged<T extends { readonly detail: string }>(
     return steps.take(step, () => [found, found.detail]);
   } catch (error) {
     return steps.take(step, () => {
-      throw error instanceof Problem ? error : unreadable(error);
+      if (error instanceof Problem) throw error;
+      return fail(invalid, `the archive cannot be read: ${systemErrorText(error) ?? (error as Error).message}`);
     });
-  }
-}
-
-function unreadable(error: unknown): Problem {
-  try {
-    return fail(invalid, `the archive cannot be read: ${systemErrorText(error) ?? (error as Error).message}`);
-  } catch (problem) {
-    return problem as Problem;
   }
 }
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { DAY_MS } from "../../kit/clock.ts";
 import { DAY_PATTERN, isDate, TIME_PATTERN } from "../../kit/date.ts";
 import { Count, Instant, identifier, line } from "../../platform/http/fields.ts";
 
@@ -79,7 +79,6 @@ export const When = v.nullable(Instant);
 /** JSON as it was sent, but for what was taken out of it. */
 export const Document = v.pipe(v.unknown(), v.description("As it was sent, but for redactions."));
 
-export const when = (at: number | null): string | null => (at === null ? null : isoInstant(at));
 export const repoKeyOf = (repoKey: string): string | null => (repoKey === "" ? null : repoKey);
 
 /** The number that stands in a path; 0, which nothing has, for anything else. */

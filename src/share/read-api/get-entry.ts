@@ -1,8 +1,9 @@
 import * as v from "valibot";
+import { instantOrNull } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { findEntry } from "../../record/telemetry/telemetry.ts";
 import { EntryFacts, EXAMPLE_ENTRY, factsOf } from "./entry-facts.ts";
-import { Document, Id, numberIn, TEAM, When, when } from "./fields.ts";
+import { Document, Id, numberIn, TEAM, When } from "./fields.ts";
 import { reading } from "./reading.ts";
 import { Verbatim } from "./verbatim.ts";
 
@@ -43,7 +44,7 @@ export const entryOne = reading(
       previousId: entry.previousId,
       nextId: entry.nextId,
       conflicts: entry.conflicts.map(({ receivedAt, payload }) => ({
-        receivedAt: when(receivedAt),
+        receivedAt: instantOrNull(receivedAt),
         payload: new Verbatim(payload),
       })),
       payload: new Verbatim(entry.payload),

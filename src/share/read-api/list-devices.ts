@@ -1,11 +1,11 @@
 import * as v from "valibot";
 import { devicesOfPerson } from "../../identity/api-tokens/api-tokens.ts";
 import { type Device, listDevices } from "../../identity/devices/devices.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { pageSize } from "../../kit/page.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import { deviceTotals } from "../../record/telemetry/telemetry.ts";
-import { filter, PAGED, PERSON, pageOf, Text, When, when } from "./fields.ts";
+import { filter, PAGED, PERSON, pageOf, Text, When } from "./fields.ts";
 import { reading } from "./reading.ts";
 
 const STATUSES = ["active", "expired", "revoked"] as const;
@@ -95,7 +95,7 @@ const described = ({ id, label, person, status, userAgent, ...at }: Device) => (
   status,
   userAgent,
   createdAt: isoInstant(at.createdAt),
-  lastSeenAt: when(at.lastSeenAt),
-  tokenExpiresAt: when(at.tokenExpiresAt),
-  revokedAt: when(at.revokedAt),
+  lastSeenAt: instantOrNull(at.lastSeenAt),
+  tokenExpiresAt: instantOrNull(at.tokenExpiresAt),
+  revokedAt: instantOrNull(at.revokedAt),
 });

@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import { instantOrNull } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { pageOfSpans } from "../../record/traces/traces.ts";
-import { Document, numberIn, PAGED, pageOf, Text, When, when } from "./fields.ts";
+import { Document, numberIn, PAGED, pageOf, Text, When } from "./fields.ts";
 import { reading } from "./reading.ts";
 import { Verbatim } from "./verbatim.ts";
 
@@ -46,7 +47,14 @@ export const spanList = reading(
     if (!found) fail(notFound, "There is no such session.");
     const { rows, after } = found;
     const items = rows.map(({ externalId, parentId, name, kind, startedAt, endedAt, document }) => ({
-      ...{ spanId: externalId, parentId, name, kind, startedAt: when(startedAt), endedAt: when(endedAt) },
+      ...{
+        spanId: externalId,
+        parentId,
+        name,
+        kind,
+        startedAt: instantOrNull(startedAt),
+        endedAt: instantOrNull(endedAt),
+      },
       document: new Verbatim(document),
     }));
     return { items, next: next(after === undefined ? undefined : String(after)) };

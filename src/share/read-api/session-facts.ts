@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import { instantOrNull } from "../../kit/clock.ts";
 import { Instant } from "../../platform/http/fields.ts";
 import type { Session } from "../../record/traces/traces.ts";
-import { Id, RepoKey, repoKeyOf, Text, When, when } from "./fields.ts";
+import { Id, RepoKey, repoKeyOf, Text, When } from "./fields.ts";
 
 /** What lists and single replies tell of a session alike. */
 export const SessionFacts = v.object({
@@ -32,10 +33,10 @@ export function factsOf(row: Facts) {
     id,
     sessionId: externalId,
     ...{ deviceId, deviceLabel, repoKey: repoKeyOf(repoKey), outcome, agent, model, branch },
-    startedAt: when(row.startedAt),
-    endedAt: when(row.endedAt),
-    createdAt: when(row.createdAt),
-    updatedAt: when(row.updatedAt),
+    startedAt: instantOrNull(row.startedAt),
+    endedAt: instantOrNull(row.endedAt),
+    createdAt: instantOrNull(row.createdAt),
+    updatedAt: instantOrNull(row.updatedAt),
   };
 }
 

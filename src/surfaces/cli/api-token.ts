@@ -9,13 +9,11 @@ import {
 } from "../../identity/api-tokens/api-tokens.ts";
 import { getUser } from "../../identity/people/people.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 import { duration } from "./values.ts";
-
-const when = (at: number | null) => (at === null ? null : isoInstant(at));
 
 interface CreateOptions extends CommonOptions {
   readonly name: string;
@@ -64,8 +62,8 @@ const described = (core: Core, one: ApiTokenFacts) => ({
   status: one.status,
   createdAt: isoInstant(one.createdAt),
   expiresAt: isoInstant(one.expiresAt),
-  lastUsedAt: when(one.lastUsedAt),
-  revokedAt: when(one.revokedAt),
+  lastUsedAt: instantOrNull(one.lastUsedAt),
+  revokedAt: instantOrNull(one.revokedAt),
   readsToday: apiReads(core, one.id).today,
   reads30Days: apiReads(core, one.id).month,
 });

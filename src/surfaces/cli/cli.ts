@@ -6,12 +6,10 @@ import {
   revokeCliToken,
 } from "../../identity/device-flow/device-flow.ts";
 import { getUser } from "../../identity/people/people.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
-
-const when = (at: number | null) => (at === null ? null : isoInstant(at));
 
 export function cliCommands(program: Command, cli: Cli): void {
   const group = program.command("cli").description("command-line tools that sign in as people");
@@ -72,7 +70,7 @@ function addList(group: Command, cli: Cli): void {
               ...one,
               createdAt: isoInstant(createdAt),
               expiresAt: isoInstant(expiresAt),
-              lastUsedAt: when(lastUsedAt),
+              lastUsedAt: instantOrNull(lastUsedAt),
             })),
           },
           () =>
@@ -85,7 +83,7 @@ function addList(group: Command, cli: Cli): void {
                   null,
                   one.ip,
                   one.channel,
-                  when(one.expiresAt),
+                  instantOrNull(one.expiresAt),
                   null,
                 ]),
                 ...tokens.map((one) => [
@@ -94,8 +92,8 @@ function addList(group: Command, cli: Cli): void {
                   one.email,
                   one.ip,
                   one.channel,
-                  when(one.expiresAt),
-                  when(one.lastUsedAt),
+                  instantOrNull(one.expiresAt),
+                  instantOrNull(one.lastUsedAt),
                 ]),
               ],
               "No tool waits, and none is signed in.",

@@ -2,12 +2,10 @@ import { type Command, Option } from "commander";
 import { assignDevice, type Device, listDevices, revokeDevice } from "../../identity/devices/devices.ts";
 import { getUser } from "../../identity/people/people.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { violationsOf } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
-
-const when = (at: number | null) => (at === null ? null : isoInstant(at));
 
 /** Revoked or not: a token that ran out is the dashboard's to tell. */
 const statusOf = ({ revokedAt }: Device) => (revokedAt === null ? "active" : "revoked");
@@ -20,8 +18,8 @@ export const deviceAsJson = (one: Device) => ({
   status: statusOf(one),
   person: one.person && { userId: one.person.id, email: one.person.email, name: one.person.name },
   createdAt: isoInstant(one.createdAt),
-  lastSeenAt: when(one.lastSeenAt),
-  revokedAt: when(one.revokedAt),
+  lastSeenAt: instantOrNull(one.lastSeenAt),
+  revokedAt: instantOrNull(one.revokedAt),
   consentVersion: one.consentVersion,
 });
 
@@ -56,7 +54,7 @@ function addList(device: Command, cli: Cli): void {
         );
         const asJson = (one: Device) => {
           const { deliveries, lastAt } = violations(one.id);
-          return { ...deviceAsJson(one), againstPolicy: deliveries, againstPolicyAt: when(lastAt) };
+          return { ...deviceAsJson(one), againstPolicy: deliveries, againstPolicyAt: instantOrNull(lastAt) };
         };
         output.result(devices.map(asJson), () =>
           table(
@@ -67,7 +65,7 @@ function addList(device: Command, cli: Cli): void {
               one.label,
               statusOf(one),
               one.person?.email ?? null,
-              when(one.lastSeenAt),
+              instantOrNull(one.lastSeenAt),
             ]),
             options.nobody || personId !== undefined
               ? "No such device."

@@ -1,16 +1,14 @@
 import { type Command, Option } from "commander";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Hold, listHolds, placeHold, releaseHold } from "../../share/erasure/erasure.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
-
-const when = (at: number | null) => (at === null ? null : isoInstant(at));
 
 const asJson = ({ id, placedAt, releasedAt, ...hold }: Hold) => ({
   holdId: id,
   ...hold,
   placedAt: isoInstant(placedAt),
-  releasedAt: when(releasedAt),
+  releasedAt: instantOrNull(releasedAt),
 });
 
 interface PlaceOptions extends CommonOptions {
@@ -60,7 +58,7 @@ export function holdCommands(program: Command, cli: Cli): void {
               one.deviceId,
               one.session,
               isoInstant(one.placedAt),
-              when(one.releasedAt),
+              instantOrNull(one.releasedAt),
               one.reason,
             ]),
             "No holds.",

@@ -1,10 +1,8 @@
 import type { Command } from "commander";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull } from "../../kit/clock.ts";
 import { unfinishedJobs } from "../../platform/jobs/jobs.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
-
-const when = (at: number | null) => (at === null ? null : isoInstant(at));
 
 export function jobsCommands(program: Command, cli: Cli): void {
   const jobs = program.command("jobs").description("work that the server does in the background");
@@ -19,12 +17,18 @@ export function jobsCommands(program: Command, cli: Cli): void {
             waiting,
             tries,
             lastError: cause,
-            nextTryAt: when(nextTryAt),
+            nextTryAt: instantOrNull(nextTryAt),
           })),
           () =>
             table(
               ["JOB", "WAITING", "TRIES", "NEXT TRY", "LAST ERROR"],
-              found.map(({ job, waiting, tries, cause, nextTryAt }) => [job, waiting, tries, when(nextTryAt), cause]),
+              found.map(({ job, waiting, tries, cause, nextTryAt }) => [
+                job,
+                waiting,
+                tries,
+                instantOrNull(nextTryAt),
+                cause,
+              ]),
               "Nothing waits, and nothing failed.",
             ),
         );

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { readTextFile } from "../../kit/bounded-text.ts";
-import { isoInstant, systemClock } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant, systemClock } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { isObject } from "../../kit/json.ts";
@@ -170,7 +170,7 @@ const checkJson = ({ proven, steps, checkpoint, bundle, cosignatures }: CheckRep
   },
   leaf: bundle && { index: bundle.index, text: bundle.leaf },
   items: bundle?.items.map(({ index, count, text }) => ({ index, count, text })) ?? [],
-  cosignatures: cosignatures.map(({ key, at }) => ({ name: key.name, at: at === null ? null : isoInstant(at) })),
+  cosignatures: cosignatures.map(({ key, at }) => ({ name: key.name, at: instantOrNull(at) })),
 });
 
 const MAX_SHOWN_CHARS = 2_000;

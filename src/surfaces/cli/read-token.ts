@@ -10,12 +10,10 @@ import {
 } from "../../identity/read-tokens/read-tokens.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { readsToday } from "../../insight/ask/ask.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 import { duration, oneOf } from "./values.ts";
-
-const when = (at: number | null) => (at === null ? null : isoInstant(at));
 
 /** For an option that may be given several times. */
 function each<T>(read: (text: string) => T): (text: string, before: T[] | undefined) => T[] {
@@ -87,9 +85,9 @@ function addList(token: Command, cli: Cli): void {
             scope: one.scope,
             status: one.status,
             createdAt: isoInstant(one.createdAt),
-            expiresAt: when(one.expiresAt),
-            lastUsedAt: when(one.lastUsedAt),
-            revokedAt: when(one.revokedAt),
+            expiresAt: instantOrNull(one.expiresAt),
+            lastUsedAt: instantOrNull(one.lastUsedAt),
+            revokedAt: instantOrNull(one.revokedAt),
             readsToday: readsToday(core, one.id),
           })),
           () =>
@@ -100,8 +98,8 @@ function addList(token: Command, cli: Cli): void {
                 emails.get(one.userId) ?? null,
                 one.name,
                 one.status,
-                when(one.lastUsedAt),
-                when(one.expiresAt),
+                instantOrNull(one.lastUsedAt),
+                instantOrNull(one.expiresAt),
                 scopeText(one),
               ]),
               "No read tokens yet. Make one: reckon read-token create --user EMAIL --name NAME",

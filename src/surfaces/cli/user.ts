@@ -8,7 +8,7 @@ import { createUser, setDisabled, setPassword } from "../../identity/sign-in/sig
 import { getTeam } from "../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import { deviceAsJson } from "./device.ts";
@@ -41,13 +41,8 @@ const asJson = (core: Core, user: ListedUser) => ({
   status: statusOf(user),
   teams: membershipsOf(core, user.id).map(({ id, name, role }) => ({ teamId: id, name, role })),
   createdAt: isoInstant(user.createdAt),
-  lastSeenAt: lastSeen(core, user),
+  lastSeenAt: instantOrNull(lastSeenAt(core, user.id)),
 });
-
-function lastSeen(core: Core, user: ListedUser): string | null {
-  const at = lastSeenAt(core, user.id);
-  return at === null ? null : isoInstant(at);
-}
 
 interface Created extends CommonOptions {
   readonly name?: string;
@@ -119,7 +114,7 @@ function addList(user: Command, cli: Cli): void {
               membershipsOf(core, one.id)
                 .map(({ name, role }) => `${name} (${role})`)
                 .join(", ") || null,
-              lastSeen(core, one),
+              instantOrNull(lastSeenAt(core, one.id)),
             ]),
             "Nobody has an account yet. Make one: reckon user create EMAIL --operator --password-stdin",
           ),

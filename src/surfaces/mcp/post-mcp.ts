@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import { judgeDay, readsToday } from "../../insight/ask/ask.ts";
+import { READ_LIMITS } from "../../insight/ask/ask.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
-import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
@@ -55,17 +54,8 @@ export const mcpMessage = endpoint(
     ],
     errorShape: "jsonRpc",
     faults: [forbidden],
-    limits: [
-      { name: "read", quota: (config) => config.limitRead, per: "token", headers: "limited" },
-      {
-        name: "read-daily",
-        quota: (config) => ({ count: config.limitReadDaily, seconds: DAY_MS / SECOND_MS }),
-        per: "token",
-        headers: "limited",
-        // Devices have no day of their own.
-        stored: (core, id) => judgeDay(readsToday(core, id), core.config.limitReadDaily, core.clock.now()),
-      },
-    ],
+    // Devices have no day of their own.
+    limits: READ_LIMITS,
     example: {
       body: {
         jsonrpc: "2.0",

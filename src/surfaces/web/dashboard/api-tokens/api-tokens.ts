@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import {
   type ApiTokenFacts,
   apiReads,
@@ -12,13 +11,13 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
+import { type FormError, formSpec } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, codeBlock, empty, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
-import { ago, number, plural, time } from "../../ui/units.ts";
+import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
-import { handleForm } from "../shared/forms.ts";
+import { handleForm, lifetimeField } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 
 /** The team's API tokens, for its owners and admins: making, seeing what they are used for, ending them. */
@@ -27,7 +26,6 @@ type Admin = PageCall<"admin">;
 
 const TITLE = "API tokens";
 const PATH = "/api-tokens";
-const DAYS = [7, 30, 90, 365];
 const SHOWN = 200;
 
 const API_TOKEN = formSpec({
@@ -39,16 +37,7 @@ const API_TOKEN = formSpec({
     maxLength: 100,
     autocomplete: "off",
   },
-  days: {
-    kind: "select",
-    label: "Expires in",
-    options: DAYS.map((days) => ({ value: String(days), label: days === 365 ? "a year" : `${days} days` })),
-    schema: v.pipe(
-      typed,
-      v.transform(Number),
-      v.picklist(DAYS, `An API token works for ${DAYS.map((days) => plural(days, "day")).join(", ")}.`),
-    ),
-  },
+  days: lifetimeField("An API token"),
 });
 
 function tokensPage(call: Admin, error?: FormError): Html {

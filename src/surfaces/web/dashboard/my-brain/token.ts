@@ -9,15 +9,14 @@ import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { codeBlock, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
-import { number, plural, time } from "../../ui/units.ts";
+import { number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
-import { handleForm } from "../shared/forms.ts";
+import { handleForm, lifetimeField } from "../shared/forms.ts";
 import { KIND_NAMES, scopeWords } from "./labels.ts";
 
 /** Making a personal read token: what it may read and for how long, then the token, once. */
 
-const DAYS = [7, 30, 90, 365];
 const DEFAULT_DAYS = "90";
 /** Repositories named as suggestions, and teams looked into for them. */
 const MAX_SUGGESTED = 20;
@@ -67,16 +66,7 @@ const READ_TOKEN = formSpec({
     mono: true,
     schema: lines,
   },
-  days: {
-    kind: "select",
-    label: "Expires in",
-    options: DAYS.map((days) => ({ value: String(days), label: days === 365 ? "a year" : `${days} days` })),
-    schema: v.pipe(
-      typed,
-      v.transform(Number),
-      v.picklist(DAYS, `A read token works for ${DAYS.map((days) => plural(days, "day")).join(", ")}.`),
-    ),
-  },
+  days: lifetimeField("A read token"),
 });
 
 /** Keys of repositories that the person's teams have, for them to copy. */

@@ -1,7 +1,9 @@
+import * as v from "valibot";
 import type { Html } from "../../../../kit/html.ts";
 import { Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, retryAfter } from "../../../../platform/http/page.ts";
-import type { Fields, FormError, FormSpec, Values } from "../../ui/form-spec.ts";
+import { type FieldSpec, type Fields, type FormError, type FormSpec, typed, type Values } from "../../ui/form-spec.ts";
+import { plural } from "../../ui/units.ts";
 
 type Reply = Html | PageReply;
 
@@ -19,3 +21,18 @@ export async function handleForm<F extends Fields>(
     return { status: problem.status, headers: retryAfter(problem), body: await again({ form, problem }) };
   }
 }
+
+const LIFETIMES = [7, 30, 90, 365];
+
+/** For how many days a token works. @param what it is called */
+export const lifetimeField = (what: string) =>
+  ({
+    kind: "select",
+    label: "Expires in",
+    options: LIFETIMES.map((days) => ({ value: String(days), label: days === 365 ? "a year" : `${days} days` })),
+    schema: v.pipe(
+      typed,
+      v.transform(Number),
+      v.picklist(LIFETIMES, `${what} works for ${LIFETIMES.map((days) => plural(days, "day")).join(", ")}.`),
+    ),
+  }) as const satisfies FieldSpec;
