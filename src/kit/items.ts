@@ -25,6 +25,8 @@ export interface ExportedItem {
   /** From 1 on. */
   readonly item: number;
   readonly text: string;
+  /** What its line says besides and its delivery says, too, by the names of members. */
+  readonly facts: Readonly<Record<string, unknown>>;
 }
 
 /** The first item of every delivery: what its leaf does not tell in the open. */

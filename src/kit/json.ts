@@ -175,3 +175,17 @@ export const inOneLine = (text: string): string => text.replace(/[\r\n]/g, " ");
 
 /** The text itself, where `inOneLine` changes it, for whoever takes its digest; undefined otherwise. */
 export const exactly = (text: string): string | undefined => (/[\r\n]/.test(text) ? text : undefined);
+
+/**
+ * The text of a member of a line as it was before `inOneLine`.
+ * @param exact what `exactly` gave, if anything
+ * @returns undefined where the line names a member twice, has none of that name, or shows another text than the exact one
+ */
+export function exactMember(line: string, name: string, exact: string | undefined): string | undefined {
+  const own = members(line);
+  const member = findMember(own, name);
+  if (!member || duplicateKey(own) !== undefined) return undefined;
+  const shown = line.slice(member.start, member.end);
+  if (exact === undefined) return shown;
+  return inOneLine(exact) === shown ? exact : undefined;
+}

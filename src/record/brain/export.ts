@@ -34,9 +34,14 @@ function* exportSnapshots(core: Core, deviceId: string, repoKey: string | null):
 
 /** The items of a snapshot that was exported. */
 function itemsOf(text: string): ExportedItem[] {
-  const { deliveryId, files, version, accepted } = JSON.parse(text) as ExportedSnapshot;
+  const { deliveryId, deviceId, repoKey, files, version, accepted } = JSON.parse(text) as ExportedSnapshot;
   const contents = files.map(({ path, sha256 }) => ({ path, sha256: Buffer.from(sha256, "hex") }));
-  return snapshotTexts(contents, version, accepted).map((one, i) => ({ deliveryId, item: i + 1, text: one }));
+  return snapshotTexts(contents, version, accepted).map((one, i) => ({
+    deliveryId,
+    item: i + 1,
+    text: one,
+    facts: { deviceId, repoKey },
+  }));
 }
 
 /** What an export writes of brains, and how it is read again. */

@@ -1,9 +1,11 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import type { ExportedItem } from "../../kit/items.ts";
-import { exactly, findMember, inOneLine, type Member, members } from "../../kit/json.ts";
+import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { deliveryFinder, newestDelivery } from "../../log/log.ts";
 import { type EntryFilter, entryFilter } from "./entries.ts";
+import { firstOfDelivery } from "./items.ts";
 import { entryAt, type PackedEntries, textAt } from "./packed.ts";
 import { entryText } from "./rules.ts";
 import { segmentRows } from "./segment-rows.ts";
@@ -34,15 +36,25 @@ export async function* exportEntries(
   };
   const last = newestDelivery(core);
   const scope = { deviceId, repoKey, from, to };
-  let place = { deliveryId: 0, item: 0 };
+  const itemOf = itemFinder(core);
   for await (const { rows, at } of walkArrivals(core, teamId, scope, "newer", undefined, unlimited)) {
     if ((at[0] as number) > last) return;
-    for (const entry of rows) {
-      const { deliveryId } = entry;
-      place = { deliveryId, item: deliveryId === place.deliveryId ? place.item + 1 : 1 };
-      if (matches(entry)) yield withItems ? line(entry, { ...place, exact: exactly(entry.payload) }) : line(entry);
-    }
+    for (const entry of rows)
+      if (matches(entry))
+        yield withItems ? line(entry, { ...itemOf(entry), exact: exactly(entry.payload) }) : line(entry);
   }
+}
+
+/** Gives which item of its delivery an entry is, erased ones before it included; entries of one delivery mostly follow each other. */
+function itemFinder(core: Core): (entry: WalkedEntry) => Pick<ExportedItem, "deliveryId" | "item"> {
+  const last = { deliveryId: 0, firstId: 0 };
+  return ({ deliveryId, id }) => {
+    if (last.deliveryId !== deliveryId) {
+      const segment = segmentRows(core.store).factsFrom.get(id);
+      Object.assign(last, { deliveryId, firstId: segment ? firstOfDelivery(core, segment) : id });
+    }
+    return { deliveryId, item: id - last.firstId + 1 };
+  };
 }
 
 function line(
@@ -56,17 +68,22 @@ function line(
   return `${facts.slice(0, -1)},"payload":${inOneLine(payload)}}\n`;
 }
 
-/** The item that a line of `exportEntries` with items holds. */
+/** The item that a line of `exportEntries` with items holds. @throws Problem where it says two things */
 export function exportedEntry(text: string): ExportedItem[] {
-  const { deliveryId, item, seq, clientTimestamp, exact } = JSON.parse(text) as WalkedEntry & ExportedItem & Exact;
-  const own = findMember(members(text), "payload") as Member;
+  const { deliveryId, item, seq, clientTimestamp, exact, ...line } = JSON.parse(text) as EntryLine;
+  const payload =
+    exactMember(text, "payload", exact) ?? fail(invalid, `entry ${seq} of delivery ${deliveryId} says two things`);
+  const { deviceId, repoKey, receivedAt } = line;
   return [
-    { deliveryId, item, text: entryText({ seq, clientTimestamp, payload: exact ?? text.slice(own.start, own.end) }) },
+    { deliveryId, item, text: entryText({ seq, clientTimestamp, payload }), facts: { deviceId, repoKey, receivedAt } },
   ];
 }
 
-interface Exact {
+interface EntryLine extends ExportedItem, Pick<WalkedEntry, "seq" | "clientTimestamp"> {
   readonly exact?: string;
+  readonly deviceId: unknown;
+  readonly repoKey: unknown;
+  readonly receivedAt: unknown;
 }
 
 /** An entry whose payload may tell of usage or cost, with what its stream says of it. */

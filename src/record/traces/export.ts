@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import type { ExportedItem } from "../../kit/items.ts";
-import { exactly, findMember, inOneLine, type Member, members } from "../../kit/json.ts";
+import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { exportRows, type SpanRow } from "./export-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
@@ -38,19 +39,25 @@ const placeOf = ({ externalId, deliveryId, item }: SpanRow) => ({ externalId, de
 const line = (facts: object, document: string): string =>
   `${JSON.stringify({ ...facts, exact: exactly(document) }).slice(0, -1)},"document":${inOneLine(document)}}\n`;
 
-/** The item that a line of `exportSessions` holds; none where it was delivered before there were items. */
+/**
+ * The item that a line of `exportSessions` holds; none where it was delivered before there were items. The repository that a session
+ * stands in is not compared: a later delivery may have named none.
+ * @throws Problem where it says two things
+ */
 function itemsOf(text: string): ExportedItem[] {
   const line = JSON.parse(text) as ExportedLine;
-  const { deliveryId, item } = line;
+  const { deliveryId, item, deviceId } = line;
   if (item === null) return [];
-  const own = findMember(members(text), "document") as Member;
-  const document = line.exact ?? text.slice(own.start, own.end);
-  return [{ deliveryId, item, text: itemText(line, document) }];
+  const document =
+    exactMember(text, "document", line.exact) ??
+    fail(invalid, `a ${line.type} of delivery ${deliveryId} says two things`);
+  return [{ deliveryId, item, text: itemText(line, document), facts: { deviceId } }];
 }
 
 interface ExportedLine extends Omit<SpanRow, "id"> {
   readonly type: string;
   readonly session: string;
+  readonly deviceId: unknown;
   readonly exact?: string;
 }
 

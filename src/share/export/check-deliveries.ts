@@ -13,14 +13,15 @@ interface DeliveryLine extends Readonly<Record<string, unknown>> {
   readonly repoKey: string;
   readonly mode: string | null;
   readonly inclusion: readonly string[] | null;
+  readonly itemKey: string | null;
+  readonly itemSalts: string | null;
 }
 
 /** A delivery whose items are committed to. */
 interface Committed {
   readonly root: Buffer;
   readonly count: number;
-  /** Undefined where they were forgotten with all that they were of. */
-  readonly salts: Buffer | undefined;
+  readonly line: DeliveryLine;
   /** Of all items, end to end; those that are not known are zeros. */
   readonly hashes: Buffer;
   known: number;
@@ -42,18 +43,40 @@ const IN_LEAF = [
 
 /** The deliveries of an archive: what it tells of each, against what each committed to. */
 export class Deliveries {
-  readonly #deliveries = new Map<number, Pick<DeliveryLine, "leaf" | "inclusion">>();
+  readonly #lines = new Map<number, DeliveryLine>();
   readonly #committed = new Map<number, Committed>();
   /** Chained before there was a tree of items. */
   #older = 0;
+  /** The delivery whose salts were made last: items of one mostly follow each other. */
+  #salted: { readonly id: number; readonly salts: Buffer | undefined } = { id: 0, salts: undefined };
 
   /** Takes a line. @throws Problem where it contradicts itself */
   take(text: string): void {
     const line = parseJson(text);
     if (!isDelivery(line)) fail(invalid, "a line of deliveries cannot be read");
-    const { id, leaf, inclusion } = line;
-    if (this.#deliveries.has(id)) fail(invalid, `delivery ${id} is there twice`);
-    this.#deliveries.set(id, { leaf, inclusion });
+    if (this.#lines.has(line.id)) fail(invalid, `delivery ${line.id} is there twice`);
+    this.#lines.set(line.id, line);
+  }
+
+  /**
+   * To be called before `hold`: what a leaf says is believed, and room made for it, once it is in the tree.
+   * @returns what holds @throws Problem where a leaf is not in the tree, or a line says what its leaf does not
+   */
+  judgeInclusion({ size, root }: SignedCheckpoint): string {
+    let later = 0;
+    for (const line of this.#lines.values()) {
+      const { id, leaf, inclusion } = line;
+      if (inclusion === null && id > size) later++;
+      else if (verifyInclusion(id - 1, size, leafHash(Buffer.from(leaf)), hashesIn(inclusion), root))
+        this.#commit(line);
+      else fail(invalid, `delivery ${id} is not in the tree of ${size} whose root was signed`);
+    }
+    const more = later > 0 ? `; ${later} came after it was signed, of which nothing is proven` : "";
+    return `${countOf(this.#lines.size - later, "delivery is", "deliveries are")} in the tree of ${size}${more}`;
+  }
+
+  #commit(line: DeliveryLine): void {
+    const { id, leaf, repoKey, mode } = line;
     const said = parseJson(leaf);
     const { root, itemCount } = itemsOf(leaf);
     if (!isObject(said) || !root) {
@@ -63,50 +86,42 @@ export class Deliveries {
     const other = IN_LEAF.find(([name, inLeaf]) => line[name] !== said[inLeaf]);
     if (other) fail(invalid, `what is said of delivery ${id} is not in its leaf: ${other[0]}`);
     if (Date.parse(String(line.receivedAt)) !== said.at) fail(invalid, `delivery ${id} came at another time`);
-    this.#commit(line, root, itemCount, said);
-  }
-
-  #commit(line: DeliveryLine, root: Buffer, itemCount: unknown, said: Readonly<Record<string, unknown>>): void {
-    const { id, repoKey, mode } = line;
     if (typeof itemCount !== "number" || !(itemCount >= 1 && itemCount <= MAX_ITEMS) || !Number.isInteger(itemCount))
       fail(invalid, `the leaf of delivery ${id} does not say how many items it has`);
-    const key = bytesOf(line.itemKey);
-    const salts = key ? saltsOf(key, itemCount) : bytesOf(line.itemSalts);
     const isPartial = said.flagged === "rollback" || Number(said.withheld) > 0;
     const isErased = typeof line.erasedBy === "string";
-    const one: Committed = {
-      ...{ root, count: itemCount, hashes: Buffer.alloc(itemCount * HASH_BYTES), known: 0, isPartial, isErased },
-      salts: salts?.length === itemCount * SALT_BYTES ? salts : undefined,
-    };
-    this.#committed.set(id, one);
+    const one = { line, root, count: itemCount, hashes: Buffer.alloc(itemCount * HASH_BYTES), known: 0 };
+    const committed: Committed = { ...one, isPartial, isErased };
+    this.#committed.set(id, committed);
     for (const [item, hash] of Object.entries(isObject(line.noted) ? line.noted : {}))
-      put(one, Number(item), bytesOf(hash));
-    this.hold({ deliveryId: id, item: 0, text: contextText(repoKey, mode) });
+      put(committed, Number(item), bytesOf(hash));
+    this.hold({ deliveryId: id, item: 0, text: contextText(repoKey, mode), facts: {} });
   }
 
-  /** Takes an item that the archive holds. @throws Problem where no delivery has it */
-  hold({ deliveryId, item, text }: ExportedItem): void {
+  /** Takes an item that the archive holds. @throws Problem where no delivery has it, or its line says what the delivery does not */
+  hold({ deliveryId, item, text, facts }: ExportedItem): void {
     const one = this.#committed.get(deliveryId);
     if (!one) {
-      if (this.#deliveries.has(deliveryId)) return;
+      if (this.#lines.has(deliveryId)) return;
       fail(invalid, `something is said to be of delivery ${deliveryId}, which is not there`);
     }
-    if (!one.salts) return;
-    const salt = one.salts.subarray(item * SALT_BYTES, (item + 1) * SALT_BYTES);
+    const other = Object.keys(facts).find((name) => facts[name] !== one.line[name]);
+    if (other)
+      fail(invalid, `what is said of item ${item} of delivery ${deliveryId} is not what the delivery says: ${other}`);
+    const salts = this.#saltsOf(one);
+    if (!salts) return;
+    const salt = salts.subarray(item * SALT_BYTES, (item + 1) * SALT_BYTES);
     if (salt.length < SALT_BYTES) fail(invalid, `delivery ${deliveryId} has no item ${item}`);
     put(one, item, itemHash(salt, Buffer.from(text)));
   }
 
-  /** @returns what holds @throws Problem where a leaf is not in the tree */
-  judgeInclusion({ size, root }: SignedCheckpoint): string {
-    let later = 0;
-    for (const [id, { leaf, inclusion }] of this.#deliveries) {
-      if (inclusion === null && id > size) later++;
-      else if (!verifyInclusion(id - 1, size, leafHash(Buffer.from(leaf)), hashesIn(inclusion), root))
-        fail(invalid, `delivery ${id} is not in the tree of ${size} whose root was signed`);
-    }
-    const more = later > 0 ? `; ${later} came after it was signed` : "";
-    return `${countOf(this.#deliveries.size - later, "delivery is", "deliveries are")} in the tree of ${size}${more}`;
+  /** Undefined where they were forgotten with all that they were of. */
+  #saltsOf({ line: { id, itemKey, itemSalts }, count }: Committed): Buffer | undefined {
+    if (this.#salted.id === id) return this.#salted.salts;
+    const key = bytesOf(itemKey);
+    const salts = key ? saltsOf(key, count) : bytesOf(itemSalts);
+    this.#salted = { id, salts: salts?.length === count * SALT_BYTES ? salts : undefined };
+    return this.#salted.salts;
   }
 
   /** @returns what holds, and what cannot be said @throws Problem where something is not what was committed to, or gone */
@@ -134,7 +149,9 @@ export class Deliveries {
 function put(one: Committed, item: number, hash: Buffer | undefined): void {
   if (!Number.isInteger(item) || item < 0 || item >= one.count || hash?.length !== HASH_BYTES) return;
   const place = one.hashes.subarray(item * HASH_BYTES, (item + 1) * HASH_BYTES);
-  if (place.every((byte) => byte === 0)) one.known++;
+  // Of two that are shown one would not be compared.
+  if (place.some((byte) => byte !== 0)) fail(invalid, `item ${item} of delivery ${one.line.id} is there twice`);
+  one.known++;
   hash.copy(place);
 }
 
