@@ -128,7 +128,8 @@ async function answerOf(response: Response, { accept = JSON_TYPE, etag }: Reques
       return { kind: "later", reason: "the server's reply cannot be read" };
     return ok;
   }
-  const reason = asText(body.error) ?? `the server answered ${status}`;
+  // Reasons of ours have no full stop either: they stand within sentences.
+  const reason = asText(body.error)?.replace(/\.$/, "") ?? `the server answered ${status}`;
   if (status === 408 || status === 429 || status >= 500)
     return { kind: "later", reason, afterMs: retryAfterMs(headers) };
   if (status >= 300 && status < 400)

@@ -2,6 +2,14 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { ask } from "../../../src/capture/client.ts";
+import { passLine } from "../../../src/surfaces/cli/agent-texts.ts";
+
+async function listening(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 /** A server that cuts the line instead of answering what it has not got before. */
 async function cutting(): Promise<{ readonly url: string; readonly bodies: string[] }> {
@@ -12,10 +20,7 @@ async function cutting(): Promise<{ readonly url: string; readonly bodies: strin
     if (bodies.indexOf(body) === bodies.length - 1) request.socket.destroy();
     else response.setHeader("service-api-version", "1").end("{}");
   };
-  const server = createServer(answer).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  onTestFinished(() => void server.close().closeAllConnections());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies };
+  return { url: await listening(answer), bodies };
 }
 
 it("sends once more what a closed line has swallowed, where it may come twice", async () => {
@@ -30,3 +35,16 @@ it("does not send again what counts once", async () => {
   expect(await ask(url, "/", { method: "POST", body: "code" })).toMatchObject({ kind: "later" });
   expect(bodies).toEqual(["code"]);
 });
+
+it("gives what the server says as words within a sentence", async () => {
+  const url = await listening((_, response) =>
+    response
+      .writeHead(429, { "service-api-version": "1", "retry-after": "7" })
+      .end('{"error":"Too many requests. Wait."}'),
+  );
+  expect(passLine({ recorded: 1, sessionsSent: 0, unreadable: [], stopped: reasonOf(await ask(url, "/")) })).toBe(
+    "1 new event, 0 sessions sent. Not everything was sent: Too many requests. Wait. It waits here.",
+  );
+});
+
+const reasonOf = (answer: Awaited<ReturnType<typeof ask>>) => (answer.kind === "ok" ? "" : answer.reason);
