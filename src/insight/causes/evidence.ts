@@ -25,7 +25,7 @@ export interface Evidence {
 }
 
 export const MAX_FILES = 5_000;
-const MAX_COMMITS = 1_000;
+export const MAX_COMMITS = 1_000;
 
 /** Members of a session that name the folder its repository stands in. */
 const ROOTS = ["cwd", "repositoryRoot", "repoRoot", "gitRoot", "projectRoot", "workspace", "worktree", "root"];
@@ -58,11 +58,13 @@ export function editsOf(spans: Spans, roots: readonly string[]): Edit[] {
 /**
  * Puts together what a session tells.
  * @param times of its spans
+ * @param noted commits that notes say it wrote lines of
  */
 export function evidenceOf(
   source: SessionSource,
   edits: readonly Edit[],
   times: { readonly first: number | null; readonly last: number | null },
+  noted: readonly { readonly sha: string }[],
 ): Evidence {
   const { prompts, files, commits } = understandSession(source.document);
   const roots = rootsOf(source.document);
@@ -71,6 +73,11 @@ export function evidenceOf(
     const sha = readSha(written);
     const known = sha === null ? undefined : made.get(sha);
     if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
+  }
+  for (const { sha: written } of noted) {
+    const sha = readSha(written);
+    // When it was made is not in a note.
+    if (sha !== null && made.size < MAX_COMMITS && !made.has(sha)) made.set(sha, { sha, at: null });
   }
   const prompted = prompts.map(({ at }) => at);
   const committed = Array.from(made.values(), ({ at }) => at);

@@ -1,10 +1,12 @@
 import type { Core } from "../../core.ts";
 import { readSha } from "../../formats/edits.ts";
 import { followLine } from "./blame.ts";
+import { commitNotes } from "../../record/traces/traces.ts";
 import { evidenceRows, type LineEditRow } from "./evidence-rows.ts";
 import type { Confidence } from "./judge.ts";
 import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";
-import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
+import { notedMatches } from "./noted-line.ts";
+import { excerptOf, PROMPT_CHARS, promptAt, promptsOf } from "./prompts.ts";
 import { isSameCommit, makersOf } from "./signals.ts";
 
 export interface LineQuery {
@@ -18,8 +20,8 @@ export interface LineQuery {
 
 /** An edit that a line comes from. */
 export interface PromptMatch {
-  /** The number under which the session is kept. */
-  readonly sessionNumber: number;
+  /** The number under which the session is kept; null where only a note names it. */
+  readonly sessionNumber: number | null;
   readonly sessionId: string;
   readonly spanId: string;
   /** The session's last prompt at or before the edit. */
@@ -32,12 +34,19 @@ export interface PromptMatch {
 
 /** Edits of files of one name that are looked at: the newest. */
 const MAX_EDITS = 5_000;
-const PROMPT_CHARS = 2_000;
 
-/** The prompts that a line of a file comes from, newest first; see `followLine`. As fresh as `evidenceProjection`. */
+/**
+ * The prompts that a line of a file comes from, newest first; see `followLine`. Where the commit's own note says who wrote the line, it
+ * is that session's alone, or nobody's. As fresh as `evidenceProjection`.
+ */
 export function promptForLine(core: Core, teamId: string, query: LineQuery): PromptMatch[] {
   const path = normalisePath(query.path);
   if (path === undefined) return [];
+  const followed = followEdits(core, teamId, query, path);
+  return notedMatches(core, teamId, query, path, followed) ?? followed;
+}
+
+function followEdits(core: Core, teamId: string, query: LineQuery, path: string): PromptMatch[] {
   const sql = evidenceRows(core.store);
   const edits = sql.editsNamed
     .all(teamId, nameOf(path), MAX_EDITS)
@@ -61,7 +70,9 @@ function beforeCommit(core: Core, teamId: string, edits: readonly LineEditRow[],
   const instants = makersOf(core, teamId, sha)
     .map(({ at, endedAt }) => at ?? endedAt)
     .filter((at) => at !== null);
-  const until = instants.length === 0 ? undefined : Math.max(...instants);
+  // A note of the commit came after it, and sessions go on.
+  const noted = commitNotes.ofCommit(core, teamId, sha).map(({ createdAt }) => createdAt);
+  const until = instants.length === 0 ? undefined : Math.min(Math.max(...instants), ...noted);
   return edits.filter(
     (edit) =>
       (edit.commit !== null && isSameCommit(edit.commit, sha)) ||

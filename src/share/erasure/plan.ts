@@ -35,7 +35,7 @@ export function planErasure(core: Core, resolved: Resolved): ErasurePlan {
 }
 
 function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<typeof portionsOf>) {
-  const counts = { entries: 0, sessions: 0, spans: 0, labels: 0, snapshots: 0 };
+  const counts = { entries: 0, sessions: 0, spans: 0, labels: 0, snapshots: 0, notes: 0 };
   for (const portion of portions) {
     const isMeant = ({ externalId }: { readonly externalId: string }) =>
       target.kind !== "session" || digestOf(externalId) === target.sessionSha256;
@@ -47,6 +47,7 @@ function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<t
     if (target.kind === "entry") counts.entries = 1;
     if (target.kind !== "session" && target.kind !== "entry") {
       counts.labels += traceErasure.looseLabels(core, portion).length;
+      counts.notes += traceErasure.countNotes(core, portion);
       counts.entries += telemetryErasure.countEntries(core, portion);
       counts.snapshots += brainErasure.snapshotsOfPortion(core, portion, false).length;
     }

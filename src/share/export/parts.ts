@@ -24,6 +24,9 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
     yield* entries(core, teamId, scope.kind === "person" ? deviceIds : [undefined], repoKey);
     for (const deviceId of deviceIds)
       for (const text of traceExport.sessions(core, deviceId, repoKey)) yield { lines: "sessions", text };
+    // They name no repository.
+    for (const deviceId of repoKey === null ? deviceIds : [])
+      for (const text of traceExport.notes(core, deviceId)) yield { lines: "notes", text };
     yield* brains(core, deviceIds, repoKey);
     if (scope.kind === "team") yield* events(core, { teamId });
   }
