@@ -1,5 +1,5 @@
-import { exceededBoundNow } from "../kit/json-bounds.ts";
 import { isObject } from "../kit/json.ts";
+import { exceededBoundNow } from "../kit/json-bounds.ts";
 import { asObject, asObjects, asText, type Fields, parseJson, readId } from "./values.ts";
 
 /**
@@ -63,7 +63,12 @@ export function authorsOf(note: string): ReadonlyMap<string, Author> | undefined
     const { tool, id, model } = asObject(agent_id);
     const session = readId(id);
     if (session === undefined) continue;
-    authors.set(key, { tool: readId(tool) ?? null, session, model: readId(model) ?? null, prompt: lastAsked(messages) });
+    authors.set(key, {
+      tool: readId(tool) ?? null,
+      session,
+      model: readId(model) ?? null,
+      prompt: lastAsked(messages),
+    });
   }
   return authors;
 }

@@ -68,17 +68,7 @@ export function evidenceOf(
 ): Evidence {
   const { prompts, files, commits } = understandSession(source.document);
   const roots = rootsOf(source.document);
-  const made = new Map<string, MadeCommit>();
-  for (const { sha: written, at } of commits) {
-    const sha = readSha(written);
-    const known = sha === null ? undefined : made.get(sha);
-    if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
-  }
-  for (const { sha: written } of noted) {
-    const sha = readSha(written);
-    // When it was made is not in a note.
-    if (sha !== null && made.size < MAX_COMMITS && !made.has(sha)) made.set(sha, { sha, at: null });
-  }
+  const made = commitsOf(commits, noted);
   const prompted = prompts.map(({ at }) => at);
   const committed = Array.from(made.values(), ({ at }) => at);
   const instants = [...prompted, ...committed, times.first, times.last].filter((at) => at !== null);
@@ -95,6 +85,20 @@ export function evidenceOf(
     files: [...paths].sort(),
     edits: inOrder(edits.map((edit) => ({ ...edit, at: edit.at ?? endedAt }))),
   };
+}
+
+/** @param noted when they were made is not in a note */
+function commitsOf(
+  told: readonly MadeCommit[],
+  noted: readonly { readonly sha: string }[],
+): ReadonlyMap<string, MadeCommit> {
+  const made = new Map<string, MadeCommit>();
+  for (const { sha: written, at } of [...told, ...noted.map(({ sha }) => ({ sha, at: null }))]) {
+    const sha = readSha(written);
+    const known = sha === null ? undefined : made.get(sha);
+    if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
+  }
+  return made;
 }
 
 /** By time, then span, then file; within those from the file's top down, as its lines are numbered after all of them. */

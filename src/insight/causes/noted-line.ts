@@ -84,4 +84,6 @@ function matchOf(
 
 /** When a session says that it made a commit. */
 const madeAt = (core: Core, { sessionId }: WindowRow, commit: string): number | null =>
-  evidenceRows(core.store).commits.all(sessionId).find(({ sha }) => commit.startsWith(sha))?.at ?? null;
+  evidenceRows(core.store)
+    .commits.all(sessionId)
+    .find(({ sha }) => commit.startsWith(sha))?.at ?? null;

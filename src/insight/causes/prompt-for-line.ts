@@ -1,11 +1,11 @@
 import type { Core } from "../../core.ts";
 import { readSha } from "../../formats/edits.ts";
-import { followLine } from "./blame.ts";
 import { commitNotes } from "../../record/traces/traces.ts";
+import { followLine } from "./blame.ts";
 import { evidenceRows, type LineEditRow } from "./evidence-rows.ts";
 import type { Confidence } from "./judge.ts";
-import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";
 import { notedMatches } from "./noted-line.ts";
+import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";
 import { excerptOf, PROMPT_CHARS, promptAt, promptsOf } from "./prompts.ts";
 import { isSameCommit, makersOf } from "./signals.ts";
 

@@ -26,14 +26,16 @@ export const notesRead = endpoint(
       commits: v.pipe(v.string(), v.description(`Up to ${MAX_COMMITS}, with commas between them.`)),
     }),
     ok: Notes,
-    also: [
-      { status: 404, description: "There is a note of none of them.", schema: Notes, example: { notes: {} } },
-    ],
+    also: [{ status: 404, description: "There is a note of none of them.", schema: Notes, example: { notes: {} } }],
     faults: [],
     limits: [],
     example: {
       query: { commits: "80281eb75be77fc3cf9ef8a3c250f98444c42f16" },
-      ok: { notes: { "80281eb75be77fc3cf9ef8a3c250f98444c42f16": 'src/login.ts\n  h_31dce776f88375 1-10\n---\n{"prompts":{}}' } },
+      ok: {
+        notes: {
+          "80281eb75be77fc3cf9ef8a3c250f98444c42f16": 'src/login.ts\n  h_31dce776f88375 1-10\n---\n{"prompts":{}}',
+        },
+      },
     },
   },
   ({ core, principal: { teamId }, query }: Call<DevicePrincipal, { readonly commits: string }>) => {

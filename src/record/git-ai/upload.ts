@@ -37,7 +37,9 @@ export const notesUpload = endpoint(
       success_count: v.pipe(Count, v.description("Notes that are kept.")),
       failure_count: v.pipe(
         Count,
-        v.description("Notes that cannot be kept: too large, of no commit, with a secret, or against the team's policy."),
+        v.description(
+          "Notes that cannot be kept: too large, of no commit, with a secret, or against the team's policy.",
+        ),
       ),
     }),
     faults: [...inShape("tierGate", tierGate)],

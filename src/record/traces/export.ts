@@ -68,4 +68,9 @@ function itemText({ type, session, externalId }: ExportedLine, document: string)
 }
 
 /** What an export writes of sessions and notes, and how it is read again. */
-export const traceExport = { sessions: exportSessions, itemsOf, notes: noteExport.notes, itemsOfNotes: noteExport.itemsOf };
+export const traceExport = {
+  sessions: exportSessions,
+  itemsOf,
+  notes: noteExport.notes,
+  itemsOfNotes: noteExport.itemsOf,
+};

@@ -42,7 +42,8 @@ async function deliver(intake: Intake, notes: readonly SentNote[]): Promise<void
     await intake.store((now) => storeNotes(intake, full, withheld, now));
   };
   for (const note of notes) {
-    if (part.length > 0 && (part.length >= MAX_PART_NOTES || bytes + note.content.length > MAX_PART_BYTES)) await finish();
+    if (part.length > 0 && (part.length >= MAX_PART_NOTES || bytes + note.content.length > MAX_PART_BYTES))
+      await finish();
     part.push(note);
     bytes += note.content.length;
   }

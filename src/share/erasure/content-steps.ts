@@ -76,17 +76,10 @@ function eraseSession(core: Core, session: Session, erasureId: string, spend: Sp
 /** `all` is also what telemetry reported of a session: with the rest of its device that goes once for all. */
 type Spend = "all" | "goes" | "stays";
 
-async function* derivedOf(
-  core: Core,
-  session: Session,
-  erasureId: string,
-  spend: Spend,
-): AsyncGenerator<EraseStep> {
+async function* derivedOf(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
   if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
   if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
-  yield* eraseNotes(core, session.teamId, (onErased) =>
-    traceErasure.eraseNotesOf(core, session, erasureId, onErased),
-  );
+  yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
   yield* causeErasure.eraseEvidence(core, session.id);
   yield () => {
     holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);

@@ -116,9 +116,7 @@ async function* stepsOfKind(
   };
   const free = portions.filter(({ deviceId }) => !devices.has(deviceId));
   if (kind === "telemetry") for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
-  if (kind === "traces")
-    for (const portion of portions)
-      yield* eraseTraces(core, portion, "stays", isKept);
+  if (kind === "traces") for (const portion of portions) yield* eraseTraces(core, portion, "stays", isKept);
   if (kind === "brain") {
     for (const portion of free) yield* eraseBrain(core, portion, true);
     yield* brainErasure.eraseUnusedFiles(core, teamId);
