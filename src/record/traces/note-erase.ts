@@ -103,9 +103,18 @@ export const isHeld = (core: Core, deliveryId: number): boolean =>
   eraseRows(core.store).ofDelivery.get(deliveryId) !== undefined ||
   noteRows(core.store).ofDelivery.get(deliveryId) !== undefined;
 
-/** How many notes would go with a device's portion, or with a session. */
-const countNotes = (core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">): number =>
-  repoKey === null ? noteRows(core.store).ofDevice.all(deviceId, until).length : 0;
+/** The notes that would go with a device's portion, or only with some sessions of it, by their numbers. */
+function notesOf(
+  core: Core,
+  { deviceId, repoKey, until }: Omit<Portion, "erasureId">,
+  sessions: readonly { readonly teamId: string; readonly externalId: string }[],
+  isWhole: boolean,
+): number[] {
+  const sql = noteRows(core.store);
+  const own = isWhole && repoKey === null ? sql.ofDevice.all(deviceId, until) : [];
+  const named = sessions.flatMap(({ teamId, externalId }) => sql.ofSession.all(teamId, externalId));
+  return [...own, ...named].map(({ id }) => id);
+}
 
 /** Erasing notes of commits. */
-export const noteErasure = { eraseNotes, eraseNotesOf, eraseNotesNaming, countNotes };
+export const noteErasure = { eraseNotes, eraseNotesOf, eraseNotesNaming, notesOf };
