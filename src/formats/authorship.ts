@@ -55,10 +55,10 @@ export function authorsOf(note: string): ReadonlyMap<string, Author> | undefined
   const text = metadataText(note);
   if (text === undefined) return undefined;
   const { prompts, sessions } = asObject(parseJson(text));
-  const told = [...Object.entries(asObject(prompts)), ...Object.entries(asObject(sessions))];
-  if (told.length > MAX_AUTHORS) return undefined;
+  const records = [...Object.entries(asObject(prompts)), ...Object.entries(asObject(sessions))];
+  if (records.length > MAX_AUTHORS) return undefined;
   const authors = new Map<string, Author>();
-  for (const [key, record] of told) {
+  for (const [key, record] of records) {
     const { agent_id, messages } = asObject(record);
     const { tool, id, model } = asObject(agent_id);
     const session = readId(id);
@@ -74,13 +74,13 @@ export function authorsOf(note: string): ReadonlyMap<string, Author> | undefined
 }
 
 function lastAsked(messages: unknown): string | null {
-  const asked = asObjects(messages).findLast(({ type, role }) => type === "user" || role === "user");
-  return asText(asked?.text)?.toWellFormed() ?? null;
+  const prompt = asObjects(messages).findLast(({ type, role }) => type === "user" || role === "user");
+  return asText(prompt?.text)?.toWellFormed() ?? null;
 }
 
 /**
  * Who wrote a line, one for each file of the note that is meant; of several attestations of one line the last counts.
- * @param isMeant told a path as the note writes it
+ * @param isMeant given a path as the note writes it
  * @param line 1-based, as the file stands at the commit
  */
 export function lineAuthors(note: string, isMeant: (path: string) => boolean, line: number): LineAuthor[] {

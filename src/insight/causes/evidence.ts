@@ -89,11 +89,11 @@ export function evidenceOf(
 
 /** @param noted when they were made is not in a note */
 function commitsOf(
-  told: readonly MadeCommit[],
+  named: readonly MadeCommit[],
   noted: readonly { readonly sha: string }[],
 ): ReadonlyMap<string, MadeCommit> {
   const made = new Map<string, MadeCommit>();
-  for (const { sha: written, at } of [...told, ...noted.map(({ sha }) => ({ sha, at: null }))]) {
+  for (const { sha: written, at } of [...named, ...noted.map(({ sha }) => ({ sha, at: null }))]) {
     const sha = readSha(written);
     const known = sha === null ? undefined : made.get(sha);
     if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });

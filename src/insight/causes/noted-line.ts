@@ -3,8 +3,8 @@ import { type Author, lineAuthors } from "../../formats/authorship.ts";
 import { readSha } from "../../formats/edits.ts";
 import { commitNotes } from "../../record/traces/traces.ts";
 import { evidenceRows, type WindowRow } from "./evidence-rows.ts";
+import type { LineQuery, PromptMatch } from "./line-query.ts";
 import { isSameFile, normalisePath } from "./paths.ts";
-import type { LineQuery, PromptMatch } from "./prompt-for-line.ts";
 import { excerptOf, PROMPT_CHARS, promptAt, promptsOf } from "./prompts.ts";
 
 /** A line of a commit, and who its note says wrote it. */

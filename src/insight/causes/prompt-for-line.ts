@@ -4,33 +4,11 @@ import { commitNotes } from "../../record/traces/traces.ts";
 import { followLine } from "./blame.ts";
 import { evidenceRows, type LineEditRow } from "./evidence-rows.ts";
 import type { Confidence } from "./judge.ts";
+import type { LineQuery, PromptMatch } from "./line-query.ts";
 import { notedMatches } from "./noted-line.ts";
 import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";
 import { excerptOf, PROMPT_CHARS, promptAt, promptsOf } from "./prompts.ts";
 import { isSameCommit, makersOf } from "./signals.ts";
-
-export interface LineQuery {
-  readonly repoKey?: string | undefined;
-  readonly path: string;
-  /** 1-based, as the file stands now, or at the commit. */
-  readonly line: number;
-  /** 7 to 40 hexadecimal digits: only edits at or before it. */
-  readonly commit?: string | undefined;
-}
-
-/** An edit that a line comes from. */
-export interface PromptMatch {
-  /** The number under which the session is kept; null where only a note names it. */
-  readonly sessionNumber: number | null;
-  readonly sessionId: string;
-  readonly spanId: string;
-  /** The session's last prompt at or before the edit. */
-  readonly prompt: string | null;
-  readonly commit: string | null;
-  /** Milliseconds since the epoch. */
-  readonly at: number | null;
-  readonly band: Confidence;
-}
 
 /** Edits of files of one name that are looked at: the newest. */
 const MAX_EDITS = 5_000;

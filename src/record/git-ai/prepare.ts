@@ -5,7 +5,7 @@ import { bufferOf, ownMemory, preparation, type Tools } from "../../platform/htt
 import { mightLongHoldSecret, redactLongJson, redactLongText } from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 import { digestOfSent, requireAtMost, type SentDigest } from "../sent-body/sent-body.ts";
-import type { SentNote } from "../traces/traces.ts";
+import type { commitNotes } from "../traces/traces.ts";
 import { COMMIT } from "./credential.ts";
 
 export const NoteBatch = v.object({
@@ -21,6 +21,8 @@ export const NoteBatch = v.object({
 export const MAX_NOTE_BYTES = 8 * 1024 * 1024;
 /** Git AI sends 50. */
 const MAX_ENTRIES = 5_000;
+
+type SentNote = Parameters<typeof commitNotes.deliver>[1][number];
 
 /** A batch ready to be stored. */
 export interface ReadyNotes {

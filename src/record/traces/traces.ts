@@ -5,7 +5,6 @@
  */
 export {
   listSessions,
-  type SessionPage,
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
@@ -22,7 +21,7 @@ export {
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
-export { commitNotes, type SentNote } from "./notes.ts";
+export { commitNotes } from "./notes.ts";
 export { sessionPieces } from "./pieces.ts";
 export {
   findSessionId,
