@@ -82,11 +82,19 @@ function lastAsked(messages: unknown): string | null {
  * Who wrote a line, one for each file of the note that is meant; of several attestations of one line the last counts.
  * @param isMeant given a path as the note writes it
  * @param line 1-based, as the file stands at the commit
+ * @param pause awaited between lines of the note, see `kit/yield.ts`
  */
-export function lineAuthors(note: string, isMeant: (path: string) => boolean, line: number): LineAuthor[] {
+export async function lineAuthors(
+  note: string,
+  isMeant: (path: string) => boolean,
+  line: number,
+  pause: () => Promise<void> | undefined,
+): Promise<LineAuthor[]> {
   const found = new Map<string, string>();
   let path: string | undefined;
   for (const text of linesOf(note)) {
+    const wait = pause();
+    if (wait) await wait;
     if (text === DIVIDER) break;
     if (!text.startsWith("  ")) {
       const named = text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
@@ -94,7 +102,7 @@ export function lineAuthors(note: string, isMeant: (path: string) => boolean, li
       continue;
     }
     const space = text.indexOf(" ", 2);
-    if (path === undefined || space < 0 || !covers(text.slice(space + 1), line)) continue;
+    if (path === undefined || space < 0 || !covers(text.slice(space + 1, space + MAX_RANGES_CHARS), line)) continue;
     found.set(path, text.slice(2, space));
   }
   if (found.size === 0) return [];
@@ -118,11 +126,16 @@ function* linesOf(note: string): Generator<string> {
   }
 }
 
-/** @param ranges such as `1,3-5` */
+/** Read of one attestation: those of the largest commits are a tenth as long. */
+const MAX_RANGES_CHARS = 256 * 1024;
+const RANGE = /(\d{1,10})(?:-(\d{1,10}))?(?:,|$)/y;
+
+/** @param ranges such as `1,3-5`; read as far as they are of that form */
 function covers(ranges: string, line: number): boolean {
-  for (const range of ranges.split(",")) {
-    const [, from, to = from] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(range) ?? [];
-    if (from !== undefined && Number(from) <= line && line <= Number(to)) return true;
+  RANGE.lastIndex = 0;
+  for (let range = RANGE.exec(ranges); range; range = RANGE.exec(ranges)) {
+    const first = Number(range[1]);
+    if (first <= line && line <= Number(range[2] ?? first)) return true;
   }
   return false;
 }

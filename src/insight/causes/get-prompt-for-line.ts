@@ -81,7 +81,7 @@ export const promptForLineEndpoint = endpoint(
   },
   async ({ core, principal, query: { repoKey, path, line, commit } }) => {
     const standing = await requireCaughtUp(core, evidenceProjection);
-    const matches = promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
+    const matches = await promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
     return {
       ok: true,
       matches: matches.map(({ sessionNumber: _, at, ...match }) => ({ ...match, at: instantOrNull(at) })),

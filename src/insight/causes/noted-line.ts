@@ -1,10 +1,11 @@
 import type { Core } from "../../core.ts";
 import { type Author, lineAuthors } from "../../formats/authorship.ts";
 import { readSha } from "../../formats/edits.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { commitNotes } from "../../record/traces/traces.ts";
 import { evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import type { LineQuery, PromptMatch } from "./line-query.ts";
-import { isSameFile, normalisePath } from "./paths.ts";
+import { isSameFile, nameOf, normalisePath } from "./paths.ts";
 import { excerptOf, PROMPT_CHARS, promptAt, promptsOf } from "./prompts.ts";
 
 /** A line of a commit, and who its note says wrote it. */
@@ -23,16 +24,16 @@ interface Noted {
  * @param followed the edits that the line comes from, as sessions tell
  * @returns none where a person wrote it; undefined where no note tells
  */
-export function notedMatches(
+export async function notedMatches(
   core: Core,
   teamId: string,
   query: LineQuery,
   path: string,
   followed: readonly PromptMatch[],
-): PromptMatch[] | undefined {
+): Promise<PromptMatch[] | undefined> {
   const sha = readSha(query.commit);
   if (sha === null) return undefined;
-  const noted = notedLine(core, teamId, sha, path, query.line);
+  const noted = await notedLine(core, teamId, sha, path, query.line);
   if (noted.length === 0) return undefined;
   const band = noted.length > 1 ? "weak" : "strong";
   return noted.flatMap((line) => {
@@ -42,16 +43,20 @@ export function notedMatches(
 }
 
 /** Files of one name may stand in several folders: that of the whole path is meant where there is one. */
-function notedLine(core: Core, teamId: string, sha: string, path: string, line: number): Noted[] {
-  return commitNotes.ofCommit(core, teamId, sha).flatMap(({ text, commit, createdAt }) => {
-    const isMeant = (written: string) => {
-      const known = normalisePath(written);
-      return known !== undefined && isSameFile(path, known);
-    };
-    const found = lineAuthors(text, isMeant, line);
+async function notedLine(core: Core, teamId: string, sha: string, path: string, line: number): Promise<Noted[]> {
+  const yieldNow = cooperative(core.clock);
+  const name = nameOf(path);
+  const isMeant = (written: string) => {
+    const known = written.endsWith(name) ? normalisePath(written) : undefined;
+    return known !== undefined && isSameFile(path, known);
+  };
+  const noted: Noted[] = [];
+  for (const { text, commit, createdAt } of commitNotes.ofCommit(core, teamId, sha)) {
+    const found = await lineAuthors(text, isMeant, line, yieldNow);
     const exact = found.filter((one) => normalisePath(one.path) === path);
-    return (exact.length > 0 ? exact : found).map(({ author, trace }) => ({ commit, createdAt, author, trace }));
-  });
+    for (const { author, trace } of exact.length > 0 ? exact : found) noted.push({ commit, createdAt, author, trace });
+  }
+  return noted;
 }
 
 /** @returns undefined for a person's line, and for a session of another repository than was asked for */

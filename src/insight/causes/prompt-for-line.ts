@@ -17,11 +17,11 @@ const MAX_EDITS = 5_000;
  * The prompts that a line of a file comes from, newest first; see `followLine`. Where the commit's own note says who wrote the line, it
  * is that session's alone, or nobody's. As fresh as `evidenceProjection`.
  */
-export function promptForLine(core: Core, teamId: string, query: LineQuery): PromptMatch[] {
+export async function promptForLine(core: Core, teamId: string, query: LineQuery): Promise<PromptMatch[]> {
   const path = normalisePath(query.path);
   if (path === undefined) return [];
   const followed = followEdits(core, teamId, query, path);
-  return notedMatches(core, teamId, query, path, followed) ?? followed;
+  return (await notedMatches(core, teamId, query, path, followed)) ?? followed;
 }
 
 function followEdits(core: Core, teamId: string, query: LineQuery, path: string): PromptMatch[] {
