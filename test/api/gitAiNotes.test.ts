@@ -123,6 +123,24 @@ describe("gitAiNotesUpload", () => {
     expect(faultsOf(t)).toEqual([]);
   });
 
+  it("takes the largest batch over a socket, and gives it back piece by piece", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const url = await t.instance.listen();
+    const notes = ["1", "2", "3", "4", "5", "6", "7"].map(
+      (digit) => [sha(digit), digit.repeat(8 * 1024 * 1024)] as const,
+    );
+    const headers = { "x-api-key": token, "content-type": "application/json" };
+    const body = JSON.stringify({ entries: notes.map(([commit_sha, content]) => ({ commit_sha, content })) });
+    const sent = await fetch(`${url}${UPLOAD}`, { method: "POST", headers, body });
+    expect([sent.status, await sent.json()]).toEqual([200, { success_count: 7, failure_count: 0 }]);
+    expect(deliveries(t)).toHaveLength(7);
+    const given = await fetch(`${url}${NOTES}?commits=${notes.map(([commit]) => commit).join(",")}`, { headers });
+    const { notes: held } = (await given.json()) as { notes: Record<string, string> };
+    for (const [commit, content] of notes) expect(held[commit] === content).toBe(true);
+    expect(faultsOf(t)).toEqual([]);
+  });
+
   it("keeps what the team's policy allows", async () => {
     const t = await startInstance();
     const device = await t.device();
