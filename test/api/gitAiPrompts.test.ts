@@ -126,6 +126,22 @@ describe("prompt-for-line by notes", () => {
     expect((await t.get("/api/prompt-for-line?path=src/login.ts&line=3", { token })).body.matches).toEqual([]);
   });
 
+  it("puts an error down to the session that a note says made the commit, whichever came first", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const commit = "b1c2".repeat(10);
+    const content = `## 2026-11-20 Login loops\n\nIntroduced in ${commit.slice(0, 10)}.\n`;
+    const files = [{ path: ".claude/brain/errors.md", content }];
+    await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version: 1, files } });
+    await capture(t, token, { ...SESSION, commits: [] });
+    await t.instance.settle();
+    const links = async () => (await t.get("/api/causal-link", { token })).body.links;
+    expect((await links()).map((link: { band: string }) => link.band)).not.toContain("strong");
+    await upload(t, token, { [commit]: noteOf() });
+    await t.instance.settle();
+    expect(await links()).toMatchObject([{ sessionId: "s-1", band: "strong", commit }]);
+  });
+
   it("says nothing of what is no note of Git AI", async () => {
     const t = await startInstance();
     const { token } = await t.device();

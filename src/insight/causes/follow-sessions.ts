@@ -39,6 +39,13 @@ const sessionsNamed = (core: Core, teamId: string, externalId: string): number[]
     .windowsNamed.all(teamId, externalId)
     .map(({ sessionId }) => sessionId);
 
+/** The sessions that notes name that came after a delivery, up to and with another; those that were not followed yet left out. */
+export const sessionsNoted = (core: Core, after: number, upTo: number) =>
+  commitNotes
+    .namedBetween(core, after, upTo)
+    .flatMap(({ teamId, name }) => evidenceRows(core.store).windowsNamed.all(teamId, name))
+    .map(({ sessionId, teamId, repoKey }) => ({ id: sessionId, teamId, repoKey }));
+
 /** What must change for what is known of these sessions to be what they and the notes say now. */
 export const evidenceAnew = (core: Core, teamId: string, externalIds: readonly string[]): AsyncGenerator<RowChange> =>
   changesOfAll(

@@ -57,13 +57,13 @@ export const noteRows = statements((db) => ({
     `SELECT n.commit_sha AS sha, n.created_at AS createdAt FROM trace_note_sessions s CROSS JOIN trace_notes n ON n.id = s.note_id
        WHERE s.team_id = ? AND s.session_id = ? ORDER BY n.id DESC LIMIT ?`,
   ),
-  // Both by trace_notes_by_delivery.
+  // All by trace_notes_by_delivery.
   nextDelivery: db
     .prepare<[number], number>("SELECT delivery_id FROM trace_notes WHERE delivery_id > ? ORDER BY delivery_id LIMIT 1")
     .pluck(),
-  namesOfDelivery: db.prepare<[number], { teamId: string; name: string }>(
-    `SELECT DISTINCT s.team_id AS teamId, s.session_id AS name
-       FROM trace_notes n CROSS JOIN trace_note_sessions s ON s.note_id = n.id WHERE n.delivery_id = ?`,
+  namesBetween: db.prepare<[number, number], { teamId: string; name: string }>(
+    `SELECT DISTINCT s.team_id AS teamId, s.session_id AS name FROM trace_notes n CROSS JOIN trace_note_sessions s ON s.note_id = n.id
+     WHERE n.delivery_id > ? AND n.delivery_id <= ?`,
   ),
   // By trace_notes_by_device, and by trace_note_sessions' primary key.
   ofDevice: db.prepare<[string, number], SizedNote>(

@@ -23,31 +23,40 @@ export interface SentNote {
 /** How deliveries of notes are told from others of their kind. */
 export const NOTES_MODE = "notes";
 
-/** Bytes and notes that one transaction stores at most: everybody else waits while it does. */
+/** Bytes, notes and names of sessions that one transaction stores, about: everybody else waits while it does. */
 const MAX_PART_BYTES = 4 * 1024 * 1024;
 const MAX_PART_NOTES = 200;
+const MAX_PART_NAMES = 2_000;
 
 /**
  * Stores notes, some at a time. Whoever sends them again because the server stopped halfway finds that what was stored is not stored
  * twice: a note that a team has already leaves no mark.
  */
 async function deliver(intake: Intake, notes: readonly SentNote[]): Promise<void> {
+  // Told by the first part alone.
+  let { withheld } = intake;
+  for (const part of partsOf(notes)) {
+    await intake.store((now) => storeNotes(intake, part, withheld, now));
+    withheld = 0;
+  }
+}
+
+/** One part at least, so that a delivery of nothing is noted, too. */
+function* partsOf(notes: readonly SentNote[]): Generator<readonly SentNote[]> {
   let part: SentNote[] = [];
   let bytes = 0;
-  const { withheld } = intake;
-  const finish = async () => {
-    const full = part;
-    part = [];
-    bytes = 0;
-    await intake.store((now) => storeNotes(intake, full, withheld, now));
-  };
+  let names = 0;
   for (const note of notes) {
-    if (part.length > 0 && (part.length >= MAX_PART_NOTES || bytes + note.content.length > MAX_PART_BYTES))
-      await finish();
+    const isFull = part.length >= MAX_PART_NOTES || names >= MAX_PART_NAMES;
+    if (part.length > 0 && (isFull || bytes + note.content.length > MAX_PART_BYTES)) {
+      yield part;
+      [part, bytes, names] = [[], 0, 0];
+    }
     part.push(note);
     bytes += note.content.length;
+    names += note.sessions.length;
   }
-  await finish();
+  yield part;
 }
 
 /** Call inside a transaction. */
@@ -112,8 +121,11 @@ const commitsOf = (core: Core, teamId: string, externalId: string, limit: number
 function namedAfter(core: Core, deliveryId: number) {
   const sql = noteRows(core.store);
   const next = sql.nextDelivery.get(deliveryId);
-  return next === undefined ? undefined : { deliveryId: next, sessions: sql.namesOfDelivery.all(next) };
+  return next === undefined ? undefined : { deliveryId: next, sessions: sql.namesBetween.all(next - 1, next) };
 }
 
+/** The sessions that deliveries with notes name, after one, up to and with another. */
+const namedBetween = (core: Core, after: number, upTo: number) => noteRows(core.store).namesBetween.all(after, upTo);
+
 /** Notes of commits, stored and read. */
-export const commitNotes = { deliver, known, contentOf, ofCommit, commitsOf, namedAfter };
+export const commitNotes = { deliver, known, contentOf, ofCommit, commitsOf, namedAfter, namedBetween };
