@@ -41,6 +41,7 @@ import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/
 import { transparency } from "./platform/transparency/room.ts";
 import { workers } from "./platform/workers/workers.ts";
 import { brain } from "./record/brain/room.ts";
+import { gitAi } from "./record/git-ai/room.ts";
 import { otlp } from "./record/otlp/room.ts";
 import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
@@ -86,6 +87,7 @@ export const ROOMS: readonly Room[] = [
   pulses,
   traces,
   otlp,
+  gitAi,
   causes,
   spend,
   policy,

@@ -1,11 +1,10 @@
 /**
- * Traces: agent sessions with their spans and labels, merged as they grow.
+ * Traces: agent sessions with their spans and labels, merged as they grow; notes of commits, which name sessions.
  * Not here: the raw stream of entries (telemetry), what a session's free-form parts say (formats), what sessions cost (spend) or
  * caused (causes).
  */
 export {
   listSessions,
-  type SessionPage,
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
@@ -22,6 +21,7 @@ export {
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
+export { commitNotes } from "./notes.ts";
 export { sessionPieces } from "./pieces.ts";
 export {
   findSessionId,

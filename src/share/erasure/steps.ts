@@ -14,10 +14,10 @@ import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseMakerOfPacks } from "../packs/packs.ts";
-import { eraseContent, eraseOneSession } from "./content-steps.ts";
+import { eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure } from "./journal.ts";
-import { devicesOf, portionsOf } from "./targets.ts";
+import { devicesOf, portionsOf, teamsOf } from "./targets.ts";
 
 /** Actions that tell by what name somebody or something went. */
 const NAMING = new Set(["device.renamed"]);
@@ -44,6 +44,8 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       const user = findUser(core, target.personId);
       const person = user && { id: user.id, email: user.email, name: user.name, mark: markOf(user.id) };
       yield* eraseContent(core, portions);
+      if (person && person.email !== person.mark)
+        for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, person.email, id);
       yield* devices(core, devicesOf(core, target), person);
       if (person) yield* account(core, person);
     }

@@ -37,6 +37,12 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         localized: true,
       },
       {
+        slug: "git-ai",
+        file: "git-ai.md",
+        summary: "Git AI: its notes kept here, the two lines for its users, and the prompt of any line of a commit.",
+        localized: true,
+      },
+      {
         slug: "dashboard",
         file: "dashboard.md",
         summary: "The pages for people: accounts and roles, signing in, read tokens, command-line tools.",
