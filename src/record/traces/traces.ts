@@ -12,6 +12,7 @@ export {
 export { traceErasure } from "./erase.ts";
 export { traceExport } from "./export.ts";
 export {
+  countOutcomes,
   countSessionsAfter,
   readSessionSource,
   type SessionSource,
