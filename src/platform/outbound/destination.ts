@@ -29,17 +29,19 @@ const MAIL_PORTS: readonly number[] = [25, 465, 587];
  * The URL that may be sent to, judged as it is understood, not as it is spelled.
  * @throws OutboundRefused
  */
-export function judgeUrl({ config }: Pick<Core, "config">, text: string): URL & { readonly destination: Destination } {
+export function judgeUrl({ config }: Pick<Core, "config">, text: string): URL {
   if (text.length > MAX_URL_CHARS || !URL.canParse(text)) throw new OutboundRefused("The address is no URL.");
   const url = new URL(text);
   const own = PORTS[url.protocol];
   if (own === undefined) throw new OutboundRefused("The URL has to begin with https://.");
   if (url.username !== "" || url.password !== "") throw new OutboundRefused("The URL may not hold a user name.");
+  const port = url.port === "" ? own : Number(url.port);
+  judgeHost({ config }, url.hostname, port, port === own);
   if (url.protocol === "http:" && !config.outbound.private)
     throw new OutboundRefused("The URL has to begin with https:// where private addresses are not allowed.");
-  const port = url.port === "" ? own : Number(url.port);
-  const destination = judgeHost({ config }, url.hostname, port, port === own);
-  return Object.assign(url, { destination });
+  // A dot at the end says that a name is whole; some resolvers, and certificates, know it without only.
+  url.hostname = url.hostname.replace(/\.$/, "");
+  return url;
 }
 
 /** The same for a mail server. @throws OutboundRefused */
