@@ -908,9 +908,9 @@ CREATE TABLE notices (
   device_id  TEXT,
   repo_key   TEXT,
   once_key   TEXT UNIQUE,
-  told       INTEGER NOT NULL DEFAULT 0
+  addressed  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX notices_untold ON notices (id) WHERE told = 0;
+CREATE INDEX notices_new ON notices (id) WHERE addressed = 0;
 CREATE INDEX notices_by_team ON notices (team_id);
 
 -- Who hears of it, and how: a webhook, a chat, mail. Of a team, or of the installation where there is none. A secret signs what is

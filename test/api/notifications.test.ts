@@ -245,7 +245,7 @@ describe("what is not taken", () => {
       { actor_kind: "system", target_id: channel.id },
     ]);
     await telemetry(t, token, [5]);
-    await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE told = 0")[0].n).toBe(0);
+    await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
     expect(t.count("notification_messages")).toBe(1);
     await pauseChannel(t.instance.core, { id: channel.id }, false);
     receiver.answer = (_, response) => response.writeHead(200).end();
@@ -308,9 +308,12 @@ describe("chats", () => {
     await addChannel(t, receiver, team.id, ["session.failed"], "slack");
     await addChannel(t, receiver, team.id, ["session.failed"], "teams");
     const agent = "<!channel> *bold* @here [x](https://evil.example) & more";
-    await t.post("/api/agent-traces/ingest", { token, json: { sessions: [{ id: "s1", outcome: "failed", agent, spans: [] }] } });
+    await t.post("/api/agent-traces/ingest", {
+      token,
+      json: { sessions: [{ id: "s1", outcome: "failed", agent, spans: [] }] },
+    });
     t.clock.advance(10 * SECOND_MS);
-    await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE told = 0")[0].n).toBe(0);
+    await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
     t.clock.advance(10 * SECOND_MS);
     const received = await arrived(receiver, 2);
     const text = received.find(({ json }) => "text" in json)?.json.text as string;
@@ -332,7 +335,8 @@ describe("chats", () => {
     const t = await startSending([receiver]);
     const { token, team } = await t.device();
     const { channel } = await addChannel(t, receiver, team.id, ["gap"], "slack");
-    const fanned = () => expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE told = 0")[0].n).toBe(0);
+    const fanned = () =>
+      expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
     await telemetry(t, token, [1]);
     for (let i = 1; i <= 12; i++) await telemetry(t, token, [1 + 2 * i]);
     await fanned();

@@ -5,11 +5,11 @@ import { type NoticeRow, rows } from "./rows.ts";
 const read = (row: NoticeRow): StoredNotice => ({ ...row, data: JSON.parse(row.data) as StoredNotice["data"] });
 
 /** What nobody was told of yet, oldest first. */
-export const untoldNotices = (core: Core, count: number): StoredNotice[] =>
-  rows(core.store).untold.all(count).map(read);
+export const newNotices = (core: Core, count: number): StoredNotice[] =>
+  rows(core.store).unaddressed.all(count).map(read);
 
 /** Row change: what was told of is not asked for again. */
-export const markTold = (core: Core, id: number): boolean => rows(core.store).markTold.run(id).changes === 1;
+export const markAddressed = (core: Core, id: number): boolean => rows(core.store).markAddressed.run(id).changes === 1;
 
 /** Notices by their numbers, oldest first; those that are gone are left out. */
 export const findNotices = (core: Core, ids: readonly number[]): StoredNotice[] =>

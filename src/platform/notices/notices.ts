@@ -3,6 +3,6 @@
  * Not here: who hears of it and how (notifications); what the audit keeps.
  */
 
-export { dropNoticesBefore, findNotices, isNoted, markTold, untoldNotices } from "./follow.ts";
+export { dropNoticesBefore, findNotices, isNoted, markAddressed, newNotices } from "./follow.ts";
 export { eraseNotices, type Notice, notify, type StoredNotice } from "./notify.ts";
 export { NOTICE_TYPES, type NoticeData, type NoticeName } from "./types.ts";

@@ -27,15 +27,15 @@ export const rows = statements((db) => ({
     `INSERT INTO notices (event_id, type, team_id, at, path, data, device_id, repo_key, once_key)
      VALUES (@eventId, @type, @teamId, @at, @path, @data, @deviceId, @repoKey, @key) ON CONFLICT (once_key) DO NOTHING`,
   ),
-  // By notices_untold.
-  untold: db.prepare<[number], NoticeRow>(`${NOTICE} WHERE told = 0 ORDER BY id LIMIT ?`),
+  // By notices_new.
+  unaddressed: db.prepare<[number], NoticeRow>(`${NOTICE} WHERE addressed = 0 ORDER BY id LIMIT ?`),
   // By notices' unique index.
   byKey: db.prepare<[string], number>("SELECT id FROM notices WHERE once_key = ?").pluck(),
   // All by the primary key.
-  markTold: db.prepare<[number]>("UPDATE notices SET told = 1 WHERE id = ? AND told = 0"),
+  markAddressed: db.prepare<[number]>("UPDATE notices SET addressed = 1 WHERE id = ? AND addressed = 0"),
   byIds: db.prepare<[string], NoticeRow>(`${NOTICE} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`),
   dropBefore: db.prepare<[number, number]>(
-    "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ? AND told = 1 ORDER BY id LIMIT ?)",
+    "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ? AND addressed = 1 ORDER BY id LIMIT ?)",
   ),
   // By notices_by_team. A repository's entries are read of whatever device sent it last.
   erase: db.prepare<[{ teamId: string; deviceId: string; repoKey: string | null; limit: number }]>(

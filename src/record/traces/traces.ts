@@ -5,7 +5,6 @@
  */
 export {
   listSessions,
-  type SessionPage,
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";

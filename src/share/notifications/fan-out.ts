@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
-import { markTold, type StoredNotice, untoldNotices } from "../../platform/notices/notices.ts";
+import { markAddressed, newNotices, type StoredNotice } from "../../platform/notices/notices.ts";
 import { type Channel, listChannels } from "./channels.ts";
 import { rows } from "./rows.ts";
 
@@ -18,12 +18,12 @@ const MAX_NAMED = 200;
 /** Makes messages of what was noted since, for each channel that wants to hear of it. */
 export async function fanOut(core: Core): Promise<void> {
   for (;;) {
-    const notices = untoldNotices(core, SLICE);
+    const notices = newNotices(core, SLICE);
     if (notices.length === 0) return;
     await core.store.write(() => {
       const channels = listChannels(core).filter(({ disabledAt }) => disabledAt === null);
       for (const notice of notices)
-        if (markTold(core, notice.id))
+        if (markAddressed(core, notice.id))
           for (const channel of channels) if (wants(channel, notice)) address(core, channel, notice);
     });
     if (notices.length < SLICE) return;

@@ -21,15 +21,15 @@ const MIN_PAUSE_MS = 5 * SECOND_MS;
  * When to try again.
  * @param firstAt when the first try was due
  * @param tries so far
- * @param retryAfterMs what the receiver asked for
+ * @param retryAfterMs what the receiver desired for
  * @returns undefined after the last try
  */
 export function nextTryAt(firstAt: number, tries: number, now: number, retryAfterMs = 0): number | undefined {
   const offset = TRIES_AT_MS[tries];
   if (offset === undefined) return undefined;
   // A receiver may ask for patience, not for more than there is.
-  const asked = Math.min(now + retryAfterMs, firstAt + DAY_MS);
-  return Math.max(firstAt + offset, now + MIN_PAUSE_MS, asked);
+  const desired = Math.min(now + retryAfterMs, firstAt + DAY_MS);
+  return Math.max(firstAt + offset, now + MIN_PAUSE_MS, desired);
 }
 
 /** Reads `Retry-After` (RFC 9110 section 10.2.3), as milliseconds from now; 0 where it says nothing. */

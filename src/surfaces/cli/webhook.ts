@@ -106,16 +106,20 @@ function addList(webhook: Command, cli: Cli): void {
 }
 
 function addTest(webhook: Command, cli: Cli): void {
-  common(webhook.command("test").argument("<id>", "id of the channel").description("send a test to a channel at once"))
-    .action((id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const { delivered, text, reply, add } = await testChannel(core, id);
-        output.result({ id, delivered, outcome: text, reply }, () => `${delivered ? "delivered" : "not delivered"}: ${text}`);
-        const line = add === undefined ? undefined : obstacleOf(core, getChannel(core, id))?.line;
-        if (line !== undefined) output.note(`Add: ${line}`);
-        if (!delivered) cli.exitCode = 1;
-      }),
-    );
+  common(
+    webhook.command("test").argument("<id>", "id of the channel").description("send a test to a channel at once"),
+  ).action((id: string, options: CommonOptions) =>
+    withCore(cli, options, async (core, output) => {
+      const { delivered, text, reply, add } = await testChannel(core, id);
+      output.result(
+        { id, delivered, outcome: text, reply },
+        () => `${delivered ? "delivered" : "not delivered"}: ${text}`,
+      );
+      const line = add === undefined ? undefined : obstacleOf(core, getChannel(core, id))?.line;
+      if (line !== undefined) output.note(`Add: ${line}`);
+      if (!delivered) cli.exitCode = 1;
+    }),
+  );
 }
 
 function addChanges(webhook: Command, cli: Cli): void {

@@ -1,7 +1,7 @@
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
-import { listSessions, type SessionPage, type SessionRow, sessionFacets } from "../../../../record/traces/traces.ts";
+import { listSessions, type SessionRow, sessionFacets } from "../../../../record/traces/traces.ts";
 import type { Filter, Table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
@@ -158,7 +158,7 @@ function holds({ prompts, spans, files, commits, labels }: SessionRow): Content 
 }
 
 /** Links around the page, and how far it looked when that is not plain. */
-function pagesOf({ older, newer, examined, examinedTo }: SessionPage): Pages {
+function pagesOf({ older, newer, examined, examinedTo }: Awaited<ReturnType<typeof listSessions>>): Pages {
   const around = { newer: { cursor: newer }, older: { cursor: older } };
   if (examinedTo === undefined) return around;
   const backTo = isInstant(examinedTo) ? `, back to ${utcText(examinedTo)}` : "";
