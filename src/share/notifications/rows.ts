@@ -59,9 +59,9 @@ export const rows = statements((db) => ({
   channel: db.prepare<[string], ChannelRow>(`${CHANNEL} WHERE id = ? AND removed_at IS NULL`),
   // By notification_channels_by_team; IS finds those of the installation, too.
   ofTeam: db.prepare<[string | null], ChannelRow>(
-    `${CHANNEL} WHERE team_id IS ? AND removed_at IS NULL ORDER BY created_at, id`,
+    `${CHANNEL} WHERE team_id IS ? AND removed_at IS NULL ORDER BY created_at, rowid`,
   ),
-  channels: db.prepare<[], ChannelRow>(`${CHANNEL} WHERE removed_at IS NULL ORDER BY team_id, created_at, id`),
+  channels: db.prepare<[], ChannelRow>(`${CHANNEL} WHERE removed_at IS NULL ORDER BY team_id, created_at, rowid`),
   setEvents: db.prepare<[string, string]>("UPDATE notification_channels SET events = ? WHERE id = ?"),
   setTarget: db.prepare<[string, string]>("UPDATE notification_channels SET target = ? WHERE id = ?"),
   rotate: db.prepare<[string, number, string]>(

@@ -89,7 +89,7 @@ function channelTable({ core, href }: Call, { base }: Scope, channels: readonly 
       {
         label: "State",
         cell: ({ channel, blocked }) =>
-          blocked && channel.disabledAt === null ? badge("warn", "not allowed") : channelState(channel),
+          blocked && channel.disabledAt === null ? badge("warn", "blocked") : channelState(channel),
       },
       { label: "Events", numeric: true, cell: ({ channel }) => channel.events.length },
       {
