@@ -107,10 +107,10 @@ function acts(call: Call, { kind, name, disabledAt }: Channel, path: string): Ht
 }
 
 function testResult({ delivered, text, reply }: Outcome): Html {
+  const outcome = html`${badge(delivered ? "good" : "bad", delivered ? "delivered" : "not delivered")} <span class="mono">${text}</span>`;
   return section({
     title: "Test",
-    framed: true,
-    body: html`<p role="status">${badge(delivered ? "good" : "bad", delivered ? "delivered" : "not delivered")} <span class="mono">${text}</span></p>
+    body: html`<div role="status">${facts([{ label: "Outcome", value: outcome }])}</div>
 ${reply !== "" && codeBlock(reply.slice(0, REPLY_CHARS), { label: "Reply", titled: true, wrap: true, tall: true })}`,
   });
 }
