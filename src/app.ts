@@ -46,7 +46,7 @@ import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
 import { telemetry } from "./record/telemetry/room.ts";
 import { traces } from "./record/traces/room.ts";
-import { alarms } from "./share/alarms/room.ts";
+import { alarms } from "./share/alarms/alarms.ts";
 import { erasure } from "./share/erasure/room.ts";
 import { recordExport } from "./share/export/room.ts";
 import { featureRequests } from "./share/feature-requests/room.ts";

@@ -5,4 +5,4 @@
 
 export { openSocket } from "./connect.ts";
 export { judgeMailHost, judgeUrl, listLine, OutboundRefused } from "./destination.ts";
-export { type Answer, OutboundFailed, post } from "./post.ts";
+export { OutboundFailed, post } from "./post.ts";
