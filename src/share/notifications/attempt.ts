@@ -1,6 +1,8 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
+import { Buckets, type Quota } from "../../kit/buckets.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
+import { fail, rateLimited } from "../../kit/problem.ts";
 import { oneLine } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts";
 import { counter } from "../../platform/metrics/metrics.ts";
@@ -76,7 +78,11 @@ function written(core: Core, row: ChannelRow, { messageId, notices, more }: Lett
   return webhook(messageId, now, payloadOf(core, notice), secrets);
 }
 
-/** Sends a test at once. @throws Problem 404 */
+/** Tests of one channel: each is a message to somebody. */
+const TESTS: Quota = { count: 10, seconds: 60 };
+const tests = slot(() => new Buckets());
+
+/** Sends a test at once. @throws Problem 404; 429 after too many */
 export async function testChannel(
   core: Core,
   id: string,
@@ -84,6 +90,8 @@ export async function testChannel(
   by: Actor = COMMAND_LINE,
 ): Promise<Outcome> {
   const row = getRow(core, id, teamId);
+  const { allowed, retryAfterSeconds } = tests(core).take(id, core.clock.monotonic(), TESTS);
+  if (!allowed) fail(rateLimited, { message: "That were many tests. Try again in a minute.", retryAfterSeconds });
   const notice: StoredNotice = {
     id: 0,
     eventId: newId("evt", core.clock, core.random),
