@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { Webhook } from "standardwebhooks";
 import { expect, it } from "vitest";
 import { NOTICE_TYPES } from "../../src/platform/notices/notices.ts";
 import { spellSecret, webhook } from "../../src/share/notifications/formats.ts";
@@ -33,6 +34,7 @@ it("documents a check of signatures that takes what is sent, and nothing that wa
   const payload = { type: "gap", data: { title: "Zürich 💥" } };
   const sent = webhook("msg_1", Date.now(), payload, [other, secret]);
   expect(verify(secret, sent.headers, sent.body)).toEqual(payload);
+  expect(new Webhook(secret).verify(sent.body, { ...sent.headers })).toEqual(payload);
   expect(verify(other, sent.headers, sent.body)).toEqual(payload);
   const old = webhook("msg_1", Date.now() - 3_600_000, payload, [secret]);
   for (const [headers, text] of [
