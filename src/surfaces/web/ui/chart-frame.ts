@@ -1,7 +1,7 @@
 import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import { table } from "./list.ts";
-import type { Kind } from "./parts.ts";
+import { anchor, type Kind } from "./parts.ts";
 import { compact, number } from "./units.ts";
 
 /**
@@ -27,6 +27,8 @@ export interface Point {
   readonly iso: string;
   /** In the order of the series; null where nothing is known. */
   readonly values: readonly (number | null)[];
+  /** Where a click on it leads: to what happened on that day. */
+  readonly href?: string | undefined;
 }
 
 /** What every chart is told. */
@@ -102,7 +104,7 @@ function axis(days: readonly Point[]): Html {
 /** Areas over each day that name it and its values when pointed at. */
 function hits(chart: Chart): Html {
   const spell = speller(chart);
-  return html`${chart.days.map(({ label, values }, i) => {
+  return html`${chart.days.map(({ label, values, href }, i) => {
     const { x, width } = slot(i, chart.days.length);
     // What is not known says nothing beside what is.
     const known = chart.series.map((_, s) => s).filter((s) => (values[s] ?? null) !== null);
@@ -111,7 +113,9 @@ function hits(chart: Chart): Html {
       return chart.series.length > 1 ? `${chart.series[s]?.name}: ${said}` : said;
     });
     if (words.length === 0) words.push("–");
-    return html`<rect class="hit" x="${percent(x - width / 2)}%" width="${width}%" y="0" height="${TOP + PLOT}"><title>${label}\n${words.join("\n")}</title></rect>`;
+    const area = html`<rect class="hit" x="${percent(x - width / 2)}%" width="${width}%" y="0" height="${TOP + PLOT}"><title>${label}\n${words.join("\n")}</title></rect>`;
+    // For the pointer only: a plot is one image to those who cannot see it, and the table of numbers has the same links.
+    return href === undefined ? area : html`<a tabindex="-1"${attributes({ href })}>${area}</a>`;
   })}`;
 }
 
@@ -120,7 +124,11 @@ function numbers(chart: Chart): Html {
   return table({
     caption: `${chart.title}, in ${chart.unit}`,
     columns: [
-      { label: chart.period ?? "Day", heading: true, cell: ({ iso }) => iso },
+      {
+        label: chart.period ?? "Day",
+        heading: true,
+        cell: ({ iso, href }) => (href === undefined ? iso : anchor(href, iso)),
+      },
       ...chart.series.map(({ name }, i) => ({
         label: name,
         numeric: true,

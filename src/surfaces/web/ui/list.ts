@@ -15,6 +15,16 @@ export interface Column<Row> {
   readonly heading?: boolean | undefined;
   /** Long text may take the room that is left. */
   readonly grow?: boolean | undefined;
+  /** What a click on the label does, where rows can be put in its order. */
+  readonly sort?: Sort | undefined;
+}
+
+/** The order of a list by one of its columns. */
+export interface Sort {
+  /** The list in this column's order, or in the opposite one where it is in its order already. */
+  readonly href: string;
+  /** How the rows shown are ordered by it; nothing where they are not. */
+  readonly direction?: "ascending" | "descending" | undefined;
 }
 
 /** What a table shows. */
@@ -28,16 +38,18 @@ export interface Table<Row> {
   readonly empty?: Content;
   /** What becomes of it on a narrow screen: each row a card (the default), or the table scrolls sideways. */
   readonly narrow?: "cards" | "scroll" | undefined;
+  /** Rows of one line (40 px), for lists that are looked through; what is too long for its cell is cut there. */
+  readonly dense?: boolean | undefined;
 }
 
 /**
  * A table of data. Roles are spelled out because laying rows out as cards takes the implied ones away. The frame can be
  * focused so that keys scroll it; the script drops that where nothing overflows.
  */
-export function table<Row>({ caption, columns, rows, empty, narrow }: Table<Row>): Html {
+export function table<Row>({ caption, columns, rows, empty, narrow, dense }: Table<Row>): Html {
   if (rows.length === 0) return html`<div class="table-empty">${empty}</div>`;
   const shown = columns.filter((column) => column !== false);
-  return html`<div class="table-frame" role="region" aria-label="${caption}" tabindex="0" data-scroll><table role="table" class="${narrow === "scroll" ? "scrolls" : "cards"}">
+  return html`<div class="table-frame" role="region" aria-label="${caption}" tabindex="0" data-scroll><table role="table" class="${narrow === "scroll" ? "scrolls" : "cards"}${dense && " dense"}">
 <caption class="vh">${caption}</caption>
 <thead role="rowgroup"><tr role="row">${shown.map(head)}</tr></thead>
 <tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${shown.map((column) => cell(column, row))}</tr>\n`)}</tbody></table></div>`;
@@ -47,8 +59,9 @@ const classOf = ({ numeric, grow }: Column<never>) =>
   [numeric && "numeric", grow && "grow"].filter(Boolean).join(" ") || undefined;
 
 function head(column: Column<never>): Html {
-  const { label, hidden } = column;
-  return html`<th role="columnheader" scope="col"${attributes({ class: classOf(column) })}>${hidden ? html`<span class="vh">${label}</span>` : label}</th>`;
+  const { label, hidden, sort } = column;
+  const name = hidden ? html`<span class="vh">${label}</span>` : label;
+  return html`<th role="columnheader" scope="col"${attributes({ class: classOf(column), "aria-sort": sort?.direction })}>${sort ? html`<a class="sort" rel="nofollow"${attributes({ href: sort.href })}>${name}</a>` : name}</th>`;
 }
 
 function cell<Row>(column: Column<Row>, row: Row): Html {

@@ -25,17 +25,24 @@ export interface PageHead {
   readonly title: Content;
   /** One line: what this page is for. */
   readonly intro?: Content;
+  /** What takes explaining; folded behind a "?". */
+  readonly help?: Content;
   /** Buttons and links on the right. */
   readonly actions?: Content;
   readonly crumbs?: readonly Crumb[] | undefined;
 }
 
 /** The head of a page; holds the only `h1`. */
-export function pageHead({ title, intro, actions, crumbs }: PageHead): Html {
+export function pageHead({ title, intro, help, actions, crumbs }: PageHead): Html {
   return html`<header class="page-head">
 ${crumbs && crumbs.length > 0 && html`<nav aria-label="Breadcrumbs" class="crumbs"><ol>${crumbs.map(crumb)}</ol></nav>`}
-<div class="page-head-row"><div class="page-head-text"><h1>${title}</h1>${intro && html`<p class="says">${intro}</p>`}</div>
+<div class="page-head-row"><div class="page-head-text"><div class="titled"><h1>${title}</h1>${help && helpMark(help)}</div>${intro && html`<p class="says">${intro}</p>`}</div>
 ${actions && html`<div class="actions">${actions}</div>`}</div></header>`;
+}
+
+/** A "?" that opens an explanation, by pointer or keyboard, without the script. */
+export function helpMark(explanation: Content): Html {
+  return html`<details class="help"><summary aria-label="What this means">?</summary><div class="help-panel">${explanation}</div></details>`;
 }
 
 function crumb({ label, href }: Crumb): Html {
@@ -63,6 +70,8 @@ export function tabs(label: string, list: readonly Tab[]): Html {
 export interface Section {
   readonly title: Content;
   readonly intro?: Content;
+  /** What takes explaining; folded behind a "?". */
+  readonly help?: Content;
   readonly actions?: Content;
   readonly body: Content;
   readonly id?: string | undefined;
@@ -71,8 +80,8 @@ export interface Section {
 }
 
 /** A titled part of a page (`h2`). */
-export function section({ title, intro, actions, body, id, framed }: Section): Html {
-  return html`<section class="section"${attributes({ id })}><div class="section-head"><div><h2>${title}</h2>${intro && html`<p class="says">${intro}</p>`}</div>
+export function section({ title, intro, help, actions, body, id, framed }: Section): Html {
+  return html`<section class="section"${attributes({ id })}><div class="section-head"><div><div class="titled"><h2>${title}</h2>${help && helpMark(help)}</div>${intro && html`<p class="says">${intro}</p>`}</div>
 ${actions && html`<div class="actions">${actions}</div>`}</div>
 ${framed ? html`<div class="card">${body}</div>` : body}</section>`;
 }
@@ -116,6 +125,8 @@ export interface Stat {
   readonly value: Content;
   /** What it compares to. */
   readonly sub?: Content;
+  /** Its course, e.g. `sparkline(…)`. */
+  readonly spark?: Content;
   readonly href?: string | undefined;
   readonly tone?: Kind | undefined;
 }
@@ -125,8 +136,8 @@ export function stats(tiles: readonly Stat[]): Html {
   return html`<dl class="stats">${tiles.map(tile)}</dl>`;
 }
 
-function tile({ label, value, sub, href, tone }: Stat): Html {
-  return html`<div class="stat ${tone}"><dt>${href === undefined ? label : html`<a${attributes({ href })}>${label}</a>`}</dt><dd class="stat-value">${value}</dd>${sub && html`<dd class="stat-sub">${sub}</dd>`}</div>`;
+function tile({ label, value, sub, spark, href, tone }: Stat): Html {
+  return html`<div class="stat ${tone}"><dt>${href === undefined ? label : html`<a${attributes({ href })}>${label}</a>`}</dt><dd class="stat-value">${value}</dd>${sub && html`<dd class="stat-sub">${sub}</dd>`}${spark && html`<dd class="stat-spark">${spark}</dd>`}</div>`;
 }
 
 /** Something that happened. */
