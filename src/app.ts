@@ -47,10 +47,12 @@ import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
 import { telemetry } from "./record/telemetry/room.ts";
 import { traces } from "./record/traces/room.ts";
+import { alarms } from "./share/alarms/alarms.ts";
 import { erasure } from "./share/erasure/room.ts";
 import { recordExport } from "./share/export/room.ts";
 import { featureRequests } from "./share/feature-requests/room.ts";
 import { maintenance } from "./share/maintenance/room.ts";
+import { notifications } from "./share/notifications/room.ts";
 import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
 import { readApi } from "./share/read-api/room.ts";
@@ -98,6 +100,8 @@ export const ROOMS: readonly Room[] = [
   erasure,
   recordExport,
   maintenance,
+  notifications,
+  alarms,
   readApi,
   featureRequests,
   packs,

@@ -3,7 +3,9 @@ import { BlockList, isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import * as v from "valibot";
+import { cidrList } from "./kit/address.ts";
 import type { Quota } from "./kit/buckets.ts";
+import { type Egress, type MailServer, mailServer, readEgress } from "./kit/egress.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
 
 const KIB = 1024;
@@ -56,21 +58,6 @@ function baseUrl(raw: string): { value: string | null } | { wrong: string } {
   if (url.protocol !== "http:" && url.protocol !== "https:") return { wrong: "must begin with http:// or https://" };
   if (url.search || url.hash || url.username) return { wrong: "must have no query, fragment or user name" };
   return { value: url.origin + url.pathname.replace(/\/+$/, "") };
-}
-
-function cidrList(raw: string): { value: readonly string[] } | { wrong: string } {
-  const parts = raw
-    .split(",")
-    .map((part) => part.trim())
-    .filter(Boolean);
-  for (const part of parts) {
-    const [address = "", prefix] = part.split("/");
-    const family = isIP(address);
-    const maxBits = family === 6 ? 128 : 32;
-    if (family === 0 || (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= maxBits)))
-      return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8` };
-  }
-  return { value: parts };
 }
 
 function setting<T>(value: Setting<T>): Setting<T> {
@@ -170,6 +157,40 @@ export const SETTINGS = {
         : raw === "off"
           ? { value: null }
           : { wrong: "must be HOST:PORT, or off" },
+  }),
+  outbound: setting<Egress>({
+    env: "RECKON_OUTBOUND",
+    fallback: { hosts: [], private: false },
+    shown: "nothing",
+    description:
+      "comma-separated HOST[:PORT] that may be called, `*.` for what is below; `+private` allows private addresses",
+    read: (raw) => {
+      const egress = readEgress(raw);
+      return "unreadable" in egress
+        ? { wrong: `"${egress.unreadable}" is not HOST, HOST:PORT, *.HOST or +private` }
+        : { value: egress };
+    },
+  }),
+  smtpUrl: setting<MailServer | null>({
+    env: "RECKON_SMTP_URL",
+    fallback: null,
+    shown: "none",
+    description: "mail server: smtp://USER@HOST:587 (STARTTLS, required) or smtps://USER@HOST:465",
+    read: mailServer,
+  }),
+  smtpPassword: setting<string | null>({
+    env: "RECKON_SMTP_PASSWORD",
+    fallback: null,
+    shown: "none",
+    description: "password of the mail server's user",
+    read: text,
+  }),
+  mailFrom: setting<string | null>({
+    env: "RECKON_MAIL_FROM",
+    fallback: null,
+    shown: "reckon@HOST of the base URL",
+    description: "address that mail comes from",
+    read: text,
   }),
   limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges an address may try"),
   limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "wrong passwords an address may try, over all accounts"),

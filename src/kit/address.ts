@@ -35,3 +35,19 @@ export function quotaKey(address: string): string {
     .map((group) => group.toString(16))
     .join(":")}::/64`;
 }
+
+/** Reads a comma-separated list of addresses and CIDR ranges, or says what is wrong with it. */
+export function cidrList(raw: string): { value: readonly string[] } | { wrong: string } {
+  const parts = raw
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+  for (const part of parts) {
+    const [address = "", prefix] = part.split("/");
+    const family = isIP(address);
+    const maxBits = family === 6 ? 128 : 32;
+    if (family === 0 || (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= maxBits)))
+      return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8` };
+  }
+  return { value: parts };
+}

@@ -17,7 +17,10 @@ export type IdPrefix =
   | "rtk"
   | "atk"
   | "era"
-  | "hold";
+  | "hold"
+  | "evt"
+  | "msg"
+  | "chn";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */
 export function base32(bytes: Uint8Array): string {

@@ -10,6 +10,7 @@ import { DAY_MS } from "../kit/clock.ts";
 import { sameDigest } from "../kit/hash.ts";
 import type { Items } from "../kit/items.ts";
 import type { Towards } from "../kit/page.ts";
+import { notify } from "../platform/notices/notices.ts";
 import { appendLeaf, findLeaf, nextLeaf } from "../platform/transparency/transparency.ts";
 import { chain, GENESIS, leafOf, leafText, leafTextOf } from "./leaf.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
@@ -66,7 +67,19 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     facts.sentSha256,
   );
   sql.countDay.run(teamId, facts.kind, dayOf(facts), facts.items, gaps(facts), rollbacks(facts));
+  if (facts.flagged !== null) notifyFlagged(core, { ...facts, flagged: facts.flagged, id });
   return id;
+}
+
+/** Row change: tells whoever wants to hear of it that a delivery was flagged. */
+function notifyFlagged(
+  core: Core,
+  facts: Pick<DeliveryRow, "id" | "teamId" | "deviceId" | "repoKey" | "kind"> & { flagged: "gap" | "rollback" },
+): void {
+  const { id, teamId, deviceId, repoKey, kind, flagged } = facts;
+  const path = kind === "brain" ? "/brain" : "/telemetry";
+  const data = { delivery: id, kind, device: deviceId, repo: repoKey };
+  notify(core, { type: flagged, teamId, path, data, deviceId, repoKey });
 }
 
 const dayOf = ({ receivedAt }: DayFacts) => Math.floor(receivedAt / DAY_MS);

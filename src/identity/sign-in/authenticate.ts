@@ -3,6 +3,8 @@ import { quotaKey } from "../../kit/address.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
 import { fail, forbidden, Problem, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
+import { notify } from "../../platform/notices/notices.ts";
+import { membershipsOf } from "../members/members.ts";
 import { emailKey, findUser, findUserByEmail } from "../people/people.ts";
 import { isKnownAddress, type Origin, storeSession } from "../web-sessions/web-sessions.ts";
 import { verifyPassword } from "./passwords.ts";
@@ -15,7 +17,13 @@ import { verifyPassword } from "./passwords.ts";
  */
 const FAILURES: Quota = { count: 10, seconds: 15 * 60 };
 
+/** Refusals at one account that somebody may want to hear of; and how often they do. */
+const MANY: Quota = { count: 5, seconds: 15 * 60 };
+const REPORTS: Quota = { count: 1, seconds: 60 * 60 };
+
 const failures = slot(() => new Buckets());
+const refusals = slot(() => new Buckets());
+const reports = slot(() => new Buckets());
 const addresses = slot(() => new Buckets());
 
 /** One text for every reason: which accounts exist is nobody's business. */
@@ -44,13 +52,15 @@ export async function signIn(
   if (own.refusal) throw address.refusal ?? own.refusal;
   const right = await verifyPassword(password, user?.disabledAt === null ? user.passwordHash : null);
   if (!right || !user) {
-    await core.store.write(() =>
+    const isMany = areMany(core, key);
+    await core.store.write(() => {
       recordEvent(
         core,
         { kind: "user", id: user?.id ?? null, label: user?.email ?? "unknown", ip: origin.ip },
         { action: "session.refused", teamId: null },
-      ),
-    );
+      );
+      if (isMany) notifyRefused(core, user?.id);
+    });
     // What a neighbour is told of an account that is used here, and of one that does not exist, must be the same.
     throw address.refusal ?? new Problem(unauthorized, WRONG);
   }
@@ -68,6 +78,21 @@ export async function signIn(
     );
     return session.token;
   });
+}
+
+/** Counts a refusal. @returns whether there were many at this account, and nobody was told lately */
+function areMany(core: Core, key: string): boolean {
+  const now = core.clock.monotonic();
+  const { remaining } = refusals(core).take(key, now, MANY);
+  return remaining === 0 && reports(core).take(key, now, REPORTS).allowed;
+}
+
+/** Row change: tells the teams of a person, or whoever runs the installation, that somebody may be guessing. */
+function notifyRefused(core: Core, userId: string | undefined): void {
+  const teams: (string | null)[] = userId === undefined ? [] : membershipsOf(core, userId).map(({ id }) => id);
+  const data = { account: userId ?? null, tries: MANY.count, minutes: MANY.seconds / 60 };
+  for (const teamId of teams.length === 0 ? [null] : teams)
+    notify(core, { type: "sign_in.refused", teamId, path: teamId === null ? "/settings" : "/audit", data });
 }
 
 /**

@@ -1,7 +1,10 @@
 import type { Core } from "../../core.ts";
 import type { DefectKind } from "../../formats/brain-kinds.ts";
 import type { Entry } from "../../formats/errors/entry.ts";
+import { onWire } from "../../formats/errors/fingerprint.ts";
 import type { ParsedFile } from "../../formats/errors/parse.ts";
+import { DAY_MS } from "../../kit/clock.ts";
+import { notify } from "../../platform/notices/notices.ts";
 import type { RowChange } from "../../platform/projections/projections.ts";
 import { matchEntries, matchMoved } from "./match.ts";
 import { type DefectRow, rows } from "./rows.ts";
@@ -34,7 +37,10 @@ export function changesOf(
     const row = known.get(entry) ?? moved.get(entry);
     const { heading, ordinal, line } = entry;
     if (!row) {
-      changes.push(() => sql.insert.run(teamId, repoKey, path, kind, heading, ordinal, ...columnsOf(entry)));
+      changes.push(() => {
+        const { lastInsertRowid } = sql.insert.run(teamId, repoKey, path, kind, heading, ordinal, ...columnsOf(entry));
+        if (kind === "error") notifyNew(core, { teamId, repoKey, id: Number(lastInsertRowid) }, entry);
+      });
       continue;
     }
     gone.delete(row);
@@ -51,6 +57,26 @@ export function changesOf(
     ...changes,
     () => sql.setFile.run(teamId, repoKey, path, kind, blobId, entries.length, skipped),
   ];
+}
+
+/** Entries of days before that are history, which a brain brings with it when it is read first. */
+const RECENT_MS = 7 * DAY_MS;
+
+/** Row change: tells whoever wants to hear of it that there is a new entry, and whether its class was there before. */
+function notifyNew(
+  core: Core,
+  { teamId, repoKey, id }: { readonly teamId: string; readonly repoKey: string; readonly id: number },
+  { date, title, fingerprint }: Entry,
+): void {
+  if (Date.parse(date) < core.clock.now() - RECENT_MS) return;
+  const occurrences = rows(core.store).countOfClass.get(teamId, fingerprint) ?? 1;
+  notify(core, {
+    type: occurrences > 1 ? "defect.recurred" : "defect.new",
+    teamId,
+    path: `/errors/${id}`,
+    data: { entry: id, title, date, fingerprint: onWire(fingerprint), occurrences, repo: repoKey },
+    repoKey,
+  });
 }
 
 /** Row changes after which nothing is left of a file. */

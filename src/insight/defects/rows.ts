@@ -69,6 +69,12 @@ export const rows = statements((db) => ({
     `INSERT INTO defects (team_id, repo_key, path, kind, heading, ordinal, date, title, line, open, fingerprint, rule,
      commits, files) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
+  // By defects_by_fingerprint.
+  countOfClass: db
+    .prepare<[string, Buffer], number>(
+      "SELECT count(*) FROM defects WHERE team_id = ? AND fingerprint = ? AND kind = 'error'",
+    )
+    .pluck(),
   // By primary key.
   update: db.prepare(
     `UPDATE defects SET path = ?, kind = ?, heading = ?, ordinal = ?, date = ?, title = ?, line = ?, open = ?, fingerprint = ?,

@@ -1,11 +1,14 @@
 import type { Core } from "../../core.ts";
 import { metadataOf } from "../../formats/metadata.ts";
+import { outcomeOf } from "../../formats/outcomes.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
+import { DAY_MS } from "../../kit/clock.ts";
 import { deliveryItems } from "../../kit/items.ts";
 import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { keepItems } from "../../log/log.ts";
+import { notify } from "../../platform/notices/notices.ts";
 import type { Intake } from "../intake/intake.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import type { Part } from "./parts.ts";
@@ -19,6 +22,7 @@ import {
   readSpan,
   refilled,
   SESSION_FACTS,
+  type SessionFacts,
   SPAN_FACTS,
   spell,
   spelledMembers,
@@ -190,13 +194,31 @@ function apply(
   const sql = rows(core.store);
   const { externalId } = session;
   let sessionId = stored?.id;
+  let facts: SessionFacts = session;
   if (sessionId === undefined || !stored) {
     sessionId = Number(sql.insertSession.run({ ...session, ...mark, repoKey, document, item }).lastInsertRowid);
   } else {
-    const facts = readSession(parsedMembers(document, SESSION_FACTS));
+    facts = readSession(parsedMembers(document, SESSION_FACTS));
     sql.updateSession.run({ ...facts, ...mark, externalId, repoKey, document, item });
   }
   spans.forEach(({ span }, i) => {
     sql.putSpan.run({ ...span, sessionId, deliveryId: mark.deliveryId, item: item + i + 1 });
   });
+  if (outcomeOf(facts.outcome) === "bad") notifyFailed(core, facts, stored, { ...mark, repoKey, sessionId });
+}
+
+/** Sessions that ended before that are history, which is read in at the beginning. */
+const RECENT_MS = DAY_MS;
+
+/** Row change: tells whoever wants to hear of it that a session failed, when it is first known. */
+function notifyFailed(
+  core: Core,
+  { outcome, agent, endedAt, startedAt }: SessionFacts,
+  stored: StoredSession | undefined,
+  { teamId, deviceId, repoKey, sessionId, now }: Mark & { readonly repoKey: string; readonly sessionId: number },
+): void {
+  if ((endedAt ?? startedAt ?? now) < now - RECENT_MS) return;
+  if (stored && outcomeOf(readSession(parsedMembers(stored.document, SESSION_FACTS)).outcome) === "bad") return;
+  const data = { session: sessionId, outcome, agent, device: deviceId, repo: repoKey };
+  notify(core, { type: "session.failed", teamId, path: `/sessions/${sessionId}`, data, deviceId, repoKey });
 }

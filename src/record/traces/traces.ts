@@ -11,6 +11,7 @@ export {
 export { traceErasure } from "./erase.ts";
 export { traceExport } from "./export.ts";
 export {
+  countOutcomes,
   countSessionsAfter,
   readSessionSource,
   type SessionSource,

@@ -4,6 +4,7 @@ import { entriesAnew } from "../../insight/defects/defects.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import type { Portion } from "../../log/log.ts";
+import { eraseNotices } from "../../platform/notices/notices.ts";
 import { eraseCauses } from "../../platform/projections/projections.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { erasePulses } from "../../record/pulses/pulses.ts";
@@ -20,6 +21,7 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* eraseBrain(core, portion, false);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
     yield* whileAny("pulses", () => erasePulses(core, portion));
+    yield* whileAny("notices", () => eraseNotices(core, portion));
   }
   yield* whileAny("causes of failures", () => eraseCauses(core));
   for (const teamId of new Set(portions.map((portion) => portion.teamId)))
@@ -91,6 +93,7 @@ async function* derivedOf(core: Core, session: Session, erasureId: string, spend
 export async function* eraseOneSession(core: Core, portion: Portion, sha256: string): AsyncGenerator<EraseStep> {
   const isOfSession = telemetryErasure.ofSession((externalId) => digestOf(externalId) === sha256);
   yield* telemetryErasure.eraseEntries(core, portion, isOfSession);
+  yield* whileAny("notices", () => eraseNotices(core, portion));
   for (const session of traceErasure.sessionsOfPortion(core, portion))
     if (digestOf(session.externalId) === sha256) yield* eraseSession(core, session, portion.erasureId, "all");
 }

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import { notify } from "../../platform/notices/notices.ts";
 import { heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, type Target } from "./journal.ts";
 import { type ErasureRow, rows } from "./rows.ts";
@@ -95,10 +96,17 @@ export async function carryOut(
     rows(core.store).complete.run(core.clock.now(), id);
     const went = countsOf(core, id);
     recordErasure(core, SYSTEM, "erasure.completed", { ...erasure, kind: erasure.target.kind, counts: went });
+    notifyDone(core, erasure);
     return went;
   });
   await reclaim(core);
   return counts;
+}
+
+/** Row change. The same erasure is carried out again when a restored copy turns out to lack it. */
+function notifyDone(core: Core, { id, target, teamId }: Erasure): void {
+  const data = { erasure: id, kind: target.kind };
+  notify(core, { type: "erasure.done", teamId, path: "/audit", data });
 }
 
 /** Gives room back and empties the log, as far as others let it. */

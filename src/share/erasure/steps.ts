@@ -13,6 +13,7 @@ import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
+import { eraseAddress } from "../notifications/notifications.ts";
 import { eraseMakerOfPacks } from "../packs/packs.ts";
 import { eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
@@ -77,6 +78,7 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
     yield* whileAny("names", () => eraseMakerOfPolicies(core, person));
     yield* whileAny("names", () => eraseMakerOfPacks(core, person));
     yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));
+    yield* whileAny("notification addresses", () => eraseAddress(core, email));
     yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);
   }
   yield* once("accounts", () => eraseUser(core, person));

@@ -28,6 +28,7 @@ import { serveCommand } from "./serve.ts";
 import { spendCommands } from "./spend.ts";
 import { teamCommands } from "./team.ts";
 import { userCommands } from "./user.ts";
+import { webhookCommands } from "./webhook.ts";
 
 /** All commands, in the order in which they are listed. */
 export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
@@ -49,6 +50,7 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   packCommands,
   spendCommands,
   keyCommands,
+  webhookCommands,
   jobsCommands,
   eraseCommand,
   exportCommand,

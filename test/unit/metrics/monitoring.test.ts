@@ -172,6 +172,8 @@ const WELL: Readonly<Record<string, string>> = {
   reckon_ledger_checkpoint_timestamp_seconds: "0+60x3000",
   reckon_backup_last_success_timestamp_seconds: "1+60x3000",
   'reckon_job_tries{job_name="send"}': "1x3000",
+  'reckon_notification_tries_total{kind="webhook",outcome="failed"}': "2x3000",
+  reckon_notifications_waiting: "0x3000",
   reckon_retention_last_run_timestamp_seconds: "0+60x3000",
   reckon_erasures_unfinished: "0x3000",
   reckon_paid_period_end_timestamp_seconds: "9000000x3000",
@@ -205,6 +207,13 @@ const TROUBLES: Readonly<Record<string, { readonly at: number; readonly series: 
   ReckonBackupNever: { at: 90, series: { reckon_backup_last_success_timestamp_seconds: "0x3000" } },
   ReckonBackupStale: { at: 2_950, series: { reckon_backup_last_success_timestamp_seconds: "1x3000" } },
   ReckonJobFailing: { at: 30, series: { 'reckon_job_tries{job_name="send"}': "4x3000" } },
+  ReckonNotificationsFailing: {
+    at: 90,
+    series: {
+      'reckon_notification_tries_total{kind="webhook",outcome="failed"}': "2+1x3000",
+      reckon_notifications_waiting: "1x3000",
+    },
+  },
   ReckonRetentionStale: { at: 90, series: { reckon_retention_last_run_timestamp_seconds: "-172800x3000" } },
   ReckonErasureUnfinished: { at: 400, series: { reckon_erasures_unfinished: "1x3000" } },
   ReckonPaidPeriodEnds: { at: 30, series: { reckon_paid_period_end_timestamp_seconds: "1000000x3000" } },

@@ -15,6 +15,7 @@ import { errorPages } from "./errors/errors.ts";
 import { jobPages } from "./jobs/jobs.ts";
 import { licensePages } from "./license/license.ts";
 import { myBrainPages } from "./my-brain/my-brain.ts";
+import { installationNotificationPages, notificationPages } from "./notifications/notifications.ts";
 import { overviewPages } from "./overview/overview.ts";
 import { curatePages } from "./packs/curate.ts";
 import { packPages } from "./packs/packs.ts";
@@ -51,10 +52,22 @@ export const dashboard: readonly Room[] = [
   place("packs", packPages, { path: "/packs", label: "Packs", group: "Team" }),
   place("people", peoplePages, { path: "/people", label: "People", group: "Team" }),
   place("audit", auditPages, { path: "/audit", label: "Audit", group: "Team", admin: true }),
+  place("notifications", notificationPages, {
+    path: "/notifications",
+    label: "Notifications",
+    group: "Team",
+    admin: true,
+  }),
   place("api-tokens", apiTokenPages, { path: "/api-tokens", label: "API tokens", group: "Team", admin: true }),
   place("my-brain", myBrainPages, { path: "/my-brain", label: "My Brain", group: "You" }),
   place("account", accountPages, { path: "/account", label: "Your account", group: "You" }),
   place("settings", settingsPages, { path: "/settings", label: "Settings", group: "Installation", operator: true }),
+  place("installation-notifications", installationNotificationPages, {
+    path: "/installation-notifications",
+    label: "Notifications",
+    group: "Installation",
+    operator: true,
+  }),
   place("jobs", jobPages, { path: "/jobs", label: "Background work", group: "Installation", operator: true }),
   place("releases", releasePages),
   place("requests", requestPages, { path: "/requests", label: "Requests", group: "Installation", operator: true }),

@@ -130,6 +130,12 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         summary: "Figures for Prometheus and what each means, alert rules, and a board for Grafana.",
       },
       {
+        slug: "notifications",
+        file: "notifications.md",
+        summary:
+          "Webhooks, chats and mail: events with their payloads, signatures, retries, and what may leave the server.",
+      },
+      {
         slug: "retention",
         file: "retention.md",
         summary: "For how long what is kept, holds, erasing people and what they sent, what remains, and exports.",

@@ -1,0 +1,23 @@
+import type { Core } from "../../core.ts";
+import type { StoredNotice } from "./notify.ts";
+import { type NoticeRow, rows } from "./rows.ts";
+
+const read = (row: NoticeRow): StoredNotice => ({ ...row, data: JSON.parse(row.data) as StoredNotice["data"] });
+
+/** What nobody was told of yet, oldest first. */
+export const newNotices = (core: Core, count: number): StoredNotice[] =>
+  rows(core.store).unaddressed.all(count).map(read);
+
+/** Row change: what was told of is not asked for again. */
+export const markAddressed = (core: Core, id: number): boolean => rows(core.store).markAddressed.run(id).changes === 1;
+
+/** Notices by their numbers, oldest first; those that are gone are left out. */
+export const findNotices = (core: Core, ids: readonly number[]): StoredNotice[] =>
+  rows(core.store).byIds.all(JSON.stringify(ids)).map(read);
+
+/** Whether something was noted under a key. */
+export const isNoted = (core: Core, key: string): boolean => rows(core.store).byKey.get(key) !== undefined;
+
+/** Row change: lets old ones go. @returns how many went */
+export const dropNoticesBefore = (core: Core, at: number, limit: number): number =>
+  rows(core.store).dropBefore.run(at, limit).changes;

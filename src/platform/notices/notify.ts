@@ -1,0 +1,68 @@
+import type { Core } from "../../core.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import { newId } from "../../kit/ids.ts";
+import { oneLine } from "../../kit/strings.ts";
+import { type NoticeRow, rows } from "./rows.ts";
+import type { NoticeData, NoticeName } from "./types.ts";
+
+/** Something that happened. */
+export interface Notice {
+  readonly type: NoticeName;
+  /** Null for what concerns the installation. */
+  readonly teamId: string | null;
+  /** The page that tells more, within this site. */
+  readonly path: `/${string}`;
+  /** Texts are put on one line and cut. */
+  readonly data: NoticeData;
+  /** Whose words may stand in it, for erasing them: a device, a repository. */
+  readonly deviceId?: string | undefined;
+  readonly repoKey?: string | undefined;
+  /** Names it where it must be told once only, such as a week's digest: of several with one key the first counts. */
+  readonly key?: string | undefined;
+}
+
+export interface StoredNotice extends Omit<NoticeRow, "data"> {
+  readonly data: NoticeData;
+}
+
+const MAX_TEXT_CHARS = 200;
+
+/**
+ * Row change: notes that something happened. Call it in the transaction in which it does, so that neither is without the other.
+ * Where nothing may leave the server, nothing is noted.
+ */
+export function notify(core: Core, { type, teamId, path, data, deviceId, repoKey, key }: Notice): void {
+  if (core.config.outbound.hosts.length === 0) return;
+  rows(core.store).insert.run({
+    eventId: newId("evt", core.clock, core.random),
+    type,
+    teamId,
+    at: core.clock.now(),
+    path,
+    data: JSON.stringify(bounded(data)),
+    deviceId: deviceId ?? null,
+    repoKey: repoKey ?? null,
+    key: key ?? null,
+  });
+}
+
+const bounded = (data: NoticeData): NoticeData =>
+  Object.fromEntries(
+    Object.entries(data).map(([name, value]) => {
+      if (typeof value === "string") return [name, oneLine(value.toWellFormed(), MAX_TEXT_CHARS)];
+      return [name, Array.isArray(value) ? (value as readonly NoticeData[]).map(bounded) : value];
+    }),
+  );
+
+/**
+ * Row change: forgets what was noted of a device's deliveries, or of a repository. Digests name what several of them said.
+ * @returns how many went
+ */
+export const eraseNotices = (
+  core: Core,
+  {
+    teamId,
+    deviceId,
+    repoKey,
+  }: { readonly teamId: string; readonly deviceId: string; readonly repoKey: string | null },
+): number => rows(core.store).erase.run({ teamId, deviceId, repoKey, limit: MAX_ERASED_ROWS }).changes;

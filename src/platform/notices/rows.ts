@@ -1,0 +1,46 @@
+import { statements } from "../store/store.ts";
+import type { NoticeName } from "./types.ts";
+
+export interface NoticeRow {
+  readonly id: number;
+  /** Public, and the same however often it is told. */
+  readonly eventId: string;
+  readonly type: NoticeName;
+  readonly teamId: string | null;
+  readonly at: number;
+  readonly path: string;
+  /** JSON. */
+  readonly data: string;
+}
+
+interface NewNotice extends Omit<NoticeRow, "id"> {
+  readonly deviceId: string | null;
+  readonly repoKey: string | null;
+  readonly key: string | null;
+}
+
+const NOTICE = "SELECT id, event_id AS eventId, type, team_id AS teamId, at, path, data FROM notices";
+
+export const rows = statements((db) => ({
+  // Nothing for a key that is there, by notices' unique index.
+  insert: db.prepare<[NewNotice]>(
+    `INSERT INTO notices (event_id, type, team_id, at, path, data, device_id, repo_key, once_key)
+     VALUES (@eventId, @type, @teamId, @at, @path, @data, @deviceId, @repoKey, @key) ON CONFLICT (once_key) DO NOTHING`,
+  ),
+  // By notices_new.
+  unaddressed: db.prepare<[number], NoticeRow>(`${NOTICE} WHERE addressed = 0 ORDER BY id LIMIT ?`),
+  // By notices' unique index.
+  byKey: db.prepare<[string], number>("SELECT id FROM notices WHERE once_key = ?").pluck(),
+  // All by the primary key.
+  markAddressed: db.prepare<[number]>("UPDATE notices SET addressed = 1 WHERE id = ? AND addressed = 0"),
+  byIds: db.prepare<[string], NoticeRow>(`${NOTICE} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`),
+  dropBefore: db.prepare<[number, number]>(
+    "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ? AND addressed = 1 ORDER BY id LIMIT ?)",
+  ),
+  // By notices_by_team. A repository's entries are read of whatever device sent it last.
+  erase: db.prepare<[{ teamId: string; deviceId: string; repoKey: string | null; limit: number }]>(
+    `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE team_id = @teamId AND (type = 'digest.weekly' OR
+       ((device_id = @deviceId OR device_id IS NULL) AND (@repoKey IS NULL OR repo_key = @repoKey)
+         AND (device_id IS NOT NULL OR repo_key IS NOT NULL))) LIMIT @limit)`,
+  ),
+}));

@@ -1,0 +1,102 @@
+import type { Core } from "../../core.ts";
+import { outcomeOf } from "../../formats/outcomes.ts";
+import { listDevices } from "../../identity/devices/devices.ts";
+import { listTeams } from "../../identity/teams/teams.ts";
+import { countEntries, freshenEntries, listDefects, recurringClasses } from "../../insight/defects/defects.ts";
+import { freshenSpend, spendReport } from "../../insight/spend/spend.ts";
+import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import { activity } from "../../log/log.ts";
+import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
+import { countOutcomes } from "../../record/traces/traces.ts";
+import { listChannels } from "../notifications/notifications.ts";
+import { QUIET_MS } from "./watch.ts";
+
+const WEEK_MS = 7 * DAY_MS;
+/** The epoch was a Thursday. */
+const FIRST_MONDAY_MS = 4 * DAY_MS;
+/** On Mondays at 7, UTC. */
+const HOUR_OF_DIGEST_MS = 7 * 60 * MINUTE_MS;
+const MAX_TITLES = 3;
+
+/** Sums a week up for each team somebody wants to hear of, once, however often the server was started since. */
+export const digestJob: IntervalJob = {
+  name: "digest",
+  everyMs: MINUTE_MS,
+  async run(core) {
+    if (core.config.outbound.hosts.length === 0) return;
+    const dueAt = lastDigestAt(core.clock.now());
+    // Nobody who asks on a Wednesday is sent last Monday's.
+    const readers = listChannels(core).filter(
+      ({ events, disabledAt, createdAt }) =>
+        events.includes("digest.weekly") && disabledAt === null && createdAt <= dueAt,
+    );
+    if (readers.length === 0) return;
+    for (const { id: teamId } of listTeams(core)) {
+      const key = `digest:${teamId}:${dueAt}`;
+      if (isNoted(core, key) || !readers.some((reader) => reader.teamId === null || reader.teamId === teamId)) continue;
+      const data = await sumUp(core, teamId, dueAt - HOUR_OF_DIGEST_MS);
+      await core.store.write(() => notify(core, { type: "digest.weekly", teamId, path: "/overview", data, key }));
+    }
+  },
+};
+
+/** The last Monday at 7 that is not to come. */
+function lastDigestAt(now: number): number {
+  const since = FIRST_MONDAY_MS + HOUR_OF_DIGEST_MS;
+  return since + Math.floor((now - since) / WEEK_MS) * WEEK_MS;
+}
+
+/** What the seven days before an instant brought, beside the seven before them. */
+async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeData> {
+  await Promise.all([freshenEntries(core), freshenSpend(core)]);
+  const from = until - WEEK_MS;
+  const now = sessions(core, teamId, from, until);
+  const before = sessions(core, teamId, from - WEEK_MS, from);
+  const [firstDay, lastDay] = [isoInstant(from).slice(0, 10), isoInstant(until - 1).slice(0, 10)];
+  const errors = listDefects(core, teamId, { fromDate: firstDay, kinds: ["error"] }).filter(
+    ({ date }) => date <= lastDay,
+  );
+  const recurring = recurringClasses(core, teamId).filter(
+    ({ lastSeen }) => lastSeen >= firstDay && lastSeen <= lastDay,
+  );
+  const days = activity(core, teamId, from / DAY_MS, until / DAY_MS - 1);
+  const quiet = listDevices(core, teamId).filter(
+    ({ status, lastSeenAt }) => status === "active" && (lastSeenAt ?? until) < until - QUIET_MS,
+  );
+  return {
+    from: firstDay,
+    to: lastDay,
+    sessions: now.all,
+    sessions_before: before.all,
+    success_rate: now.rate,
+    success_rate_before: before.rate,
+    spend_usd: spend(core, teamId, from, until),
+    spend_usd_before: spend(core, teamId, from - WEEK_MS, from),
+    new_errors: errors.length,
+    newest_errors: errors.slice(0, MAX_TITLES).map(({ id, title }) => ({ entry: id, title })),
+    recurring_errors: recurring.length,
+    most_recurring: recurring
+      .slice(0, MAX_TITLES)
+      .map(({ fingerprint, titles, occurrences }) => ({ fingerprint, title: titles[0] ?? "", occurrences })),
+    open_errors: countEntries(core, teamId).open,
+    gaps: days.reduce((sum, { gaps }) => sum + gaps, 0),
+    rollbacks: days.reduce((sum, { rollbacks }) => sum + rollbacks, 0),
+    quiet_devices: quiet.length,
+  };
+}
+
+const spend = (core: Core, teamId: string, from: number, until: number): number =>
+  spendReport(core, teamId, { from, to: until - 1, by: "model" }).total.usd ?? 0;
+
+/** How many sessions began, and what share of those whose outcome is known went well; null where none is. */
+function sessions(core: Core, teamId: string, from: number, until: number): { all: number; rate: number | null } {
+  let [all, good, known] = [0, 0, 0];
+  for (const { outcome, sessions } of countOutcomes(core, teamId, from, until)) {
+    all += sessions;
+    const went = outcomeOf(outcome);
+    if (went !== undefined) known += sessions;
+    if (went === "good") good += sessions;
+  }
+  return { all, rate: known === 0 ? null : good / known };
+}

@@ -1,0 +1,139 @@
+import { statfsSync } from "node:fs";
+import type { Core } from "../../core.ts";
+import { listApiTokens } from "../../identity/api-tokens/api-tokens.ts";
+import { type Device, listDevices } from "../../identity/devices/devices.ts";
+import { listTeams } from "../../identity/teams/teams.ts";
+import { DAY_MS, instantOrNull, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import { listKeys } from "../../platform/keys/keys.ts";
+import { type Notice, notify } from "../../platform/notices/notices.ts";
+import { lastBackupAt } from "../maintenance/maintenance.ts";
+import { rows } from "./rows.ts";
+
+/** A device that was silent for longer is quiet: a weekend is shorter. */
+export const QUIET_MS = 3 * DAY_MS;
+/** Backups are made every day. */
+const STALE_MS = 2 * DAY_MS;
+/** What is due is told of so long before. */
+const LICENSE_NOTICE_MS = 14 * DAY_MS;
+const TOKEN_NOTICE_MS = 7 * DAY_MS;
+const KEY_AGE_MS = 365 * DAY_MS;
+const LOW_BYTES = 2 * 1024 * 1024 * 1024;
+const LOW_SHARE = 0.05;
+
+/** A condition that holds. */
+interface Condition {
+  /** Names it; of one kind all begin with the same word and a colon. */
+  readonly key: string;
+  readonly notice: Notice;
+}
+
+/** What is told when a condition that held before does not any more, by its key. */
+type Over = (key: string) => Notice | undefined;
+
+/** Looks at everything that is watched. Where nothing may leave the server, nobody would hear of it. */
+export const alarmsJob: IntervalJob = {
+  name: "alarms",
+  everyMs: MINUTE_MS,
+  async run(core) {
+    if (core.config.outbound.hosts.length === 0) return;
+    const devices = listDevices(core);
+    await compare(core, "quiet", quietDevices(core, devices), (key) => heardAgain(devices, key));
+    await compare(core, "backup", staleBackup(core), () => installation("backup.stale", { state: "ended" }));
+    await compare(core, "disk", lowDisk(core), () =>
+      installation("disk.low", { state: "ended", free_bytes: spaceOf(core).free }),
+    );
+    if (core.config.billing === "on") await compare(core, "license", dueLicenses(core));
+    await compare(core, "key", dueKeys(core));
+  },
+};
+
+/** Notes what began, and what is over, since it was looked last. */
+async function compare(
+  core: Core,
+  kind: string,
+  now: readonly Condition[],
+  over: Over = () => undefined,
+): Promise<void> {
+  const sql = rows(core.store);
+  const before = new Set(sql.of.all(`${kind}:`, `${kind};`));
+  const begun = now.filter(({ key }) => !before.delete(key));
+  if (begun.length + before.size === 0) return;
+  await core.store.write(() => {
+    for (const { key, notice } of begun) if (sql.begin.run(key, core.clock.now()).changes > 0) notify(core, notice);
+    for (const key of before) {
+      const notice = sql.end.run(key).changes > 0 ? over(key) : undefined;
+      if (notice) notify(core, notice);
+    }
+  });
+}
+
+const installation = (type: Notice["type"], data: Notice["data"]): Notice => ({
+  type,
+  teamId: null,
+  path: "/settings",
+  data,
+});
+
+function quietNotice({ id, teamId, lastSeenAt }: Device, state: "began" | "ended"): Notice {
+  const data = { device: id, last_seen: instantOrNull(lastSeenAt), state };
+  return { type: "device.quiet", teamId, path: `/devices/${id}`, data, deviceId: id };
+}
+
+const quietDevices = ({ clock }: Core, devices: readonly Device[]): Condition[] =>
+  devices
+    .filter(({ status, lastSeenAt }) => status === "active" && (lastSeenAt ?? clock.now()) < clock.now() - QUIET_MS)
+    .map((device) => ({ key: `quiet:${device.id}`, notice: quietNotice(device, "began") }));
+
+/** One that was disconnected meanwhile is over without a word. */
+function heardAgain(devices: readonly Device[], key: string): Notice | undefined {
+  const device = devices.find(({ id }) => key === `quiet:${id}`);
+  return device?.status === "active" ? quietNotice(device, "ended") : undefined;
+}
+
+function staleBackup(core: Core): Condition[] {
+  const last = lastBackupAt(core) ?? null;
+  // A server that was set up today has none yet.
+  const since = last ?? listTeams(core)[0]?.createdAt ?? core.clock.now();
+  if (since > core.clock.now() - STALE_MS) return [];
+  const data = { last: instantOrNull(last), state: "began" };
+  return [{ key: "backup:stale", notice: installation("backup.stale", data) }];
+}
+
+function spaceOf({ store }: Core): { free: number; low: boolean } {
+  const { bavail, bsize, blocks } = statfsSync(store.directory);
+  const free = bavail * bsize;
+  return { free, low: free < LOW_BYTES && bavail < blocks * LOW_SHARE };
+}
+
+function lowDisk(core: Core): Condition[] {
+  const { free, low } = spaceOf(core);
+  return low ? [{ key: "disk:low", notice: installation("disk.low", { free_bytes: free, state: "began" }) }] : [];
+}
+
+/** Told once for each paid period. */
+function dueLicenses(core: Core): Condition[] {
+  const now = core.clock.now();
+  return listTeams(core).flatMap(({ id: teamId, subscription, periodEndAt }) => {
+    if (periodEndAt === null || periodEndAt > now + LICENSE_NOTICE_MS) return [];
+    if (subscription === "canceled" || subscription === "none") return [];
+    const data = { until: isoInstant(periodEndAt), subscription };
+    const notice: Notice = { type: "license.due", teamId, path: "/license", data };
+    return [{ key: `license:${teamId}:${periodEndAt}`, notice }];
+  });
+}
+
+function dueKeys(core: Core): Condition[] {
+  const now = core.clock.now();
+  const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);
+  const tokens = listApiTokens(core).filter(
+    ({ status, expiresAt }) => status === "active" && expiresAt < now + TOKEN_NOTICE_MS,
+  );
+  const ofTokens = tokens.map(({ id, teamId, name, expiresAt }): Condition => {
+    const data = { kind: "api_token", id, name, until: isoInstant(expiresAt) };
+    return { key: `key:${id}`, notice: { type: "key.due", teamId, path: "/api-tokens", data } };
+  });
+  if (!key || key.createdAt > now - KEY_AGE_MS) return ofTokens;
+  const data = { kind: "signing_key", id: key.kid, created: isoInstant(key.createdAt) };
+  return [...ofTokens, { key: `key:${key.kid}`, notice: { type: "key.due", teamId: null, path: "/settings", data } }];
+}

@@ -1,0 +1,216 @@
+import type { Core } from "../../core.ts";
+import { readEmail } from "../../identity/people/people.ts";
+import { newId } from "../../kit/ids.ts";
+import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
+import { hasControls } from "../../kit/strings.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { NOTICE_TYPES, type NoticeName } from "../../platform/notices/notices.ts";
+import { redactText } from "../../redact/redact.ts";
+import { spellSecret } from "./formats.ts";
+import { type ChannelKind, type ChannelRow, rows } from "./rows.ts";
+
+export const CHANNEL_KINDS = ["webhook", "slack", "teams", "mail"] as const satisfies readonly ChannelKind[];
+
+const MAX_CHANNELS = 20;
+const MAX_NAME_CHARS = 100;
+const MAX_URL_CHARS = 2_000;
+const MAX_ADDRESSES = 20;
+const SECRET_BYTES = 32;
+
+/** Somebody who hears of things, and of which. */
+export interface Channel extends Omit<ChannelRow, "target" | "events" | "secret" | "previousSecret"> {
+  /** A URL; or addresses for mail. What is behind a URL's host may be a secret. */
+  readonly target: string;
+  readonly addresses: readonly string[];
+  readonly events: readonly NoticeName[];
+}
+
+export const channelOf = ({ secret: _, previousSecret: __, ...row }: ChannelRow): Channel => ({
+  ...row,
+  addresses: row.kind === "mail" ? (JSON.parse(row.target) as string[]) : [],
+  events: JSON.parse(row.events) as NoticeName[],
+});
+
+/** A channel's target without what may be a secret. */
+export function targetShown({ kind, target, addresses }: Channel): string {
+  if (kind === "mail") return addresses.join(", ");
+  const { protocol, host, pathname, search } = new URL(target);
+  if (kind === "webhook") return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
+  return `${protocol}//${host}/…`;
+}
+
+/** The types that a channel may choose. @param teamId null for one of the installation */
+export const eventsFor = (teamId: string | null): NoticeName[] =>
+  (Object.keys(NOTICE_TYPES) as NoticeName[]).filter(
+    (name) => name !== "test" && (teamId === null || NOTICE_TYPES[name].audience === "team"),
+  );
+
+export interface NewChannel {
+  readonly teamId: string | null;
+  readonly kind: ChannelKind;
+  readonly name: string;
+  /** A URL, or addresses with commas or spaces between them. */
+  readonly target: string;
+  readonly events: readonly string[];
+}
+
+/** A channel that was made, with what it is signed with: shown once. */
+export interface MadeChannel {
+  readonly channel: Channel;
+  /** Null where nothing is signed. */
+  readonly secret: string | null;
+}
+
+/** Makes a channel. @throws Problem when a part of it will not do */
+export async function createChannel(core: Core, typed: NewChannel, by: Actor = COMMAND_LINE): Promise<MadeChannel> {
+  const { teamId, kind } = typed;
+  const row = {
+    id: newId("chn", core.clock, core.random),
+    teamId,
+    kind,
+    name: readName(typed.name),
+    target: kind === "mail" ? JSON.stringify(readAddresses(typed.target)) : readUrl(typed.target),
+    events: JSON.stringify(readEvents(teamId, typed.events)),
+    secret: kind === "webhook" ? spellSecret(core.random(SECRET_BYTES)) : null,
+    createdAt: core.clock.now(),
+  };
+  return core.store.write(() => {
+    const sql = rows(core.store);
+    if (sql.ofTeam.all(teamId).length >= MAX_CHANNELS)
+      fail(conflict, `There are ${MAX_CHANNELS} channels: remove one first.`);
+    sql.insertChannel.run(row);
+    const channel = getChannel(core, row.id);
+    record(core, by, "channel.created", channel, { kind, to: targetShown(channel), events: channel.events });
+    return { channel, secret: row.secret };
+  });
+}
+
+function readName(typed: string): string {
+  const name = typed.trim();
+  if (name === "" || name.length > MAX_NAME_CHARS || hasControls(name))
+    fail(invalid, `A channel's name has 1 to ${MAX_NAME_CHARS} characters on one line.`);
+  return redactText(name).text;
+}
+
+function readUrl(typed: string): string {
+  const text = typed.trim();
+  const url = text.length <= MAX_URL_CHARS && URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !["https:", "http:"].includes(url.protocol) || url.username !== "" || url.password !== "")
+    fail(invalid, "The URL has to be one such as https://hooks.example.com/path, without a user name.");
+  return url.href;
+}
+
+function readAddresses(typed: string): string[] {
+  const addresses = [
+    ...new Set(
+      typed
+        .split(/[\s,;]+/)
+        .filter(Boolean)
+        .map(readEmail),
+    ),
+  ];
+  if (addresses.length === 0 || addresses.length > MAX_ADDRESSES)
+    fail(invalid, `Name 1 to ${MAX_ADDRESSES} e-mail addresses.`);
+  return addresses;
+}
+
+function readEvents(teamId: string | null, typed: readonly string[]): NoticeName[] {
+  const known = eventsFor(teamId);
+  const strange = typed.find((name) => !known.some((one) => one === name));
+  if (strange !== undefined) fail(invalid, `There is no event "${strange.slice(0, 60)}" to choose here.`);
+  if (typed.length === 0) fail(invalid, "Choose one event at least.");
+  return known.filter((name) => typed.includes(name));
+}
+
+/** Channels, oldest first. @param teamId null for those of the installation, undefined for all */
+export const listChannels = (core: Core, teamId?: string | null): Channel[] =>
+  (teamId === undefined ? rows(core.store).channels.all() : rows(core.store).ofTeam.all(teamId)).map(channelOf);
+
+/** @param teamId whose it must be; null for the installation's, undefined for anybody's. @throws Problem 404 */
+export function getChannel(core: Core, id: string, teamId?: string | null): Channel {
+  return channelOf(getRow(core, id, teamId));
+}
+
+export function getRow(core: Core, id: string, teamId?: string | null): ChannelRow {
+  const row = rows(core.store).channel.get(id);
+  if (!row || (teamId !== undefined && row.teamId !== teamId)) fail(notFound, "There is no such channel.");
+  return row;
+}
+
+export function record(
+  core: Core,
+  by: Actor,
+  action: string,
+  { id, teamId, name }: Channel,
+  detail: object = {},
+): void {
+  recordEvent(core, by, { action, teamId, target: { kind: "channel", id, label: name }, detail: { ...detail } });
+}
+
+/** Who acts on which channel. */
+interface Act {
+  readonly id: string;
+  /** Whose it must be, as for `getChannel`. */
+  readonly teamId?: string | null | undefined;
+  readonly by?: Actor | undefined;
+}
+
+/** Chooses other events. @returns false when these were chosen before */
+export function chooseEvents(
+  core: Core,
+  { id, teamId, by = COMMAND_LINE }: Act,
+  events: readonly string[],
+): Promise<boolean> {
+  return core.store.write(() => {
+    const channel = getChannel(core, id, teamId);
+    const chosen = readEvents(channel.teamId, events);
+    if (JSON.stringify(chosen) === JSON.stringify(channel.events)) return false;
+    rows(core.store).setEvents.run(JSON.stringify(chosen), id);
+    record(core, by, "channel.changed", channel, { events: chosen });
+    return true;
+  });
+}
+
+/** Stops sending to a channel, or begins again. What waits is not sent after a pause. @returns false when it was so before */
+export function pauseChannel(core: Core, { id, teamId, by = COMMAND_LINE }: Act, paused: boolean): Promise<boolean> {
+  return core.store.write(() => {
+    const channel = getChannel(core, id, teamId);
+    if ((channel.disabledAt !== null) === paused) return false;
+    disable(core, channel, paused ? "paused" : null);
+    record(core, by, paused ? "channel.paused" : "channel.resumed", channel);
+    return true;
+  });
+}
+
+/** Row change. @param because null for one that is sent to again */
+export function disable(core: Core, { id }: Channel, because: "paused" | "gone" | null): void {
+  const sql = rows(core.store);
+  sql.disable.run(because === null ? null : core.clock.now(), because, id);
+  if (because !== null) sql.giveUp.run(because === "gone" ? "410: the receiver is gone" : "the channel was paused", id);
+}
+
+/**
+ * Gives a webhook another secret; the one before signs too for a day.
+ * @returns the secret, shown once
+ * @throws Problem where nothing is signed
+ */
+export function rotateSecret(core: Core, { id, teamId, by = COMMAND_LINE }: Act): Promise<string> {
+  const secret = spellSecret(core.random(SECRET_BYTES));
+  return core.store.write(() => {
+    const channel = getChannel(core, id, teamId);
+    if (channel.kind !== "webhook") fail(conflict, "Only webhooks are signed.");
+    rows(core.store).rotate.run(secret, core.clock.now(), id);
+    record(core, by, "channel.rotated", channel);
+    return secret;
+  });
+}
+
+/** Removes a channel; what waits is not sent. @throws Problem 404 */
+export function removeChannel(core: Core, { id, teamId, by = COMMAND_LINE }: Act): Promise<void> {
+  return core.store.write(() => {
+    const channel = getChannel(core, id, teamId);
+    rows(core.store).giveUp.run("the channel was removed", id);
+    rows(core.store).remove.run(core.clock.now(), id);
+    record(core, by, "channel.removed", channel, { kind: channel.kind, to: targetShown(channel) });
+  });
+}

@@ -1,0 +1,124 @@
+import { statements } from "../../platform/store/store.ts";
+
+export type ChannelKind = "webhook" | "slack" | "teams" | "mail";
+
+export interface ChannelRow {
+  readonly id: string;
+  /** Null for one of the installation. */
+  readonly teamId: string | null;
+  readonly kind: ChannelKind;
+  readonly name: string;
+  /** A URL; of mail a JSON array of addresses. */
+  readonly target: string;
+  /** A JSON array of types. */
+  readonly events: string;
+  /** What a webhook is signed with, `whsec_…`; and what it was signed with before, until it is forgotten. */
+  readonly secret: string | null;
+  readonly previousSecret: string | null;
+  readonly rotatedAt: number | null;
+  readonly createdAt: number;
+  readonly disabledAt: number | null;
+  readonly disabledBecause: "paused" | "gone" | null;
+}
+
+export interface MessageRow {
+  readonly id: number;
+  /** Public, and the same however often it is tried. */
+  readonly messageId: string;
+  readonly channelId: string;
+  /** Null where there are several. */
+  readonly type: string | null;
+  /** A JSON array of notices' numbers. */
+  readonly notices: string;
+  /** Notices beyond those. */
+  readonly more: number;
+  /** When it was to be sent first. */
+  readonly firstAt: number;
+  /** Null once it is decided what became of it. */
+  readonly dueAt: number | null;
+  readonly tries: number;
+  readonly state: "waiting" | "delivered" | "failed";
+  readonly lastAt: number | null;
+  readonly outcome: string | null;
+}
+
+const CHANNEL = `SELECT id, team_id AS teamId, kind, name, target, events, secret, previous_secret AS previousSecret,
+  rotated_at AS rotatedAt, created_at AS createdAt, disabled_at AS disabledAt, disabled_because AS disabledBecause
+  FROM notification_channels`;
+const MESSAGE = `SELECT id, message_id AS messageId, channel_id AS channelId, type, notices, more, first_at AS firstAt,
+  due_at AS dueAt, tries, state, last_at AS lastAt, outcome FROM notification_messages`;
+
+type NewMessage = Pick<MessageRow, "messageId" | "channelId" | "type" | "notices" | "firstAt">;
+
+export const rows = statements((db) => ({
+  insertChannel: db.prepare<[Omit<ChannelRow, "previousSecret" | "rotatedAt" | "disabledAt" | "disabledBecause">]>(
+    `INSERT INTO notification_channels (id, team_id, kind, name, target, events, secret, created_at)
+     VALUES (@id, @teamId, @kind, @name, @target, @events, @secret, @createdAt)`,
+  ),
+  // By primary key, as all that names an id.
+  channel: db.prepare<[string], ChannelRow>(`${CHANNEL} WHERE id = ? AND removed_at IS NULL`),
+  // By notification_channels_by_team; IS finds those of the installation, too.
+  ofTeam: db.prepare<[string | null], ChannelRow>(
+    `${CHANNEL} WHERE team_id IS ? AND removed_at IS NULL ORDER BY created_at, rowid`,
+  ),
+  channels: db.prepare<[], ChannelRow>(`${CHANNEL} WHERE removed_at IS NULL ORDER BY team_id, created_at, rowid`),
+  setEvents: db.prepare<[string, string]>("UPDATE notification_channels SET events = ? WHERE id = ?"),
+  setTarget: db.prepare<[string, string]>("UPDATE notification_channels SET target = ? WHERE id = ?"),
+  rotate: db.prepare<[string, number, string]>(
+    "UPDATE notification_channels SET previous_secret = secret, secret = ?, rotated_at = ? WHERE id = ?",
+  ),
+  disable: db.prepare<[number | null, string | null, string]>(
+    "UPDATE notification_channels SET disabled_at = ?, disabled_because = ? WHERE id = ?",
+  ),
+  // What it was called with goes at once; the row goes with its last message.
+  remove: db.prepare<[number, string]>(
+    `UPDATE notification_channels SET removed_at = ?, name = '', target = '', secret = NULL, previous_secret = NULL
+     WHERE id = ? AND removed_at IS NULL`,
+  ),
+  dropRemoved: db.prepare<[]>(
+    `DELETE FROM notification_channels WHERE removed_at IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM notification_messages m WHERE m.channel_id = notification_channels.id)`,
+  ),
+  // The whole table, for a person who is erased.
+  mailChannels: db.prepare<[], ChannelRow>(`${CHANNEL} WHERE kind = 'mail' AND removed_at IS NULL`),
+  insertMessage: db.prepare<[NewMessage & { dueAt: number }]>(
+    `INSERT INTO notification_messages (message_id, channel_id, type, notices, first_at, due_at, state)
+     VALUES (@messageId, @channelId, @type, @notices, @firstAt, @dueAt, 'waiting')`,
+  ),
+  // All that follow by notification_messages_by_channel, or the primary key.
+  openMessage: db.prepare<[{ channelId: string; type: string | null; now: number }], MessageRow>(
+    `${MESSAGE} WHERE channel_id = @channelId AND type IS @type AND due_at > @now AND tries = 0 ORDER BY id DESC LIMIT 1`,
+  ),
+  join: db.prepare<[string, number, number]>("UPDATE notification_messages SET notices = ?, more = ? WHERE id = ?"),
+  lately: db.prepare<[{ channelId: string; since: number; limit: number }], { firstAt: number }>(
+    `SELECT first_at AS firstAt FROM notification_messages WHERE channel_id = @channelId AND first_at > @since
+     ORDER BY id DESC LIMIT @limit`,
+  ),
+  messagesOf: db.prepare<[string, number], MessageRow>(`${MESSAGE} WHERE channel_id = ? ORDER BY id DESC LIMIT ?`),
+  message: db.prepare<[number], MessageRow>(`${MESSAGE} WHERE id = ?`),
+  claim: db.prepare<[{ id: number; tries: number; dueAt: number; now: number }]>(
+    `UPDATE notification_messages SET tries = tries + 1, due_at = @dueAt, last_at = @now
+     WHERE id = @id AND tries = @tries AND due_at <= @now`,
+  ),
+  settle: db.prepare<[{ id: number; dueAt: number | null; state: string; outcome: string }]>(
+    "UPDATE notification_messages SET due_at = @dueAt, state = @state, outcome = @outcome WHERE id = @id",
+  ),
+  again: db.prepare<[number, number, number]>(
+    `UPDATE notification_messages SET due_at = ?, first_at = ?, tries = 0, state = 'waiting' WHERE id = ? AND due_at IS NULL`,
+  ),
+  giveUp: db.prepare<[string, string]>(
+    "UPDATE notification_messages SET due_at = NULL, state = 'failed', outcome = ? WHERE channel_id = ? AND due_at IS NOT NULL",
+  ),
+  // By notification_messages_due, which has what is asked for; rarely more than a few.
+  dueChannels: db
+    .prepare<[number], string>("SELECT DISTINCT channel_id FROM notification_messages WHERE due_at <= ?")
+    .pluck(),
+  nextDue: db.prepare<[string, number], MessageRow>(
+    `${MESSAGE} WHERE channel_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT 1`,
+  ),
+  waiting: db.prepare<[], number>("SELECT count(*) FROM notification_messages WHERE due_at IS NOT NULL").pluck(),
+  dropBefore: db.prepare<[number, number]>(
+    `DELETE FROM notification_messages WHERE id IN (
+       SELECT id FROM notification_messages WHERE first_at < ? AND due_at IS NULL ORDER BY id LIMIT ?)`,
+  ),
+}));

@@ -1,0 +1,40 @@
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** When a message is tried, from the first time on: once more after each that failed, and given up after the last. */
+const TRIES_AT_MS: readonly number[] = [
+  0,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  DAY_MS,
+];
+
+/** However late a try is, the next does not follow on its heels. */
+const MIN_PAUSE_MS = 5 * SECOND_MS;
+
+/**
+ * When to try again.
+ * @param firstAt when the first try was due
+ * @param tries so far
+ * @param retryAfterMs what the receiver desired for
+ * @returns undefined after the last try
+ */
+export function nextTryAt(firstAt: number, tries: number, now: number, retryAfterMs = 0): number | undefined {
+  const offset = TRIES_AT_MS[tries];
+  if (offset === undefined) return undefined;
+  // A receiver may ask for patience, not for more than there is.
+  const desired = Math.min(now + retryAfterMs, firstAt + DAY_MS);
+  return Math.max(firstAt + offset, now + MIN_PAUSE_MS, desired);
+}
+
+/** Reads `Retry-After` (RFC 9110 section 10.2.3), as milliseconds from now; 0 where it says nothing. */
+export function readRetryAfter(text: string | undefined, now: number): number {
+  if (text === undefined) return 0;
+  const ms = /^\d{1,9}$/.test(text.trim()) ? Number(text) * SECOND_MS : Date.parse(text) - now;
+  return Number.isNaN(ms) ? 0 : Math.max(ms, 0);
+}

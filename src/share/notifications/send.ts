@@ -1,0 +1,82 @@
+import { type Core, slot } from "../../core.ts";
+import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
+import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import { dropNoticesBefore } from "../../platform/notices/notices.ts";
+import { attempt } from "./attempt.ts";
+import { fanOut } from "./fan-out.ts";
+import { rows } from "./rows.ts";
+
+/** Channels that are sent to at the same time. */
+const MAX_AT_ONCE = 16;
+/** Messages that a channel gets before others have their turn. */
+const MAX_IN_A_ROW = 50;
+/** For so long it is known what was sent. */
+const KEPT_MS = 30 * DAY_MS;
+
+/** Channels that are being sent to; and when each had its turn, so that one that has much to send, or is slow, keeps no other waiting. */
+const sending = slot(() => ({
+  running: new Map<string, Promise<void>>(),
+  served: new Map<string, number>(),
+  turn: 0,
+  ends: new AbortController(),
+  droppedAt: 0,
+}));
+
+/** Ends what is being sent; it is tried again by the next process. */
+export const stopSending = (core: Core): void => sending(core).ends.abort();
+
+/** Sends what is due. It does not wait for it: who answers slowly must not delay what is due to others. */
+export const sendingJob: IntervalJob = {
+  name: "notifications",
+  everyMs: SECOND_MS,
+  async run(core) {
+    await fanOut(core);
+    startDue(core);
+    await dropOld(core);
+  },
+};
+
+function startDue(core: Core): void {
+  const state = sending(core);
+  if (!core.store.db.open || state.ends.signal.aborted) return;
+  const due = rows(core.store).dueChannels.all(core.clock.now());
+  const turnOf = (id: string) => state.served.get(id) ?? 0;
+  const next = due.filter((id) => !state.running.has(id)).sort((a, b) => turnOf(a) - turnOf(b));
+  for (const id of next.slice(0, MAX_AT_ONCE - state.running.size)) {
+    state.served.set(id, ++state.turn);
+    const run = serve(core, id)
+      .catch((error: unknown) => {
+        if (error instanceof StoreUnavailable || !core.store.db.open) return;
+        core.log.error("notification_failed", { channel: id, cause: String(error).slice(0, 200) });
+      })
+      .finally(() => {
+        state.running.delete(id);
+        if (due.length > MAX_AT_ONCE) startDue(core);
+      });
+    state.running.set(id, run);
+  }
+}
+
+/** A channel's turn: what is due to it, until something fails. */
+async function serve(core: Core, channelId: string): Promise<void> {
+  const { signal } = sending(core).ends;
+  for (let sent = 0; sent < MAX_IN_A_ROW && !signal.aborted; sent++) {
+    const message = rows(core.store).nextDue.get(channelId, core.clock.now());
+    if (!message || !(await attempt(core, message, signal))) return;
+  }
+}
+
+/** Lets go what was sent long ago, once an hour. */
+async function dropOld(core: Core): Promise<void> {
+  const state = sending(core);
+  const now = core.clock.now();
+  if (now - state.droppedAt < DAY_MS / 24) return;
+  state.droppedAt = now;
+  await core.store.write(() => {
+    rows(core.store).dropBefore.run(now - KEPT_MS, MAX_ERASED_ROWS);
+    rows(core.store).dropRemoved.run();
+    dropNoticesBefore(core, now - KEPT_MS, MAX_ERASED_ROWS);
+  });
+}

@@ -1,0 +1,136 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { digestJob } from "../../src/share/alarms/digest.ts";
+import { alarmsJob } from "../../src/share/alarms/watch.ts";
+import { eventsFor } from "../../src/share/notifications/notifications.ts";
+import type { TestInstance } from "../support/instance.ts";
+import { addChannel, arrived, startSending } from "../support/notifications.ts";
+import { startReceiver } from "../support/receiver.ts";
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+const noted = (t: TestInstance, type: string) =>
+  t.rows("SELECT data FROM notices WHERE type = ? ORDER BY id", type).map(({ data }) => JSON.parse(data));
+
+const backedUp = (t: TestInstance) =>
+  writeFileSync(
+    join(t.directory, "last-backup.json"),
+    JSON.stringify({ at: new Date(t.clock.now()).toISOString(), file: "x", bytes: 1 }),
+  );
+
+const beat = (t: TestInstance, token: string, seq: number) =>
+  t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq, payload: {} }] } });
+
+it("tells once when a device goes quiet, and once when it reports again", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const look = () => alarmsJob.run(t.instance.core);
+  const { token, deviceId, team } = await t.device();
+  const other = await t.device(team);
+  await addChannel(t, receiver, team.id, ["device.quiet"]);
+  await beat(t, token, 1);
+  await beat(t, other.token, 1);
+  t.clock.advance(3 * DAY_MS - MINUTE_MS);
+  await beat(t, other.token, 2);
+  await look();
+  expect(noted(t, "device.quiet")).toEqual([]);
+  t.clock.advance(2 * MINUTE_MS);
+  for (let i = 0; i < 3; i++) await look();
+  expect(noted(t, "device.quiet")).toEqual([
+    { device: deviceId, last_seen: "2026-11-21T08:00:00.000Z", state: "began" },
+  ]);
+  await beat(t, token, 2);
+  for (let i = 0; i < 2; i++) await look();
+  expect(noted(t, "device.quiet")).toMatchObject([{ state: "began" }, { device: deviceId, state: "ended" }]);
+  expect((await arrived(receiver, 2)).map(({ json }) => json.data.url)).toEqual(
+    [1, 2].map(() => expect.stringMatching(new RegExp(`/devices/${deviceId}$`))),
+  );
+});
+
+it("tells of a backup that is stale, of what is due, each once, also over a restart", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver], { settings: { billing: "on" } });
+  const team = await t.team();
+  await addChannel(t, receiver, null, eventsFor(null));
+  await updateTeam(t.instance.core, team.id, { periodEndAt: t.clock.now() + 20 * DAY_MS });
+  const { id } = await createApiToken(t.instance.core, {
+    teamId: team.id,
+    userId: null,
+    name: "report",
+    lifetimeMs: 10 * DAY_MS,
+  });
+  await alarmsJob.run(t.instance.core);
+  expect(t.count("notices")).toBe(0);
+  t.clock.advance(7 * DAY_MS);
+  await alarmsJob.run(t.instance.core);
+  expect(noted(t, "backup.stale")).toEqual([{ last: null, state: "began" }]);
+  expect(noted(t, "license.due")).toEqual([{ until: "2026-12-11T08:00:00.000Z", subscription: "active" }]);
+  expect(noted(t, "key.due")).toEqual([{ kind: "api_token", id, name: "report", until: "2026-12-01T08:00:00.000Z" }]);
+  await t.close();
+  const next = await startSending([receiver], { directory: t.directory, clock: t.clock });
+  await alarmsJob.run(next.instance.core);
+  expect(next.count("notices")).toBe(3);
+  backedUp(next);
+  await alarmsJob.run(next.instance.core);
+  expect(noted(next, "backup.stale")).toEqual([{ last: null, state: "began" }, { state: "ended" }]);
+  t.clock.advance(400 * DAY_MS);
+  backedUp(next);
+  await alarmsJob.run(next.instance.core);
+  expect(noted(next, "key.due")).toMatchObject([{ kind: "api_token" }, { kind: "signing_key" }]);
+});
+
+it("sums the week up on Monday at 7, once, also over a restart, for whoever asked before", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { token, team } = await t.device();
+  await addChannel(t, receiver, team.id, ["digest.weekly"]);
+  const session = (id: string, outcome: string, startedAt: string) => ({ id, outcome, startedAt, spans: [] });
+  const sessions = [
+    session("a", "success", "2026-11-17T10:00:00Z"),
+    session("b", "failed", "2026-11-18T10:00:00Z"),
+    session("c", "merged", "2026-11-19T10:00:00Z"),
+    session("d", "whatever", "2026-11-20T10:00:00Z"),
+    session("e", "failed", "2026-11-12T10:00:00Z"),
+  ];
+  await t.post("/api/agent-traces/ingest", { token, json: { sessions } });
+  const content =
+    "## 2026-11-20 Off by two\n\nBroke.\n\n**Prevention rule:** round once.\n\n## 2026-11-01 Off by one\n\nBroke.\n\n**Prevention rule:** round once.\n";
+  await t.post("/api/brain/ingest", {
+    token,
+    json: { version: 1, repoKey: "acme/shop", files: [{ path: ".claude/brain/errors.md", content }] },
+  });
+  const look = () => digestJob.run(t.instance.core);
+  // A Saturday; nobody asked by last Monday.
+  await look();
+  t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now() - 1);
+  await look();
+  expect(noted(t, "digest.weekly")).toEqual([]);
+  t.clock.advance(1);
+  await look();
+  await look();
+  expect(noted(t, "digest.weekly")).toEqual([
+    {
+      ...{ from: "2026-11-16", to: "2026-11-22", sessions: 4, sessions_before: 1 },
+      ...{ success_rate: 2 / 3, success_rate_before: 0, spend_usd: 0, spend_usd_before: 0 },
+      ...{ new_errors: 1, newest_errors: [{ entry: expect.any(Number), title: "Off by two" }] },
+      ...{
+        recurring_errors: 1,
+        most_recurring: [{ fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), title: "Off by two", occurrences: 2 }],
+      },
+      ...{ open_errors: expect.any(Number), gaps: 0, rollbacks: 0, quiet_devices: 0 },
+    },
+  ]);
+  await arrived(receiver, 1);
+  await t.close();
+  const next = await startSending([receiver], { directory: t.directory, clock: t.clock });
+  next.clock.advance(HOUR_MS);
+  await digestJob.run(next.instance.core);
+  expect(next.rows("SELECT count(*) AS n FROM notices WHERE type = 'digest.weekly'")[0].n).toBe(1);
+  next.clock.advance(7 * DAY_MS);
+  await digestJob.run(next.instance.core);
+  expect(noted(next, "digest.weekly")[1]).toMatchObject({ from: "2026-11-23", sessions: 0, success_rate: null });
+});

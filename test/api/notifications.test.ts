@@ -1,0 +1,375 @@
+import { Webhook } from "standardwebhooks";
+import { describe, expect, it } from "vitest";
+import { signIn } from "../../src/identity/sign-in/authenticate.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
+import {
+  eventsFor,
+  messagesOf,
+  pauseChannel,
+  rotateSecret,
+  sendAgain,
+  testChannel,
+} from "../../src/share/notifications/notifications.ts";
+import { sendingJob } from "../../src/share/notifications/send.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+import { addChannel, arrived, startSending } from "../support/notifications.ts";
+import { type Received, startReceiver } from "../support/receiver.ts";
+
+const HOUR_MS = 60 * MINUTE_MS;
+const TEAM_EVENTS = eventsFor("team");
+
+const verified = (secret: string, { body, headers }: Received, now: number) => {
+  // The package reads the time of the machine; the signature is over what stands in the header.
+  const {
+    "webhook-id": id,
+    "webhook-timestamp": at,
+    "webhook-signature": signatures,
+  } = headers as Record<string, string>;
+  const known = String(signatures).split(" ");
+  expect(Math.abs(Number(at) * 1000 - now)).toBeLessThan(SECOND_MS);
+  return known.includes(new Webhook(secret).sign(`${id}`, new Date(Number(at) * 1000), body));
+};
+
+const telemetry = (t: TestInstance, token: string, seqs: readonly number[], repoKey = "acme/shop", n = 0) =>
+  t.post("/api/telemetry/ingest", {
+    token,
+    json: { repoKey, entries: seqs.map((seq) => ({ seq, payload: { seq, n, text: "prompt words" } })) },
+  });
+
+const brain = (t: TestInstance, token: string, version: number, content: string) =>
+  t.post("/api/brain/ingest", {
+    token,
+    json: { version, repoKey: "acme/shop", files: [{ path: ".claude/brain/errors.md", content }] },
+  });
+
+const types = (received: readonly Received[]) => received.map(({ json }) => json.type).sort();
+
+describe("webhooks", () => {
+  it("tell of a gap, signed so that the package of Standard Webhooks verifies it, and of nothing that was said", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver], { settings: { baseUrl: "https://reckon.example.com" } });
+    const { token, team, deviceId } = await t.device();
+    const { channel, secret } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [5]);
+    const [first] = await arrived(receiver, 1);
+    expect(first?.json).toEqual({
+      type: "gap",
+      timestamp: new Date(t.clock.now()).toISOString(),
+      data: {
+        event: expect.stringMatching(/^evt_/),
+        team: team.id,
+        delivery: expect.any(Number),
+        kind: "telemetry",
+        device: deviceId,
+        repo: "acme/shop",
+        url: "https://reckon.example.com/telemetry",
+      },
+    });
+    expect(first?.body).not.toContain("prompt words");
+    expect(verified(secret as string, first as Received, t.clock.now())).toBe(true);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(first?.headers["webhook-id"]).toMatch(/^msg_/);
+    await expect.poll(() => messagesOf(t.instance.core, channel.id, 10)[0]?.state).toBe("delivered");
+    expect(messagesOf(t.instance.core, channel.id, 10)).toMatchObject([
+      { type: "gap", state: "delivered", tries: 1, dueAt: null, outcome: "204 No Content", count: 1 },
+    ]);
+  });
+
+  it("tell of rollbacks, new and recurring errors, and sessions that failed, each once", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    await addChannel(t, receiver, team.id, TEAM_EVENTS);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [1], "acme/shop", 1);
+    const entry = (date: string, title: string) =>
+      `## ${date} ${title}\n\nIt broke.\n\n**Prevention rule:** round once.\n\n`;
+    await brain(t, token, 1, entry("2026-11-20", "Off by a cent"));
+    await t.instance.settle();
+    await brain(t, token, 2, entry("2026-11-21", "Off by two") + entry("2026-11-20", "Off by a cent"));
+    await t.instance.settle();
+    const session = (outcome: string) => ({
+      sessions: [{ id: "s1", outcome, agent: "claude-code", startedAt: "2026-11-21T07:00:00Z", spans: [] }],
+    });
+    for (const outcome of ["running", "failed", "error"])
+      await t.post("/api/agent-traces/ingest", { token, json: session(outcome) });
+    const received = await arrived(receiver, 4);
+    expect(types(received)).toEqual(["defect.new", "defect.recurred", "rollback", "session.failed"]);
+    const of = (type: string) => received.find(({ json }) => json.type === type)?.json.data;
+    expect(of("defect.recurred")).toMatchObject({ title: "Off by two", occurrences: 2, repo: "acme/shop" });
+    expect(of("defect.recurred").url).toMatch(/\/errors\/2$/);
+    expect(of("session.failed")).toMatchObject({ outcome: "failed", agent: "claude-code", session: 1 });
+    expect(of("session.failed").url).toMatch(/\/sessions\/1$/);
+  });
+
+  it("do not tell of what a brain or an agent brings from long ago", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    await addChannel(t, receiver, team.id, TEAM_EVENTS);
+    await brain(t, token, 1, "## 2026-08-01 Old\n\nIt broke.\n");
+    await t.post("/api/agent-traces/ingest", {
+      token,
+      json: { sessions: [{ id: "s1", outcome: "failed", startedAt: "2026-10-01T07:00:00Z", spans: [] }] },
+    });
+    await t.instance.settle();
+    expect(t.count("notices")).toBe(0);
+  });
+
+  it("of one team never tell of another", async () => {
+    const [ours, theirs, all] = [await startReceiver(), await startReceiver(), await startReceiver()];
+    const t = await startSending([ours, theirs, all]);
+    const [a, b] = [await t.device(), await t.device()];
+    await addChannel(t, ours, a.team.id, TEAM_EVENTS);
+    await addChannel(t, theirs, b.team.id, TEAM_EVENTS);
+    await addChannel(t, all, null, eventsFor(null));
+    for (const seq of [1, 5, 9]) await telemetry(t, a.token, [seq]);
+    await telemetry(t, b.token, [1]);
+    await telemetry(t, b.token, [3]);
+    await arrived(all, 3);
+    expect((await arrived(ours, 2)).map(({ json }) => json.data.team)).toEqual([a.team.id, a.team.id]);
+    expect((await arrived(theirs, 1)).map(({ json }) => json.data.team)).toEqual([b.team.id]);
+  });
+
+  it("are not sent, nor noted, where RECKON_OUTBOUND lists nothing", async () => {
+    const receiver = await startReceiver();
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, TEAM_EVENTS);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [5]);
+    const outcome = await testChannel(t.instance.core, channel.id);
+    expect(outcome).toMatchObject({ delivered: false, text: `RECKON_OUTBOUND does not list ${receiver.host}.` });
+    expect([t.count("notices"), receiver.connections]).toEqual([0, 0]);
+  });
+
+  it("are signed with both secrets while one is being replaced, for a day", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel, secret: first } = await addChannel(t, receiver, team.id, ["gap"]);
+    const second = await rotateSecret(t.instance.core, { id: channel.id });
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    const [both] = (await arrived(receiver, 1)) as [Received];
+    expect(`${both.headers["webhook-signature"]}`.split(" ")).toHaveLength(2);
+    for (const secret of [first as string, second]) expect(verified(secret, both, t.clock.now())).toBe(true);
+    t.clock.advance(DAY_MS);
+    await telemetry(t, token, [5]);
+    const [, one] = (await arrived(receiver, 2)) as [Received, Received];
+    expect(`${one.headers["webhook-signature"]}`.split(" ")).toHaveLength(1);
+    expect([verified(first as string, one, t.clock.now()), verified(second, one, t.clock.now())]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});
+
+describe("what is not taken", () => {
+  it("is tried at 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h, and then given up and shown", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(503).end("down");
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    const began = t.clock.now();
+    const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
+    const offsets = [0, 5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, DAY_MS];
+    for (const [i, offset] of offsets.entries()) {
+      t.clock.advance(began + offset - t.clock.now());
+      await expect
+        .poll(() => [receiver.received.length, message()?.outcome])
+        .toEqual([i + 1, "503 Service Unavailable"]);
+      const next = offsets[i + 1];
+      await expect.poll(() => message()?.dueAt).toBe(next === undefined ? null : began + next);
+      if (next !== undefined) t.clock.advance(began + next - 1 - t.clock.now());
+    }
+    expect(message()).toMatchObject({ state: "failed", tries: 8 });
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    // Somebody asks for it once more.
+    receiver.answer = (_, response) => response.writeHead(200).end();
+    await sendAgain(t.instance.core, message()?.id ?? 0, team.id);
+    await expect.poll(() => message()?.state).toBe("delivered");
+  }, 60_000);
+
+  it("is delivered once the receiver is well again", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(receiver.received.length < 3 ? 500 : 200).end();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    await arrived(receiver, 1);
+    await expect.poll(() => messagesOf(t.instance.core, channel.id, 1)[0]?.outcome).toMatch("500");
+    t.clock.advance(5 * SECOND_MS);
+    await arrived(receiver, 2);
+    await expect.poll(() => messagesOf(t.instance.core, channel.id, 1)[0]?.dueAt).toBe(Date.UTC(2026, 10, 21, 8, 5));
+    t.clock.advance(5 * MINUTE_MS);
+    await expect
+      .poll(() => messagesOf(t.instance.core, channel.id, 1)[0])
+      .toMatchObject({ state: "delivered", tries: 3 });
+  });
+
+  it("waits as long as the receiver asks for, within the day", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(429, { "retry-after": "120" }).end();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    const due = () => messagesOf(t.instance.core, channel.id, 1)[0];
+    await expect.poll(due).toMatchObject({ dueAt: t.clock.now() + 120 * SECOND_MS });
+    receiver.answer = (_, response) => response.writeHead(429, { "retry-after": "999999999" }).end();
+    const began = t.clock.now();
+    t.clock.advance(120 * SECOND_MS);
+    await expect.poll(due).toMatchObject({ tries: 2, dueAt: began + DAY_MS });
+  });
+
+  it("ends the channel where the receiver says that it is gone", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(410).end();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    await expect
+      .poll(() => t.rows("SELECT disabled_because AS because FROM notification_channels"))
+      .toEqual([{ because: "gone" }]);
+    expect(t.rows("SELECT actor_kind, target_id FROM audit_events WHERE action = 'channel.disabled'")).toEqual([
+      { actor_kind: "system", target_id: channel.id },
+    ]);
+    await telemetry(t, token, [5]);
+    await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
+    expect(t.count("notification_messages")).toBe(1);
+    await pauseChannel(t.instance.core, { id: channel.id }, false);
+    receiver.answer = (_, response) => response.writeHead(200).end();
+    await telemetry(t, token, [7]);
+    await arrived(receiver, 2);
+  });
+
+  it("keeps no other channel waiting", async () => {
+    const [dead, well] = [await startReceiver(), await startReceiver()];
+    dead.answer = () => {};
+    const t = await startSending([dead, well]);
+    const { token, team } = await t.device();
+    for (let i = 0; i < 12; i++) await addChannel(t, dead, team.id, ["gap"]);
+    await addChannel(t, well, team.id, ["gap"]);
+    for (let seq = 1; seq < 60; seq += 2) await telemetry(t, token, [seq]);
+    const began = performance.now();
+    await arrived(well, 29);
+    expect(performance.now() - began).toBeLessThan(4_500);
+  });
+});
+
+describe("at least once", () => {
+  it("a message whose process ended while it was tried is tried by the next", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = () => {};
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    await arrived(receiver, 1);
+    await t.close();
+    receiver.answer = (_, response) => response.writeHead(200).end();
+    t.clock.advance(5 * SECOND_MS);
+    const next = await startSending([receiver], { directory: t.directory, clock: t.clock });
+    await arrived(receiver, 2);
+    await expect.poll(() => messagesOf(next.instance.core, channel.id, 1)[0]?.state).toBe("delivered");
+    const [first, second] = receiver.received as [Received, Received];
+    expect(second.headers["webhook-id"]).toBe(first.headers["webhook-id"]);
+  });
+
+  it("what was noted and not sent before the process ended is sent by the next", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    await t.close();
+    await startSending([receiver], { directory: t.directory, clock: t.clock });
+    await arrived(receiver, 1);
+  });
+});
+
+describe("chats", () => {
+  it("are told by text in which nothing that was sent is a mark, a link or a mention", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    await addChannel(t, receiver, team.id, ["session.failed"], "slack");
+    await addChannel(t, receiver, team.id, ["session.failed"], "teams");
+    const agent = "<!channel> *bold* @here [x](https://evil.example) & more";
+    await t.post("/api/agent-traces/ingest", {
+      token,
+      json: { sessions: [{ id: "s1", outcome: "failed", agent, spans: [] }] },
+    });
+    t.clock.advance(10 * SECOND_MS);
+    await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
+    t.clock.advance(10 * SECOND_MS);
+    const received = await arrived(receiver, 2);
+    const text = received.find(({ json }) => "text" in json)?.json.text as string;
+    expect(text).toContain("&lt;!\u200bchannel&gt;");
+    expect(text).toContain("&amp; more");
+    expect(text).not.toMatch(/<!|@here|\*bold\*|\]\(/);
+    expect(text).toMatch(/^\*Session failed · Team/);
+    const card = received.find(({ json }) => "attachments" in json)?.json;
+    expect(card.type).toBe("message");
+    expect(card.attachments[0].contentType).toBe("application/vnd.microsoft.card.adaptive");
+    expect(card.attachments[0].content.body.map(({ type }: { type: string }) => type)).toEqual([
+      "RichTextBlock",
+      "RichTextBlock",
+    ]);
+  });
+
+  it("get what happens at once in one message, and no more than 20 an hour", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"], "slack");
+    const fanned = () =>
+      expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
+    await telemetry(t, token, [1]);
+    for (let i = 1; i <= 12; i++) await telemetry(t, token, [1 + 2 * i]);
+    await fanned();
+    t.clock.advance(10 * SECOND_MS);
+    const [first] = (await arrived(receiver, 1)) as [Received];
+    expect(first.json.text).toContain("Gap (12)");
+    expect(first.json.text).toContain("and 2 more");
+    for (let i = 1; i < 25; i++) {
+      await telemetry(t, token, [101 + 2 * i]);
+      await sendingJob.run(t.instance.core);
+      await fanned();
+      t.clock.advance(11 * SECOND_MS);
+    }
+    await arrived(receiver, 20);
+    const waiting = messagesOf(t.instance.core, channel.id, 50).filter(({ state }) => state === "waiting");
+    expect(waiting).toMatchObject([{ type: null, count: 5 }]);
+    t.clock.advance(HOUR_MS);
+    await arrived(receiver, 21);
+  }, 120_000);
+});
+
+describe("sign-ins", () => {
+  it("that are refused again and again are told of once", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    await addChannel(t, receiver, null, ["sign_in.refused"]);
+    for (let i = 0; i < 8; i++)
+      await signIn(t.instance.core, "nobody@example.com", `wrong ${i}`, { ip: "192.0.2.7", userAgent: null }).catch(
+        () => {},
+      );
+    const [one] = (await arrived(receiver, 1)) as [Received];
+    expect(one.json).toMatchObject({ type: "sign_in.refused", data: { account: null, tries: 5, minutes: 15 } });
+    expect(one.body).not.toContain("nobody@");
+    expect(t.count("notices")).toBe(1);
+  });
+});

@@ -1,0 +1,74 @@
+import { expect, it } from "vitest";
+import { reckon } from "../faults/support/process.ts";
+import { startInstance } from "../support/instance.ts";
+import { startReceiver } from "../support/receiver.ts";
+
+it("makes a webhook beside a running server, tries it, rotates its secret, pauses and removes it", async () => {
+  const receiver = await startReceiver();
+  receiver.answer = (_, response) => response.writeHead(202).end("queued");
+  const t = await startInstance();
+  const team = await t.team({ name: "Acme" });
+  const env = { RECKON_OUTBOUND: `${receiver.host},+private` };
+  const run = (...args: string[]) => reckon(["webhook", ...args, "--data", t.directory], { env });
+  const json = async (...args: string[]) => {
+    const done = await run(...args, "--json");
+    expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
+    return JSON.parse(done.stdout);
+  };
+  const made = await json("create", "--team", "Acme", "--name", "ci", "--to", receiver.url, "--events", "gap,rollback");
+  expect(made).toEqual({
+    ...{ id: expect.stringMatching(/^chn_/), team: "Acme", kind: "webhook", name: "ci", to: receiver.url },
+    ...{ events: ["gap", "rollback"], status: "active", createdAt: expect.any(String), disabledAt: null, last: null },
+    secret: expect.stringMatching(/^whsec_/),
+  });
+  expect(await json("test", made.id)).toEqual({
+    id: made.id,
+    delivered: true,
+    outcome: "202 Accepted",
+    reply: "queued",
+  });
+  expect(receiver.received[0]?.json).toMatchObject({ type: "test", data: { team: team.id, channel: made.id } });
+  const { secret } = await json("rotate", made.id);
+  expect(secret).not.toBe(made.secret);
+  expect(await json("pause", made.id)).toEqual({ id: made.id, status: "paused", changed: true });
+  const listed = await run("list");
+  expect(listed.stdout).toContain("paused");
+  expect(listed.stdout).not.toContain("whsec_");
+  expect(await json("resume", made.id)).toMatchObject({ status: "active" });
+  expect(await json("remove", made.id)).toEqual({ id: made.id, status: "removed" });
+  expect(await json("list")).toEqual([]);
+  expect(
+    t.rows("SELECT actor_kind AS kind, action FROM audit_events WHERE action LIKE 'channel.%' ORDER BY id"),
+  ).toEqual(
+    ["created", "tested", "rotated", "paused", "resumed", "removed"].map((did) => ({
+      kind: "command",
+      action: `channel.${did}`,
+    })),
+  );
+});
+
+it("says what is wrong, and which line is missing", async () => {
+  const t = await startInstance();
+  await t.team({ name: "Acme" });
+  const run = (...args: string[]) => reckon(["webhook", ...args, "--data", t.directory]);
+  const create = (...args: string[]) => run("create", "--name", "x", "--to", "https://hooks.example.com/x", ...args);
+  const made = await create("--team", "Acme");
+  expect([made.code, made.stdout.startsWith("whsec_")]).toEqual([0, true]);
+  expect(made.stderr).toContain("RECKON_OUTBOUND=hooks.example.com");
+  const id = /chn_\w+/.exec(made.stderr)?.[0] as string;
+  const tested = await run("test", id);
+  expect([tested.code, tested.stdout]).toEqual([
+    1,
+    "not delivered: RECKON_OUTBOUND does not list hooks.example.com.\n",
+  ]);
+  for (const [args, text] of [
+    [[], "--team TEAM, or --installation"],
+    [["--team", "Acme", "--events", "disk.low"], 'no event "disk.low"'],
+    [["--team", "Acme", "--kind", "mail"], "not an e-mail address"],
+    [["--team", "Nobody"], "Nobody"],
+  ] as const) {
+    const done = await create(...args);
+    expect([done.code, done.stderr]).toEqual([1, expect.stringContaining(text)]);
+  }
+  expect((await run("rotate", "chn_none")).stderr).toContain("no such channel");
+});

@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { createChannel, eventsFor, listChannels, messagesOf } from "../../../src/share/notifications/notifications.ts";
+import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
+import type { TestInstance } from "../../support/instance.ts";
+import { addChannel, arrived, startSending } from "../../support/notifications.ts";
+import { startReceiver } from "../../support/receiver.ts";
+
+const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
+  const { core } = t.instance;
+  return carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+};
+
+it("takes what was noted of a device along, sent or not, and tells that it is done", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const [mine, other] = [await t.device(), await t.device()];
+  await addChannel(t, receiver, mine.team.id, eventsFor("team"));
+  const failed = (text: string) => ({
+    repoKey: "shop",
+    sessions: [{ id: text, outcome: "failed", agent: `${text} agent`, spans: [] }],
+  });
+  await deliverAll(t, mine, "shop", "marigold");
+  await t.post("/api/agent-traces/ingest", { token: mine.token, json: failed("marigold") });
+  await t.post("/api/agent-traces/ingest", { token: other.token, json: failed("lavender") });
+  await arrived(receiver, 2);
+  receiver.answer = (_, response) => response.writeHead(500).end();
+  await t.post("/api/agent-traces/ingest", { token: mine.token, json: failed("marigold-two") });
+  await arrived(receiver, 3);
+  const counts = await erase(t, { device: mine.deviceId });
+  expect(counts).toMatchObject({ notices: 3 });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(filesWith(t.directory, "lavender")).toEqual(["reckon.db"]);
+  expect(t.rows("SELECT type, data FROM notices WHERE team_id = ?", mine.team.id)).toEqual([
+    { type: "erasure.done", data: expect.stringContaining('"kind":"device"') },
+  ]);
+  // What waits has nothing left to tell.
+  t.clock.advance(5_000);
+  await expect
+    .poll(() => t.rows("SELECT outcome FROM notification_messages WHERE state = 'failed'"))
+    .toEqual([{ outcome: "what it told of was erased" }]);
+});
+
+it("takes a person's address out of every channel, and removes one that nobody is left in", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const device = await t.device();
+  const email = "Zinnia@example.com";
+  await personWith(t, device, email);
+  const { core } = t.instance;
+  const mail = (name: string, target: string) =>
+    createChannel(core, { teamId: device.team.id, kind: "mail", name, target, events: ["gap"] });
+  const { channel: both } = await mail("both", "zinnia@example.com, bob@example.com");
+  const { channel: alone } = await mail("alone", "ZINNIA@EXAMPLE.COM");
+  const counts = await erase(t, { person: email });
+  expect(counts).toMatchObject({ "notification addresses": 2 });
+  expect(listChannels(core).map(({ id, addresses }) => [id, addresses])).toEqual([[both.id, ["bob@example.com"]]]);
+  expect(messagesOf(core, alone.id, 1)).toEqual([]);
+  for (const name of ["zinnia", "Zinnia", "ZINNIA"]) expect([name, filesWith(t.directory, name)]).toEqual([name, []]);
+});

@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { Webhook } from "standardwebhooks";
+import { expect, it } from "vitest";
+import { NOTICE_TYPES } from "../../src/platform/notices/notices.ts";
+import { spellSecret, webhook } from "../../src/share/notifications/formats.ts";
+import { nextTryAt, readRetryAfter } from "../../src/share/notifications/schedule.ts";
+import { say } from "../../src/share/notifications/words.ts";
+import { startInstance } from "../support/instance.ts";
+
+const doc = readFileSync("docs/notifications.md", "utf8");
+const examples = [...doc.matchAll(/^\{"type".*\}$/gm)].map(([line]) => JSON.parse(line));
+const types = Object.keys(NOTICE_TYPES).filter((type) => type !== "test");
+
+it("has every event in the documentation, with an example that can be put in words", async () => {
+  expect(examples.map(({ type }) => type).sort()).toEqual(types.sort());
+  for (const type of types) expect([type, doc.includes(`| \`${type}\` |`)]).toEqual([type, true]);
+  const { instance } = await startInstance();
+  for (const { type, timestamp, data } of examples) {
+    const { event: eventId, team: teamId, url: _, ...rest } = data;
+    const notice = { id: 1, eventId, type, teamId, at: Date.parse(timestamp), path: "/", data: rest };
+    const { title, lines } = say(instance.core, [notice], 0);
+    expect([type, title === "", lines.length > 0]).toEqual([type, false, true]);
+    expect(lines.join("\n")).not.toMatch(/undefined|null|NaN|\[object/);
+  }
+});
+
+it("documents a check of signatures that takes what is sent, and nothing that was changed", () => {
+  const source = /```js\n(import \{ createHmac[\s\S]*?)```/.exec(doc)?.[1] as string;
+  const body = source.replace(/^import .*$/m, "");
+  const verify = new Function("createHmac", "timingSafeEqual", `${body}; return verify;`)(
+    ...["createHmac", "timingSafeEqual"].map((name) => process.getBuiltinModule("node:crypto")[name as "createHmac"]),
+  );
+  const [secret, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)].map(spellSecret) as [string, string];
+  const payload = { type: "gap", data: { title: "Zürich 💥" } };
+  const sent = webhook("msg_1", Date.now(), payload, [other, secret]);
+  expect(verify(secret, sent.headers, sent.body)).toEqual(payload);
+  expect(new Webhook(secret).verify(sent.body, { ...sent.headers })).toEqual(payload);
+  expect(verify(other, sent.headers, sent.body)).toEqual(payload);
+  const old = webhook("msg_1", Date.now() - 3_600_000, payload, [secret]);
+  for (const [headers, text] of [
+    [sent.headers, `${sent.body} `],
+    [{ ...sent.headers, "webhook-id": "msg_2" }, sent.body],
+    [webhook("msg_1", Date.now(), payload, [Buffer.alloc(32, 3)].map(spellSecret)).headers, sent.body],
+    [old.headers, old.body],
+  ] as const)
+    expect(() => verify(secret, headers, text)).toThrow(/wrong signature|too old/);
+});
+
+it("tries late rather than on its own heels, and honours Retry-After within the day", () => {
+  const day = 86_400_000;
+  expect([0, 1, 2, 7, 8].map((tries) => nextTryAt(0, tries, 0))).toEqual([5_000, 5_000, 300_000, day, undefined]);
+  expect(nextTryAt(0, 3, 5 * day)).toBe(5 * day + 5_000);
+  expect(nextTryAt(0, 1, 0, 60_000)).toBe(60_000);
+  expect(nextTryAt(0, 1, 0, 3 * day)).toBe(day);
+  const now = Date.UTC(2026, 10, 21, 8);
+  expect(readRetryAfter("120", now)).toBe(120_000);
+  expect(readRetryAfter("Sat, 21 Nov 2026 08:01:00 GMT", now)).toBe(60_000);
+  for (const text of [undefined, "", "soon", "-5", "Sat, 21 Nov 2020 08:01:00 GMT"])
+    expect(readRetryAfter(text, now)).toBe(0);
+});
