@@ -394,11 +394,13 @@ CREATE TABLE users (
   disabled_at    INTEGER
 ) STRICT;
 
+-- `source` is the id of the issuer whose groups put somebody into the team; null where a person did.
 CREATE TABLE memberships (
   team_id     TEXT NOT NULL REFERENCES teams (id),
   user_id     TEXT NOT NULL REFERENCES users (id),
-  role        TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member')),
+  role        TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer', 'own_only')),
   created_at  INTEGER NOT NULL,
+  source      TEXT,
   PRIMARY KEY (team_id, user_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memberships_by_user ON memberships (user_id, team_id);
@@ -423,7 +425,8 @@ CREATE TABLE one_time_links (
 CREATE INDEX one_time_links_by_team ON one_time_links (team_id, created_at);
 CREATE INDEX one_time_links_by_user ON one_time_links (user_id);
 
--- A person's sign-ins. `team_id` is the team whose pages are shown.
+-- A person's sign-ins. `team_id` is the team whose pages are shown; `method` is how they signed in: the name of an issuer of single
+-- sign-on, or null for a password or a link.
 CREATE TABLE web_sessions (
   id            TEXT PRIMARY KEY,
   token_hash    BLOB NOT NULL UNIQUE,
@@ -434,9 +437,47 @@ CREATE TABLE web_sessions (
   created_at    INTEGER NOT NULL,
   last_seen_at  INTEGER NOT NULL,
   expires_at    INTEGER NOT NULL,
-  ended_at      INTEGER
+  ended_at      INTEGER,
+  method        TEXT
 ) STRICT;
 CREATE INDEX web_sessions_by_user ON web_sessions (user_id, ended_at, created_at);
+
+-- Single sign-on (OpenID Connect): issuers that vouch for people, what their groups mean here, and whom they vouched for. `domains` is
+-- a JSON list; `group_name` may be `*`, which everybody is in.
+CREATE TABLE sso_issuers (
+  id             TEXT PRIMARY KEY,
+  name           TEXT NOT NULL UNIQUE,
+  issuer         TEXT NOT NULL,
+  client_id      TEXT NOT NULL,
+  client_secret  TEXT,
+  label          TEXT NOT NULL,
+  scopes         TEXT NOT NULL,
+  groups_claim   TEXT NOT NULL,
+  domains        TEXT NOT NULL,
+  jit            INTEGER NOT NULL CHECK (jit IN (0, 1)),
+  trust_email    INTEGER NOT NULL CHECK (trust_email IN (0, 1)),
+  session_hours  INTEGER NOT NULL,
+  created_at     INTEGER NOT NULL,
+  UNIQUE (issuer, client_id)
+) STRICT;
+
+CREATE TABLE sso_groups (
+  issuer_id   TEXT NOT NULL REFERENCES sso_issuers (id),
+  group_name  TEXT NOT NULL,
+  team_id     TEXT NOT NULL REFERENCES teams (id),
+  role        TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer', 'own_only')),
+  PRIMARY KEY (issuer_id, group_name, team_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sso_identities (
+  issuer_id     TEXT NOT NULL REFERENCES sso_issuers (id),
+  subject       TEXT NOT NULL,
+  user_id       TEXT NOT NULL REFERENCES users (id),
+  created_at    INTEGER NOT NULL,
+  last_used_at  INTEGER,
+  PRIMARY KEY (issuer_id, subject)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sso_identities_by_user ON sso_identities (user_id);
 
 -- Pending and answered device authorizations (RFC 8628). How often each is polled is kept in memory.
 CREATE TABLE device_authorizations (

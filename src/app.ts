@@ -9,6 +9,7 @@ import { oneTimeLinks } from "./identity/one-time-links/room.ts";
 import { people } from "./identity/people/room.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
 import { signIn } from "./identity/sign-in/room.ts";
+import { sso } from "./identity/sso/room.ts";
 import { teams } from "./identity/teams/room.ts";
 import { webSessions } from "./identity/web-sessions/room.ts";
 import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-sessions/web-sessions.ts";
@@ -73,6 +74,7 @@ export const ROOMS: readonly Room[] = [
   teams,
   members,
   oneTimeLinks,
+  sso,
   devices,
   deviceFlow,
   deviceLicense,

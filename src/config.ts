@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { Quota } from "./kit/buckets.ts";
+import { type Egress, readEgress } from "./kit/egress.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
 
 const KIB = 1024;
@@ -171,8 +172,27 @@ export const SETTINGS = {
           ? { value: null }
           : { wrong: "must be HOST:PORT, or off" },
   }),
+  outbound: setting<Egress>({
+    env: "RECKON_OUTBOUND",
+    fallback: { hosts: [], private: false },
+    shown: "none",
+    description:
+      "comma-separated hosts, with a port where it is not the usual one, that may be called; +private allows private addresses",
+    read: (raw) => {
+      const read = readEgress(raw);
+      return "unreadable" in read ? { wrong: `does not understand "${read.unreadable}"` } : { value: read };
+    },
+  }),
+  passwords: setting<"all" | "operators">({
+    env: "RECKON_PASSWORDS",
+    fallback: "all",
+    description:
+      "who may sign in with a password: all, or operators only, where everybody else comes by single sign-on",
+    read: oneOf(["all", "operators"] as const),
+  }),
   limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges an address may try"),
   limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "wrong passwords an address may try, over all accounts"),
+  limitSso: limit("RECKON_LIMIT_SSO", 60, "single sign-ons an address may begin, and come back from"),
   limitDeviceCode: limit("RECKON_LIMIT_DEVICE_CODE", 20, "device authorizations an address may start"),
   limitDeviceToken: limit("RECKON_LIMIT_DEVICE_TOKEN", 240, "device authorization polls of an address"),
   limitRequestIntake: limit("RECKON_LIMIT_REQUEST_INTAKE", 10, "product requests an address may file"),

@@ -17,7 +17,8 @@ export type IdPrefix =
   | "rtk"
   | "atk"
   | "era"
-  | "hold";
+  | "hold"
+  | "sso";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */
 export function base32(bytes: Uint8Array): string {

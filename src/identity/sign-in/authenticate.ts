@@ -58,9 +58,12 @@ export async function signIn(
   own.giveBack();
   return core.store.write(() => {
     const now = findUser(core, user.id);
+    // Said only to who knows the password.
+    if (now && !mayUsePassword(core, now))
+      fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
     // Closed, or given another password, while the hash was being computed.
     if (now?.disabledAt !== null || now.passwordHash !== user.passwordHash) fail(unauthorized, WRONG);
-    const session = storeSession(core, user.id, origin, previousSessionId);
+    const session = storeSession(core, user.id, origin, { previousId: previousSessionId });
     recordEvent(
       core,
       { kind: "user", id: user.id, label: user.email, ip: origin.ip },
@@ -69,6 +72,12 @@ export async function signIn(
     return session.token;
   });
 }
+
+/**
+ * Whether somebody may sign in with their password: operators always may, so that there is a way in while nothing else answers.
+ */
+const mayUsePassword = ({ config }: Core, { operator }: { readonly operator: 0 | 1 }): boolean =>
+  config.passwords === "all" || operator === 1;
 
 /**
  * Has somebody who is signed in say their password again. Wrong ones make this person wait, and nobody else.

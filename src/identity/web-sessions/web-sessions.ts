@@ -29,34 +29,42 @@ export interface Origin {
   readonly userAgent: string | null;
 }
 
+/** How somebody signed in. */
+export interface SessionStart {
+  /** A sign-in of this browser to end: the token is never carried over. */
+  readonly previousId?: string | undefined;
+  /** The name of the issuer that vouched for the person. */
+  readonly method?: string;
+  /** How long it lasts at most; 30 days by default. */
+  readonly lifetimeMs?: number;
+}
+
 /**
  * Begins a sign-in; call inside a transaction.
- * @param previousId a sign-in of this browser to end: the token is never carried over
  * @returns the token for the cookie; only its SHA-256 is stored
  */
 export function storeSession(
   core: Core,
   userId: string,
   origin: Origin,
-  previousId?: string,
+  { previousId, method, lifetimeMs = SESSION_LIFETIME_MS }: SessionStart = {},
 ): { readonly token: string; readonly id: string } {
   const now = core.clock.now();
   if (previousId !== undefined) rows(core.store).end.run(now, previousId, userId);
   const token = newToken("rks", core.random);
   const id = newId("ses", core.clock, core.random);
   const team = teamShown(membershipsOf(core, userId), rows(core.store).lastTeam.get(userId));
-  const { ip, userAgent } = origin;
-  rows(core.store).insert.run(
+  rows(core.store).insert.run({
+    ...origin,
     id,
-    tokenDigest(token),
+    tokenHash: tokenDigest(token),
     userId,
-    team?.id ?? null,
-    ip,
-    userAgent,
-    now,
-    now,
-    now + SESSION_LIFETIME_MS,
-  );
+    teamId: team?.id ?? null,
+    createdAt: now,
+    lastSeenAt: now,
+    expiresAt: now + lifetimeMs,
+    method: method ?? null,
+  });
   return { token, id };
 }
 
@@ -128,6 +136,11 @@ export function endSession(core: Core, userId: string, sessionId: string, by: Ac
 /** Ends all sign-ins of a person but one; call inside a transaction. @returns how many */
 export function endSessionsOf(core: Core, userId: string, exceptId = ""): number {
   return rows(core.store).endAll.run(core.clock.now(), userId, exceptId).changes;
+}
+
+/** Ends all sign-ins by an issuer; call inside a transaction. */
+export function endSessionsBy(core: Core, method: string): void {
+  rows(core.store).endAllBy.run(core.clock.now(), method);
 }
 
 /** Signs a person out everywhere, this browser included unless kept. */

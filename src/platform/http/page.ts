@@ -168,6 +168,22 @@ export function holdLinkToken(
   return ["set-cookie", setCookie(link, token ?? "", secure, token === null ? 0 : LINK_SECONDS, href(path))];
 }
 
+/** What this browser keeps while somebody signs in elsewhere; undefined for nothing. */
+export const ssoCookie = (call: PageCall): string | undefined =>
+  readCookies(call.header("cookie")).get(cookieNames(call.baseUrl).sso) || undefined;
+
+/** The header with which a browser keeps it, or forgets it (null). */
+export function keepSsoCookie({ baseUrl }: PageCall, value: string | null, seconds = 0): readonly [string, string] {
+  const { sso, secure } = cookieNames(baseUrl);
+  return ["set-cookie", setCookie(sso, value ?? "", secure, value === null ? 0 : seconds)];
+}
+
+/** Goes on to another site, as somebody's browser and nothing else does. */
+export const leave = (location: string, headers: PageReply["headers"] = []): PageReply => ({
+  status: 303,
+  headers: [["location", location], ...headers],
+});
+
 /** When what was refused is worth trying again, as a header of the page that says so (RFC 9110 section 10.2.3). */
 export const retryAfter = ({ details: { retryAfterSeconds } }: Problem): readonly (readonly [string, string])[] =>
   retryAfterSeconds === undefined ? [] : [["retry-after", String(retryAfterSeconds)]];

@@ -13,9 +13,11 @@ import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
+
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
+import { ssoAccountPages, ssoSection } from "./sso.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
 
@@ -50,6 +52,7 @@ ${section({
   framed: true,
   body: PASSWORD.draw(call, { action: "/account/password", error, submit: "Change password" }),
 })}
+${ssoSection(call, error)}
 ${section({ title: "Sign-ins", intro: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
 ${section({ title: "Command-line tools", intro: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
 ${section({
@@ -81,7 +84,10 @@ function sessionTable(call: Person, now: number) {
           html`${signIn.userAgent ?? "unknown browser"}${signIn.id === session.sessionId && html` ${badge("info", "this one")}`}`,
       },
       { label: "Address", cell: (signIn) => signIn.ip },
-      { label: "Signed in", cell: (signIn) => time(signIn.createdAt, now) },
+      {
+        label: "Signed in",
+        cell: (signIn) => html`${time(signIn.createdAt, now)}${signIn.method !== null && ` by ${signIn.method}`}`,
+      },
       { label: "Last used", cell: (signIn) => ago(signIn.lastSeenAt, now) },
       {
         label: "Actions",
@@ -159,6 +165,7 @@ function cliTable(call: Person, now: number) {
 }
 
 export const accountPages = [
+  ...ssoAccountPages((call, error) => accountPage(call, error)),
   page({ id: "account", method: "GET", path: "/account", access: "person" }, (call) => accountPage(call)),
   page({ id: "accountName", method: "POST", path: "/account/name", access: "person" }, async (call) => {
     await renameUser(call.core, call.session.userId, NAME.read(call.form).name);

@@ -10,12 +10,7 @@ import { plainFrame } from "../frame.ts";
 import { by } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
-
-/** Reads where to go on after signing in: a path of this site, or the overview. */
-export function readNext(given: string | null): string {
-  // A browser takes a backslash for a slash, and two of either for another host.
-  return given && /^\/(?![/\\])[\x21-\x7e]{0,1000}$/.test(given) && !given.includes("\\") ? given : "/overview";
-}
+import { readNext, ssoButtons } from "./sso.ts";
 
 const SIGN_IN = formSpec({
   email: { kind: "email", label: "E-mail address", required: true, autocomplete: "username", autofocus: true },
@@ -28,6 +23,7 @@ const nextIn = (sent: URLSearchParams) => readNext(sent.get("next"));
 function signInPage(call: PageCall<"anyone">, error?: FormError) {
   const next = nextIn(call.form.has("next") ? call.form : call.query);
   const main = html`${pageHead({ title: "Sign in" })}
+${ssoButtons(call, next)}
 ${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign in" })}
 <p class="says">${
     hasUsers(call.core)

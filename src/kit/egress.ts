@@ -1,0 +1,56 @@
+/** A host that may be called: `hooks.example.com`, `*.example.com`, either with a port. */
+export interface HostRule {
+  /** As the URL standard spells it, without a dot at its end; of a wildcard what follows `*.`. */
+  readonly host: string;
+  readonly wildcard: boolean;
+  /** Undefined for the port that a protocol has by itself. */
+  readonly port: number | undefined;
+}
+
+/** What may be called from here. */
+export interface Egress {
+  readonly hosts: readonly HostRule[];
+  /** Whether a host may be on this machine, or in a network of one's own. */
+  readonly private: boolean;
+}
+
+const PRIVATE = "+private";
+const RULE = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]\\*]+)(?::(\d{1,5}))?$/;
+
+/** A host as the URL standard spells it: lower case, punycode, numbers as an address, no dot at its end; undefined for none. */
+export function hostName(text: string): string | undefined {
+  if (!URL.canParse(`http://${text}/`)) return undefined;
+  return new URL(`http://${text}/`).hostname.replace(/\.$/, "") || undefined;
+}
+
+function readRule(text: string): HostRule | undefined {
+  const [, star, typed = "", digits] = RULE.exec(text) ?? [];
+  const host = hostName(typed);
+  const port = digits === undefined ? undefined : Number(digits);
+  if (host === undefined || port === 0 || (port ?? 0) > 65_535) return undefined;
+  return { host, wildcard: star !== undefined, port };
+}
+
+/** Reads a list as `hooks.slack.com,*.example.com:8443,+private`. @returns the part that cannot be understood, if there is one */
+export function readEgress(text: string): Egress | { readonly unreadable: string } {
+  const parts = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+  const hosts: HostRule[] = [];
+  for (const part of parts) {
+    if (part === PRIVATE) continue;
+    const rule = readRule(part);
+    if (!rule) return { unreadable: part };
+    hosts.push(rule);
+  }
+  return { hosts, private: parts.includes(PRIVATE) };
+}
+
+/** Whether a host may be called at a port. @param own the port is the one that the protocol has by itself */
+export function allows({ hosts }: Egress, host: string, port: number, own: boolean): boolean {
+  return hosts.some((rule) => {
+    if (rule.port === undefined ? !own : rule.port !== port) return false;
+    return rule.wildcard ? host.endsWith(`.${rule.host}`) : host === rule.host;
+  });
+}

@@ -1,0 +1,70 @@
+import { BlockList, isIP } from "node:net";
+
+/** Where an address leads: to the Internet, to machines of one's own, or nowhere that anything may be sent to. */
+export type Reach = "public" | "private" | "never";
+
+type Range = readonly [address: string, prefix: number];
+
+/** RFC 1122, 1918, 4193, 4291 and 6598: this machine, and networks of one's own. */
+const PRIVATE: readonly Range[] = [
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+  ["::1", 128],
+  ["fc00::", 7],
+];
+
+/**
+ * What IANA's special-purpose registries (RFC 6890) list besides: link-local, where clouds answer with a machine's credentials;
+ * addresses that hold another one (NAT64, 6to4, Teredo, IPv4-compatible), by which each of the above could be meant; documentation,
+ * benchmarks, multicast, broadcast, reserved.
+ */
+const NEVER: readonly Range[] = [
+  ["0.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+  ["::", 96],
+  ["64:ff9b::", 96],
+  ["64:ff9b:1::", 48],
+  ["100::", 63],
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+  ["5f00::", 16],
+  ["fe80::", 10],
+  ["fec0::", 10],
+  ["ff00::", 8],
+];
+
+function listOf(ranges: readonly Range[]): BlockList {
+  const list = new BlockList();
+  for (const [address, prefix] of ranges) list.addSubnet(address, prefix, isIP(address) === 6 ? "ipv6" : "ipv4");
+  return list;
+}
+
+const privateRanges = listOf(PRIVATE);
+const otherRanges = listOf(NEVER);
+
+/** IPv4-mapped (RFC 4291), in the spelling of the URL standard: rules for IPv4 would apply to what is connected to as IPv6. */
+const isMapped = (address: string) => new URL(`http://[${address}]/`).hostname.startsWith("[::ffff:");
+
+/** Judges an address as it is connected to. */
+export function reachOf(address: string): Reach {
+  const family = isIP(address);
+  // A zone names an interface of this machine.
+  if (family === 0 || address.includes("%")) return "never";
+  const version = family === 6 ? "ipv6" : "ipv4";
+  if (family === 6 && isMapped(address)) return "never";
+  if (privateRanges.check(address, version)) return "private";
+  return otherRanges.check(address, version) ? "never" : "public";
+}

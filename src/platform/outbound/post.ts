@@ -1,0 +1,98 @@
+import { type IncomingMessage, request as plainRequest } from "node:http";
+import { request as tlsRequest } from "node:https";
+import type { Core } from "../../core.ts";
+import { judgedLookup } from "./connect.ts";
+import { judgeUrl, OutboundRefused } from "./destination.ts";
+
+/** It was sent, or tried to be, and nobody answered. */
+export class OutboundFailed extends Error {
+  override readonly name = "OutboundFailed";
+}
+
+/** What a receiver answered. */
+export interface Answer {
+  readonly status: number;
+  /** As it stands in the status line; one line, bounded. */
+  readonly statusText: string;
+  /** Of `Retry-After`, as it was sent. */
+  readonly retryAfter: string | undefined;
+  /** The beginning of the body, as text. */
+  readonly reply: string;
+}
+
+/** From the first look at the name to the last byte of the reply. */
+const TOTAL_MS = 5_000;
+const MAX_REPLY_BYTES = 64 * 1024;
+const MAX_REPLY_CHARS = 2_000;
+
+/**
+ * Posts a body. Redirects are answers as any other: they are not followed. No connection is kept, and no proxy of the environment is
+ * asked.
+ * @param signal ends it early
+ * @throws OutboundRefused before anything is sent; OutboundFailed when there is no answer within 5 seconds
+ */
+export async function post(
+  core: Core,
+  address: string,
+  { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const url = judgeUrl(core, address);
+  const ends = AbortSignal.any([AbortSignal.timeout(TOTAL_MS), ...(signal ? [signal] : [])]);
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const send = url.protocol === "https:" ? tlsRequest : plainRequest;
+  const sent = send(url, {
+    method: "POST",
+    headers: { ...headers, "content-length": Buffer.byteLength(body) },
+    // An agent of its own, which knows no proxy and keeps nothing open.
+    agent: false,
+    lookup: judgedLookup(core),
+    rejectUnauthorized: true,
+    signal: ends,
+  });
+  sent.on("response", (response) => {
+    readReply(response).then((reply) => {
+      sent.destroy();
+      resolve(answerOf(response, reply));
+    });
+  });
+  sent.on("error", reject);
+  sent.end(body);
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof OutboundRefused) throw error;
+    throw new OutboundFailed(ends.aborted ? "no answer within 5 seconds" : failureOf(error), { cause: error });
+  }
+}
+
+function answerOf({ statusCode = 0, statusMessage = "", headers }: IncomingMessage, reply: string): Answer {
+  const line = statusMessage.replace(/[^\x20-\x7e]/g, " ").slice(0, 100);
+  return { status: statusCode, statusText: line.trim(), retryAfter: headers["retry-after"], reply };
+}
+
+/** What there is of a body until it ends, breaks off, or is longer than is read. The head has told what became of the message. */
+async function readReply(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const part of response) {
+      parts.push(part as Buffer);
+      bytes += (part as Buffer).length;
+      if (bytes >= MAX_REPLY_BYTES) break;
+    }
+  } catch {
+    // Cut off by the clock or the receiver.
+  }
+  return Buffer.concat(parts).toString("utf8").slice(0, MAX_REPLY_CHARS).toWellFormed();
+}
+
+/** Why nobody answered, without what an error may quote: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+export function failureOf(error: unknown): string {
+  // Where a name has several addresses, one error stands for those of all.
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const refused = errors.find((one) => one instanceof OutboundRefused);
+  if (refused) return refused.message;
+  const codes = errors.flatMap((one) => (one as { code?: unknown } | undefined)?.code ?? []);
+  return typeof codes[0] === "string" ? codes[0].slice(0, 60) : "the connection broke off";
+}
