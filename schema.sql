@@ -13,7 +13,8 @@ CREATE TABLE teams (
   suspended_at             INTEGER,
   created_at               INTEGER NOT NULL,
   verified_at              INTEGER,
-  binding_closed_at        INTEGER
+  binding_closed_at        INTEGER,
+  second_factor_since INTEGER
 ) STRICT;
 
 -- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine
@@ -438,9 +439,34 @@ CREATE TABLE web_sessions (
   last_seen_at  INTEGER NOT NULL,
   expires_at    INTEGER NOT NULL,
   ended_at      INTEGER,
-  method        TEXT
+  method        TEXT,
+  second_factor_at INTEGER
 ) STRICT;
 CREATE INDEX web_sessions_by_user ON web_sessions (user_id, ended_at, created_at);
+
+-- Second factors of people: authenticator apps (`secret`, and `last_step`, which no code of may be used again) and passkeys (a public key as
+-- SPKI, and how often it signed); and what works once when all else is lost.
+CREATE TABLE second_factors (
+  id             TEXT PRIMARY KEY,
+  user_id        TEXT NOT NULL REFERENCES users (id),
+  kind           TEXT NOT NULL CHECK (kind IN ('totp', 'passkey')),
+  name           TEXT NOT NULL,
+  secret         BLOB,
+  last_step      INTEGER,
+  credential_id  BLOB UNIQUE,
+  public_key     BLOB,
+  sign_count     INTEGER,
+  created_at     INTEGER NOT NULL,
+  last_used_at   INTEGER
+) STRICT;
+CREATE INDEX second_factors_by_user ON second_factors (user_id, created_at);
+
+CREATE TABLE recovery_codes (
+  user_id    TEXT NOT NULL REFERENCES users (id),
+  code_hash  BLOB NOT NULL,
+  used_at    INTEGER,
+  PRIMARY KEY (user_id, code_hash)
+) STRICT, WITHOUT ROWID;
 
 -- Single sign-on (OpenID Connect): issuers that vouch for people, what their groups mean here, and whom they vouched for. `domains` is
 -- a JSON list; `group_name` may be `*`, which everybody is in.

@@ -8,6 +8,7 @@ import { members } from "./identity/members/room.ts";
 import { oneTimeLinks } from "./identity/one-time-links/room.ts";
 import { people } from "./identity/people/room.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
+import { secondFactor } from "./identity/second-factor/room.ts";
 import { signIn } from "./identity/sign-in/room.ts";
 import { sso } from "./identity/sso/room.ts";
 import { teams } from "./identity/teams/room.ts";
@@ -75,6 +76,7 @@ export const ROOMS: readonly Room[] = [
   members,
   oneTimeLinks,
   sso,
+  secondFactor,
   devices,
   deviceFlow,
   deviceLicense,
@@ -209,6 +211,7 @@ function serveOptions(core: Core, { checkReplies = false, interrupt, observe }: 
       touchSession,
       renderError: errorPage,
       signInPath: "/login",
+      secondFactorPath: "/account/second-factor",
       sessionSeconds: SESSION_LIFETIME_MS / SECOND_MS,
     },
     baseUrl: () => baseUrlOf(core.config),

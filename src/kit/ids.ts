@@ -18,7 +18,8 @@ export type IdPrefix =
   | "atk"
   | "era"
   | "hold"
-  | "sso";
+  | "sso"
+  | "fac";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */
 export function base32(bytes: Uint8Array): string {

@@ -92,7 +92,7 @@ async function configuration(
   tokenClaims: boolean,
 ): Promise<Configuration> {
   return {
-    adapter: KeepsNothing,
+    adapter: KeepsNothing as never,
     clients: [
       {
         client_id: CLIENT.id,

@@ -4,7 +4,8 @@ import { Buckets, type Quota } from "../../kit/buckets.ts";
 import { fail, forbidden, Problem, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
 import { emailKey, findUser, findUserByEmail } from "../people/people.ts";
-import { isKnownAddress, type Origin, storeSession } from "../web-sessions/web-sessions.ts";
+import { isKnownAddress, type Origin } from "../web-sessions/web-sessions.ts";
+import { type Entered, enter } from "./enter.ts";
 import { verifyPassword } from "./passwords.ts";
 
 /*
@@ -26,6 +27,7 @@ const WRONG = "The e-mail address and the password do not belong together.";
  * from one address whatever account they are for. The addresses the person signed in from before are counted for themselves, so
  * that neither guessing elsewhere nor a neighbour's guessing can lock them out.
  * @param previousSessionId a sign-in of this browser to end: the token is never carried over
+ * @returns a session, or what asks for the second factor
  * @throws Problem 401 when refused, 429 when the account was guessed at too often, or the address guessed too often
  */
 export async function signIn(
@@ -34,7 +36,7 @@ export async function signIn(
   password: string,
   origin: Origin,
   previousSessionId?: string,
-): Promise<string> {
+): Promise<Entered> {
   const key = emailKey(typedEmail.slice(0, 300));
   const user = findUserByEmail(core, key);
   const known = user !== undefined && isKnownAddress(core, user.id, origin.ip);
@@ -63,13 +65,7 @@ export async function signIn(
       fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
     // Closed, or given another password, while the hash was being computed.
     if (now?.disabledAt !== null || now.passwordHash !== user.passwordHash) fail(unauthorized, WRONG);
-    const session = storeSession(core, user.id, origin, { previousId: previousSessionId });
-    recordEvent(
-      core,
-      { kind: "user", id: user.id, label: user.email, ip: origin.ip },
-      { action: "session.started", teamId: null, target: { kind: "session", id: session.id } },
-    );
-    return session.token;
+    return enter(core, now, origin, previousSessionId);
   });
 }
 

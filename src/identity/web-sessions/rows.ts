@@ -12,19 +12,23 @@ export interface SessionRow {
   readonly endedAt: number | null;
   /** The name of the issuer that vouched for the person; null for a password or a link. */
   readonly method: string | null;
+  /** When the person proved a second factor in it; null where they did not. */
+  readonly secondFactorAt: number | null;
 }
 
 const SESSION = `id, user_id AS userId, team_id AS teamId, ip, user_agent AS userAgent, created_at AS createdAt,
-  last_seen_at AS lastSeenAt, expires_at AS expiresAt, ended_at AS endedAt, method`;
+  last_seen_at AS lastSeenAt, expires_at AS expiresAt, ended_at AS endedAt, method, second_factor_at AS secondFactorAt`;
 
 export const rows = statements((db) => ({
   insert: db.prepare<[Omit<SessionRow, "endedAt"> & { tokenHash: Buffer }]>(
-    `INSERT INTO web_sessions (id, token_hash, user_id, team_id, ip, user_agent, created_at, last_seen_at, expires_at, method)
-     VALUES (@id, @tokenHash, @userId, @teamId, @ip, @userAgent, @createdAt, @lastSeenAt, @expiresAt, @method)`,
+    `INSERT INTO web_sessions (id, token_hash, user_id, team_id, ip, user_agent, created_at, last_seen_at, expires_at, method,
+       second_factor_at)
+     VALUES (@id, @tokenHash, @userId, @teamId, @ip, @userAgent, @createdAt, @lastSeenAt, @expiresAt, @method, @secondFactorAt)`,
   ),
   // By web_sessions' unique index on token_hash.
   byToken: db.prepare<[Buffer], SessionRow>(`SELECT ${SESSION} FROM web_sessions WHERE token_hash = ?`),
   touch: db.prepare<[number, string, string]>("UPDATE web_sessions SET last_seen_at = ?, ip = ? WHERE id = ?"),
+  setSecondFactor: db.prepare<[number, string]>("UPDATE web_sessions SET second_factor_at = ? WHERE id = ?"),
   setTeam: db.prepare<[string | null, string]>("UPDATE web_sessions SET team_id = ? WHERE id = ?"),
   end: db.prepare<[number, string, string]>(
     "UPDATE web_sessions SET ended_at = ? WHERE id = ? AND user_id = ? AND ended_at IS NULL",

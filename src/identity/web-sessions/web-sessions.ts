@@ -14,6 +14,7 @@ import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../platform/http/page.ts";
 import { type Membership, membershipsOf } from "../members/members.ts";
 import { findUser } from "../people/people.ts";
+import { demandsSecondFactor } from "../teams/teams.ts";
 import { rows, type SessionRow } from "./rows.ts";
 
 /** However busy, a sign-in ends after this long. */
@@ -37,6 +38,8 @@ export interface SessionStart {
   readonly method?: string;
   /** How long it lasts at most; 30 days by default. */
   readonly lifetimeMs?: number;
+  /** Whether the person proved a second factor. */
+  readonly secondFactor?: boolean;
 }
 
 /**
@@ -47,7 +50,7 @@ export function storeSession(
   core: Core,
   userId: string,
   origin: Origin,
-  { previousId, method, lifetimeMs = SESSION_LIFETIME_MS }: SessionStart = {},
+  { previousId, method, lifetimeMs = SESSION_LIFETIME_MS, secondFactor = false }: SessionStart = {},
 ): { readonly token: string; readonly id: string } {
   const now = core.clock.now();
   if (previousId !== undefined) rows(core.store).end.run(now, previousId, userId);
@@ -64,6 +67,7 @@ export function storeSession(
     lastSeenAt: now,
     expiresAt: now + lifetimeMs,
     method: method ?? null,
+    secondFactorAt: secondFactor ? now : null,
   });
   return { token, id };
 }
@@ -78,6 +82,8 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
   const user = findUser(core, session.userId);
   if (user?.disabledAt !== null) return undefined;
   const teams = membershipsOf(core, user.id);
+  // Who comes by single sign-on proves there what the issuer demands.
+  const unproven = session.secondFactorAt === null && session.method === null;
   return {
     sessionId: session.id,
     userId: user.id,
@@ -87,6 +93,12 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
     team: teamShown(teams, session.teamId) ?? null,
     teams,
     lastSeenAt: session.lastSeenAt,
+    lacksSecondFactor:
+      unproven &&
+      demandsSecondFactor(
+        core,
+        teams.map(({ id }) => id),
+      ),
   };
 }
 
@@ -136,6 +148,11 @@ export function endSession(core: Core, userId: string, sessionId: string, by: Ac
 /** Ends all sign-ins of a person but one; call inside a transaction. @returns how many */
 export function endSessionsOf(core: Core, userId: string, exceptId = ""): number {
   return rows(core.store).endAll.run(core.clock.now(), userId, exceptId).changes;
+}
+
+/** Notes that a person proved a second factor in a sign-in; call inside a transaction. */
+export function markSecondFactor(core: Core, sessionId: string): void {
+  rows(core.store).setSecondFactor.run(core.clock.now(), sessionId);
 }
 
 /** Ends all sign-ins by an issuer; call inside a transaction. */

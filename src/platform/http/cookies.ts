@@ -11,6 +11,8 @@ export interface CookieNames {
   readonly link: string;
   /** What a browser keeps while somebody signs in elsewhere. */
   readonly sso: string;
+  /** What it keeps between a right password and the second factor. */
+  readonly pending: string;
   readonly secure: boolean;
 }
 
@@ -29,6 +31,7 @@ export function cookieNames(baseUrl: string): CookieNames {
     // `__Host-` demands the path "/" (RFC 6265bis section 4.1.3.2).
     link: secure ? "__Secure-reckon-link" : name("reckon-link"),
     sso: name("reckon-sso"),
+    pending: name("reckon-pending"),
     secure,
   };
 }

@@ -23,6 +23,8 @@ export interface SessionPrincipal {
   readonly team: TeamSeat | null;
   readonly teams: readonly TeamSeat[];
   readonly lastSeenAt: number;
+  /** A team of theirs demands a second factor, and this sign-in had none: only the way to one is open. */
+  readonly lacksSecondFactor: boolean;
 }
 
 /** A person whose session shows a team. */
@@ -58,6 +60,8 @@ export interface PageOptions {
   readonly renderError: (call: PageCall, error: PageError) => Html;
   /** Where somebody who is not signed in goes. */
   readonly signInPath: string;
+  /** Where somebody who lacks the second factor that their team demands sets one up. */
+  readonly secondFactorPath: string;
   readonly sessionSeconds: number;
 }
 
@@ -72,6 +76,8 @@ export interface PageSpec<A extends keyof Access> {
   readonly limits?: readonly Limit[];
   /** Cap of a form in bytes. Default 64 KiB. */
   readonly maxFormBytes?: number;
+  /** Is open to somebody who still lacks the second factor that their team demands. */
+  readonly beforeSecondFactor?: boolean;
   /** Holds no form that is posted, so that whoever only looks gets no cookie. */
   readonly formless?: boolean;
   /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
@@ -168,14 +174,22 @@ export function holdLinkToken(
   return ["set-cookie", setCookie(link, token ?? "", secure, token === null ? 0 : LINK_SECONDS, href(path))];
 }
 
-/** What this browser keeps while somebody signs in elsewhere; undefined for nothing. */
-export const ssoCookie = (call: PageCall): string | undefined =>
-  readCookies(call.header("cookie")).get(cookieNames(call.baseUrl).sso) || undefined;
+/** What a browser keeps on the way into an account: while somebody is at an issuer, or has yet to prove a second factor. */
+type OnTheWay = "sso" | "pending";
+
+/** What this browser keeps on the way into an account; undefined for nothing. */
+export const keptOnTheWay = (call: PageCall, what: OnTheWay): string | undefined =>
+  readCookies(call.header("cookie")).get(cookieNames(call.baseUrl)[what]) || undefined;
 
 /** The header with which a browser keeps it, or forgets it (null). */
-export function keepSsoCookie({ baseUrl }: PageCall, value: string | null, seconds = 0): readonly [string, string] {
-  const { sso, secure } = cookieNames(baseUrl);
-  return ["set-cookie", setCookie(sso, value ?? "", secure, value === null ? 0 : seconds)];
+export function keepOnTheWay(
+  { baseUrl }: PageCall,
+  what: OnTheWay,
+  value: string | null,
+  seconds = 0,
+): readonly [string, string] {
+  const names = cookieNames(baseUrl);
+  return ["set-cookie", setCookie(names[what], value ?? "", names.secure, value === null ? 0 : seconds)];
 }
 
 /** Goes on to another site, as somebody's browser and nothing else does. */

@@ -6,6 +6,7 @@ import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
 import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
 import { eraseReadTokens } from "../../identity/read-tokens/read-tokens.ts";
+import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
 import { eraseIdentities } from "../../identity/sso/sso.ts";
 import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseReads } from "../../insight/ask/ask.ts";
@@ -66,6 +67,7 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   const { id, email, mark } = person;
   yield* whileAny("sign-ins", () => eraseSessionsOf(core, id));
   yield* whileAny("sign-ins", () => eraseIdentities(core, id));
+  yield* whileAny("sign-ins", () => eraseFactors(core, id));
   yield* whileAny("tokens", () => eraseTokensOf(core, id));
   yield* whileAny("read tokens", () => eraseReadTokens(core, id));
   yield* whileAny("API tokens", () => eraseApiTokens(core, id));

@@ -4,6 +4,7 @@ import { reportingDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf, ROLES, type Role } from "../../identity/members/members.ts";
 import { createResetLink } from "../../identity/one-time-links/one-time-links.ts";
 import { getUser, hasUsers, type ListedUser, listUsers, setOperator } from "../../identity/people/people.ts";
+import { resetFactors } from "../../identity/second-factor/second-factor.ts";
 import { createUser, setDisabled, setPassword } from "../../identity/sign-in/sign-in.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../identity/web-sessions/web-sessions.ts";
@@ -41,6 +42,7 @@ export function userCommands(program: Command, cli: Cli): void {
   addCreate(user, cli);
   addList(user, cli);
   addResetPassword(user, cli);
+  addResetSecondFactor(user, cli);
   addSwitches(user, cli);
   addSet(user, cli);
 }
@@ -106,6 +108,20 @@ function addList(user: Command, cli: Cli): void {
       );
     }),
   );
+}
+
+function addResetSecondFactor(user: Command, cli: Cli): void {
+  common(user.command("reset-second-factor").argument("<email>", "e-mail address or id"))
+    .description("remove the second factors of somebody who lost them; their sign-ins end")
+    .action((who: string, options: CommonOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const changed = await resetFactors(core, who);
+        const { id, email } = getUser(core, who);
+        output.result({ userId: id, email, changed }, () =>
+          changed ? `${email} has no second factor any more` : `${email} had no second factor`,
+        );
+      }),
+    );
 }
 
 function addResetPassword(user: Command, cli: Cli): void {

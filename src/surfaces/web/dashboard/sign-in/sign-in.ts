@@ -10,6 +10,7 @@ import { plainFrame } from "../frame.ts";
 import { by } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
+import { goOn, secondFactorPages } from "./second-factor.ts";
 import { readNext, ssoButtons } from "./sso.ts";
 
 const SIGN_IN = formSpec({
@@ -34,6 +35,7 @@ ${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign 
 }
 
 export const signInPages = [
+  ...secondFactorPages,
   page({ id: "signIn", method: "GET", path: "/login", access: "anyone" }, (call) =>
     call.session ? redirect(nextIn(call.query)) : signInPage(call),
   ),
@@ -51,19 +53,22 @@ export const signInPages = [
         SIGN_IN,
         async ({ email, password }) => {
           const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };
-          const session = await signIn(call.core, email, password, origin, call.session?.sessionId);
-          return { ...redirect(nextIn(call.form)), session };
+          const entered = await signIn(call.core, email, password, origin, call.session?.sessionId);
+          return goOn(call, entered, nextIn(call.form));
         },
         (error) => signInPage(call, error),
       ),
   ),
-  page({ id: "signOut", method: "POST", path: "/logout", access: "person" }, async (call) => {
+  page({ id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true }, async (call) => {
     const { core, session } = call;
     await endSession(core, session.userId, session.sessionId, by(call));
     return { ...redirect("/login", "You are signed out."), session: null };
   }),
-  page({ id: "switchTeam", method: "POST", path: "/team", access: "person" }, async (call) => {
-    await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
-    return redirect("/overview");
-  }),
+  page(
+    { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true },
+    async (call) => {
+      await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
+      return redirect("/overview");
+    },
+  ),
 ];

@@ -16,14 +16,14 @@ import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, forbidden } from "../../../../kit/problem.ts";
 import type { Limit } from "../../../../platform/http/endpoint.ts";
 import {
-  keepSsoCookie,
+  keepOnTheWay,
+  keptOnTheWay,
   leave,
   type PageCall,
   type PageError,
   type PageReply,
   page,
   redirect,
-  ssoCookie,
 } from "../../../../platform/http/page.ts";
 import { readUserAgent } from "../../../../redact/redact.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -62,7 +62,7 @@ async function toIssuer(call: PageCall, issuer: Issuer, next: string, linkTo?: s
     next,
     linkTo: linkTo ?? null,
   });
-  return { location, cookie: keepSsoCookie(call, sealed, ATTEMPT_MS / SECOND_MS) };
+  return { location, cookie: keepOnTheWay(call, "sso", sealed, ATTEMPT_MS / SECOND_MS) };
 }
 
 /** A form may not lead to another site, so somebody who wants to link an account follows a link there. */
@@ -78,8 +78,12 @@ export async function continuePage(call: PageCall<"person">, issuerId: string): 
 async function comeBack(call: Anyone): Promise<PageReply> {
   const { core, baseUrl, query, session } = call;
   const issuer = getIssuer(core, String(call.params.name));
-  const { vouched, attempt } = await finishSso(core, issuer, { baseUrl, sealed: ssoCookie(call), answer: query });
-  const forget = keepSsoCookie(call, null);
+  const { vouched, attempt } = await finishSso(core, issuer, {
+    baseUrl,
+    sealed: keptOnTheWay(call, "sso"),
+    answer: query,
+  });
+  const forget = keepOnTheWay(call, "sso", null);
   if (attempt.linkTo !== null) {
     // Whoever signed in meanwhile as somebody else must not get the other's link.
     if (session?.userId !== attempt.linkTo) fail(forbidden, "You are not signed in as who began this. Begin again.");
@@ -97,7 +101,7 @@ function refusedPage(call: PageCall, { text, status }: PageError): PageReply {
   const main: Html = html`${pageHead({ title, intro: text })}
 <p>${buttonLink("Back to sign-in", call.href("/login"), { look: "primary" })}</p>
 ${status === 502 && html`<p class="says">Operators can sign in with their password meanwhile.</p>`}`;
-  return { body: plainFrame(call, { title, main }), headers: [keepSsoCookie(call, null)] };
+  return { body: plainFrame(call, { title, main }), headers: [keepOnTheWay(call, "sso", null)] };
 }
 
 export const ssoPages = [
