@@ -183,6 +183,16 @@ export const SETTINGS = {
       return "unreadable" in read ? { wrong: `does not understand "${read.unreadable}"` } : { value: read };
     },
   }),
+  proxySignIn: setting<string | null>({
+    env: "RECKON_PROXY_SIGN_IN",
+    fallback: null,
+    shown: "off",
+    description: "header in which a trusted proxy names who is signed in, by e-mail address, e.g. X-Forwarded-Email",
+    read: (raw) =>
+      /^[A-Za-z][A-Za-z0-9-]{0,60}$/.test(raw)
+        ? { value: raw.toLowerCase() }
+        : { wrong: "must be the name of a header" },
+  }),
   passwords: setting<"all" | "operators">({
     env: "RECKON_PASSWORDS",
     fallback: "all",
@@ -270,6 +280,8 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
     if ("wrong" in read) throw new ConfigError(`${flag === undefined ? row.env : row.flag} ${read.wrong}`);
     decided[name] = read.value;
   }
+  if (decided.proxySignIn !== null && (decided.trustedProxies as readonly string[]).length === 0)
+    throw new ConfigError("RECKON_PROXY_SIGN_IN needs RECKON_TRUSTED_PROXIES: only from there is the header believed");
   decided.data = resolve(decided.data as string);
   return Object.freeze(decided) as unknown as Config;
 }

@@ -233,10 +233,10 @@ export class Jar {
   }
 
   /** One request; a redirect is not followed. */
-  async ask(url: string, form?: Record<string, string>): Promise<Response> {
+  async ask(url: string, form?: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
     const response = await fetch(url, {
       redirect: "manual",
-      headers: { cookie: this.cookiesOf(url), ...(form ? { "sec-fetch-site": "same-origin" } : {}) },
+      headers: { ...headers, cookie: this.cookiesOf(url), ...(form ? { "sec-fetch-site": "same-origin" } : {}) },
       ...(form ? { method: "POST", body: new URLSearchParams(form) } : {}),
     });
     const { host } = new URL(url);

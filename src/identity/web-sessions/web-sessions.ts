@@ -93,6 +93,7 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
     team: teamShown(teams, session.teamId) ?? null,
     teams,
     lastSeenAt: session.lastSeenAt,
+    method: session.method,
     lacksSecondFactor:
       unproven &&
       demandsSecondFactor(

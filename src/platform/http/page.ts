@@ -23,6 +23,8 @@ export interface SessionPrincipal {
   readonly team: TeamSeat | null;
   readonly teams: readonly TeamSeat[];
   readonly lastSeenAt: number;
+  /** Who vouched for the person: the name of an issuer, `proxy`, or null for a password or a link. */
+  readonly method: string | null;
   /** A team of theirs demands a second factor, and this sign-in had none: only the way to one is open. */
   readonly lacksSecondFactor: boolean;
 }
@@ -114,6 +116,8 @@ interface CallBy<Session> {
   readonly peer: string;
   /** The bearer token that was sent, well-formed or not. */
   readonly bearer: string | undefined;
+  /** Who is signed in at the proxy, as that says, by e-mail address; undefined where it says nothing or is not believed. */
+  readonly vouchedEmail: string | undefined;
   header(name: string): string | null;
   /** An address within this site as it stands in links: below the base URL's path. */
   href(path: string): string;

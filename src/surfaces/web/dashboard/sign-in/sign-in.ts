@@ -1,5 +1,5 @@
 import { hasUsers } from "../../../../identity/people/people.ts";
-import { signIn } from "../../../../identity/sign-in/sign-in.ts";
+import { signIn, signInByProxy } from "../../../../identity/sign-in/sign-in.ts";
 import { endSession, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -34,10 +34,21 @@ ${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign 
   return plainFrame(call, { title: "Sign in", main });
 }
 
+/** Lets in whom a trusted proxy names, unless they have just signed out; the page for everybody else. */
+async function byProxy(call: PageCall<"anyone">) {
+  const { core, vouchedEmail } = call;
+  if (vouchedEmail === undefined || call.query.has("signed-out")) return signInPage(call);
+  const session = await signInByProxy(core, vouchedEmail, {
+    ip: call.ip(),
+    userAgent: readUserAgent(call.userAgent),
+  });
+  return session === undefined ? signInPage(call) : { ...redirect(nextIn(call.query)), session };
+}
+
 export const signInPages = [
   ...secondFactorPages,
   page({ id: "signIn", method: "GET", path: "/login", access: "anyone" }, (call) =>
-    call.session ? redirect(nextIn(call.query)) : signInPage(call),
+    call.session ? redirect(nextIn(call.query)) : byProxy(call),
   ),
   page(
     {
@@ -62,7 +73,10 @@ export const signInPages = [
   page({ id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true }, async (call) => {
     const { core, session } = call;
     await endSession(core, session.userId, session.sessionId, by(call));
-    return { ...redirect("/login", "You are signed out."), session: null };
+    return {
+      ...redirect(session.method === "proxy" ? "/login?signed-out=1" : "/login", "You are signed out."),
+      session: null,
+    };
   }),
   page(
     { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true },
