@@ -6,6 +6,8 @@ import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
 import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
 import { eraseReadTokens } from "../../identity/read-tokens/read-tokens.ts";
+import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
+import { eraseIdentities } from "../../identity/sso/sso.ts";
 import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseReads } from "../../insight/ask/ask.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
@@ -67,6 +69,8 @@ function* devices(core: Core, ids: readonly string[], person: ErasedPerson | und
 function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   const { id, email, mark } = person;
   yield* whileAny("sign-ins", () => eraseSessionsOf(core, id));
+  yield* whileAny("sign-ins", () => eraseIdentities(core, id));
+  yield* whileAny("sign-ins", () => eraseFactors(core, id));
   yield* whileAny("tokens", () => eraseTokensOf(core, id));
   yield* whileAny("read tokens", () => eraseReadTokens(core, id));
   yield* whileAny("API tokens", () => eraseApiTokens(core, id));

@@ -48,6 +48,13 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         summary: "The pages for people: accounts and roles, signing in, read tokens, command-line tools.",
       },
       {
+        slug: "sso",
+        file: "sso.md",
+        summary:
+          "Single sign-on by OpenID Connect: adding an issuer, what groups mean here, and what is refused and why.",
+        localized: true,
+      },
+      {
         slug: "defects",
         file: "defects.md",
         summary: "Errors files: how to write their entries, what is counted of them, and the briefing for agents.",
