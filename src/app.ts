@@ -54,6 +54,7 @@ import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
 import { readApi } from "./share/read-api/room.ts";
 import { releases } from "./share/releases/room.ts";
+import { remoteCommands } from "./surfaces/cli/room.ts";
 import { mcp } from "./surfaces/mcp/mcp.ts";
 import { dashboard, errorPage } from "./surfaces/web/dashboard/dashboard.ts";
 import { site } from "./surfaces/web/site/site.ts";
@@ -97,6 +98,7 @@ export const ROOMS: readonly Room[] = [
   recordExport,
   maintenance,
   readApi,
+  remoteCommands,
   featureRequests,
   packs,
   releases,

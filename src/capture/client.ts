@@ -75,15 +75,42 @@ export interface RequestOptions {
 /** Asks the server. Never throws. */
 export async function ask(url: string, path: string, options: RequestOptions = {}): Promise<Answer> {
   try {
-    return await answerOf(await send(url, path, options), options);
+    return await answerOf(await trusting(() => send(url, path, options)), options);
   } catch (error) {
-    if (isUntrusted(error) && trustSystem()) return ask(url, path, options);
     if (options.isRepeatable && isCut(error)) return ask(url, path, { ...options, isRepeatable: false });
     return { kind: "later", reason: reasonOf(error) };
   }
 }
 
-async function send(url: string, path: string, options: RequestOptions): Promise<Response> {
+/**
+ * Asks the server, for a reply that is read as it comes.
+ * @param signal ends it
+ * @throws Error saying why nobody answers
+ */
+export async function askForStream(
+  url: string,
+  path: string,
+  options: RequestOptions,
+  signal: AbortSignal,
+): Promise<Response> {
+  try {
+    return await trusting(() => send(url, path, options, signal));
+  } catch (error) {
+    throw new Error(reasonOf(error));
+  }
+}
+
+/** Tries again with the certificates that the system trusts, where those that ship do not do. */
+async function trusting(request: () => Promise<Response>): Promise<Response> {
+  try {
+    return await request();
+  } catch (error) {
+    if (isUntrusted(error) && trustSystem()) return request();
+    throw error;
+  }
+}
+
+async function send(url: string, path: string, options: RequestOptions, signal?: AbortSignal): Promise<Response> {
   const { method = "GET", token, body, compressed = false, etag, accept = JSON_TYPE, timeoutMs = TIMEOUT_MS } = options;
   const headers: Record<string, string> = {
     ...options.headers,
@@ -104,7 +131,7 @@ async function send(url: string, path: string, options: RequestOptions): Promise
     method,
     headers,
     redirect: "manual",
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: signal ?? AbortSignal.timeout(timeoutMs),
     ...(sent === undefined ? {} : { body: sent }),
   });
 }
@@ -179,7 +206,7 @@ function trustSystem(): boolean {
 
 function reasonOf(error: unknown): string {
   const { code, message } = causeOf(error);
-  if ((error as Error).name === "TimeoutError") return "the server does not answer";
+  if (/^(?:Timeout|Abort)Error$/.test((error as Error).name)) return "the server does not answer";
   if (code === "ECONNREFUSED") return "nothing listens at the server's address";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the server's name is not known here";
   if (UNTRUSTED.test(code ?? ""))

@@ -12,7 +12,8 @@ import {
   updateTeam,
 } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { fail, forbidden } from "../../kit/problem.ts";
+import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { facts, table } from "./output.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
@@ -61,8 +62,8 @@ function addCreate(team: Command, cli: Cli): void {
       withCore(
         cli,
         options,
-        async (core, output) => {
-          const made = await createTeam(core, name, options);
+        async (core, output, { by }) => {
+          const made = await createTeam(core, name, options, by);
           output.result(asJson(made), () => asText(made));
           output.note(`Next: reckon code create --team "${made.name}"`);
         },
@@ -73,8 +74,8 @@ function addCreate(team: Command, cli: Cli): void {
 
 function addList(team: Command, cli: Cli): void {
   common(team.command("list").description("list the teams")).action((options: CommonOptions) =>
-    withCore(cli, options, (core, output) => {
-      const teams = listTeams(core);
+    withCore(cli, options, (core, output, { teamId }) => {
+      const teams = teamId === null ? listTeams(core) : [getTeam(core, teamId)];
       output.result(teams.map(asJson), () =>
         table(
           ["ID", "NAME", "TIER", "SEATS", "STATUS"],
@@ -89,8 +90,8 @@ function addList(team: Command, cli: Cli): void {
 function addShow(team: Command, cli: Cli): void {
   common(team.command("show").argument("<team>", "id or exact name").description("show one team")).action(
     (name: string, options: CommonOptions) =>
-      withCore(cli, options, (core, output) => {
-        const found = getTeam(core, name);
+      withCore(cli, options, (core, output, caller) => {
+        const found = teamNamed(core, caller, name);
         output.result(asJson(found), () => asText(found));
       }),
   );
@@ -114,9 +115,12 @@ function addSet(team: Command, cli: Cli): void {
       const change = changeOf(options);
       if (Object.keys(change).length === 0 && options.membersBind === undefined)
         set.error("error: name what to change, e.g. --seats 20", { exitCode: 2 });
-      return withCore(cli, options, async (core, output) => {
-        if (options.membersBind) await setMembersBind(core, name, options.membersBind === "true");
-        const changed = await updateTeam(core, name, change, undefined, noteSeats);
+      return withCore(cli, options, async (core, output, caller) => {
+        const { id } = teamNamed(core, caller, name);
+        if (caller.teamId !== null && Object.keys(change).length > 0)
+          fail(forbidden, "A token of one team may change --members-bind alone.");
+        if (options.membersBind) await setMembersBind(core, id, options.membersBind === "true", caller.by);
+        const changed = await updateTeam(core, id, change, caller.by, noteSeats);
         output.result(asJson(changed), () => asText(changed));
       });
     });

@@ -1,5 +1,10 @@
+import { createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { fail, invalid } from "../../kit/problem.ts";
+import { dirname, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { syncDirectory, syncFile } from "../../kit/files.ts";
+import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -25,6 +30,28 @@ export async function writeText(file: string, text: string): Promise<void> {
   } catch (error) {
     fail(invalid, `${file} cannot be written: ${systemErrorText(error) ?? String(error)}`);
   }
+}
+
+/** @param advice what helps where it is there @throws Problem where a file that is to be made has no place, or is there */
+export function requireNewFile(file: string, advice: string): void {
+  if (existsSync(file)) fail(conflict, `${file} exists already; ${advice}`);
+}
+
+/** Writes a file as it comes: it is there, whole and on the disk, or not at all. @returns how many bytes it has */
+export async function writeArchive(file: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+  const folder = dirname(resolve(file));
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) fail(invalid, `${folder} is no directory`);
+  const partial = `${file}.partial`;
+  try {
+    await pipeline(Readable.from(content, { objectMode: false }), createWriteStream(partial, { mode: 0o600 }));
+    syncFile(partial);
+    renameSync(partial, file);
+    syncDirectory(folder);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+  return statSync(file).size;
 }
 
 /**

@@ -14,19 +14,18 @@ import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } fr
 import { deviceAsJson } from "./device.ts";
 import type { Output } from "./output.ts";
 import { table } from "./output.ts";
-import { readInput } from "./texts.ts";
 import { oneOf } from "./values.ts";
 
 const MAX_PASSWORD_BYTES = 16 * 1024;
 
 /** Reads a password from standard input: the whole of it, less the line break that `echo` and editors put at its end. */
-async function readPassword(): Promise<string> {
-  if (process.stdin.isTTY)
+async function readPassword({ place }: Cli): Promise<string> {
+  if (place.isInteractive)
     fail(
       invalid,
       'the password is read from standard input, not typed here: printf %s "$PASSWORD" | reckon user … --password-stdin',
     );
-  const password = (await readInput(MAX_PASSWORD_BYTES)).replace(/\r?\n$/, "");
+  const password = (await place.readInput(MAX_PASSWORD_BYTES)).replace(/\r?\n$/, "");
   if (password === "") fail(invalid, "there is no password on standard input");
   return password;
 }
@@ -69,24 +68,19 @@ function addCreate(user: Command, cli: Cli): void {
     .requiredOption("--password-stdin", "read the password from standard input (required)");
   create.action(async (email: string, options: Created) => {
     if (options.role && options.team === undefined) create.error("error: --role needs --team", { exitCode: 2 });
-    const password = await readPassword();
+    const password = await readPassword(cli);
     return withCore(
       cli,
       options,
-      async (core, output) => {
+      async (core, output, { by }) => {
         const first = !hasUsers(core);
         const team =
           options.team === undefined
             ? {}
             : { team: { id: getTeam(core, options.team).id, role: options.role ?? "member" } };
         const { name, operator } = options;
-        const made = await createUser(core, {
-          email,
-          password,
-          operator,
-          ...(name === undefined ? {} : { name }),
-          ...team,
-        });
+        const named = name === undefined ? {} : { name };
+        const made = await createUser(core, { email, password, operator, ...named, ...team }, by);
         printDone(output, made, "created");
         if (first && !operator)
           output.note(`Nobody runs this installation yet: reckon user set ${made.email} --operator true`);
@@ -128,14 +122,14 @@ function addResetPassword(user: Command, cli: Cli): void {
     .description("print a one-time link to choose a new password, or set one")
     .option("--password-stdin", "set the password that standard input holds instead", false)
     .action(async (who: string, options: CommonOptions & { passwordStdin: boolean }) => {
-      const password = options.passwordStdin ? await readPassword() : undefined;
-      return withCore(cli, options, async (core, output) => {
+      const password = options.passwordStdin ? await readPassword(cli) : undefined;
+      return withCore(cli, options, async (core, output, { by }) => {
         const { id, email } = getUser(core, who);
         if (password !== undefined) {
-          await setPassword(core, id, password);
+          await setPassword(core, id, password, by);
           return printDone(output, { id, email }, "has a new password and is signed out everywhere");
         }
-        const link = await createResetLink(core, id);
+        const link = await createResetLink(core, id, by);
         const url = baseUrlOf(core.config) + link.path;
         const expiresAt = isoInstant(link.expiresAt);
         output.result({ userId: id, email, url, expiresAt }, () => url);
@@ -150,10 +144,10 @@ function addSwitches(user: Command, cli: Cli): void {
     .description("close an account: sign-ins end, tokens stop working; what the person did stays")
     .option("--revoke-devices", "revoke the person's machines, too, which otherwise go on reporting", false)
     .action((who: string, options: CommonOptions & { revokeDevices: boolean }) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, { by }) => {
         const { id, email } = getUser(core, who);
         const before = reportingDevices(core, id);
-        const changed = await setDisabled(core, id, true, undefined, options.revokeDevices);
+        const changed = await setDisabled(core, id, true, by, options.revokeDevices);
         const reporting = reportingDevices(core, id);
         const revoked = before.filter((one) => !reporting.some((left) => left.id === one.id));
         output.result(
@@ -181,8 +175,8 @@ function addSwitches(user: Command, cli: Cli): void {
   common(user.command("enable").argument("<email>", "e-mail address or id"))
     .description("open a closed account again")
     .action((who: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const changed = await setDisabled(core, who, false);
+      withCore(cli, options, async (core, output, { by }) => {
+        const changed = await setDisabled(core, who, false, by);
         const { id, email } = getUser(core, who);
         output.result({ userId: id, email, status: "active", changed }, () =>
           changed ? `${email} is enabled` : `${email} was so before`,
@@ -195,8 +189,8 @@ function addSet(user: Command, cli: Cli): void {
   common(user.command("set").argument("<email>", "e-mail address or id").description("change what a person may do"))
     .requiredOption("--operator <true|false>", "whether the person runs the installation", trueOrFalse)
     .action((who: string, options: CommonOptions & { operator: boolean }) =>
-      withCore(cli, options, async (core, output) => {
-        const changed = await setOperator(core, who, options.operator);
+      withCore(cli, options, async (core, output, { by }) => {
+        const changed = await setOperator(core, who, options.operator, by);
         const { id, email } = getUser(core, who);
         output.result({ userId: id, email, operator: options.operator, changed }, () =>
           changed ? `${email} is ${options.operator ? "an" : "no"} operator now` : `${email} was so before`,
