@@ -12,6 +12,7 @@ export {
   endApiTokens,
   eraseApiTokens,
   getApiToken,
+  type IssuedApiToken,
   listApiTokens,
   MAX_LIFETIME_DAYS,
   type NewApiToken,

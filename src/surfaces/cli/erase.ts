@@ -51,7 +51,7 @@ export function eraseCommand(program: Command, cli: Cli): void {
 
 async function eraseTarget(cli: Cli, core: Core, output: Output, options: EraseOptions, by: Actor): Promise<void> {
   const resolved = resolveTarget(core, options);
-  const plan = planErasure(core, resolved);
+  const plan = await planErasure(core, resolved);
   if (options.dryRun) {
     output.result({ ...plan, erased: false }, () => planText(plan));
     return;
