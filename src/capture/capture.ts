@@ -6,7 +6,6 @@
 export { runInBackground, watchOn } from "./background.ts";
 export { readBriefing } from "./brain/briefing.ts";
 export { type NightlyResult, runNightly } from "./brain/nightly.ts";
-export { askForStream, readServerUrl } from "./client.ts";
 export { type ConnectPlan, connectMachine, disconnectMachine, planConnect } from "./connect.ts";
 export { examine } from "./doctor.ts";
 export { ring } from "./hook.ts";

@@ -199,6 +199,8 @@ describe("hostile command lines", () => {
     ["a command of the server's machine", ["serve", "--port", "1"]],
     ["a backup", ["backup", "/tmp/x"]],
     ["a restore", ["restore", "/tmp/x"]],
+    ["a sub-command that reads files", ["license", "verify", "/etc/passwd", "--pubkey", "/etc/passwd"]],
+    ["help", ["help", "team"]],
     ["a member of every object", ["constructor"]],
     ["a global option first", ["--server", "http://127.0.0.1:1", "team", "list"]],
     ["NUL", ["team", "show", "a\0b"]],
@@ -234,17 +236,14 @@ describe("hostile command lines", () => {
       [["release", "add", "--platform", "win", "--version", "1.0.0", "--file", "/etc/passwd"], {}, 1, /--file/],
       [["policy", "set", "--team", "Acme", "--file", "/etc/passwd"], {}, 1, /did not come along/],
       [["policy", "set", "--team", "Acme", "--file", "../../etc/passwd"], { input: "no JSON" }, 1, /^(?!.*root)/],
-      [["policy", "set", "--team", "Acme", "--file", "@/etc/passwd"], { input: "{}" }, 0, /^$/],
+      [["policy", "set", "--team", "Acme", "--file", "@/etc/passwd"], { input: '{"captureMode":"metadata"}' }, 0, /^$/],
       [["user", "create", "x@example.com", "--password-stdin"], {}, 1, /did not come along/],
       [["team", "show", "@/etc/passwd"], {}, 1, /no team/],
-      [["license", "verify", "/etc/passwd", "--pubkey", "/etc/passwd"], {}, 0, /./],
       [["erase", "--repo", "x", "--reason", "y"], {}, 1, /nobody can be asked/],
       [["team", "list", "--version"], {}, 2, /unknown option/],
-      [["help", "team"], {}, 0, /./],
     ];
     for (const [argv, more, exit, reason] of cases) {
       const done = await send(t, admin, argv, more);
-      if (done.status === 400) continue;
       expect([argv.join(" "), done.exit]).toEqual([argv.join(" "), exit]);
       expect(done.err).toMatch(reason);
       expect(`${done.out}${done.err}`).not.toContain("root:");

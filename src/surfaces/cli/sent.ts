@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import * as v from "valibot";
-import { askForStream, readServerUrl } from "../../capture/capture.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { fail, forbidden, invalid, unavailable } from "../../kit/problem.ts";
+import { readServerUrl, trusting, whyUnreached } from "../../kit/reach.ts";
 import { useProxy } from "./agent-context.ts";
 import { type Cli, type CommonOptions, HERE, type Place } from "./context.ts";
 import { COMMAND_PATH, Frame, WAIT_EVERY_MS } from "./frames.ts";
@@ -25,7 +25,7 @@ interface Server {
  * @throws Error where the address or the token will not do
  */
 export function sentTo(address: string, token: string, argv: readonly string[]): Place {
-  const url = readServerUrl(address);
+  const url = readServerUrl(address, false, "use https");
   if (!/^rka_\w+$/.test(token))
     fail(
       invalid,
@@ -67,48 +67,86 @@ export function sentTo(address: string, token: string, argv: readonly string[]):
 
 /** Sends a command and does with its output what it would do here. @returns the exit code */
 async function follow(server: Server, body: string, cli: Cli, options: CommonOptions): Promise<number> {
-  const { out } = options as { readonly out?: string };
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
-  // Whoever writes it meets what goes wrong with it.
-  const file = new PassThrough().on("error", () => {});
-  // Begun with the first piece: where nothing comes, nothing is made.
-  let writing: Promise<unknown> | undefined;
+  const file = new Arriving((options as { readonly out?: string }).out);
   try {
     const response = await request(server, body, silence.signal);
     for await (const frame of framesOf(response, () => timer.refresh())) {
       if ("out" in frame) cli.io.out(frame.out);
       else if ("err" in frame) cli.io.err(frame.err);
-      else if ("file" in frame) {
-        if (out === undefined) fail(unavailable, "the server sent a file, which nobody asked for");
-        writing ??= HERE.writeArchive(out, file);
-        if (!file.write(Buffer.from(frame.file, "base64"))) await Promise.race([drained(file), writing]);
-      } else if ("exit" in frame) {
-        file.end();
-        await writing;
+      else if ("file" in frame) await file.take(Buffer.from(frame.file, "base64"));
+      else if ("exit" in frame) {
+        if (frame.exit === 0) await file.keep();
         noteVersion(cli, frame.exit, frame.version);
         return frame.exit;
       }
     }
     return fail(unavailable, "the line was cut before the command was done: look whether it was carried out");
-  } catch (error) {
-    file.destroy(error as Error);
-    await writing?.catch(() => {});
-    throw error;
   } finally {
     clearTimeout(timer);
+    await file.drop();
   }
 }
 
-const drained = (file: PassThrough) => new Promise<void>((resolve) => file.once("drain", resolve));
+/** The file that a command writes, as it comes. */
+class Arriving {
+  readonly #path: string | undefined;
+  // Whoever writes it meets what goes wrong with it.
+  readonly #pieces = new PassThrough().on("error", () => {});
+  // Begun with the first piece: where nothing comes, nothing is made.
+  #writing: Promise<unknown> | undefined;
+  constructor(path: string | undefined) {
+    this.#path = path;
+  }
+
+  async take(piece: Buffer): Promise<void> {
+    if (this.#path === undefined) fail(unavailable, "the server sent a file, which nobody asked for");
+    this.#writing ??= HERE.writeArchive(this.#path, this.#pieces);
+    // It is waited for at the end; until then nobody looks.
+    this.#writing.catch(() => {});
+    if (this.#pieces.write(piece)) return;
+    const drained = new Promise<void>((resolve) => this.#pieces.once("drain", resolve));
+    await Promise.race([drained, this.#writing]);
+  }
+
+  /** It is whole. @throws Error when it could not be written */
+  async keep(): Promise<void> {
+    this.#pieces.end();
+    await this.#writing;
+  }
+
+  /** Lets go of what is not kept. */
+  async drop(): Promise<void> {
+    this.#pieces.destroy(new Error("the file did not come to its end"));
+    await this.#writing?.catch(() => {});
+  }
+}
 
 function noteVersion({ io }: Cli, exit: number, version: string): void {
   if (exit === USAGE && version !== programVersion())
     io.err(`The server runs Reckon ${version}, and this is ${programVersion()}: what one has, the other may lack.\n`);
 }
 
+async function send(url: string, token: string, body: string, signal: AbortSignal): Promise<Response> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "service-api-version": "1",
+    "user-agent": `reckon/${programVersion()}`,
+  };
+  try {
+    // A token is for this server alone: a redirect is not followed.
+    return await trusting(() =>
+      fetch(url + COMMAND_PATH, { method: "POST", headers, body, redirect: "manual", signal }),
+    );
+  } catch (error) {
+    return fail(unavailable, `${url}: ${whyUnreached(error)}`);
+  }
+}
+
 async function request({ url, token }: Server, body: string, signal: AbortSignal): Promise<Response> {
-  const response = await askForStream(url, COMMAND_PATH, { method: "POST", token, body, accept: "*/*" }, signal);
+  const response = await send(url, token, body, signal);
   const { status, headers } = response;
   if (status === 200 && headers.get("content-type")?.startsWith("application/jsonl")) return response;
   if (status >= 300 && status < 400)
