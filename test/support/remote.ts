@@ -56,34 +56,35 @@ export async function everything() {
   t.clock.jump(Date.now() - t.clock.now());
   const { core } = t.instance;
   const url = await t.instance.listen();
-  const [acme, other] = [await t.team({ name: "Acme" }), await t.team({ name: "Other" })];
-  const bob = await memberOf(t, acme);
-  const device = await t.device(acme);
-  const foreign = await t.device(other);
-  await fillRecords(t, device);
-  await publish(t, acme.id, { name: "cookies" });
-  const code = await createCode(core, acme.id, 86_400_000);
-  const { id: readTokenId } = await readToken(t, bob.id);
-  const { id: apiTokenId } = await createApiToken(core, { teamId: acme.id, userId: null, name: "report" });
-  const foreignToken = await createApiToken(core, { teamId: other.id, userId: null, name: "theirs" });
-  const { userCode } = await waiting(t);
-  await cliToken(t, bob);
-  const request = async (text: string) => {
+  // One after another: what was made at the same instant has no order.
+  const next = <T>(made: () => T): T => {
     t.clock.advance(1);
-    return (await t.post("/api/requests/ingest", { json: { text } })).body.id as string;
+    return made();
   };
+  const acme = await next(() => t.team({ name: "Acme" }));
+  const other = await next(() => t.team({ name: "Other" }));
+  const bob = await next(() => memberOf(t, acme));
+  const device = await next(() => t.device(acme));
+  const foreign = await next(() => t.device(other));
+  await next(() => fillRecords(t, device));
+  await next(() => publish(t, acme.id, { name: "cookies" }));
+  const code = await next(() => createCode(core, acme.id, 86_400_000));
+  const { id: readTokenId } = await next(() => readToken(t, bob.id));
+  const report = { teamId: acme.id, userId: null, name: "report" };
+  const { id: apiTokenId } = await next(() => createApiToken(core, report));
+  const { userCode } = await next(() => waiting(t));
+  await next(() => cliToken(t, bob));
+  const request = (text: string) =>
+    next(async () => (await t.post("/api/requests/ingest", { json: { text } })).body.id as string);
   const requests = [await request("Match whole phrases."), await request("Whole phrases, please.")] as const;
-  await addRelease(core, {
-    platform: "win32",
-    version: "1.0.0",
-    url: "https://example.com/a.exe",
-    sha512: "ab".repeat(64),
-  });
-  const hold = await placeHold(core, { team: other.id, reason: "a case" });
+  const release = { platform: "win32", version: "1.0.0", url: "https://example.com/a.exe", sha512: "ab".repeat(64) };
+  await next(() => addRelease(core, release));
+  const hold = await next(() => placeHold(core, { team: other.id, reason: "a case" }));
   await t.instance.settle();
+  t.clock.advance(1);
   const cliTokenId = t.rows("SELECT id FROM cli_tokens")[0].id as string;
   return {
-    ...{ t, url, acme, other, bob, device, foreign, codeId: code.id, readTokenId, apiTokenId, foreignToken },
+    ...{ t, url, acme, other, bob, device, foreign, codeId: code.id, readTokenId, apiTokenId },
     ...{ userCode, cliTokenId, requests, holdId: hold.id },
   };
 }
