@@ -192,6 +192,33 @@ describe("whose command it is", () => {
   });
 });
 
+it("leaves neither name, address nor place of whoever answered for a token, once they are erased", async () => {
+  const { t, acme } = await started();
+  const { core } = t.instance;
+  const ada = await person(t, "zinnia@example.com");
+  await setRole(core, acme.id, ada.id, "owner");
+  const { token, id } = await adminToken(t, { teamId: acme.id, userId: ada.id, name: "zinnia's laptop" });
+  expect((await send(t, token, ["code", "create", "--team", "Acme"])).exit).toBe(0);
+  const ops = await adminToken(t);
+  const { exit } = await send(t, ops.token, ["erase", "--person", ada.email, "--reason", "asked for", "--yes"]);
+  expect([
+    exit,
+    t.rows("SELECT action FROM audit_events WHERE actor_id = ?", ops.id).map(({ action }) => action),
+  ]).toEqual([0, ["command.run", "erasure.requested"]]);
+  const theirs = t.rows(
+    "SELECT action, actor_label, target_label, ip, detail FROM audit_events WHERE actor_id = ?",
+    id,
+  );
+  expect(theirs.map(({ action, ip }) => [action, ip])).toEqual([
+    ["command.run", null],
+    ["code.created", null],
+  ]);
+  const everywhere = ["audit_events", "api_tokens", "connect_codes", "erasures"].map((table) =>
+    t.rows(`SELECT * FROM ${table}`),
+  );
+  expect(JSON.stringify(everywhere)).not.toContain("zinnia");
+});
+
 describe("hostile command lines", () => {
   it.each([
     ["nothing", []],
