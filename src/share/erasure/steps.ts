@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { eraseApiTokens } from "../../identity/api-tokens/api-tokens.ts";
+import { eraseApiTokens, listApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { eraseTokensOf } from "../../identity/device-flow/device-flow.ts";
 import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
@@ -61,6 +61,9 @@ function* devices(core: Core, ids: readonly string[], person: ErasedPerson | und
   for (const id of ids) yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
   const marks = new Map(ids.map((id) => [id, `erased-${id}`]));
   if (person) marks.set(person.id, person.mark);
+  // What programs did with tokens that the person answered for, and from where, is theirs as well.
+  for (const { id, userId } of person ? listApiTokens(core) : [])
+    if (person && userId === person.id) marks.set(id, person.mark);
   const texts = new Map(person && person.email !== person.mark ? [[person.email, person.mark]] : []);
   yield* eraseNames(core, { marks, texts, naming: NAMING });
 }

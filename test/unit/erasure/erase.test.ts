@@ -72,7 +72,7 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   await setPolicy(core, device.team.id, { captureMode: "full" } as never, by);
   // What they called another's device stays its name, though who did it is forgotten.
   await renameDevice(core, other.team.id, other.deviceId, "the tall one", by);
-  const plan = planErasure(core, resolveTarget(core, { person: "zinnia@example.com" }));
+  const plan = await planErasure(core, resolveTarget(core, { person: "zinnia@example.com" }));
   expect(plan).toMatchObject({ counts: { entries: 3, sessions: 1, snapshots: 1 }, devices: [device.deviceId] });
   await erase(t, { person: "zinnia@example.com" });
   for (const text of ["marigold", "192.0.2.77"]) expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
