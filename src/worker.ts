@@ -4,8 +4,9 @@ import { readSnapshot } from "./record/brain/prepare.ts";
 import { readOtlp } from "./record/otlp/otlp.ts";
 import { readTelemetry } from "./record/telemetry/read-batch.ts";
 import { readTraces } from "./record/traces/prepare.ts";
+import { pieces } from "./record/traces/read-pieces.ts";
 
-const OTLP = (["logs", "traces", "metrics"] as const).map((signal) => readOtlp(signal, readTraces));
+const OTLP = (["logs", "traces", "metrics"] as const).map((signal) => readOtlp(signal, pieces));
 
 /** What a thread begins with: everything that threads can do. Whatever these import is loaded once a thread. */
 serve({

@@ -8,17 +8,19 @@ import { nameOf } from "./paths.ts";
 
 /** Edits kept of one session: its last. */
 const MAX_EDITS = 20_000;
+/** Sessions of several deliveries that share transactions: what each changes is mostly a row. */
+const ENOUGH_SESSIONS = 50;
 
 /**
  * Keeps trace_session_windows, trace_session_commits, trace_session_files and trace_session_edits like the sessions they come
- * from, a delivery at a time.
+ * from, some deliveries at a time.
  */
 export const evidenceProjection: Projection = {
   name: "evidence",
-  next(core, checkpoint) {
-    const delivery = sessionsAfter(core, checkpoint);
-    if (!delivery) return undefined;
-    const { deliveryId, sessionIds } = delivery;
+  next(core, checkpoint, alone) {
+    const found = sessionsAfter(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
+    if (!found) return undefined;
+    const { deliveryId, sessionIds } = found;
     return { to: deliveryId, before: inBatches(changesOfAll(core, sessionIds)), apply: () => {} };
   },
   skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,

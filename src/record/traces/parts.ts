@@ -1,3 +1,4 @@
+import type { HashedItems } from "../../kit/items.ts";
 import type { ReadBatch, ReadLabel, ReadSession } from "./read-batch.ts";
 
 /** What is stored in one transaction, as a delivery of its own. */
@@ -9,6 +10,8 @@ export interface Part {
   /** Both of the whole batch, named by its first part. */
   readonly redacted: number;
   readonly withheld: number;
+  /** Of all that is in it, as it stands there; undefined where that is nothing that will be stored as it is. */
+  readonly hashed?: HashedItems;
 }
 
 /** Rows that one transaction writes at most: everybody else waits while it does. */
