@@ -9,7 +9,7 @@ import { rows } from "./rows.ts";
 import type { UsageRecord } from "./usage-record.ts";
 
 /** Dedupe keys that are applied in one transaction: more would keep everybody else waiting. */
-const BATCH_KEYS = 1_000;
+const BATCH_KEYS = 500;
 /** Calls after which a batch ends, and sessions. */
 const ENOUGH_CALLS = 400;
 const ENOUGH_SESSIONS = 100;

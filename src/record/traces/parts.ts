@@ -16,19 +16,21 @@ export interface Part {
 
 /** Rows that one transaction writes at most: everybody else waits while it does. */
 export const MAX_ROWS = 2_000;
+/** The same of sessions that grow by pieces, of which each span that is known is read and laid over, too. */
+export const MAX_PIECE_ROWS = 1_000;
 
 /**
  * Takes a batch apart into what is stored at once: most are one part. Whoever sends a batch again because the server stopped
  * halfway finds that what was stored is not stored twice, as with any batch.
  */
-export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch): Generator<Part> {
+export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch, maxRows = MAX_ROWS): Generator<Part> {
   let part: { sessions: ReadSession[]; labels: ReadLabel[]; items: number } = { sessions: [], labels: [], items: 0 };
-  let room = MAX_ROWS;
+  let room = maxRows;
   let unreported = { redacted, withheld };
   const finished = (): Part => {
     const done = { ...part, ...unreported };
     part = { sessions: [], labels: [], items: 0 };
-    room = MAX_ROWS;
+    room = maxRows;
     unreported = { redacted: 0, withheld: 0 };
     return done;
   };

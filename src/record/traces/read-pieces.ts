@@ -5,7 +5,7 @@ import { NO_REPO } from "../../platform/http/fields.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 import { Cleaner, type SentDigest } from "../sent-body/sent-body.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
-import { type Part, partsOf } from "./parts.ts";
+import { MAX_PIECE_ROWS, type Part, partsOf } from "./parts.ts";
 import { packing, type ReadyBatch } from "./prepare.ts";
 import type { ReadSession, ReadSpan } from "./read-batch.ts";
 import {
@@ -61,7 +61,7 @@ async function read(
     spans += one.spans.length;
   }
   const { redacted, withheld } = cleaner;
-  const parts = hashedParts(partsOf({ sessions, labels: [], redacted, withheld }));
+  const parts = hashedParts(partsOf({ sessions, labels: [], redacted, withheld }, MAX_PIECE_ROWS));
   const counts = { sessions: sessions.length, spans, labels: 0, redacted, withheld };
   return { captureMode, repoKey: NO_REPO, sent, ...counts, heads: [], parts };
 }
