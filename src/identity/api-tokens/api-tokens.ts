@@ -7,6 +7,7 @@ export {
   type ApiPrincipal,
   type ApiTokenFacts,
   apiToken,
+  apiTokenIdsOf,
   createApiToken,
   endApiTokens,
   eraseApiTokens,
