@@ -8,6 +8,7 @@ export {
   type ApiScope,
   type ApiTokenFacts,
   apiToken,
+  apiTokenIdsOf,
   createApiToken,
   endApiTokens,
   eraseApiTokens,

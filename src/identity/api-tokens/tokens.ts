@@ -204,6 +204,12 @@ export const apiToken = credential({
   sender: ({ tokenId, teamId }) => ({ credential: tokenId, team: teamId ?? tokenId }),
 });
 
+/** The ids of all tokens that a person answers for, revoked ones too. */
+export const apiTokenIdsOf = (core: Core, userId: string): string[] =>
+  rows(core.store)
+    .ofUser.all(userId)
+    .map(({ id }) => id);
+
 /** Row change: revokes the tokens that a person answers for, and leaves nothing of them but their ids. @returns how many changed */
 export const eraseApiTokens = (core: Core, userId: string): number =>
   rows(core.store).erase.run({ userId, now: core.clock.now(), limit: MAX_ERASED_ROWS }).changes;
