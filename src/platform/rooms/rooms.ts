@@ -4,6 +4,7 @@
  * Not here: what is in a room; the commands of the command line, which start without the server (see `cli/run.ts`).
  */
 import { type Core, slot } from "../../core.ts";
+import type { Html } from "../../kit/html.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { Page } from "../http/page.ts";
 import type { Job } from "../jobs/jobs.ts";
@@ -14,10 +15,15 @@ import type { Projection } from "../projections/projections.ts";
 export interface Place {
   readonly path: string;
   readonly label: string;
-  readonly group?: string;
-  /** For who runs the installation; for owners and admins of the team. */
+  /** What it stands among: a group of the sidebar, or one item of it whose tabs its places are. */
+  readonly group: string;
+  /** Beside its label in the sidebar. */
+  readonly icon?: Html;
+  /** For who runs the installation; for owners and admins of the team. With both, for either. */
   readonly operator?: true;
   readonly admin?: true;
+  /** For people in no team, too. */
+  readonly teamless?: true;
   /** About what is paid for: left out where nobody pays. */
   readonly billing?: true;
 }

@@ -5,6 +5,7 @@
 import type { Page } from "../../../platform/http/page.ts";
 import { type Place, type Room, room } from "../../../platform/rooms/rooms.ts";
 import { assets } from "../ui/assets.ts";
+import { ICONS } from "../ui/icons.ts";
 import { accountPages } from "./account/account.ts";
 import { approvalPages } from "./account/approval.ts";
 import { apiTokenPages } from "./api-tokens/api-tokens.ts";
@@ -15,6 +16,7 @@ import { errorPages } from "./errors/errors.ts";
 import { jobPages } from "./jobs/jobs.ts";
 import { licensePages } from "./license/license.ts";
 import { myBrainPages } from "./my-brain/my-brain.ts";
+import { EVIDENCE, INSTALLATION, TEAM, WORK } from "./navigation.ts";
 import { overviewPages } from "./overview/overview.ts";
 import { curatePages } from "./packs/curate.ts";
 import { packPages } from "./packs/packs.ts";
@@ -35,28 +37,48 @@ export { errorPage } from "./error.ts";
 const place = (name: string, pages: readonly Page[], ...places: Place[]): Room =>
   room({ name: `dashboard/${name}`, pages, places });
 
-/** The places of the dashboard, in the order of its navigation. */
+/** The places of the dashboard, in the order of its navigation. What a group is, `navigation.ts` says. */
 export const dashboard: readonly Room[] = [
   place("entrance", [assets, ...signInPages, ...linkPages, ...approvalPages]),
-  place("overview", overviewPages, { path: "/overview", label: "Overview" }),
-  place("devices", devicePages, { path: "/devices", label: "Devices" }),
-  place("brain", brainPages, { path: "/brain", label: "Brain", group: "Record" }),
-  place("sessions", sessionPages, { path: "/sessions", label: "Sessions", group: "Record" }),
-  place("telemetry", telemetryPages, { path: "/telemetry", label: "Telemetry", group: "Record" }),
-  place("errors", errorPages, { path: "/errors", label: "Errors", group: "Team" }),
-  place("spend", spendPages, { path: "/spend", label: "Spend", group: "Team" }),
-  place("policy", policyPages, { path: "/policy", label: "Policy", group: "Team" }),
-  place("retention", retentionPages, { path: "/retention", label: "Retention", group: "Team", admin: true }),
-  place("license", licensePages, { path: "/license", label: "Licence", group: "Team", billing: true }),
-  place("packs", packPages, { path: "/packs", label: "Packs", group: "Team" }),
-  place("people", peoplePages, { path: "/people", label: "People", group: "Team" }),
-  place("audit", auditPages, { path: "/audit", label: "Audit", group: "Team", admin: true }),
-  place("api-tokens", apiTokenPages, { path: "/api-tokens", label: "API tokens", group: "Team", admin: true }),
-  place("my-brain", myBrainPages, { path: "/my-brain", label: "My Brain", group: "You" }),
-  place("account", accountPages, { path: "/account", label: "Your account", group: "You" }),
-  place("settings", settingsPages, { path: "/settings", label: "Settings", group: "Installation", operator: true }),
-  place("jobs", jobPages, { path: "/jobs", label: "Background work", group: "Installation", operator: true }),
-  place("releases", releasePages),
-  place("requests", requestPages, { path: "/requests", label: "Requests", group: "Installation", operator: true }),
-  place("curate", curatePages, { path: "/curate", label: "Marketplace", group: "Installation", operator: true }),
+  place("account", accountPages),
+  place("overview", overviewPages, {
+    ...WORK,
+    path: "/overview",
+    label: "Overview",
+    icon: ICONS.overview,
+    teamless: true,
+  }),
+  place("sessions", sessionPages, { ...WORK, path: "/sessions", label: "Sessions", icon: ICONS.sessions }),
+  place("errors", errorPages, { ...WORK, path: "/errors", label: "Errors", icon: ICONS.errors }),
+  place("spend", spendPages, { ...WORK, path: "/spend", label: "Spend", icon: ICONS.spend }),
+  place("brain", brainPages, { ...WORK, path: "/brain", label: "Brain", icon: ICONS.brain }),
+  place("devices", devicePages, { ...EVIDENCE, path: "/devices", label: "Devices", icon: ICONS.devices }),
+  place("telemetry", telemetryPages, { ...EVIDENCE, path: "/telemetry", label: "Telemetry", icon: ICONS.telemetry }),
+  place("audit", auditPages, {
+    ...EVIDENCE,
+    path: "/audit",
+    label: "Audit",
+    icon: ICONS.audit,
+    admin: true,
+    operator: true,
+  }),
+  place("people", peoplePages, { ...TEAM, path: "/people", label: "People" }),
+  place("policy", policyPages, { ...TEAM, path: "/policy", label: "Policy" }),
+  place("retention", retentionPages, { ...TEAM, path: "/retention", label: "Retention", admin: true }),
+  place("packs", packPages, { ...TEAM, path: "/packs", label: "Packs" }),
+  place("license", licensePages, { ...TEAM, path: "/license", label: "Licence", billing: true }),
+  place("api-tokens", apiTokenPages, { ...TEAM, path: "/api-tokens", label: "API tokens", admin: true }),
+  place("my-brain", myBrainPages, { ...TEAM, path: "/my-brain", label: "Read tokens", teamless: true }),
+  place(
+    "settings",
+    settingsPages,
+    { ...INSTALLATION, path: "/settings", label: "Settings" },
+    { ...INSTALLATION, path: "/settings/teams", label: "Teams" },
+    { ...INSTALLATION, path: "/settings/people", label: "Accounts" },
+    { ...INSTALLATION, path: "/settings/limits", label: "Configuration" },
+  ),
+  place("releases", releasePages, { ...INSTALLATION, path: "/settings/releases", label: "Installers" }),
+  place("jobs", jobPages, { ...INSTALLATION, path: "/jobs", label: "Background work" }),
+  place("requests", requestPages, { ...INSTALLATION, path: "/requests", label: "Requests" }),
+  place("curate", curatePages, { ...INSTALLATION, path: "/curate", label: "Marketplace" }),
 ];

@@ -2,11 +2,12 @@ import { attributes, type Content, type Html, html } from "../../../kit/html.ts"
 import { hiddenInputs } from "./confirm.ts";
 import { options } from "./field.ts";
 
-/** A place of the dashboard. Items of one group stand together, under its name; those without a group come first. */
+/** An item of the sidebar. Those of one group stand together, under its name; those without one come last. */
 export interface NavItem {
   /** Below the base URL, e.g. `/devices`. */
   readonly path: string;
   readonly label: string;
+  readonly icon?: Html | undefined;
   readonly current: boolean;
   readonly group?: string | undefined;
 }
@@ -115,13 +116,12 @@ ${csrf !== undefined && html`<form method="post"${attributes({ action: href("/lo
 }
 
 function sidebar(nav: readonly NavItem[], href: (path: string) => string): Html {
-  const groups = Map.groupBy(nav, ({ group }) => group ?? "");
-  const lists = [...groups].sort(([a], [b]) => Number(b === "") - Number(a === ""));
-  return html`<nav id="menu" class="side" aria-label="Main" popover>${lists.map(
+  const groups = [...Map.groupBy(nav, ({ group }) => group ?? "")];
+  return html`<nav id="menu" class="side" aria-label="Main" popover>${groups.map(
     ([group, items]) =>
       html`${group && html`<h2>${group}</h2>`}<ul>${items.map(
-        ({ path, label, current }) =>
-          html`<li><a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}</a></li>`,
+        ({ path, label, icon, current }) =>
+          html`<li><a${attributes({ href: href(path), "aria-current": current && "page" })}>${icon}${label}</a></li>`,
       )}</ul>`,
   )}</nav>`;
 }
