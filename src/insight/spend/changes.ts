@@ -100,6 +100,7 @@ function emptyOlder(core: Core): void {
   if (!forgetProjections(core, OLDER)) return;
   rows(core.store).dropReports.run();
   rows(core.store).dropCells.run();
+  rows(core.store).dropDays.run();
 }
 
 /** What a session says of itself as a whole. */

@@ -12,9 +12,12 @@ import { apiTokenPages } from "./api-tokens/api-tokens.ts";
 import { auditPages } from "./audit/audit.ts";
 import { brainPages } from "./brain/brain.ts";
 import { devicePages } from "./devices/devices.ts";
+import { watchDevices } from "./devices/watch.ts";
 import { errorPages } from "./errors/errors.ts";
+import { watchErrors } from "./errors/watch.ts";
 import { jobPages } from "./jobs/jobs.ts";
 import { licensePages } from "./license/license.ts";
+import { watchLicense } from "./license/watch.ts";
 import { myBrainPages } from "./my-brain/my-brain.ts";
 import { EVIDENCE, INSTALLATION, TEAM, WORK } from "./navigation.ts";
 import { overviewPages } from "./overview/overview.ts";
@@ -26,11 +29,14 @@ import { releasePages } from "./releases/releases.ts";
 import { requestPages } from "./requests/requests.ts";
 import { retentionPages } from "./retention/retention.ts";
 import { sessionPages } from "./sessions/sessions.ts";
+import { watchSessions } from "./sessions/watch.ts";
 import { settingsPages } from "./settings/settings.ts";
 import { linkPages } from "./sign-in/links.ts";
 import { signInPages } from "./sign-in/sign-in.ts";
 import { spendPages } from "./spend/spend.ts";
+import { watchSpend } from "./spend/watch.ts";
 import { telemetryPages } from "./telemetry/telemetry.ts";
+import { watchDeliveries } from "./telemetry/watch.ts";
 
 export { errorPage } from "./error.ts";
 
@@ -48,12 +54,30 @@ export const dashboard: readonly Room[] = [
     icon: ICONS.overview,
     teamless: true,
   }),
-  place("sessions", sessionPages, { ...WORK, path: "/sessions", label: "Sessions", icon: ICONS.sessions }),
-  place("errors", errorPages, { ...WORK, path: "/errors", label: "Errors", icon: ICONS.errors }),
-  place("spend", spendPages, { ...WORK, path: "/spend", label: "Spend", icon: ICONS.spend }),
+  place("sessions", sessionPages, {
+    ...WORK,
+    path: "/sessions",
+    label: "Sessions",
+    icon: ICONS.sessions,
+    watch: watchSessions,
+  }),
+  place("errors", errorPages, { ...WORK, path: "/errors", label: "Errors", icon: ICONS.errors, watch: watchErrors }),
+  place("spend", spendPages, { ...WORK, path: "/spend", label: "Spend", icon: ICONS.spend, watch: watchSpend }),
   place("brain", brainPages, { ...WORK, path: "/brain", label: "Brain", icon: ICONS.brain }),
-  place("devices", devicePages, { ...EVIDENCE, path: "/devices", label: "Devices", icon: ICONS.devices }),
-  place("telemetry", telemetryPages, { ...EVIDENCE, path: "/telemetry", label: "Telemetry", icon: ICONS.telemetry }),
+  place("devices", devicePages, {
+    ...EVIDENCE,
+    path: "/devices",
+    label: "Devices",
+    icon: ICONS.devices,
+    watch: watchDevices,
+  }),
+  place("telemetry", telemetryPages, {
+    ...EVIDENCE,
+    path: "/telemetry",
+    label: "Telemetry",
+    icon: ICONS.telemetry,
+    watch: watchDeliveries,
+  }),
   place("audit", auditPages, {
     ...EVIDENCE,
     path: "/audit",
@@ -66,7 +90,7 @@ export const dashboard: readonly Room[] = [
   place("policy", policyPages, { ...TEAM, path: "/policy", label: "Policy" }),
   place("retention", retentionPages, { ...TEAM, path: "/retention", label: "Retention", admin: true }),
   place("packs", packPages, { ...TEAM, path: "/packs", label: "Packs" }),
-  place("license", licensePages, { ...TEAM, path: "/license", label: "Licence", billing: true }),
+  place("license", licensePages, { ...TEAM, path: "/license", label: "Licence", billing: true, watch: watchLicense }),
   place("api-tokens", apiTokenPages, { ...TEAM, path: "/api-tokens", label: "API tokens", admin: true }),
   place("my-brain", myBrainPages, { ...TEAM, path: "/my-brain", label: "Read tokens", teamless: true }),
   place(

@@ -1,31 +1,25 @@
+import { type OutcomeKind, outcomeKind } from "../../../../formats/outcomes.ts";
 import type { Html } from "../../../../kit/html.ts";
+import type { SessionRow } from "../../../../record/traces/traces.ts";
 import { badge, type Kind } from "../../ui/parts.ts";
 import { short } from "../shared/text.ts";
 
-/** What agents call the outcome of a session; they may use any word. */
-const OUTCOMES: Readonly<Record<string, Kind>> = {
-  success: "good",
+const LOOKS: Readonly<Record<OutcomeKind, Kind>> = {
   succeeded: "good",
-  ok: "good",
-  completed: "good",
-  committed: "good",
-  merged: "good",
-  failure: "bad",
   failed: "bad",
-  error: "bad",
-  partial: "warn",
-  abandoned: "warn",
-  cancelled: "warn",
-  canceled: "warn",
-  interrupted: "warn",
-  timeout: "warn",
+  stopped: "warn",
+  unknown: "neutral",
 };
 
 const MAX_CHARS = 40;
 
 /** A session's outcome at a glance; words that are not known stand as they are. */
 export function outcomeBadge(outcome: string): Html {
-  const known = outcome.toLowerCase();
-  const kind = Object.hasOwn(OUTCOMES, known) ? (OUTCOMES[known] as Kind) : "neutral";
-  return badge(kind, outcome === "" ? "not said" : short(outcome, MAX_CHARS));
+  return badge(LOOKS[outcomeKind(outcome)], outcome === "" ? "not said" : short(outcome, MAX_CHARS));
 }
+
+const MAX_TITLE = 110;
+
+/** What a session is called: what it was asked first, or else the id that its agent gave it. */
+export const titleOfSession = ({ firstPrompt, externalId }: Pick<SessionRow, "firstPrompt" | "externalId">): string =>
+  short(firstPrompt ?? externalId, MAX_TITLE);
