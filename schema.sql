@@ -816,6 +816,16 @@ CREATE TABLE trace_session_edits (
 CREATE INDEX trace_session_edits_by_name ON trace_session_edits (team_id, name, at);
 CREATE INDEX trace_session_edits_by_session ON trace_session_edits (session_id);
 
+-- Derived: what a session is found by. `words` is in lower case and holds its title, its agent's id, its branch and the beginnings of its
+-- commits.
+CREATE TABLE session_finds (
+  team_id     TEXT NOT NULL,
+  session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
+  title       TEXT NOT NULL,
+  words       TEXT NOT NULL,
+  PRIMARY KEY (team_id, session_id)
+) STRICT, WITHOUT ROWID;
+
 -- Which session, and with it which prompt, a defect is put down to. `evidence` is a JSON array. A person's word (`origin`
 -- person, or a `verdict`) survives every new correlation. `entry_id` is the entry that it is of; the columns from
 -- `repo_key` to `fingerprint` are copied from it, as it stood last. `gone_after` is the highest number of an entry when that one

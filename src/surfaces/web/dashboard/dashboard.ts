@@ -28,6 +28,7 @@ import { policyPages } from "./policy/policy.ts";
 import { releasePages } from "./releases/releases.ts";
 import { requestPages } from "./requests/requests.ts";
 import { retentionPages } from "./retention/retention.ts";
+import { searchPages } from "./search/search.ts";
 import { sessionPages } from "./sessions/sessions.ts";
 import { watchSessions } from "./sessions/watch.ts";
 import { settingsPages } from "./settings/settings.ts";
@@ -47,6 +48,7 @@ const place = (name: string, pages: readonly Page[], ...places: Place[]): Room =
 export const dashboard: readonly Room[] = [
   place("entrance", [assets, ...signInPages, ...linkPages, ...approvalPages]),
   place("account", accountPages),
+  place("search", searchPages),
   place("overview", overviewPages, {
     ...WORK,
     path: "/overview",

@@ -27,6 +27,13 @@ export function frame(call: PageCall, { title, main, wide }: Framed): Html {
           others: session.teams.filter((team) => team.id !== session.team?.id).map(({ id, name }) => ({ id, name })),
         }
       : undefined,
+    search: session
+      ? {
+          href: href("/search"),
+          answers: href("/search.json"),
+          recent: `${session.userId} ${session.team?.id ?? ""}`,
+        }
+      : undefined,
     person: session ? { email: session.email, name: session.name } : undefined,
     csrf: session ? call.csrf : undefined,
     flash: call.flash,

@@ -16,6 +16,8 @@ const DASHBOARD_ONLY = [
   "Causes",
   "Diff",
   "The menu",
+  "The dialog that searches",
+  "What needs attention",
 ];
 
 const FILES = {

@@ -1,6 +1,7 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import { hiddenInputs } from "./confirm.ts";
 import { options } from "./field.ts";
+import { ICONS } from "./icons.ts";
 
 /** An item of the sidebar. Those of one group stand together, under its name; those without one come last. */
 export interface NavItem {
@@ -35,6 +36,8 @@ export interface Page {
   readonly nav: readonly NavItem[] | null;
   readonly team?: Team | undefined;
   readonly person?: { readonly email: string; readonly name: string | null } | undefined;
+  /** The page that searches everything, its answers as JSON, and whose recent places the script keeps apart from those of others. */
+  readonly search?: { readonly href: string; readonly answers: string; readonly recent: string } | undefined;
   /** For the forms of the header; without it there is no switcher and no "Sign out". */
   readonly csrf?: string | undefined;
   readonly flash?: Flash | undefined;
@@ -92,15 +95,19 @@ export function flashBox({ kind, text }: Flash): Html {
 }
 
 function header(page: Page): Html {
-  const { href, nav, team, person } = page;
+  const { href, nav, team, person, search } = page;
   // `popovertarget` opens the menu without the script; on wide screens the style sheet shows it in place.
   const menu =
     nav !== null &&
     html`<button type="button" class="button quiet icon menu-button" popovertarget="menu" aria-label="Menu">${MENU_ICON}</button>`;
   return html`<header class="top">${menu}<a class="brand"${attributes({ href: href(nav === null ? "/" : "/overview") })}>${BRAND}<span>Reckon</span></a>
 ${team && teamSwitcher(page, team)}
-<div class="top-end">${THEME_SWITCH}${person && account(page, person)}</div></header>`;
+<div class="top-end">${search && searchLink(search)}${THEME_SWITCH}${person && account(page, person)}</div></header>`;
 }
+
+/** Leads to the page; the script opens a dialog instead. */
+const searchLink = ({ href, answers, recent }: NonNullable<Page["search"]>): Html =>
+  html`<a class="search-open"${attributes({ href, "data-answers": answers, "data-recent": recent, "aria-keyshortcuts": "Control+K Meta+K" })}>${ICONS.search}<span>Search</span><kbd aria-hidden="true">Ctrl K</kbd></a>`;
 
 function teamSwitcher({ href, csrf }: Page, { id = "", name, others }: Team): Html {
   if (others.length === 0 || csrf === undefined) return html`<p class="team-name">${name}</p>`;

@@ -86,7 +86,7 @@ export function firstRun(call: Member, begun: Begun): Html {
   const next = steps.findIndex(({ done }) => !done);
   const open = ({ says, act, line, title }: Step) =>
     html`<div class="timeline-body stack"><p class="says">${says}</p>${act && html`<p>${act}</p>`}${codeBlock(line, { label: title, wrap: true })}</div>`;
-  return html`<section class="section" id="first-steps" data-poll="4" aria-label="First steps"><div class="section-head"><div><h2>First steps</h2><p class="says">${steps.filter(({ done }) => done).length} of ${steps.length} done.</p></div></div>
+  return html`<section class="section" id="first-steps" data-poll="4" data-state="${next}" aria-label="First steps"><div class="section-head"><div><h2>First steps</h2><p class="says">${steps.filter(({ done }) => done).length} of ${steps.length} done.</p></div></div>
 <div class="card"><ol class="timeline">${steps.map(
     (step, i) =>
       html`<li class="${step.done ? "good" : i === next ? "info" : "neutral"}"><p class="timeline-head"><strong>${i + 1}. ${step.title}</strong> ${step.done ? badge("good", "done") : i === next && badge("info", "next")}</p>${i === next && open(step)}</li>`,

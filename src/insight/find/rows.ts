@@ -1,0 +1,31 @@
+import { statements } from "../../platform/store/store.ts";
+import type { FoundSession } from "./find-sessions.ts";
+
+interface Asked {
+  readonly teamId: string;
+  /** Words in lower case; `''` is in every text. */
+  readonly a: string;
+  readonly b: string;
+  readonly c: string;
+  readonly d: string;
+  readonly examined: number;
+  readonly most: number;
+}
+
+/** All by the primary key of session_finds. */
+export const rows = statements((db) => ({
+  stored: db.prepare<[string, number], { title: string; words: string }>(
+    "SELECT title, words FROM session_finds WHERE team_id = ? AND session_id = ?",
+  ),
+  put: db.prepare<[{ teamId: string; sessionId: number; title: string; words: string }]>(
+    `INSERT INTO session_finds (team_id, session_id, title, words) VALUES (@teamId, @sessionId, @title, @words)
+     ON CONFLICT (team_id, session_id) DO UPDATE SET title = excluded.title, words = excluded.words`,
+  ),
+  drop: db.prepare<[string, number]>("DELETE FROM session_finds WHERE team_id = ? AND session_id = ?"),
+  // From its end, no further than the bound.
+  holding: db.prepare<[Asked], FoundSession>(
+    `SELECT session_id AS id, title FROM (
+       SELECT session_id, title, words FROM session_finds WHERE team_id = @teamId ORDER BY session_id DESC LIMIT @examined)
+     WHERE instr(words, @a) AND instr(words, @b) AND instr(words, @c) AND instr(words, @d) LIMIT @most`,
+  ),
+}));
