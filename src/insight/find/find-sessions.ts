@@ -1,14 +1,8 @@
 import type { Core } from "../../core.ts";
 import { refreshWithin } from "../../platform/projections/projections.ts";
 import { findsProjection } from "./follow-sessions.ts";
-import { rows } from "./rows.ts";
+import { type FoundSession, rows } from "./rows.ts";
 import { SHA_CHARS } from "./words.ts";
-
-export interface FoundSession {
-  /** The number of its page. */
-  readonly id: number;
-  readonly title: string;
-}
 
 /** The sessions looked through: of a team with more, the newest. Each costs well under a microsecond. */
 const MAX_EXAMINED = 50_000;

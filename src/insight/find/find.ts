@@ -3,4 +3,4 @@
  * Not here: what stands in a session's record (traces, whose list looks through it), the sections of brains (brain), entries of errors
  * files (defects).
  */
-export { eraseFinds, type FoundSession, findSessions, freshenFinds } from "./find-sessions.ts";
+export { eraseFinds, findSessions, freshenFinds } from "./find-sessions.ts";

@@ -1,7 +1,12 @@
 import { statements } from "../../platform/store/store.ts";
-import type { FoundSession } from "./find-sessions.ts";
 
-interface Asked {
+export interface FoundSession {
+  /** The number of its page. */
+  readonly id: number;
+  readonly title: string;
+}
+
+interface Wanted {
   readonly teamId: string;
   /** Words in lower case; `''` is in every text. */
   readonly a: string;
@@ -23,7 +28,7 @@ export const rows = statements((db) => ({
   ),
   drop: db.prepare<[string, number]>("DELETE FROM session_finds WHERE team_id = ? AND session_id = ?"),
   // From its end, no further than the bound.
-  holding: db.prepare<[Asked], FoundSession>(
+  holding: db.prepare<[Wanted], FoundSession>(
     `SELECT session_id AS id, title FROM (
        SELECT session_id, title, words FROM session_finds WHERE team_id = @teamId ORDER BY session_id DESC LIMIT @examined)
      WHERE instr(words, @a) AND instr(words, @b) AND instr(words, @c) AND instr(words, @d) LIMIT @most`,

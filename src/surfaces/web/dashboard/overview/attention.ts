@@ -11,7 +11,6 @@ import type { Member } from "../shared/call.ts";
 /** What happened longer ago is not news any more; what lasts is shown however old. */
 const RECENT_MS = 7 * DAY_MS;
 const SHOWN = 10;
-/** So that one kind does not push out all others. */
 const SHOWN_OF_A_KIND = 4;
 
 export interface Attention {
@@ -30,13 +29,15 @@ export async function attentionOf(call: Member): Promise<Attention> {
   for (const { watch } of placesFor(call, call.session))
     if (watch) all.push(...(await watch(call, since, SHOWN_OF_A_KIND)));
   const said = all.filter(({ count }) => count > 0);
+  // The first of each kind, then the second: none pushes out another.
+  const ranked = said.flatMap(({ list }) => list.map((one, rank) => ({ one, rank }))).sort((a, b) => a.rank - b.rank);
   return {
     count: said.reduce((sum, { count }) => sum + count, 0),
     all: said,
-    list: said
-      .flatMap(({ list }) => list)
-      .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (b.at ?? 0) - (a.at ?? 0))
-      .slice(0, SHOWN),
+    list: ranked
+      .slice(0, SHOWN)
+      .map(({ one }) => one)
+      .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (b.at ?? 0) - (a.at ?? 0)),
   };
 }
 

@@ -33,12 +33,12 @@ const SOURCES: readonly ((call: Member, text: string) => Found | Promise<Found>)
   peopleHits,
 ];
 
-const askedFor = ({ query }: Person): string => beginning((query.get("q") ?? "").toWellFormed(), MAX_CHARS).trim();
+const typedIn = ({ query }: Person): string => beginning((query.get("q") ?? "").toWellFormed(), MAX_CHARS).trim();
 
 /** What there is, by kind; kinds of which nothing is found are left out. */
-async function findAll(call: Person, asked: string): Promise<Found[]> {
-  if (asked.length < MIN_CHARS) return [];
-  const text = asked.toLowerCase();
+async function findAll(call: Person, typed: string): Promise<Found[]> {
+  if (typed.length < MIN_CHARS) return [];
+  const text = typed.toLowerCase();
   const { session } = call;
   const [pages, docs] = findPages(call, text) as [Found, Found];
   const found = [pages];
@@ -54,8 +54,8 @@ async function findAll(call: Person, asked: string): Promise<Found[]> {
 }
 
 async function searchPage(call: Person): Promise<Html> {
-  const asked = askedFor(call);
-  const found = await findAll(call, asked);
+  const typed = typedIn(call);
+  const found = await findAll(call, typed);
   const main = html`${pageHead({ title: "Search" })}
 ${filters({
   action: call.href("/search"),
@@ -65,12 +65,12 @@ ${filters({
       kind: "search",
       name: "q",
       label: "Sessions, errors, brain, repositories, devices, people, pages, documentation",
-      value: asked,
+      value: typed,
     },
   ],
   live: "#found",
 })}
-<div id="found" class="stack" data-count="${found.reduce((sum, { hits }) => sum + hits.length, 0)}">${found.map(group)}${found.length === 0 && nothing(asked)}</div>`;
+<div id="found" class="stack" data-count="${found.reduce((sum, { hits }) => sum + hits.length, 0)}">${found.map(group)}${found.length === 0 && nothing(typed)}</div>`;
   return frame(call, { title: "Search", main });
 }
 
@@ -84,16 +84,16 @@ const group = ({ label, hits, more }: Found): Html =>
 const hit = ({ title, context, href }: Hit): Html =>
   html`<li><a href="${href}">${title}</a>${context && html` <small class="muted">${context}</small>`}</li>`;
 
-function nothing(asked: string): Html {
-  if (asked === "") return html``;
-  if (asked.length < MIN_CHARS) return html`<p class="says">Type at least ${MIN_CHARS} letters.</p>`;
-  return empty({ title: "Nothing found", intro: html`Nothing that you may open holds “${asked}”.` });
+function nothing(typed: string): Html {
+  if (typed === "") return html``;
+  if (typed.length < MIN_CHARS) return html`<p class="says">Type at least ${MIN_CHARS} letters.</p>`;
+  return empty({ title: "Nothing found", intro: html`Nothing that you may open holds “${typed}”.` });
 }
 
 export const searchPages = [
   page({ id: "search", method: "GET", path: "/search", access: "person" }, searchPage),
   page({ id: "searchJson", method: "GET", path: "/search.json", access: "person", formless: true }, async (call) => {
-    const query = askedFor(call);
+    const query = typedIn(call);
     return { media: "application/json", body: JSON.stringify({ query, groups: await findAll(call, query) }) };
   }),
 ];
