@@ -30,8 +30,8 @@ export interface Concern {
 export interface Concerns {
   /** How many there are, of which `list` has the first few, most urgent first. */
   readonly count: number;
-  /** What they are called together: `open errors`. */
-  readonly name: string;
+  /** The same in words: `2 open errors`. */
+  readonly says: string;
   /** Where all of them are. */
   readonly href: string;
   readonly list: readonly Concern[];

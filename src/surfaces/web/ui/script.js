@@ -246,7 +246,7 @@
     }
   }
 
-  // Parts of a page that follow what happens elsewhere: asked for again every few seconds while somebody looks.
+  // Pages with a part that follows what happens elsewhere: asked for again every few seconds while somebody looks.
   function polls() {
     for (const { id, dataset } of all("[data-poll][id]")) {
       const look = async () => {
@@ -255,12 +255,14 @@
         if (!document.hidden) {
           try {
             const reply = await fetch(location.href, { headers: { accept: "text/html" } });
-            const next = new DOMParser().parseFromString(await reply.text(), "text/html").getElementById(id);
+            const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+            const next = page.getElementById(id);
             // Done, or signed out meanwhile: the page is another one now.
             if (!next) return location.reload();
             if (next.dataset.state !== old.dataset.state) {
-              old.replaceWith(next);
-              enhance(next);
+              const main = page.getElementById("main");
+              document.getElementById("main").replaceWith(main);
+              enhance(main);
               announce(next.querySelector("p")?.textContent ?? "");
             }
           } catch {}

@@ -30,7 +30,7 @@ export const watchDevices: Watch = (call, since, most) => {
   return [
     {
       count: against.length,
-      name: "devices against the policy",
+      says: `${plural(against.length, "device")} against the policy`,
       href: href("/devices"),
       list: newest(against, ({ id }) => of(id).lastAt, most).map((device) => {
         const { deliveries, lastAt } = of(device.id);
@@ -40,7 +40,7 @@ export const watchDevices: Watch = (call, since, most) => {
     },
     {
       count: quiet.length,
-      name: "quiet devices",
+      says: plural(quiet.length, "quiet device"),
       href: href("/devices?state=quiet"),
       list: newest(quiet, ({ lastSeenAt }) => lastSeenAt, most).map((device) =>
         line(device, { kind: "info", what: "Quiet device", at: device.lastSeenAt }),

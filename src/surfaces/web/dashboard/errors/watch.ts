@@ -7,6 +7,7 @@ import {
 } from "../../../../insight/defects/defects.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
+import { plural } from "../../ui/units.ts";
 import { repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 import { titleOf } from "./labels.ts";
@@ -31,16 +32,18 @@ export const watchErrors: Watch = async ({ core, session, href }, since, most) =
       href: href(`/errors/${defect.id}`),
       at: Date.parse(defect.date),
     });
+  const came = days.reduce((sum, one) => sum + one.again, 0);
+  const others = Math.max(0, countEntries(core, team).open - cameAgain.filter((one) => one.open).length);
   return [
     {
-      count: days.reduce((sum, one) => sum + one.again, 0),
-      name: "errors that came again",
+      count: came,
+      says: `${plural(came, "error")} that came again`,
       href: href("/errors#recurring"),
       list: cameAgain.map(concern("bad", "Came again")),
     },
     {
-      count: countEntries(core, team).open - cameAgain.filter((one) => one.open).length,
-      name: "open errors",
+      count: others,
+      says: plural(others, "open error"),
       href: href("/errors?open=on&kind=error#entries"),
       list: open.filter(({ id }) => !again.has(id)).map(concern("warn", "Open error")),
     },

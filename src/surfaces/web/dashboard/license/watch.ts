@@ -32,7 +32,7 @@ export const watchLicense: Watch = ({ core, session, href }) => {
         ]
       : []),
   ];
-  return [{ count: list.length, name: "licence", href: own.href, list }];
+  return [{ count: list.length, says: "licence", href: own.href, list }];
 };
 
 function troubleOf(team: Team, now: number): Pick<Concern, "kind" | "title"> | undefined {

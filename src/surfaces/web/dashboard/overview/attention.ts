@@ -2,7 +2,7 @@ import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import type { Concern, Concerns } from "../../../../platform/rooms/rooms.ts";
 import { anchor, section } from "../../ui/parts.ts";
-import { ago, number } from "../../ui/units.ts";
+import { ago } from "../../ui/units.ts";
 import { placesFor } from "../navigation.ts";
 import type { Member } from "../shared/call.ts";
 
@@ -50,7 +50,7 @@ export function attentionSection({ core }: Member, { all, list }: Attention): Ht
       list.length === 0
         ? html`<p class="card says">Nothing at the moment: no open error, no failed session and no gap in the last 7 days.</p>`
         : html`<ul class="concerns">${list.map((one) => concern(one, now))}</ul>
-<p class="says more">${all.map(({ count, name, href }, i) => html`${i > 0 && " · "}${anchor(href, `${number(count)} ${name}`)}`)}</p>`,
+<p class="says more">${all.map(({ says, href }, i) => html`${i > 0 && " · "}${anchor(href, says)}`)}</p>`,
   });
 }
 

@@ -100,7 +100,7 @@ function attentionTile({ count, all }: Attention): Stat {
   return {
     label: "Needs attention",
     value: number(count),
-    sub: count === 0 ? "nothing at the moment" : line(...most.map(({ count, name }) => `${number(count)} ${name}`)),
+    sub: count === 0 ? "nothing at the moment" : line(...most.map(({ says }) => says)),
     href: "#attention",
     tone: count > 0 ? "warn" : "good",
   };

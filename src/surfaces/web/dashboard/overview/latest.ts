@@ -38,7 +38,7 @@ export async function latestSessions(call: Member): Promise<Html> {
         },
         { label: "Agent", cell: ({ agent, model }) => short(agent ?? model ?? "–", MAX_WORD) },
         { label: "Duration", numeric: true, cell: lasted },
-        { label: "Started", cell: ({ startedAt }) => ago(startedAt, now) },
+        { label: "Started", cell: ({ id, startedAt }) => anchor(href(`/sessions/${id}`), ago(startedAt, now)) },
       ],
       rows,
     }),

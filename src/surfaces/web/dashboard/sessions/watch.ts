@@ -2,6 +2,7 @@ import { outcomeKind } from "../../../../formats/outcomes.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Watch } from "../../../../platform/rooms/rooms.ts";
 import { listSessions, sessionDays } from "../../../../record/traces/traces.ts";
+import { plural } from "../../ui/units.ts";
 import { link, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 import { titleOfSession } from "./labels.ts";
@@ -20,10 +21,11 @@ export const watchSessions: Watch = async (call, since, most) => {
   const from = isoInstant(first * DAY_MS).slice(0, 10);
   const { rows } = await listSessions(core, team, { outcomeKind: "failed", from: first * DAY_MS, limit: most });
   const words = [...new Set(failed.map(({ outcome }) => outcome))];
+  const count = failed.reduce((sum, { sessions }) => sum + sessions, 0);
   return [
     {
-      count: failed.reduce((sum, { sessions }) => sum + sessions, 0),
-      name: "failed sessions",
+      count,
+      says: plural(count, "failed session"),
       href: link(call, "/sessions", { from, outcome: words.length === 1 ? words[0] : undefined }),
       list: rows.map((one) => ({
         kind: "warn",

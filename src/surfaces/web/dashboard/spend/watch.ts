@@ -1,6 +1,6 @@
 import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
 import type { Watch } from "../../../../platform/rooms/rooms.ts";
-import { compact } from "../../ui/units.ts";
+import { compact, plural } from "../../ui/units.ts";
 import { modelName } from "./chart.ts";
 
 /** Models whose price is not known, and a file of prices that cannot be read. */
@@ -12,7 +12,7 @@ export const watchSpend: Watch = async ({ core, session, href }, since, most) =>
   return [
     {
       count: unpriced.length,
-      name: "unpriced models",
+      says: plural(unpriced.length, "unpriced model"),
       href: at,
       list: unpriced.slice(0, most).map(({ key, unpricedTokens }) => ({
         kind: "info",
@@ -25,7 +25,7 @@ export const watchSpend: Watch = async ({ core, session, href }, since, most) =>
     },
     {
       count: prices.problem === null ? 0 : 1,
-      name: "prices",
+      says: "prices that cannot be read",
       href: href("/spend#prices"),
       list:
         prices.problem === null ? [] : [{ kind: "warn", what: "Prices", title: prices.problem, href: at, at: null }],
