@@ -16,6 +16,8 @@ export const findsProjection: Projection = {
   skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
 };
 
+const MEMBERS = ["title", "repoKey", "branch", "words"] as const;
+
 async function* changes(core: Core, sessionIds: readonly number[]): AsyncGenerator<RowChange> {
   const yieldNow = cooperative(core.clock);
   const sql = rows(core.store);
@@ -27,7 +29,7 @@ async function* changes(core: Core, sessionIds: readonly number[]): AsyncGenerat
     const found = wordsOf(source);
     const stored = sql.stored.get(teamId, sessionId);
     // A session grows at its end: what it is called mostly stays.
-    if (stored?.title === found.title && stored.words === found.words) continue;
+    if (stored && MEMBERS.every((name) => stored[name] === found[name])) continue;
     yield () => sql.put.run({ teamId, sessionId, ...found });
   }
 }

@@ -64,8 +64,9 @@ ${filters({
     {
       kind: "search",
       name: "q",
-      label: "Sessions, errors, brain, repositories, devices, people, pages, documentation",
+      label: "Search everything",
       value: typed,
+      placeholder: "Sessions, errors, brain, devices, people, docs",
     },
   ],
   live: "#found",

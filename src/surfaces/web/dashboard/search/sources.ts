@@ -67,7 +67,14 @@ export async function sessionHits(call: Member, text: string): Promise<Found> {
   const hits = findSessions(core, session.team.id, text, MOST);
   return {
     label: "Sessions",
-    hits: hits.map(({ id, title }) => ({ title: short(title, MAX_TEXT), context: "", href: href(`/sessions/${id}`) })),
+    hits: hits.map(({ id, title, repoKey, branch }) => ({
+      title: short(title, MAX_TEXT),
+      context: [repoName(repoKey), branch]
+        .filter(Boolean)
+        .map((part) => short(part, MAX_TEXT))
+        .join(" · "),
+      href: href(`/sessions/${id}`),
+    })),
     more: link(call, "/sessions", { q: text }),
   };
 }
