@@ -45,20 +45,24 @@ const PAGES = [
 interface Page {
   readonly path: string;
   readonly status: number;
+  /** Milliseconds of processor time of the thread that answers: what else the machine does hardly counts. */
   readonly p50: number;
   readonly p95: number;
+  /** As gzip packs them, as a proxy does. */
   readonly bytes: number;
 }
+
+const milliseconds = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
 
 async function askPage({ instance, cookie }: Filled, path: string): Promise<Page> {
   const times: number[] = [];
   let last = { status: 0, body: "" };
   // The first few wait for indexes to be built and code to be compiled.
   for (let i = -5; i < ROUNDS; i++) {
-    const began = performance.now();
+    const began = process.threadCpuUsage();
     const reply = await instance.fetch(new Request(`http://127.0.0.1${path}`, { headers: { cookie } }));
     last = { status: reply.status, body: await reply.text() };
-    if (i >= 0) times.push(performance.now() - began);
+    if (i >= 0) times.push(milliseconds(process.threadCpuUsage(began)));
   }
   times.sort((a, b) => a - b);
   const bytes = gzipSync(last.body).byteLength;
