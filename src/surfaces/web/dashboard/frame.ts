@@ -37,7 +37,11 @@ export function frame(call: PageCall, { title, main, wide }: Framed): Html {
     person: session ? { email: session.email, name: session.name } : undefined,
     csrf: session ? call.csrf : undefined,
     flash: call.flash,
-    assets: { style: href(assetPath("style.css")), script: href(assetPath("script.js")) },
+    assets: {
+      style: href(assetPath("style.css")),
+      script: href(assetPath("script.js")),
+      dashboard: href(assetPath("dashboard.js")),
+    },
     main: html`${around?.tabs && tabs(around.tabs.label, around.tabs.list)}${main}`,
     ...(wide === undefined ? {} : { wide }),
   });

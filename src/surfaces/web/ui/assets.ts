@@ -31,6 +31,11 @@ const FILES = {
     media: "text/javascript; charset=utf-8",
     read: () => readAsset("src/surfaces/web/ui/script.js"),
   },
+  /** What only the dashboard does. */
+  "dashboard.js": {
+    media: "text/javascript; charset=utf-8",
+    read: () => readAsset("src/surfaces/web/ui/dashboard.js"),
+  },
 } as const;
 
 type Name = keyof typeof FILES;

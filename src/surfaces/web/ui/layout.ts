@@ -41,7 +41,7 @@ export interface Page {
   /** For the forms of the header; without it there is no switcher and no "Sign out". */
   readonly csrf?: string | undefined;
   readonly flash?: Flash | undefined;
-  readonly assets: Assets;
+  readonly assets: Assets & { readonly dashboard?: string };
   readonly main: Content;
   /** Uses the full width of the window, for logs and waterfalls. */
   readonly wide?: boolean | undefined;
@@ -78,7 +78,7 @@ ${more}
 /** The whole document of a page. */
 export function layout(page: Page): Html {
   const { title, nav, flash, assets, main, wide } = page;
-  return html`${documentHead(`${title} · Reckon`, assets, html`<meta name="robots" content="noindex">`)}
+  return html`${documentHead(`${title} · Reckon`, assets, html`<meta name="robots" content="noindex">${assets.dashboard !== undefined && html`<script defer${attributes({ src: assets.dashboard })}></script>`}`)}
 <body class="${nav === null ? "narrow" : "full"}${wide && " wide"}">
 <a class="skip" href="#main">Skip to content</a>
 ${header(page)}

@@ -246,33 +246,6 @@
     }
   }
 
-  // Pages with a part that follows what happens elsewhere: asked for again every few seconds while somebody looks.
-  function polls() {
-    for (const { id, dataset } of all("[data-poll][id]")) {
-      const look = async () => {
-        const old = document.getElementById(id);
-        if (!old) return;
-        if (!document.hidden) {
-          try {
-            const reply = await fetch(location.href, { headers: { accept: "text/html" } });
-            const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-            const next = page.getElementById(id);
-            // Done, or signed out meanwhile: the page is another one now.
-            if (!next) return location.reload();
-            if (next.dataset.state !== old.dataset.state) {
-              const main = page.getElementById("main");
-              document.getElementById("main").replaceWith(main);
-              enhance(main);
-              announce(next.querySelector("p")?.textContent ?? "");
-            }
-          } catch {}
-        }
-        setTimeout(look, Number(dataset.poll) * 1_000);
-      };
-      setTimeout(look, Number(dataset.poll) * 1_000);
-    }
-  }
-
   // Menus close when something else is clicked, or by Escape.
   function setUpMenus() {
     const close = (unless) => {
@@ -288,173 +261,13 @@
     });
   }
 
-  // Search over everything: the link of the header opens a dialog in which arrows choose among what is found (ARIA's combobox with a
-  // list box). Without answers it leads to the page.
-  const RECENT = 6;
-
-  function setUpSearch() {
-    const opener = document.querySelector(".search-open");
-    if (!opener || !window.HTMLDialogElement) return undefined;
-    const recentName = `reckon-recent ${opener.dataset.recent}`;
-    const recents = () => {
-      try {
-        return JSON.parse(sessionStorage.getItem(recentName) ?? "[]");
-      } catch {
-        return [];
-      }
-    };
-    if (/Mac|iP(hone|ad)/.test(navigator.platform)) {
-      const keys = opener.querySelector("kbd");
-      if (keys) keys.textContent = "⌘K";
-    }
-    try {
-      const here = {
-        title: document.title.replace(/ · Reckon$/, ""),
-        context: "",
-        href: location.pathname + location.search,
-      };
-      const others = recents().filter(({ href }) => href !== here.href);
-      sessionStorage.setItem(recentName, JSON.stringify([here, ...others].slice(0, RECENT + 1)));
-    } catch {}
-
-    const input = make("input", { type: "text", id: "find", autocomplete: "off", spellcheck: false, maxLength: 100 });
-    input.placeholder = "Search sessions, errors, brain, devices, people, docs";
-    const list = make("div", { id: "find-list", className: "find-list" });
-    const label = make("label", { className: "vh", htmlFor: "find", textContent: "Search everything" });
-    const said = make("p", { className: "find-said" });
-    const dialog = make("dialog", { className: "find" }, label, input, list, said);
-    dialog.setAttribute("aria-label", "Search");
-    said.setAttribute("role", "status");
-    list.setAttribute("role", "listbox");
-    list.setAttribute("aria-label", "Found");
-    for (const [name, value] of Object.entries({
-      role: "combobox",
-      "aria-autocomplete": "list",
-      "aria-expanded": "false",
-      "aria-controls": "find-list",
-    }))
-      input.setAttribute(name, value);
-    document.body.append(dialog);
-
-    let options = [];
-    let chosen = -1;
-    const choose = (i) => {
-      options[chosen]?.setAttribute("aria-selected", "false");
-      chosen = options.length === 0 ? -1 : (i + options.length) % options.length;
-      const option = options[chosen];
-      option?.setAttribute("aria-selected", "true");
-      option?.scrollIntoView({ block: "nearest" });
-      if (option) input.setAttribute("aria-activedescendant", option.id);
-      else input.removeAttribute("aria-activedescendant");
-    };
-    const show = (groups, words) => {
-      options = [];
-      list.replaceChildren(
-        ...groups.map(({ label, hits }, g) => {
-          const head = make("div", { className: "find-group", id: `find-group-${g}`, textContent: label });
-          const box = make("div", {}, head);
-          box.setAttribute("role", "group");
-          box.setAttribute("aria-labelledby", head.id);
-          for (const { title, context, href } of hits) {
-            const option = make(
-              "a",
-              { href, id: `find-${options.length}`, tabIndex: -1 },
-              make("span", { textContent: title }),
-            );
-            if (context) option.append(make("small", { textContent: context }));
-            option.setAttribute("role", "option");
-            option.setAttribute("aria-selected", "false");
-            options.push(option);
-            box.append(option);
-          }
-          return box;
-        }),
-      );
-      input.setAttribute("aria-expanded", String(options.length > 0));
-      said.textContent = words;
-      choose(0);
-    };
-    const showRecent = () => {
-      const hits = recents().filter(({ href }) => href !== location.pathname + location.search);
-      show(hits.length > 0 ? [{ label: "Recent", hits: hits.slice(0, RECENT) }] : [], "");
-    };
-
-    let timer;
-    let running;
-    const look = async () => {
-      running?.abort();
-      const asked = input.value.trim();
-      if (asked.length < 3) {
-        if (asked === "") showRecent();
-        else show([], "Type at least three letters.");
-        return;
-      }
-      const mine = new AbortController();
-      running = mine;
-      try {
-        const reply = await fetch(`${opener.dataset.answers}?${new URLSearchParams({ q: asked })}`, {
-          signal: mine.signal,
-        });
-        const { groups } = await reply.json();
-        const count = groups.reduce((sum, { hits }) => sum + hits.length, 0);
-        show(groups, count === 0 ? `Nothing found for “${asked}”.` : count === 1 ? "1 result" : `${count} results`);
-      } catch (error) {
-        if (error?.name !== "AbortError") location.assign(`${opener.href}?${new URLSearchParams({ q: asked })}`);
-      }
-    };
-    input.addEventListener("input", () => {
-      clearTimeout(timer);
-      timer = setTimeout(look, DEBOUNCE_MS / 2);
-    });
-    input.addEventListener("keydown", (event) => {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (step) {
-        event.preventDefault();
-        choose(chosen + step);
-      } else if (event.key === "Enter" && chosen >= 0) {
-        event.preventDefault();
-        options[chosen]?.click();
-      }
-    });
-    dialog.addEventListener("click", (event) => {
-      if (event.target === dialog) dialog.close();
-    });
-    let before;
-    dialog.addEventListener("close", () => before?.focus?.());
-    const open = () => {
-      if (dialog.open) return dialog.close();
-      before = document.activeElement;
-      input.value = "";
-      showRecent();
-      dialog.showModal();
-      input.focus();
-    };
-    opener.setAttribute("aria-haspopup", "dialog");
-    opener.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      open();
-    });
-    return open;
-  }
-
-  function setUpKeys(openSearch) {
+  function setUpKeys() {
     document.addEventListener("keydown", (event) => {
-      if (openSearch && event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey) {
-        event.preventDefault();
-        openSearch();
-        return;
-      }
       if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable], dialog"))
         return;
-      // A list's own search is nearer.
       const search = document.querySelector("[data-search]");
-      if (!(search instanceof HTMLInputElement)) {
-        if (openSearch) event.preventDefault();
-        openSearch?.();
-        return;
-      }
+      if (!(search instanceof HTMLInputElement)) return;
       event.preventDefault();
       search.focus();
       search.select();
@@ -496,9 +309,8 @@
   function start() {
     setUpTheme();
     setUpMenus();
-    setUpKeys(setUpSearch());
+    setUpKeys();
     enhance(document);
-    polls();
     openLink();
     addEventListener("hashchange", openLink);
     setInterval(tick, 1_000);

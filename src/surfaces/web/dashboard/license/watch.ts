@@ -4,6 +4,7 @@ import { getTeam, type Team } from "../../../../identity/teams/teams.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
 import { dayText, number } from "../../ui/units.ts";
+import { isAdmin } from "../shared/call.ts";
 
 const ENDED = {
   suspended: "Suspended: no licence is signed",
@@ -13,7 +14,8 @@ const ENDED = {
 } as const;
 
 /** A subscription that ended or is about to, and more devices than seats. */
-export const watchLicense: Watch = ({ core, session, href }) => {
+export const watchLicense: Watch = (call) => {
+  const { core, session, href } = call;
   const now = core.clock.now();
   const team = getTeam(core, session.team.id);
   const { active } = countDevices(core, team.id, now);
@@ -21,7 +23,7 @@ export const watchLicense: Watch = ({ core, session, href }) => {
   const trouble = troubleOf(team, now);
   const list: Concern[] = [
     ...(trouble ? [{ what: "Licence", ...trouble, ...own }] : []),
-    ...(active > team.seats
+    ...(isAdmin(call) && active > team.seats
       ? [
           {
             ...own,
