@@ -16,6 +16,7 @@ const DASHBOARD_ONLY = [
   "Causes",
   "Diff",
   "The menu",
+  "The team and the account",
   "The dialog that searches",
   "What needs attention",
 ];
