@@ -908,7 +908,7 @@ CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
 CREATE INDEX spend_cells_by_model ON spend_cells (team_id, day, iif(model = '', session_model, model), context);
 
 -- Derived: the cells' sums by day, model (that of the session where the record told none) and size class, for questions about the whole
--- team; a trigger keeps it like the cells, which are never deleted while they hold anything.
+-- team; triggers keep it like the cells.
 CREATE TABLE spend_days (
   team_id         TEXT NOT NULL,
   day             INTEGER NOT NULL,
@@ -924,6 +924,21 @@ CREATE TABLE spend_days (
   reported        INTEGER NOT NULL,
   PRIMARY KEY (team_id, day, model, context)
 ) STRICT, WITHOUT ROWID;
+CREATE TRIGGER spend_cells_day_out AFTER DELETE ON spend_cells WHEN OLD.usages > 0 OR OLD.reported > 0 BEGIN
+  UPDATE spend_days SET
+    usages = max(0, usages - OLD.usages),
+    input = max(0, input - OLD.input),
+    output = max(0, output - OLD.output),
+    cache_write = max(0, cache_write - OLD.cache_write),
+    cache_write_1h = max(0, cache_write_1h - OLD.cache_write_1h),
+    cache_read = max(0, cache_read - OLD.cache_read),
+    reported_nano = max(0, reported_nano - OLD.reported_nano),
+    reported = max(0, reported - OLD.reported)
+  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context;
+  DELETE FROM spend_days
+  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context
+    AND usages = 0 AND reported = 0;
+END;
 CREATE TRIGGER spend_cells_day
 AFTER UPDATE OF session_model, usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported
 ON spend_cells BEGIN

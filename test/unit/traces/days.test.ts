@@ -61,7 +61,7 @@ it("counts what an older database holds", async () => {
   expect(days.map((rows) => rows.length)).toEqual([1, 1]);
   t.instance.core.store.db.exec(
     `DROP TRIGGER trace_sessions_day_in; DROP TRIGGER trace_sessions_day_out; DROP TRIGGER trace_sessions_day_over;
-     DROP TRIGGER spend_cells_day; DROP TABLE trace_session_days; DROP TABLE spend_days; DROP TABLE session_finds;
+     DROP TRIGGER spend_cells_day; DROP TRIGGER spend_cells_day_out; DROP TABLE trace_session_days; DROP TABLE spend_days; DROP TABLE session_finds;
      DELETE FROM projections WHERE name = 'finds'; PRAGMA user_version = 16;`,
   );
   await t.close();
