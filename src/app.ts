@@ -17,6 +17,7 @@ import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-s
 import { ask } from "./insight/ask/room.ts";
 import { causes } from "./insight/causes/room.ts";
 import { defects } from "./insight/defects/room.ts";
+import { find } from "./insight/find/room.ts";
 import { spend } from "./insight/spend/room.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
@@ -97,6 +98,7 @@ export const ROOMS: readonly Room[] = [
   gitAi,
   causes,
   spend,
+  find,
   policy,
   readTokens,
   apiTokens,

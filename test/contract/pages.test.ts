@@ -328,12 +328,10 @@ it("leads everybody to the places they can open, and to no others", async () => 
     const nav = /<nav[\s\S]*?<\/nav>/.exec(text)?.[0] ?? "";
     const paths = [...nav.matchAll(/href="([^"]+)"/g)].map((match) => match[1] as string);
     led[role] = paths;
-    // Without a team its places say how one comes into one.
-    if (role === "nobody") continue;
     for (const path of paths)
       expect([role, path, (await ask(t, "GET", path, { as })).status]).toEqual([role, path, 200]);
   }
-  expect(led.member?.length).toBeGreaterThan(10);
+  expect(led.member?.length).toBeGreaterThan(7);
   expect(
     ["/audit", "/settings"].map((path) => ["member", "admin", "operator"].filter((role) => led[role]?.includes(path))),
   ).toEqual([["admin", "operator"], ["operator"]]);

@@ -8,6 +8,7 @@ export {
   type SessionRow,
   sessionFacets,
 } from "./browse.ts";
+export { sessionDays } from "./daily.ts";
 export { traceErasure } from "./erase.ts";
 export { traceExport } from "./export.ts";
 export {
@@ -17,8 +18,7 @@ export {
   type SessionSource,
   sessionsAfter,
   sessionsBetween,
-  spansWith,
-  spanTimes,
+  sourceSpans,
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { entriesAnew } from "../../insight/defects/defects.ts";
+import { eraseFinds } from "../../insight/find/find.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import type { Portion } from "../../log/log.ts";
@@ -84,6 +85,7 @@ async function* derivedOf(core: Core, session: Session, erasureId: string, spend
   yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
   yield* causeErasure.eraseEvidence(core, session.id);
   yield () => {
+    eraseFinds(core, session);
     holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);
     return {};
   };

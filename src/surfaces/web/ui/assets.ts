@@ -16,6 +16,9 @@ const DASHBOARD_ONLY = [
   "Causes",
   "Diff",
   "The menu",
+  "The team and the account",
+  "The dialog that searches",
+  "What needs attention",
 ];
 
 const FILES = {
@@ -28,6 +31,11 @@ const FILES = {
   "script.js": {
     media: "text/javascript; charset=utf-8",
     read: () => readAsset("src/surfaces/web/ui/script.js"),
+  },
+  /** What only the dashboard does. */
+  "dashboard.js": {
+    media: "text/javascript; charset=utf-8",
+    read: () => readAsset("src/surfaces/web/ui/dashboard.js"),
   },
 } as const;
 
