@@ -5,8 +5,10 @@
  */
 export {
   listSessions,
+  type SessionFilter,
   type SessionPage,
   type SessionRow,
+  sessionBeside,
   sessionFacets,
 } from "./browse.ts";
 export { traceErasure } from "./erase.ts";
@@ -29,6 +31,7 @@ export {
   pageOfSpans,
   type Session,
   type Span,
+  sessionState,
   wholeSpan,
 } from "./session.ts";
 export { traceDeliveries } from "./verify.ts";

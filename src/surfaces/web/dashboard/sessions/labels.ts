@@ -1,4 +1,4 @@
-import type { Html } from "../../../../kit/html.ts";
+import { type Html, html } from "../../../../kit/html.ts";
 import { badge, type Kind } from "../../ui/parts.ts";
 import { short } from "../shared/text.ts";
 
@@ -29,3 +29,6 @@ export function outcomeBadge(outcome: string): Html {
   const kind = Object.hasOwn(OUTCOMES, known) ? (OUTCOMES[known] as Kind) : "neutral";
   return badge(kind, outcome === "" ? "not said" : short(outcome, MAX_CHARS));
 }
+
+/** Of a session that has not ended. */
+export const runningBadge = (): Html => html`<span class="badge info running">running</span>`;
