@@ -5,9 +5,6 @@
  */
 export {
   listSessions,
-  type SessionFilter,
-  type SessionPage,
-  type SessionRow,
   sessionBeside,
   sessionFacets,
 } from "./browse.ts";

@@ -14,6 +14,7 @@ import { devicePages } from "./devices/devices.ts";
 import { errorPages } from "./errors/errors.ts";
 import { jobPages } from "./jobs/jobs.ts";
 import { licensePages } from "./license/license.ts";
+import { livePages } from "./live/live.ts";
 import { myBrainPages } from "./my-brain/my-brain.ts";
 import { overviewPages } from "./overview/overview.ts";
 import { curatePages } from "./packs/curate.ts";
@@ -38,6 +39,7 @@ const place = (name: string, pages: readonly Page[], ...places: Place[]): Room =
 /** The places of the dashboard, in the order of its navigation. */
 export const dashboard: readonly Room[] = [
   place("entrance", [assets, ...signInPages, ...linkPages, ...approvalPages]),
+  place("live", livePages),
   place("overview", overviewPages, { path: "/overview", label: "Overview" }),
   place("devices", devicePages, { path: "/devices", label: "Devices" }),
   place("brain", brainPages, { path: "/brain", label: "Brain", group: "Record" }),

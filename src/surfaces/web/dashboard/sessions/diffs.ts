@@ -33,11 +33,11 @@ export function changesOf({
   edits,
 }: Span): { readonly changes: readonly Change[]; readonly rest: string } | undefined {
   const patched = edits.flatMap(({ path, patch }) => (patch === null ? [] : ofPatch(patch, path)));
-  const told = readEditTexts(input);
-  if (!told) return patched.length > 0 ? { changes: patched, rest: "" } : undefined;
-  if (patched.length > 0) return { changes: patched, rest: told.rest };
-  const changes = told.patch === null ? ofTexts(told, edits) : ofPatch(told.patch, null);
-  return changes.length > 0 ? { changes, rest: told.rest } : undefined;
+  const texts = readEditTexts(input);
+  if (!texts) return patched.length > 0 ? { changes: patched, rest: "" } : undefined;
+  if (patched.length > 0) return { changes: patched, rest: texts.rest };
+  const changes = texts.patch === null ? ofTexts(texts, edits) : ofPatch(texts.patch, null);
+  return changes.length > 0 ? { changes, rest: texts.rest } : undefined;
 }
 
 const ofPatch = (patch: string, path: string | null): Change[] =>

@@ -1,5 +1,5 @@
 import type { Device } from "../../../../identity/devices/devices.ts";
-import type { SessionFilter } from "../../../../record/traces/traces.ts";
+import type { listSessions } from "../../../../record/traces/traces.ts";
 import type { Member } from "../shared/call.ts";
 import { type Query, repoKeyIn, setOf } from "../shared/links.ts";
 import { DAYS, type Params, readParams, spanOf, text } from "../shared/params.ts";
@@ -19,6 +19,7 @@ export const SESSION_PARAMS = {
   person: VALUE,
   ...DAYS,
 };
+type SessionFilter = NonNullable<Parameters<typeof listSessions>[2]>;
 export type SessionParams = Params<typeof SESSION_PARAMS>;
 
 /** The sessions that they leave. */

@@ -23,10 +23,10 @@ const fits = (text: string, { lines, chars }: typeof EXCERPT) =>
   text.length <= chars && text.split("\n", lines + 1).length <= lines;
 
 /** Text as it was written, in the font of the page; or as code. */
-const shown = (text: string, look: "prose" | "code"): Html =>
+const shown = (text: string, look: "prose" | "code" | "failed"): Html =>
   look === "prose"
     ? html`<div class="said" dir="auto">${text}</div>`
-    : html`<div class="code wrap"><pre>\n<code>${text}</code></pre></div>`;
+    : html`<div class="code wrap${look === "failed" && " failed"}"><pre>\n<code>${text}</code></pre></div>`;
 
 /** What a prompt or an answer says: a long one by its beginning, with the whole behind a click. */
 export function saidText(text: string, label: string, budget: Budget): Html {
@@ -52,11 +52,11 @@ export function toolText(text: string, word: string, label: string, budget: Budg
   if (trimmed === "") return false;
   if (!failed && trimmed.length <= ONE_LINE && !trimmed.includes("\n"))
     return html`<p class="line"><span class="muted">${word}</span> <code>${trimmed}</code></p>`;
-  if (fits(trimmed, failed ? TAIL : INLINE)) return shown(trimmed, "code");
+  if (fits(trimmed, failed ? TAIL : INLINE)) return shown(trimmed, failed ? "failed" : "code");
   const lines = trimmed.split("\n").length;
   const extent = lines > 1 ? plural(lines, "line") : `${number(trimmed.length)} characters`;
   const summary = html`${word}, ${extent}`;
-  if (failed) return html`${folded(summary, trimmed, label, budget)}${shown(tailOf(trimmed), "code")}`;
+  if (failed) return html`${folded(summary, trimmed, label, budget)}${shown(tailOf(trimmed), "failed")}`;
   return folded(html`${summary} <code>${firstLine(trimmed)}</code>`, trimmed, label, budget);
 }
 

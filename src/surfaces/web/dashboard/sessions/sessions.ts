@@ -1,7 +1,7 @@
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
-import { listSessions, type SessionPage, type SessionRow, sessionFacets } from "../../../../record/traces/traces.ts";
+import { listSessions, sessionFacets } from "../../../../record/traces/traces.ts";
 import type { Filter, Table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
@@ -22,6 +22,9 @@ import { recordFile, recordPage } from "./record.ts";
 import { waterfallPage } from "./waterfall.ts";
 
 /** The team's agent sessions. */
+
+type SessionPage = Awaited<ReturnType<typeof listSessions>>;
+type SessionRow = SessionPage["rows"][number];
 
 const PAGE = 50;
 const MAX_TITLE = 110;

@@ -57,8 +57,8 @@ ${pager({
 
 /** Where the page begins that is asked for, or else the one with the step that is open. */
 function firstOf({ call: { query } }: Visit, opened: number, count: number): number {
-  const asked = query.get("from") ?? "";
-  const at = opened >= 0 ? opened : /^\d{1,7}$/.test(asked) ? Number(asked) : 0;
+  const from = query.get("from") ?? "";
+  const at = opened >= 0 ? opened : /^\d{1,7}$/.test(from) ? Number(from) : 0;
   return Math.floor(Math.min(at, Math.max(0, count - 1)) / PAGE) * PAGE;
 }
 
@@ -119,9 +119,9 @@ function stepFacts({ call }: Visit, span: Span, { usd, unpriced, reportedUsd }: 
     { label: "Model", value: model && short(model, 120) },
     {
       label: "Tokens",
-      value:
-        tokens &&
-        tokens.flatMap(([name, count]) => (count === null ? [] : [`${number(count as number)} ${name}`])).join(" · "),
+      value: tokens
+        ?.flatMap(([name, count]) => (count === null ? [] : [`${number(count as number)} ${name}`]))
+        .join(" · "),
     },
     { label: "Cost", value: cost !== null ? dollars(cost) : unpriced > 0 && "unpriced" },
     { label: "Step ID", value: html`<code>${short(externalId, 120)}</code>` },
