@@ -97,17 +97,20 @@ export function ticksOf(length: number): number[] {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, i) => i * (step as number));
 }
 
-/** In percent: a label from here on stands before its tick, or it would leave the axis. */
+/** In percent: a label from here on would leave the axis to the right, and to the left has room from so far on. */
 const LAST = 88;
+const ROOM = 25;
 
 /** The axis with its ticks; the lines below them are drawn in every row from here. */
 function ruler(length: number): Html {
   const ticks = ticksOf(length).map((at) => ({ at, x: fixed((100 * at) / length) }));
   const lines = ticks.map(({ at, x }) => at > 0 && html`<line x1="${x}%" x2="${x}%" y1="0" y2="100%"/>`);
-  const labels = ticks.map(
-    ({ at, x }) =>
-      html`<text x="${x}%" y="11"${attributes(x > LAST ? { dx: -4, "text-anchor": "end" } : { dx: at === 0 ? 0 : 4 })}>${at === 0 ? "0" : duration(at)}</text>`,
-  );
+  const labels = ticks.map(({ at, x }, i) => {
+    const isLast = x > LAST;
+    if (isLast && x - (ticks[i - 1]?.x ?? 0) < ROOM) return "";
+    const place = isLast ? { dx: -4, "text-anchor": "end" } : { dx: at === 0 ? 0 : 4 };
+    return html`<text x="${x}%" y="11"${attributes(place)}>${at === 0 ? "0" : duration(at)}</text>`;
+  });
   return html`<svg class="ruler" width="100%" height="14" aria-hidden="true"><defs><g id="ticks" class="ticks">${lines}</g></defs>${labels}</svg>`;
 }
 

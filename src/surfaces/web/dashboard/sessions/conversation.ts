@@ -1,7 +1,7 @@
 import { promptTitle } from "../../../../formats/session.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import type { Span } from "../../../../record/traces/traces.ts";
+import { type Span, wholeSpan } from "../../../../record/traces/traces.ts";
 import { pager } from "../../ui/list.ts";
 import { anchor } from "../../ui/parts.ts";
 import { clockTime, compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
@@ -95,7 +95,7 @@ function failureBar({ call }: Visit, { failures, hrefOf }: Places): Content {
   if (!first) return false;
   const named = failures.slice(0, MAX_FAILURES_NAMED);
   const line = (span: Span) =>
-    html`<li><a href="${hrefOf(span)}"><strong>${short(stepName(span) || "Step", 60)}</strong> <code>${attemptOf(call, span)}</code></a> ${failureBadge(span)}</li>\n`;
+    html`<li><a href="${hrefOf(span)}"><strong>${short(stepName(span) || "Step", 60)}</strong> <code>${attemptOf(wholeSpan(call.core, span))}</code></a> ${failureBadge(span)}</li>\n`;
   return html`<div class="failures"><p><strong>${plural(failures.length, "failed step")}</strong><a class="button small" href="${hrefOf(first)}">Jump to the failure</a></p>
 <ul>${named.map(line)}</ul>${failures.length > named.length && html`<p class="says">and ${number(failures.length - named.length)} more</p>`}</div>`;
 }

@@ -68,7 +68,7 @@ function draw(call: Member, event: Listed, place: number, left: Budget): Drawn {
   return isModelCall(span) ? drawAnswer(span, place, left) : drawOther(span, place, left);
 }
 
-const isTool = ({ operation, kind, attributes }: Span) =>
+export const isTool = ({ operation, kind, attributes }: Span) =>
   operation === "execute_tool" || kind?.toLowerCase() === "tool" || typeof attributes["gen_ai.tool.name"] === "string";
 
 const isModelCall = ({ operation, kind, usage, attributes }: Span) =>
@@ -147,9 +147,8 @@ function wordsOf(rest: string): string {
 
 const firstLine = (text: string) => text.trimStart().split("\n", 1)[0] ?? "";
 
-/** What a failing step tried, in one line: for those who have not come to it yet. */
-export function attemptOf({ core }: Member, span: Span): string {
-  const { input, attributes } = wholeSpan(core, span);
+/** What a step was to do, in one line: for those who have not come to it yet. */
+export function attemptOf({ input, attributes }: Span): string {
   const { command, path, rest } = readToolInput(input ?? attributes);
   return short(firstLine(command ?? path ?? (input === undefined ? "" : wordsOf(rest))), 120);
 }

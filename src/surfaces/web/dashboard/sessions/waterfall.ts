@@ -11,7 +11,7 @@ import { idIn } from "../shared/params.ts";
 import { short } from "../shared/text.ts";
 import { dollars } from "../spend/labels.ts";
 import { type Places, placesOf } from "./conversation.ts";
-import { failureBadge, stepName, textOf } from "./steps.ts";
+import { attemptOf, failureBadge, isTool, stepName, textOf } from "./steps.ts";
 import { type Usage, usageOf } from "./turns.ts";
 import { addressOf, sessionPage, type Visit, visitOf } from "./visit.ts";
 
@@ -62,8 +62,12 @@ function firstOf({ call: { query } }: Visit, opened: number, count: number): num
   return Math.floor(Math.min(at, Math.max(0, count - 1)) / PAGE) * PAGE;
 }
 
+/** Of what a step was to do, beside its name. */
+const MAX_ATTEMPT = 48;
+
 function barOf(span: Span, depth: number): Omit<Row, "href" | "detail"> {
   const { name, usage, edits, failure } = span;
+  const attempt = isTool(span) && attemptOf(span);
   const said = [
     usage && usage.output !== null && `${compact(usage.context + usage.output)} tokens`,
     edits.length > 0 && plural(edits.length, "edit"),
@@ -71,11 +75,11 @@ function barOf(span: Span, depth: number): Omit<Row, "href" | "detail"> {
   return {
     key: span.id,
     depth,
-    name: short(name ?? stepName(span), 120),
+    name: short(isTool(span) ? stepName(span) : (name ?? ""), 120),
     kind: span.kind === null ? null : short(span.kind, 24),
     startedAt: span.startedAt,
     endedAt: span.endedAt,
-    note: html`${said.join(" · ")}${failure && html` ${failureBadge(span)}`}`,
+    note: html`${attempt && html`<code>${short(attempt, MAX_ATTEMPT)}</code> `}${said.join(" · ")}${failure && html` ${failureBadge(span)}`}`,
     failed: failure !== null,
   };
 }
