@@ -1,14 +1,13 @@
 import { promptTitle } from "../../../../formats/session.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Span, wholeSpan } from "../../../../record/traces/traces.ts";
 import { pager } from "../../ui/list.ts";
 import { anchor } from "../../ui/parts.ts";
-import { clockTime, compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
+import { compact, duration, isInstant, number, plural } from "../../ui/units.ts";
 import { short } from "../shared/text.ts";
 import { dollars } from "../spend/labels.ts";
 import { type Budget, pageBudget, saidText } from "./said.ts";
-import { attemptOf, drawEvent, eventId, failureBadge, type Spot, stepId, stepName } from "./steps.ts";
+import { attemptOf, drawEvent, eventId, failureBadge, type Spot, stepId, stepName, timeWithin } from "./steps.ts";
 import { type Event, eventsOf, failedSteps, lengthOf, type Turn, turnsOf, type Usage, usageOf } from "./turns.ts";
 import { addressOf, type Visit } from "./visit.ts";
 
@@ -134,19 +133,12 @@ function drawTurn(drawing: Drawing, turn: Turn, [from, to]: readonly [number, nu
     .map((event, i) => ({ event, place: turn.first + i }))
     .filter(({ place }) => place >= from && place < to);
   const items = within.map(
-    ({ event, place }) => event.kind !== "prompt" && drawEvent(visit.call, event, spotOf(drawing, event, place), left),
+    ({ event, place }) => event.kind !== "prompt" && drawEvent(visit, event, spotOf(drawing, event, place), left),
   );
   return html`<section class="turn"${begins && turn.number > 0 && html` id="${promptId(turn)}"`}>
-<header class="turn-head"><h3>${heading(turn, begins, at)}</h3>${begins && html`<p class="says">${turnSum(turn, use)}</p> ${turnTime(opening?.at ?? null, visit)}`}</header>
+<header class="turn-head"><h3>${heading(turn, begins, at)}</h3>${begins && html`<p class="says">${turnSum(turn, use)}</p> ${isInstant(opening?.at ?? null) && timeWithin(visit, opening?.at ?? null)}`}</header>
 ${begins && opening?.kind === "prompt" && html`<div class="asked">${promptText(opening, left)}</div>`}
 ${items.some(Boolean) && html`<ol class="timeline">${items}</ol>`}</section>\n`;
-}
-
-/** The time of day alone where the session began on that day. */
-function turnTime(at: number | null, { call, session: { startedAt } }: Visit): Content {
-  if (!isInstant(at)) return false;
-  const isSameDay = isInstant(startedAt) && Math.floor(at / DAY_MS) === Math.floor(startedAt / DAY_MS);
-  return (isSameDay ? clockTime : time)(at, call.core.clock.now());
 }
 
 function spotOf({ at, places }: Drawing, event: Exclude<Event, { kind: "prompt" }>, index: number): Spot {

@@ -1,16 +1,18 @@
 import { answerText } from "../../../../formats/step.ts";
 import { readToolInput, type ToolInput } from "../../../../formats/tool-input.ts";
 import { parseJson } from "../../../../formats/values.ts";
+import { DAY_MS } from "../../../../kit/clock.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { isObject } from "../../../../kit/json.ts";
 import { type Span, wholeSpan } from "../../../../record/traces/traces.ts";
 import { anchor, badge, type Kind } from "../../ui/parts.ts";
-import { clockTime, compact, duration, isInstant, number, plural } from "../../ui/units.ts";
+import { clockTime, compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changesOf, drawChanges } from "./diffs.ts";
 import { type Budget, saidText, toolText } from "./said.ts";
 import type { Event } from "./turns.ts";
+import type { Visit } from "./visit.ts";
 
 /** One event of a conversation below its prompt: an answer, a tool's use, a commit, a label. */
 
@@ -46,10 +48,16 @@ export type Listed = Exclude<Event, { kind: "prompt" }>;
 export const eventId = (event: Listed, place: number): string =>
   event.kind === "step" ? stepId(event.span) : `event-${place}`;
 
-export function drawEvent(call: Member, event: Listed, spot: Spot, left: Budget): Html {
-  const { kind, title, note, body } = draw(call, event, spot.place, left);
-  const at = anchor(spot.href, clockTime(event.at, call.core.clock.now()));
+export function drawEvent(visit: Visit, event: Listed, spot: Spot, left: Budget): Html {
+  const { kind, title, note, body } = draw(visit.call, event, spot.place, left);
+  const at = anchor(spot.href, timeWithin(visit, event.at));
   return html`<li${attributes({ class: kind, id: eventId(event, spot.place) })}><p class="timeline-head"><strong>${title}</strong> ${note} <span class="timeline-at">${spot.failures}${at}</span></p>${body && html`<div class="timeline-body">${body}</div>`}</li>\n`;
+}
+
+/** An instant of the session: the time of day alone where it began on that day. */
+export function timeWithin({ call, session: { startedAt } }: Visit, at: number | null): Html {
+  const dayOf = (instant: number | null) => (isInstant(instant) ? Math.floor(instant / DAY_MS) : null);
+  return (dayOf(at) === dayOf(startedAt) ? clockTime : time)(at, call.core.clock.now());
 }
 
 function draw(call: Member, event: Listed, place: number, left: Budget): Drawn {
@@ -90,7 +98,7 @@ function drawAnswer(span: Span, place: number, left: Budget): Drawn {
   const facts = [model && short(model, 60), used?.filter(Boolean).join(", "), lasted(span)].filter(Boolean);
   return {
     kind: failure ? "bad" : "info",
-    title: text === "" ? "Model call" : "Answer",
+    title: text === "" ? html`<span class="muted">Model call</span>` : "Answer",
     note: html`${failureBadge(span)} <span class="muted">${facts.join(" · ")}</span>`,
     body: [errorText(span, place, left), text !== "" && saidText(text, `Answer ${place}`, left)].filter(Boolean),
   };

@@ -100,10 +100,10 @@ export function turnsOf(events: readonly Event[]): Turn[] {
   return turns;
 }
 
-/** How long a turn took, in milliseconds; null where that is not told. */
+/** How long a turn took until its last step, in milliseconds; null where that is not told. A commit may be made days later. */
 export function lengthOf({ events }: Turn): number | null {
   const from = events[0]?.at ?? null;
-  const ends = events.map((event) => (event.kind === "step" ? (event.span.endedAt ?? event.at) : event.at));
+  const ends = events.flatMap((event) => (event.kind === "step" ? [event.span.endedAt ?? event.at] : []));
   const to = ends.reduce((a: number | null, b) => (b !== null && (a === null || b > a) ? b : a), null);
   return from === null || to === null || to <= from ? null : to - from;
 }
