@@ -1,6 +1,7 @@
 /*
  * What the pages do beyond HTML. Everything works without this script. One classic script, loaded in the head: it sets the
- * chosen theme before the first paint and does the rest once the document is there.
+ * chosen theme before the first paint and does the rest once the document is there. What stands between the marks of the dashboard is
+ * left out of the script of the public pages (`assets.ts`).
  */
 (() => {
   const root = document.documentElement;
@@ -84,6 +85,7 @@
     }
   }
 
+  // <dashboard>
   // Countdowns run on the time that passed here, not on this computer's wall clock.
   function leftText(seconds) {
     if (seconds <= 0) return "expired";
@@ -106,6 +108,7 @@
       time.classList.toggle("over", left <= 0);
     }
   }
+  // </dashboard>
 
   // Copy buttons.
   async function copy(text) {
@@ -144,6 +147,7 @@
     }
   }
 
+  // <dashboard>
   // Questions before destructive acts: the revealed panel becomes a modal dialog.
   let questions = 0;
 
@@ -178,6 +182,7 @@
       if (question) dialog.setAttribute("aria-describedby", question.id);
     }
   }
+  // </dashboard>
 
   // Forms that send themselves; forms whose answer is fetched and swapped in.
   function autoForms(within) {
@@ -202,6 +207,7 @@
     return new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(selector);
   }
 
+  // <dashboard>
   // Links that open something within a part of their page.
   function setUpSwaps() {
     document.addEventListener("click", async (event) => {
@@ -322,6 +328,7 @@
           ?.focus({ preventScroll: true });
     };
   }
+  // </dashboard>
 
   const DEBOUNCE_MS = 200;
 
@@ -415,6 +422,7 @@
       }
     });
 
+  // <dashboard>
   // A one-time link carries its token behind the "#", which is sent nowhere; a form takes it to the page.
   function openLink() {
     const form = document.querySelector("form[data-link]");
@@ -424,29 +432,38 @@
     form.elements.token.value = token;
     form.submit();
   }
+  // </dashboard>
 
   /** Enhances a part of the page; run again on what is swapped in. */
   function enhance(within) {
     localTimes(within);
     copyButtons(within);
+    // <dashboard>
     confirmDialogs(within);
+    // </dashboard>
     autoForms(within);
     liveForms(within);
     for (const frame of all("[data-scroll]", within)) frames?.observe(frame);
+    // <dashboard>
     followLive();
     tick();
+    // </dashboard>
   }
 
   function start() {
     setUpTheme();
     setUpMenus();
     setUpKeys();
+    // <dashboard>
     setUpSwaps();
     document.addEventListener("visibilitychange", followLive);
+    // </dashboard>
     enhance(document);
+    // <dashboard>
     openLink();
     addEventListener("hashchange", openLink);
     setInterval(tick, 1_000);
+    // </dashboard>
   }
 
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
