@@ -35,6 +35,7 @@ import { describeEndpoints, openapi } from "./platform/http/openapi-endpoint.ts"
 import { createApp, type ServeOptions } from "./platform/http/serve.ts";
 import { startJobs } from "./platform/jobs/jobs.ts";
 import { keys } from "./platform/keys/room.ts";
+import { liveMetrics, runLive } from "./platform/live/live.ts";
 import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
 import { processMetrics } from "./platform/metrics/process-figures.ts";
 import { workerMetrics } from "./platform/metrics/worker-figures.ts";
@@ -71,6 +72,7 @@ export const ROOMS: readonly Room[] = [
   room({ name: "process", metrics: processMetrics }),
   checkpointer,
   room({ name: "projections", metrics: projectionMetrics }),
+  room({ name: "live", metrics: liveMetrics }),
   room({ name: "workers", metrics: workerMetrics, close: (core) => void workers(core).close() }),
   health,
   audit,
@@ -183,6 +185,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     ROOMS.flatMap(({ jobs = [] }) => jobs),
   );
   const stopProjections = runProjections(core, PROJECTIONS, newestDelivery);
+  const stopLive = runLive(core, newestDelivery);
   let listener: Listener | undefined;
   let closeMetrics: (() => Promise<void>) | undefined;
   return {
@@ -203,6 +206,8 @@ export async function createInstance(parts: Parts): Promise<Instance> {
       return baseUrlOf(core.config);
     },
     async close() {
+      // Streams would be in flight for as long as anybody looks.
+      stopLive();
       // Requests that wait for a projection end first, so that the others are waited for alone.
       const stopped = Promise.all([stopProjections(), stopJobs()]);
       await listener?.close();

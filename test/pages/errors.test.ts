@@ -82,7 +82,7 @@ it("keeps what a person says of a cause, lets it be taken back, and counts it be
   expect(await card.locator("blockquote").textContent()).toContain(HOSTILE);
   await judge("errors-entry");
   await card.getByRole("link", { name: "session ses-login" }).click();
-  const caused = page.getByRole("table", { name: "Errors caused by this session" }).locator("tbody tr");
+  const caused = page.locator(".rail-part", { hasText: "Errors caused" }).locator("li");
   expect(await caused.first().textContent()).toContain("Caused by");
   await judge("session-caused");
   await caused.getByRole("link", { name: "Login loop" }).click();

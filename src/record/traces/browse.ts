@@ -78,7 +78,30 @@ export async function listSessions(
   };
 }
 
-const keyOf = ({ startedAt, id }: SessionListRow): Key => [startedAt, id];
+const keyOf = ({ startedAt, id }: Pick<SessionListRow, "startedAt" | "id">): Key => [startedAt, id];
+
+/** What may be looked at for one neighbour: a page shows two of them beside all else. */
+const MAX_BESIDE = { sessions: 2_000, bytes: 4_000_000 };
+
+/**
+ * The session that started next before (`older`) or after (`newer`) one, among those that a filter leaves.
+ * @returns its number; undefined where there is none, or none among the nearest 2,000
+ */
+export async function sessionBeside(
+  core: Core,
+  teamId: string,
+  filter: SessionFilter,
+  session: Pick<SessionListRow, "startedAt" | "id">,
+  towards: Towards,
+): Promise<number | undefined> {
+  const budget = { ...MAX_BESIDE };
+  const matches = sessionFilter(core, filter);
+  for await (const { rows } of walkSessions(core, teamId, filter, towards, keyOf(session), budget, 1)) {
+    const found = rows.find((row) => matches(row, budget));
+    if (found) return found.id;
+  }
+  return undefined;
+}
 
 async function* walkSessions(
   core: Core,

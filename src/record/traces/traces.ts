@@ -6,6 +6,7 @@
 export {
   listSessions,
   type SessionRow,
+  sessionBeside,
   sessionFacets,
 } from "./browse.ts";
 export { sessionDays } from "./daily.ts";
@@ -30,6 +31,7 @@ export {
   pageOfSpans,
   type Session,
   type Span,
+  sessionState,
   wholeSpan,
 } from "./session.ts";
 export { traceDeliveries } from "./verify.ts";

@@ -95,7 +95,7 @@ function sessions(core: Core, teamId: string, from: number, until: number): { al
   for (const { outcome, sessions } of countOutcomes(core, teamId, from, until)) {
     all += sessions;
     const went = outcomeKind(outcome);
-    if (went !== undefined) known += sessions;
+    if (went !== "unknown") known += sessions;
     if (went === "succeeded") good += sessions;
   }
   return { all, rate: known === 0 ? null : good / known };

@@ -18,6 +18,7 @@ import { watchErrors } from "./errors/watch.ts";
 import { jobPages } from "./jobs/jobs.ts";
 import { licensePages } from "./license/license.ts";
 import { watchLicense } from "./license/watch.ts";
+import { livePages } from "./live/live.ts";
 import { myBrainPages } from "./my-brain/my-brain.ts";
 import { EVIDENCE, INSTALLATION, TEAM, WORK } from "./navigation.ts";
 import { installationNotificationPages, notificationPages } from "./notifications/notifications.ts";
@@ -51,6 +52,7 @@ export const dashboard: readonly Room[] = [
   place("entrance", [assets, ...signInPages, ...ssoPages, ...linkPages, ...approvalPages]),
   place("account", accountPages),
   place("search", searchPages),
+  place("live", livePages),
   place("overview", overviewPages, {
     ...WORK,
     path: "/overview",

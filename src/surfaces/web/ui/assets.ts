@@ -6,13 +6,15 @@ import { type Page, page } from "../../../platform/http/page.ts";
 
 const STYLE = "src/surfaces/web/ui/style.css";
 const CSS = "text/css; charset=utf-8";
+const SCRIPT = "src/surfaces/web/ui/script.js";
+const JS = "text/javascript; charset=utf-8";
 /** Sections of the dashboard's sheet that no public page uses, by the beginning of their titles. */
 const DASHBOARD_ONLY = [
   "Questions before destructive acts",
   "Charts",
   "Waterfall",
   "Timeline",
-  "Conversation",
+  "A session",
   "Causes",
   "Diff",
   "The menu",
@@ -28,9 +30,11 @@ const FILES = {
     media: CSS,
     read: () => `${without(readAsset(STYLE), DASHBOARD_ONLY)}\n${readAsset("src/surfaces/web/site/site.css")}`,
   },
-  "script.js": {
-    media: "text/javascript; charset=utf-8",
-    read: () => readAsset("src/surfaces/web/ui/script.js"),
+  "script.js": { media: JS, read: () => readAsset(SCRIPT) },
+  /** The script of the public pages, without what only the dashboard has. */
+  "site.js": {
+    media: JS,
+    read: () => readAsset(SCRIPT).replace(/^ *\/\/ <dashboard>\n[\s\S]*?^ *\/\/ <\/dashboard>\n/gm, ""),
   },
   /** What only the dashboard does. */
   "dashboard.js": {
