@@ -63,6 +63,10 @@ export const pageRows = statements((db) => ({
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
   ),
+  placesOfClass: db.prepare<[string, Buffer, Buffer], { date: string; repoKey: string; open: 0 | 1 }>(
+    `SELECT date, repo_key AS repoKey, open FROM defects WHERE team_id = ? AND fingerprint BETWEEN ? AND ?
+     ORDER BY date DESC, repo_key, path, line`,
+  ),
   // By defects_by_fingerprint, in its order.
   byFingerprint: db.prepare<[CountedRange], CountedRow>(
     `SELECT id, fingerprint, date, open, repo_key AS repoKey, kind, path, line FROM defects
