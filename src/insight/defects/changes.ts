@@ -66,7 +66,10 @@ export function changesOf(
 /** Row changes after which nothing is left of a file. */
 export function removalOf(core: Core, { teamId, repoKey, path }: FilePlace, classes: ClassChanges): RowChange[] {
   const sql = rows(core.store);
-  return [...removals(core, sql.ofFile.all(teamId, repoKey, path), classes), () => sql.dropFile.run(teamId, repoKey, path)];
+  return [
+    ...removals(core, sql.ofFile.all(teamId, repoKey, path), classes),
+    () => sql.dropFile.run(teamId, repoKey, path),
+  ];
 }
 
 const removals = (core: Core, gone: Iterable<DefectRow>, classes: ClassChanges): RowChange[] =>

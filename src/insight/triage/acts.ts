@@ -58,7 +58,10 @@ export async function act(core: Core, subject: Subject, what: Act, by: Actor, se
     if (!done) return false;
     // A comment takes nothing back.
     if (done.word && seen !== undefined && seen !== word.revision)
-      fail(conflict, "Somebody else changed this meanwhile. Look at what it says now, then do it again if it still fits.");
+      fail(
+        conflict,
+        "Somebody else changed this meanwhile. Look at what it says now, then do it again if it still fits.",
+      );
     if (done.word) sql.putWord.run({ ...word, ...done.word, revision: word.revision + 1 });
     record(core, { teamId, fingerprint, entryId }, done, by);
     if (what.kind === "resolve" || what.kind === "reopen") settle(core, { teamId, fingerprint, entryId }, what, by);
@@ -85,11 +88,10 @@ function readAct(core: Core, { teamId }: Subject, what: Act): (word: WordRow) =>
     }
     case "resolve":
     case "reopen": {
-      const [state, event] = what.kind === "resolve" ? (["resolved", "resolved"] as const) : (["open", "reopened"] as const);
+      const [state, event] =
+        what.kind === "resolve" ? (["resolved", "resolved"] as const) : (["open", "reopened"] as const);
       return (word) =>
-        word.state === state && !isSnoozed(word, now)
-          ? undefined
-          : { event, word: { ...awake, state, stateAt: now } };
+        word.state === state && !isSnoozed(word, now) ? undefined : { event, word: { ...awake, state, stateAt: now } };
     }
     case "snooze":
       return readSnooze(what.until, now);
@@ -124,7 +126,8 @@ function readComment(typed: string): string {
   const text = typed.replace(/\r\n?/g, "\n").trim();
   if (text === "" || text.length > MAX_COMMENT_CHARS)
     fail(invalid, `A comment has 1 to ${MAX_COMMENT_CHARS.toLocaleString("en-GB")} characters.`);
-  if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed()) fail(invalid, "A comment is text without control characters.");
+  if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed())
+    fail(invalid, "A comment is text without control characters.");
   return text;
 }
 

@@ -15,7 +15,10 @@ export const exportRows = statements((db) => ({
      FROM triage_words w LEFT JOIN triage_classes c ON c.team_id = w.team_id AND c.class = w.class
      WHERE w.team_id = @teamId AND (w.class, w.entry_id) > (@class, @entryId) ORDER BY w.class, w.entry_id LIMIT @count`,
   ),
-  events: db.prepare<[{ teamId: string; class: string; id: number; count: number }], EventRow & { repos: string | null }>(
+  events: db.prepare<
+    [{ teamId: string; class: string; id: number; count: number }],
+    EventRow & { repos: string | null }
+  >(
     `SELECT e.id, e.team_id AS teamId, e.class, e.entry_id AS entryId, e.at, e.kind, e.actor_kind AS actorKind,
        e.actor_id AS actorId, e.actor_label AS actorLabel, e.other_id AS otherId, e.body, c.repos
      FROM triage_events e LEFT JOIN triage_classes c ON c.team_id = e.team_id AND c.class = e.class

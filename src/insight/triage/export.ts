@@ -39,7 +39,15 @@ const entryOf = ({ entryId }: { readonly entryId: number }) => (entryId === 0 ? 
 function wordOf(word: ExportedWord): object {
   const { title, ownerId, state, stateAt, snoozed, snoozedUntil, tracker } = word;
   return {
-    ...{ what: "standing", class: word.class, entry: entryOf(word), title, ownerId, state, since: instantOrNull(stateAt) },
+    ...{
+      what: "standing",
+      class: word.class,
+      entry: entryOf(word),
+      title,
+      ownerId,
+      state,
+      since: instantOrNull(stateAt),
+    },
     ...{ snoozed, snoozedUntil: instantOrNull(snoozedUntil), tracker },
   };
 }

@@ -66,7 +66,7 @@ export function storeClass(
     ...{ teamId, class: fingerprint, occurrences, open, firstSeen, lastSeen, firstRepo, repoKey, kind, newestId },
     repos: JSON.stringify(repos.slice(0, MAX_REPOS)),
     title: (title || heading).slice(0, MAX_TITLE_CHARS).toWellFormed(),
-    rule: rule && rule.slice(0, MAX_RULE_CHARS).toWellFormed(),
+    rule: rule === null ? null : rule.slice(0, MAX_RULE_CHARS).toWellFormed(),
     recent: JSON.stringify([...new Set([...digests, ...before])].slice(0, MAX_RECENT)),
   });
   for (const id of joined) sql.moveWord.run(fingerprint, teamId, id, fingerprint);
@@ -96,4 +96,6 @@ const recentOf = (text: string | undefined): string[] => (text === undefined ? [
 
 /** Tells an entry that is there again, as another device's brain may not have it, from a new one. */
 const digestOf = ({ repoKey, date, heading, ordinal }: ClassEntry): string =>
-  sha256(JSON.stringify([repoKey, date, heading, ordinal])).subarray(0, DIGEST_BYTES).toString("base64url");
+  sha256(JSON.stringify([repoKey, date, heading, ordinal]))
+    .subarray(0, DIGEST_BYTES)
+    .toString("base64url");

@@ -9,5 +9,13 @@ export { type ClassCounts, type ClassQuery, countClasses, newClassesByDay, pageO
 export { triageErasure } from "./erase.ts";
 export { exportTriage } from "./export.ts";
 export { type ClassFacts, storeClass } from "./follow.ts";
-export { ownersOf, type Standing, STATES, type State, standingOfClass, standingOfEntry, standings } from "./standing.ts";
+export {
+  ownersOf,
+  STATES,
+  type Standing,
+  type State,
+  standingOfClass,
+  standingOfEntry,
+  standings,
+} from "./standing.ts";
 export { type TimelineEntry, timelineOf } from "./timeline.ts";
