@@ -7,8 +7,6 @@ export interface ClassFilter {
   readonly now: number;
   readonly repoKey: string | null;
   readonly kind: string | null;
-  /** As `likePattern` makes it. */
-  readonly like: string | null;
   /** A person's id; empty for those that are nobody's. */
   readonly owner: string | null;
   /** JSON array of classes. */
@@ -64,8 +62,6 @@ const STANDING = `SELECT c.*, ${STATE} AS state, w.owner_id, w.snoozed_until, w.
   WHERE c.team_id = @teamId AND c.occurrences > 0
     AND (@repoKey IS NULL OR EXISTS (SELECT 1 FROM json_each(c.repos) WHERE value = @repoKey))
     AND (@kind IS NULL OR c.kind = @kind)
-    AND (@like IS NULL OR c.title LIKE @like ESCAPE '\\' OR c.rule LIKE @like ESCAPE '\\' OR c.class LIKE @like ESCAPE '\\'
-      OR c.repos LIKE @like ESCAPE '\\')
     AND (@owner IS NULL OR coalesce(w.owner_id, '') = @owner)
     AND (@only IS NULL OR c.class IN (SELECT value FROM json_each(@only)))`;
 

@@ -1,6 +1,5 @@
 import type { Core } from "../../core.ts";
 import { cutPage, type Page, pageSize, type Towards } from "../../kit/page.ts";
-import { likePattern } from "../../kit/strings.ts";
 import { type ClassFilter, classRows, type ListedClassRow, SORT_KEYS, type SortKey } from "./class-rows.ts";
 import { STATES, type State } from "./standing.ts";
 
@@ -12,8 +11,6 @@ export interface ClassQuery {
   readonly repoKey?: string | undefined;
   /** Of the file that its newest entry stands in. */
   readonly kind?: string | undefined;
-  /** Stands in the title, the prevention rule, a repository's key or the fingerprint, in any case. */
-  readonly text?: string | undefined;
   /** A person's id; `""` for those that are nobody's. */
   readonly owner?: string | undefined;
   /** Only some, by the first 8 digits of their fingerprints. */
@@ -33,10 +30,10 @@ interface ListQuery extends ClassQuery {
 
 export type ListedClass = Omit<ListedClassRow, "key" | "class"> & { readonly fingerprint: string };
 
-function filterOf(core: Core, teamId: string, { repoKey, kind, text = "", owner, only }: ClassQuery): ClassFilter {
+function filterOf(core: Core, teamId: string, { repoKey, kind, owner, only }: ClassQuery): ClassFilter {
   return {
     ...{ teamId, now: core.clock.now(), repoKey: repoKey ?? null, kind: kind ?? null, owner: owner ?? null },
-    ...{ like: likePattern(text), only: only ? JSON.stringify(only) : null },
+    only: only ? JSON.stringify(only) : null,
   };
 }
 
