@@ -100,18 +100,20 @@ interface StandingEntry {
 }
 
 /**
- * How one of a class's entries stands: what was said of it, else that the class is resolved or snoozed, else what its file says. The
- * only entry of a class is the class.
+ * How one of a class's entries stands: what was said of it, else that the class is resolved or snoozed, else that with it the class came
+ * again, else what its file says. The only entry of a class is the class.
  */
 export function standingOfEntry(core: Core, teamId: string, fingerprint: string, entry: StandingEntry): Standing {
   const sql = rows(core.store);
   const ofClass = standingOfClass(core, teamId, fingerprint);
-  if (ofClass && sql.classOf.get(teamId, fingerprint)?.occurrences === 1) return ofClass;
+  const known = sql.classOf.get(teamId, fingerprint);
+  if (ofClass && known?.occurrences === 1) return ofClass;
   const word = sql.word.get(teamId, fingerprint, entry.id);
   const now = core.clock.now();
   if (isSnoozed(word, now)) return standing(core, word, "snoozed", true);
   if (word?.state) return standing(core, word, word.state, true);
-  const own = standing(core, word, entry.open ? "open" : "resolved", false);
+  const isLatest = ofClass?.state === "again" && known?.newestId === entry.id;
+  const own = standing(core, word, isLatest ? "again" : entry.open ? "open" : "resolved", false);
   if (!ofClass?.isWord || (ofClass.state !== "resolved" && ofClass.state !== "snoozed")) return own;
   const { state, isWord, since, snoozedUntil } = ofClass;
   return { ...own, state, isWord, since, snoozedUntil };

@@ -58,6 +58,7 @@ ${undatedNote(call, repoKey)}`;
 const HEAD = {
   title: "Errors",
   intro: "What went wrong, as the errors files of the brains record it, and who takes it on.",
+  help: html`<p>Entries with the same prevention rule, or without one the same title, are one error. It is open while an entry says so, came again when there is a second entry, and resolved when neither holds.</p><p>What people say of it counts before the file: an error that somebody resolved stays so until another entry is dated later.</p>`,
 };
 
 function repoFilter(call: Member, repos: readonly string[], repo: string): Html {

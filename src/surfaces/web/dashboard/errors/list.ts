@@ -13,7 +13,7 @@ import {
 } from "../../../../insight/triage/triage.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Filter, filters, pager, type Sort, type Table, table } from "../../ui/list.ts";
-import { anchor, empty, section, tabs } from "../../ui/parts.ts";
+import { anchor, empty, tabs } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
 import { number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
@@ -92,27 +92,22 @@ export function listSection(call: Member, params: ErrorParams, causes: Attributi
   });
   const address = (query: Query) => `${link(call, "/errors", setOf({ ...params, ...query }))}#entries`;
   const countOf = (tab: Tab) => TABS[tab].states.reduce((sum: number, state) => sum + classes[state], 0);
-  return section({
-    id: "entries",
-    title: "Errors",
-    help: html`<p>Entries with the same prevention rule, or without one the same title, are one error. It is open while an entry says so, came again when there is a second entry, and resolved when neither holds. What people say of it counts before the file: an error that somebody resolved stays so until another entry is dated later.</p>`,
-    body: html`<div class="stack">${listFilters(call, params, causes)}
+  return html`<section class="section" id="entries" aria-label="Errors"><div class="stack">${listFilters(call, params, causes)}
 <div id="results" class="errors-list" data-count="${page.rows.length}">${tabs(
-      "States",
-      TAB_NAMES.map((tab) => ({
-        label: `${TABS[tab].label} ${number(countOf(tab))}`,
-        href: address({ state: tab === "open" ? "" : tab }),
-        current: tab === state,
-      })),
-    )}
+    "States",
+    TAB_NAMES.map((tab) => ({
+      label: `${TABS[tab].label} ${number(countOf(tab))}`,
+      href: address({ state: tab === "open" ? "" : tab }),
+      current: tab === state,
+    })),
+  )}
 ${table(errorTable(call, page.rows, { sort: (name) => sortOf(name, sort, address), none: nothing(call, params, countOf("all")) }))}${pager(
   {
     newer: page.newer && address({ cursor: page.newer }),
     older: page.older && address({ cursor: page.older }),
     labels: { newer: "Previous", older: "Next" },
   },
-)}</div></div>`,
-  });
+)}</div></div></section>`;
 }
 
 function sortOf(name: (typeof SORTS)[number], current: string, address: (query: Query) => string): Sort {

@@ -15,7 +15,7 @@ import { type PageReply, redirect } from "../../../../platform/http/page.ts";
 import { actButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { type Kind, timeline } from "../../ui/parts.ts";
-import { dayText, time } from "../../ui/units.ts";
+import { ago, dayText } from "../../ui/units.ts";
 import { by, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { choice, readParams, rowNumber } from "../shared/params.ts";
@@ -153,7 +153,7 @@ function stateWords(call: Member, { standing, fileSays }: Triaged, events: reado
   const kind = state === "resolved" ? "resolved" : state === "open" ? "reopened" : "came-again";
   const said = events.find((event) => event.kind === kind);
   const who = said && kind !== "came-again" && html`by ${said.actorLabel}, `;
-  return html`${who}${time(since, call.core.clock.now())}`;
+  return html`${who}${ago(since, call.core.clock.now())}`;
 }
 
 /** What may be done at once; `quick` are those beside a page's title. */
