@@ -1,5 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import { enqueue, type QueuedJob } from "../../platform/jobs/jobs.ts";
 import { rows } from "./rows.ts";
 
 /** A class that was resolved, or snoozed until it comes again, and came again. */
@@ -7,29 +8,36 @@ export interface CameAgain {
   readonly teamId: string;
   /** The class: the first 8 hexadecimal digits of its entries' fingerprints. */
   readonly fingerprint: string;
-  /** Of the entry that came. */
-  readonly title: string;
-  readonly repoKey: string;
+  /** The entry that came; what it says may be erased by the time that somebody hears of it. */
   readonly entryId: number;
+  readonly repoKey: string;
   /** YYYY-MM-DD */
   readonly date: string;
   /** Whose it is; null for nobody's. */
   readonly ownerId: string | null;
 }
 
-type Listener = (core: Core, what: CameAgain) => void;
+type Listener = (core: Core, what: CameAgain) => void | Promise<void>;
 
 const listeners = slot((): Listener[] => []);
 
 /**
  * Says who else is to hear of what came again, such as notifications. Call from a room's `open`.
- * @param listener called inside the transaction that stores it, once for each time; row changes only, such as `enqueue`
+ * @param listener called once it is stored, by a job: again when it fails, and now and then when the process ended meanwhile
  */
 export function onCameAgain(core: Core, listener: Listener): void {
   listeners(core).push(listener);
 }
 
-/** Row change: keeps that a class came again, in its timeline and the audit, and lets the listeners know. */
+/** Queued with what came, so that whichever process stored it, the server's listeners hear of it. */
+export const cameAgainJob: QueuedJob = {
+  name: "error-came-again",
+  async handle(core, what) {
+    for (const listener of listeners(core)) await listener(core, what as CameAgain);
+  },
+};
+
+/** Row change: keeps that a class came again, in its timeline and the audit, and queues that the listeners hear of it. */
 export function recordCameAgain(core: Core, what: CameAgain): void {
   const { teamId, fingerprint, entryId, date } = what;
   rows(core.store).insertEvent.run({
@@ -42,5 +50,5 @@ export function recordCameAgain(core: Core, what: CameAgain): void {
     target: { kind: "error", id: fingerprint, label: fingerprint },
     detail: { entry: entryId, date },
   });
-  for (const listener of listeners(core)) listener(core, what);
+  enqueue(core, cameAgainJob, what);
 }

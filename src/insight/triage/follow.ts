@@ -88,8 +88,8 @@ function reopen(core: Core, word: WordRow | undefined, came: readonly ClassEntry
     ...{ state: "again", stateAt: core.clock.now(), snoozed: null, snoozedUntil: null, revision: word.revision + 1 },
   });
   const { teamId, class: fingerprint, ownerId } = word;
-  const { id: entryId, date, repoKey, title, heading } = entry;
-  recordCameAgain(core, { teamId, fingerprint, entryId, date, repoKey, title: title || heading, ownerId });
+  const { id: entryId, date, repoKey } = entry;
+  recordCameAgain(core, { teamId, fingerprint, entryId, date, repoKey, ownerId });
 }
 
 const recentOf = (text: string | undefined): string[] => (text === undefined ? [] : (JSON.parse(text) as string[]));

@@ -1,7 +1,10 @@
 import { room } from "../../platform/rooms/rooms.ts";
 
+import { cameAgainJob } from "./came-again.ts";
+
 export const triage = room({
   name: "triage",
+  jobs: [cameAgainJob],
   auditActions: {
     "error.assigned": { label: "Error assigned", did: "assigned the error" },
     "error.unassigned": { label: "Error given up", did: "left without an owner the error" },

@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
-import { entriesAnew } from "../../insight/defects/defects.ts";
+import { entriesAnew, findDefect } from "../../insight/defects/defects.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
+import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import type { Portion } from "../../log/log.ts";
 import { eraseCauses } from "../../platform/projections/projections.ts";
@@ -78,5 +79,6 @@ export async function* eraseBrain(core: Core, portion: Portion, keepCurrent: boo
         return {};
       };
     yield* causeErasure.eraseLinksOfGone(core, teamId, repoKey);
+    yield* triageErasure.eraseGone(core, teamId, repoKey, (id) => findDefect(core, teamId, id) !== undefined);
   }
 }

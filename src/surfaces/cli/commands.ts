@@ -7,6 +7,7 @@ import type { Cli } from "./context.ts";
 import { devCommand } from "./dev.ts";
 import { deviceCommands } from "./device.ts";
 import { eraseCommand } from "./erase.ts";
+import { errorCommands } from "./error.ts";
 import { exportCommand } from "./export.ts";
 import { holdCommands } from "./hold.ts";
 import { jobsCommands } from "./jobs.ts";
@@ -47,6 +48,7 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   requestCommands,
   releaseCommands,
   packCommands,
+  errorCommands,
   spendCommands,
   keyCommands,
   jobsCommands,
