@@ -12,7 +12,7 @@ const AGAIN = { date: "2026-11-23", title: "Loop behind the proxy", rule: RULE }
 async function resolved() {
   const kit = await withTeam();
   const heard: CameAgain[] = [];
-  onCameAgain(kit.core, (_, what) => heard.push(what));
+  onCameAgain(kit.core, (_, what) => void heard.push(what));
   await kit.say([FIRST]);
   const fingerprint = kit.classOf("Login loop");
   await kit.act(fingerprint, { kind: "assign", ownerId: kit.ada.id }, kit.ada);
@@ -87,7 +87,7 @@ it("takes an entry whose rule is edited into a resolved class for one that came"
 it("wakes what is snoozed until it comes again, and not what is snoozed until a day", async () => {
   const kit = await withTeam();
   const heard: CameAgain[] = [];
-  onCameAgain(kit.core, (_, what) => heard.push(what));
+  onCameAgain(kit.core, (_, what) => void heard.push(what));
   const other = { date: "2026-11-10", title: "Slow search" };
   await kit.say([
     { ...FIRST, open: true },
