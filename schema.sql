@@ -879,6 +879,7 @@ CREATE INDEX causal_links_by_entry ON causal_links (entry_id);
 CREATE INDEX causal_links_by_repo ON causal_links (team_id, repo_key);
 CREATE INDEX causal_links_by_session ON causal_links (session_id);
 CREATE INDEX causal_links_by_date ON causal_links (team_id, date);
+CREATE INDEX causal_links_certain ON causal_links (team_id) WHERE band <> 'weak' OR origin = 'person' OR verdict IS 'confirmed';
 
 -- The newest hourly figures of each device and repository. `counts` is a JSON object of whole numbers, `fingerprints` a JSON
 -- array of their first eight hexadecimal digits.

@@ -104,7 +104,7 @@ export const linkRows = statements((db) => ({
     `${LISTED} WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND (@path IS NULL OR l.path = @path)
      ORDER BY l.date DESC, l.repo_key, l.path, l.heading, l.ordinal, ${RANK}`,
   ),
-  // By causal_links_by_date, its first column; windows by primary key.
+  // By causal_links_certain; windows by primary key.
   certain: db.prepare<[{ teamId: string; repoKey: string | null }], CertainRow>(
     `SELECT l.entry_id AS entryId, l.session_id AS sessionNumber, w.external_id AS sessionId, w.agent, w.model,
        l.origin = 'person' OR l.verdict IS 'confirmed' AS humanVerdict

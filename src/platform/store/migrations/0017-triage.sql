@@ -59,6 +59,7 @@ CREATE TABLE triage_events (
 CREATE INDEX triage_events_by_class ON triage_events (team_id, class, id);
 CREATE INDEX triage_events_by_actor ON triage_events (actor_id) WHERE actor_id IS NOT NULL;
 
+CREATE INDEX causal_links_certain ON causal_links (team_id) WHERE band <> 'weak' OR origin = 'person' OR verdict IS 'confirmed';
 CREATE INDEX trace_session_windows_by_maker ON trace_session_windows (team_id, model, agent, repo_key);
 
 INSERT INTO triage_classes (team_id, class, occurrences, open, first_seen, last_seen, first_repo, repos, repo_key, kind, title, rule,
