@@ -1,4 +1,3 @@
-import type { Core } from "../../../src/core.ts";
 import { storeMember } from "../../../src/identity/members/members.ts";
 import { entriesProjection } from "../../../src/insight/defects/defects.ts";
 import { type Act, act, standingOfClass, timelineOf } from "../../../src/insight/triage/triage.ts";
@@ -58,4 +57,3 @@ export async function withTeam() {
 const COMMAND: Actor = { kind: "command", id: null, label: "command line", ip: null };
 
 export type Kit = Awaited<ReturnType<typeof withTeam>>;
-export type { Core };

@@ -78,7 +78,6 @@ const STATE_LOOKS: Readonly<Record<State, readonly [Kind, string]>> = {
   resolved: ["good", "Resolved"],
 };
 
-export const stateName = (state: State): string => STATE_LOOKS[state][1];
 export const stateBadge = (state: State): Html => badge(...STATE_LOOKS[state]);
 
 /** How a person is called. */
