@@ -92,7 +92,7 @@ export function listSection(call: Member, params: ErrorParams, causes: Attributi
   });
   const address = (query: Query) => `${link(call, "/errors", setOf({ ...params, ...query }))}#entries`;
   const countOf = (tab: Tab) => TABS[tab].states.reduce((sum: number, state) => sum + classes[state], 0);
-  return html`<section class="section" id="entries" aria-label="Errors"><div class="stack">${listFilters(call, params, causes)}
+  return html`<section class="section" id="entries" aria-label="List of errors"><div class="stack">${listFilters(call, params, causes)}
 <div id="results" class="errors-list" data-count="${page.rows.length}">${tabs(
     "States",
     TAB_NAMES.map((tab) => ({
