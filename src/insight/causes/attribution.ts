@@ -1,5 +1,8 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
+import { checkpointOf } from "../../platform/projections/projections.ts";
 import { errorCalendar } from "../defects/defects.ts";
+import { evidenceProjection } from "./follow-sessions.ts";
 import { type CertainRow, linkRows, type MakerCount } from "./link-rows.ts";
 
 /** How many defects one session, model or agent is answerable for. */
@@ -44,22 +47,45 @@ export function attribution(core: Core, teamId: string, { repoKey }: { readonly 
     .certain.all({ teamId, repoKey: repoKey ?? null })
     .filter(({ entryId }) => classes.has(entryId));
   const judged = new Set(certain.filter(({ humanVerdict }) => humanVerdict === 1).map(({ entryId }) => entryId));
-  const counted = certain.filter(({ humanVerdict, entryId }) => humanVerdict === 1 || !judged.has(entryId));
-  const withSession = counted.filter(({ sessionNumber }) => sessionNumber !== null);
+  const counting = certain.filter(({ humanVerdict, entryId }) => humanVerdict === 1 || !judged.has(entryId));
+  const withSession = counting.filter(({ sessionNumber }) => sessionNumber !== null);
   const sessions = [...Map.groupBy(withSession, ({ sessionNumber }) => sessionNumber as number)].map(
     ([sessionNumber, links]): SessionShare => {
       const { sessionId, agent, model } = links[0] as CertainRow;
       return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(links) };
     },
   );
-  const makers = linkRows(core.store).makers.all({ teamId, repoKey: repoKey ?? null });
+  const makers = makersOf(core, teamId, repoKey ?? null);
   return {
-    defects: defectsOf(counted),
+    defects: defectsOf(counting),
     ofSessions: defectsOf(withSession),
     sessions: sessions.sort((a, b) => b.defects - a.defects || b.sessionNumber - a.sessionNumber),
     models: sharesBy(withSession, ({ model }) => model, { classes, sessions: countBy(makers, ({ model }) => model) }),
     agents: sharesBy(withSession, ({ agent }) => agent, { classes, sessions: countBy(makers, ({ agent }) => agent) }),
   };
+}
+
+/** Sessions counted lately, by team and repository. */
+const counted = slot(() => new Map<string, { at: number; checkpoint: number; makers: readonly MakerCount[] }>());
+const MAX_COUNTED = 1_000;
+/** So many are counted at once; of more, once a minute. */
+const FEW_SESSIONS = 2_000;
+
+/** How many sessions each agent ran with each model; of a team with many of them as of a minute ago at most. */
+function makersOf(core: Core, teamId: string, repoKey: string | null): readonly MakerCount[] {
+  const cache = counted(core);
+  const key = JSON.stringify([teamId, repoKey]);
+  const known = cache.get(key);
+  const checkpoint = checkpointOf(core, evidenceProjection);
+  const at = core.clock.monotonic();
+  if (known && at - known.at < MINUTE_MS) {
+    const all = known.makers.reduce((sum, { sessions }) => sum + sessions, 0);
+    if (known.checkpoint === checkpoint || all > FEW_SESSIONS) return known.makers;
+  }
+  const makers = linkRows(core.store).makers.all({ teamId, repoKey });
+  if (cache.size >= MAX_COUNTED) cache.clear();
+  cache.set(key, { at, checkpoint, makers });
+  return makers;
 }
 
 /** How many sessions are of each. */
