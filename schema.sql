@@ -868,6 +868,67 @@ CREATE TABLE defect_files (
   PRIMARY KEY (team_id, repo_key, path)
 ) STRICT, WITHOUT ROWID;
 
+-- Derived: the classes of entries in `defects`, by the first 8 hexadecimal digits of their fingerprints, so that no page counts
+-- entries. `open` are those whose file says so. `first_repo` is where the first entry stands; `repo_key`, `kind`, `title`, `rule` and
+-- `newest_id` are of the newest. `repos` is a JSON array of keys.
+-- `recent` is a JSON array of digests of the newest entries, those that went lately too: one that is there again is not a new one.
+-- A class without entries stays while something was said of it.
+CREATE TABLE triage_classes (
+  team_id      TEXT NOT NULL REFERENCES teams (id),
+  class        TEXT NOT NULL,
+  occurrences  INTEGER NOT NULL,
+  open         INTEGER NOT NULL,
+  first_seen   TEXT NOT NULL,
+  last_seen    TEXT NOT NULL,
+  first_repo   TEXT NOT NULL,
+  repos        TEXT NOT NULL,
+  repo_key     TEXT NOT NULL,
+  kind         TEXT NOT NULL CHECK (kind IN ('error', 'security', 'anti-pattern')),
+  title        TEXT NOT NULL,
+  rule         TEXT,
+  newest_id    INTEGER NOT NULL,
+  recent       TEXT NOT NULL,
+  PRIMARY KEY (team_id, class)
+) STRICT, WITHOUT ROWID;
+
+-- What people said of a class (`entry_id` 0) or of one of its entries, as it stands. Without a `state` the errors file's word
+-- counts. `snoozed` is 'again' until it comes again, 'until' up to `snoozed_until`. `revision` grows with every change, so that two
+-- people at once do not undo each other's word unseen.
+CREATE TABLE triage_words (
+  team_id        TEXT NOT NULL REFERENCES teams (id),
+  class          TEXT NOT NULL,
+  entry_id       INTEGER NOT NULL,
+  owner_id       TEXT REFERENCES users (id),
+  state          TEXT CHECK (state IN ('open', 'resolved', 'again')),
+  state_at       INTEGER,
+  snoozed        TEXT CHECK (snoozed IN ('until', 'again')),
+  snoozed_until  INTEGER,
+  tracker        TEXT,
+  revision       INTEGER NOT NULL,
+  PRIMARY KEY (team_id, class, entry_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX triage_words_by_entry ON triage_words (entry_id) WHERE entry_id > 0;
+CREATE INDEX triage_words_by_owner ON triage_words (owner_id) WHERE owner_id IS NOT NULL;
+
+-- What was said and done of a class or an entry, and when it came again. `body` is a comment, a tracker's address or a day, null
+-- where it was erased; `other_id` who it was given to, or which entry came.
+CREATE TABLE triage_events (
+  id           INTEGER PRIMARY KEY,
+  team_id      TEXT NOT NULL REFERENCES teams (id),
+  class        TEXT NOT NULL,
+  entry_id     INTEGER NOT NULL,
+  at           INTEGER NOT NULL,
+  kind         TEXT NOT NULL CHECK (kind IN
+    ('assigned', 'unassigned', 'resolved', 'reopened', 'snoozed', 'commented', 'linked', 'unlinked', 'came-again')),
+  actor_kind   TEXT NOT NULL,
+  actor_id     TEXT,
+  actor_label  TEXT NOT NULL,
+  other_id     TEXT,
+  body         TEXT
+) STRICT;
+CREATE INDEX triage_events_by_class ON triage_events (team_id, class, id);
+CREATE INDEX triage_events_by_actor ON triage_events (actor_id) WHERE actor_id IS NOT NULL;
+
 -- Derived: what sessions tell of their part in a defect. `started_at` and `ended_at` are the session's window, taken from
 -- its spans, prompts and commits where the session names none.
 CREATE TABLE trace_session_windows (
@@ -882,6 +943,7 @@ CREATE TABLE trace_session_windows (
 ) STRICT;
 CREATE INDEX trace_session_windows_by_repo ON trace_session_windows (team_id, repo_key, started_at);
 CREATE INDEX trace_session_windows_by_external_id ON trace_session_windows (team_id, external_id);
+CREATE INDEX trace_session_windows_by_maker ON trace_session_windows (team_id, model, agent, repo_key);
 
 CREATE TABLE trace_session_commits (
   team_id     TEXT NOT NULL,
@@ -966,6 +1028,7 @@ CREATE INDEX causal_links_by_entry ON causal_links (entry_id);
 CREATE INDEX causal_links_by_repo ON causal_links (team_id, repo_key);
 CREATE INDEX causal_links_by_session ON causal_links (session_id);
 CREATE INDEX causal_links_by_date ON causal_links (team_id, date);
+CREATE INDEX causal_links_certain ON causal_links (team_id) WHERE band <> 'weak' OR origin = 'person' OR verdict IS 'confirmed';
 
 -- The newest hourly figures of each device and repository. `counts` is a JSON object of whole numbers, `fingerprints` a JSON
 -- array of their first eight hexadecimal digits.

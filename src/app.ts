@@ -19,6 +19,7 @@ import { causes } from "./insight/causes/room.ts";
 import { defects } from "./insight/defects/room.ts";
 import { find } from "./insight/find/room.ts";
 import { spend } from "./insight/spend/room.ts";
+import { triage } from "./insight/triage/room.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
@@ -94,6 +95,7 @@ export const ROOMS: readonly Room[] = [
   telemetry,
   brain,
   defects,
+  triage,
   pulses,
   traces,
   otlp,

@@ -212,7 +212,7 @@ it("adds up what devices count in their brains, and names what several have met"
     "Set Path on every cookie.2",
   ]);
   await shared.getByRole("link").click();
-  await page.getByRole("heading", { level: 1, name: "Set Path on every cookie." }).waitFor();
+  await page.locator(".rule", { hasText: "Set Path on every cookie." }).waitFor();
   const eve = await site.person();
   await site.t.device(eve.team);
   const other = await site.open(eve);

@@ -43,6 +43,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 21, file: "src/platform/store/migrations/0021-device-reads.sql" },
   { version: 22, file: "src/platform/store/migrations/0022-days.sql" },
   { version: 23, file: "src/platform/store/migrations/0023-finds.sql" },
+  { version: 24, file: "src/platform/store/migrations/0024-triage.sql" },
 ];
 
 export interface SchemaPlan {
