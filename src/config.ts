@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import { cidrList } from "./kit/address.ts";
 import type { Quota } from "./kit/buckets.ts";
-import { type Egress, type MailServer, mailServer, readEgress } from "./kit/egress.ts";
+import { type Egress, type MailServer, mailServer, readEgress, senderAddress } from "./kit/egress.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
 
 const KIB = 1024;
@@ -190,7 +190,7 @@ export const SETTINGS = {
     fallback: null,
     shown: "reckon@HOST of the base URL",
     description: "address that mail comes from",
-    read: text,
+    read: senderAddress,
   }),
   limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges an address may try"),
   limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "wrong passwords an address may try, over all accounts"),

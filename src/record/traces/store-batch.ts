@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { metadataOf } from "../../formats/metadata.ts";
-import { outcomeOf } from "../../formats/outcomes.ts";
+import { outcomeKind } from "../../formats/outcomes.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { deliveryItems } from "../../kit/items.ts";
@@ -204,7 +204,7 @@ function apply(
   spans.forEach(({ span }, i) => {
     sql.putSpan.run({ ...span, sessionId, deliveryId: mark.deliveryId, item: item + i + 1 });
   });
-  if (outcomeOf(facts.outcome) === "bad") notifyFailed(core, facts, stored, { ...mark, repoKey, sessionId });
+  if (outcomeKind(facts.outcome) === "failed") notifyFailed(core, facts, stored, { ...mark, repoKey, sessionId });
 }
 
 /** Sessions that ended before that are history, which is read in at the beginning. */
@@ -218,7 +218,7 @@ function notifyFailed(
   { teamId, deviceId, repoKey, sessionId, now }: Mark & { readonly repoKey: string; readonly sessionId: number },
 ): void {
   if ((endedAt ?? startedAt ?? now) < now - RECENT_MS) return;
-  if (stored && outcomeOf(readSession(parsedMembers(stored.document, SESSION_FACTS)).outcome) === "bad") return;
+  if (stored && outcomeKind(readSession(parsedMembers(stored.document, SESSION_FACTS)).outcome) === "failed") return;
   const data = { session: sessionId, outcome, agent, device: deviceId, repo: repoKey };
   notify(core, { type: "session.failed", teamId, path: `/sessions/${sessionId}`, data, deviceId, repoKey });
 }

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { outcomeOf } from "../../formats/outcomes.ts";
+import { outcomeKind } from "../../formats/outcomes.ts";
 import { listDevices } from "../../identity/devices/devices.ts";
 import { listTeams } from "../../identity/teams/teams.ts";
 import { countEntries, freshenEntries, listDefects, recurringClasses } from "../../insight/defects/defects.ts";
@@ -94,9 +94,9 @@ function sessions(core: Core, teamId: string, from: number, until: number): { al
   let [all, good, known] = [0, 0, 0];
   for (const { outcome, sessions } of countOutcomes(core, teamId, from, until)) {
     all += sessions;
-    const went = outcomeOf(outcome);
-    if (went !== undefined) known += sessions;
-    if (went === "good") good += sessions;
+    const kind = outcomeKind(outcome);
+    if (kind !== "unknown") known += sessions;
+    if (kind === "succeeded") good += sessions;
   }
   return { all, rate: known === 0 ? null : good / known };
 }

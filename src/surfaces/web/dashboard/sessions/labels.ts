@@ -1,11 +1,18 @@
-import { outcomeOf } from "../../../../formats/outcomes.ts";
+import { type OutcomeKind, outcomeKind } from "../../../../formats/outcomes.ts";
 import type { Html } from "../../../../kit/html.ts";
-import { badge } from "../../ui/parts.ts";
+import { badge, type Kind } from "../../ui/parts.ts";
 import { short } from "../shared/text.ts";
+
+const LOOKS: Readonly<Record<OutcomeKind, Kind>> = {
+  succeeded: "good",
+  failed: "bad",
+  stopped: "warn",
+  unknown: "neutral",
+};
 
 const MAX_CHARS = 40;
 
 /** A session's outcome at a glance; words that are not known stand as they are. */
 export function outcomeBadge(outcome: string): Html {
-  return badge(outcomeOf(outcome) ?? "neutral", outcome === "" ? "not said" : short(outcome, MAX_CHARS));
+  return badge(LOOKS[outcomeKind(outcome)], outcome === "" ? "not said" : short(outcome, MAX_CHARS));
 }
